@@ -1,6 +1,7 @@
 #include "online/wires.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/block_sums.h"
 #include "base/error.h"
@@ -15,44 +16,58 @@ const circuit::LocalGate* xor_ahead(std::span<const circuit::LocalGate> gates, s
   return gate.kind == circuit::GateKind::Xor ? &gate : nullptr;
 }
 
+// `bits(slot)` points to the bits of a wire.
+template <class BitsOf>
+void evaluate_bits(std::span<const circuit::LocalGate> gates, std::uint64_t not_mask, BitsOf bits) {
+  using Word = std::remove_pointer_t<decltype(bits(0))>;
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    const circuit::LocalGate& gate = gates[i];
+    if (const circuit::LocalGate* later = xor_ahead(gates, i)) {
+      __builtin_prefetch(bits(later->in0));
+      __builtin_prefetch(bits(later->in1));
+    }
+    Word& out = *bits(gate.out);
+    switch (gate.kind) {
+      case circuit::GateKind::Xor:
+        out = *bits(gate.in0) ^ *bits(gate.in1);
+        break;
+      case circuit::GateKind::Not:
+        out = static_cast<Word>(*bits(gate.in0) ^ not_mask);
+        break;
+      case circuit::GateKind::Const:
+        out = gate.in0 != 0 ? static_cast<Word>(not_mask) : 0;
+        break;
+      default:
+        ENSURE(!"a local gate");
+    }
+  }
+}
+
 }  // namespace
 
 void WireBits::grow(const circuit::Round& round) {
+  if (one_lane_) {
+    if (lane_.size() < round.slots) lane_.resize(round.slots);
+    return;
+  }
   for (auto& tile : tiles_)
     if (tile.size() < round.slots) tile.resize(round.slots);
   if (common_.size() < round.common_slots) common_.resize(round.common_slots);
 }
 
 void WireBits::evaluate(const circuit::Round& round) {
+  if (one_lane_)
+    return evaluate_bits(round.local, not_mask_,
+                         [lane = lane_.data()](circuit::Slot slot) { return lane + slot; });
   evaluate(round.common_local, 0);
   for (std::size_t tile = 0; tile < tiles_.size(); ++tile) evaluate(round.local, tile);
 }
 
 void WireBits::evaluate(std::span<const circuit::LocalGate> gates, std::size_t tile) {
-  std::uint64_t *const common = common_.data(), *const lanes = tiles_[tile].data();
-  const auto word = [&](circuit::Slot slot) -> std::uint64_t& {
-    return circuit::is_common(slot) ? common[circuit::index_of(slot)] : lanes[slot];
-  };
-  for (std::size_t i = 0; i < gates.size(); ++i) {
-    const circuit::LocalGate& gate = gates[i];
-    if (const circuit::LocalGate* later = xor_ahead(gates, i)) {
-      __builtin_prefetch(&word(later->in0));
-      __builtin_prefetch(&word(later->in1));
-    }
-    switch (gate.kind) {
-      case circuit::GateKind::Xor:
-        word(gate.out) = word(gate.in0) ^ word(gate.in1);
-        break;
-      case circuit::GateKind::Not:
-        word(gate.out) = word(gate.in0) ^ not_mask_;
-        break;
-      case circuit::GateKind::Const:
-        word(gate.out) = gate.in0 != 0 ? not_mask_ : 0;
-        break;
-      default:
-        ENSURE(!"a local gate");
-    }
-  }
+  evaluate_bits(gates, not_mask_,
+                [common = common_.data(), lanes = tiles_[tile].data()](circuit::Slot slot) {
+                  return circuit::is_common(slot) ? common + circuit::index_of(slot) : lanes + slot;
+                });
 }
 
 // XOR with the constant 1 changes A's bit: with pairs it changes B's key of the bit, with triples

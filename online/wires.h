@@ -37,28 +37,36 @@ inline void copy_blocks(const Block* from, std::size_t count, Block* to) {
 }
 
 // My bits, a word for each tile; bits beyond its width are undefined. A common wire has 64 equal
-// bits.
+// bits. On one lane, where no wire is common, a byte replaces the word: more wires fit in the
+// cache.
 class WireBits {
  public:
   WireBits(Party me, const Lanes& lanes)
-      : not_mask_(me == Party::A ? ~std::uint64_t{0} : 0), tiles_(lanes.tiles()) {}
+      : not_mask_(me == Party::A ? ~std::uint64_t{0} : 0), one_lane_(lanes.count() == 1),
+        tiles_(lanes.tiles()) {}
 
   // Allocates the slots of the round; never shrinks.
   void grow(const circuit::Round& round);
   void evaluate(const circuit::Round& round);
 
   std::uint64_t get(std::size_t tile, circuit::Slot slot) const {
+    if (one_lane_) return lane_[slot];
     return circuit::is_common(slot) ? common_[circuit::index_of(slot)] : tiles_[tile][slot];
   }
   void put(std::size_t tile, circuit::Slot slot, std::uint64_t word) {
-    (circuit::is_common(slot) ? common_[circuit::index_of(slot)] : tiles_[tile][slot]) = word;
+    if (one_lane_)
+      lane_[slot] = static_cast<std::uint8_t>(word);
+    else
+      (circuit::is_common(slot) ? common_[circuit::index_of(slot)] : tiles_[tile][slot]) = word;
   }
 
  private:
   void evaluate(std::span<const circuit::LocalGate> gates, std::size_t tile);
 
   std::uint64_t not_mask_;  // NOT flips A's share
-  std::vector<SecretVector<std::uint64_t>> tiles_;
+  bool one_lane_;
+  SecretVector<std::uint8_t> lane_;                 // on one lane
+  std::vector<SecretVector<std::uint64_t>> tiles_;  // on several
   SecretVector<std::uint64_t> common_;
 };
 
