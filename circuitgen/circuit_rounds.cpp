@@ -25,6 +25,11 @@ CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::s
   if (!prepared_) return;
   KeptRounds kept(rounds_);
   generate_rounds(circuit, lanes, window, kept);
+  // The bounds of the last round are those of all: the sink makes room once.
+  for (Round& round : rounds_) {
+    round.slots = rounds_.back().slots;
+    round.common_slots = rounds_.back().common_slots;
+  }
 }
 
 double CircuitRounds::run(RoundSink& sink) {
