@@ -115,6 +115,21 @@ TEST(RoundPipeline, DropsWaitingRoundsWhenTheGeneratorFails) {
   EXPECT_GE(sink.rounds.size(), 1u);
 }
 
+// The rounds of a prepared circuit are those of layering alone, except that the first one already
+// has the bounds of all slots.
+TEST(CircuitRounds, KnowsTheSlotsOfAPreparedCircuit) {
+  const auto circuit = find_circuit("random:width=100,depth=20");
+  constexpr std::size_t kWindow = 1000;
+  Notes expected, actual;
+  generate_rounds(*circuit, 1, kWindow, expected);
+  CircuitRounds(*circuit, 0, 1, kWindow).run(actual);
+  ASSERT_EQ(actual.rounds.size(), expected.rounds.size());
+  const std::size_t slots = expected.rounds.back().first;
+  EXPECT_LT(expected.rounds.front().first, slots);
+  for (std::size_t i = 0; i < actual.rounds.size(); ++i)
+    EXPECT_EQ(actual.rounds[i], std::pair(slots, expected.rounds[i].second));
+}
+
 // The rounds of a circuit that is too large to be prepared are the same as those of layering alone.
 TEST(CircuitRounds, PassesALargeCircuitThroughThePipeline) {
   const auto circuit = find_circuit("random:width=1000,depth=200");
