@@ -1,8 +1,10 @@
-// A file descriptor with one owner, which closes it. The owner opens, reads and writes it.
+// A file descriptor with one owner, which closes it. The owner opens and reads it.
 #pragma once
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <string_view>
 #include <utility>
 
 namespace tinyot {
@@ -28,5 +30,15 @@ class Descriptor {
  private:
   int number_ = -1;
 };
+
+// write(2) until all of `bytes` are written. Returns false if it fails; errno has the reason.
+inline bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR) return false;
+    if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
 
 }  // namespace tinyot

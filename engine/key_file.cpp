@@ -70,12 +70,7 @@ class NewKeyFile {
   NewKeyFile& operator=(const NewKeyFile&) = delete;
 
   void write(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t count = ::write(file_.get(), text.data(), text.size());
-      if (count < 0 && errno != EINTR) fail();
-      if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
-    }
-    if (::fsync(file_.get()) != 0) fail();
+    if (!write_all(file_.get(), text) || ::fsync(file_.get()) != 0) fail();
   }
   void keep() { kept_ = true; }
 

@@ -6,6 +6,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/descriptor.h"
+
 namespace tinyot::service {
 namespace {
 
@@ -42,13 +44,9 @@ void log_event(LogLevel level, const std::string& event, std::initializer_list<L
   for (const LogField& field : fields)
     std::visit([&](const auto& value) { line[field.name] = value; }, field.value);
   // Texts of a peer may not be UTF-8.
-  const std::string text =
-      line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  for (std::size_t at = 0; at < text.size();) {
-    const ssize_t count = ::write(STDERR_FILENO, text.data() + at, text.size() - at);
-    if (count < 0 && errno != EINTR) return;
-    if (count > 0) at += static_cast<std::size_t>(count);
-  }
+  (void)write_all(
+      STDERR_FILENO,
+      line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace tinyot::service

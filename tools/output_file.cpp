@@ -18,12 +18,7 @@ OutputFile::OutputFile(const std::string& path)
 }
 
 void OutputFile::write(const std::string& text) {
-  if (::ftruncate(file_.get(), 0) != 0) fail();
-  for (std::size_t at = 0; at < text.size();) {
-    const ssize_t count = ::write(file_.get(), text.data() + at, text.size() - at);
-    if (count < 0 && errno != EINTR) fail();
-    if (count > 0) at += static_cast<std::size_t>(count);
-  }
+  if (::ftruncate(file_.get(), 0) != 0 || !write_all(file_.get(), text)) fail();
 }
 
 void OutputFile::fail() const {

@@ -56,12 +56,7 @@ struct Child {
     log_line(LogLevel::Error, failure.message, std::string(1, letter(party)));
     result = {failure_report(failure), static_cast<int>(failure.status)};
   }
-  const std::string text = json_text(result.report);
-  for (std::size_t at = 0; at < text.size();) {
-    const ssize_t count = ::write(pipe, text.data() + at, text.size() - at);
-    if (count < 0) _exit(1);
-    at += static_cast<std::size_t>(count);
-  }
+  if (!write_all(pipe, json_text(result.report))) _exit(1);
   std::cerr << std::flush;
   _exit(result.exit_status);
 }

@@ -82,14 +82,7 @@ void ResultsFile::append(const std::string& command, std::vector<Json> rows) {
   }
   const std::string text = text_of(rows);
   const off_t before = ::lseek(file_.get(), 0, SEEK_END);
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t count = ::write(file_.get(), text.data() + written, text.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) break;
-    written += static_cast<std::size_t>(count);
-  }
-  if (written == text.size() && ::fsync(file_.get()) == 0) {
+  if (write_all(file_.get(), text) && ::fsync(file_.get()) == 0) {
     commands_.insert(command);
     return;
   }

@@ -19,7 +19,7 @@ namespace tinyot::test {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr int kConnectTimeout = 10, kIdleTimeout = 10, kSessionMax = 60;
 #else
-inline constexpr int kConnectTimeout = 2, kIdleTimeout = 2, kSessionMax = 12;
+inline constexpr int kConnectTimeout = 4, kIdleTimeout = 4, kSessionMax = 24;
 #endif
 
 // A profile over one kind of channel.

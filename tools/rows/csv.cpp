@@ -98,12 +98,8 @@ void CsvWriter::write_row(const std::vector<std::string>& fields) {
 }
 
 void CsvWriter::flush() {
-  for (std::string_view left = pending_; !left.empty();) {
-    const ssize_t count = ::write(file_.get(), left.data(), left.size());
-    if (count < 0 && errno != EINTR)
-      throw CommandError("cannot write " + path_.string() + ": " + std::strerror(errno));
-    if (count > 0) left.remove_prefix(static_cast<std::size_t>(count));
-  }
+  if (!write_all(file_.get(), pending_))
+    throw CommandError("cannot write " + path_.string() + ": " + std::strerror(errno));
   wipe(pending_.data(), pending_.size());
   pending_.clear();
 }
