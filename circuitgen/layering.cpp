@@ -129,6 +129,7 @@ class Layering final : public GateSink {
 
   void emit_window();
   void sort_window();
+  void note_kept_wires();
   void mark_last_uses();
   std::span<const ItemIndex> bucket(std::size_t round, Phase phase) const {
     const std::size_t index = round * kPhases + phase;
@@ -248,16 +249,16 @@ void Layering::sort_window() {
   for (ItemIndex i = 0; i < items_.size(); ++i) sorted_[bucket_ends_[items_[i].bucket]++] = i;
 }
 
-// In reverse order of evaluation, the first use of a wire that was freed is its last one. Wires
-// that were scheduled before and have no use in the window are released.
-void Layering::mark_last_uses() {
-  freed_items_.grow(items_.size());
+void Layering::note_kept_wires() {
   kept_.clear();
   freed_items_.for_each_other(items_.size(), [&](std::size_t i) {
     if (items_[i].kind != GateKind::Output) kept_.push_back(static_cast<ItemIndex>(i));
   });
-  freed_slots_.grow(slots_.used());
-  freed_common_slots_.grow(common_slots_.used());
+}
+
+// In reverse order of evaluation, the first use of a wire that was freed is its last one. Wires
+// that were scheduled before and have no use in the window are released.
+void Layering::mark_last_uses() {
   const auto takes = [&](const Item& item, Operand operand, std::uint32_t source) {
     return item.is_slot[operand] ? freed_slots_like(source).take(index_of(source))
                                  : freed_items_.take(source);
@@ -275,7 +276,11 @@ void Layering::mark_last_uses() {
 
 // Every round except the last contains ANDs that the next round depends on, so no round is empty.
 void Layering::emit_window() {
+  freed_items_.grow(items_.size());
+  freed_slots_.grow(slots_.used());
+  freed_common_slots_.grow(common_slots_.used());
   sort_window();
+  note_kept_wires();  // before the marks of freed wires are taken
   mark_last_uses();
   slot_of_.resize(items_.size());
   const std::size_t rounds = bucket_ends_.size() / kPhases;
