@@ -42,16 +42,16 @@ void CostCounter::emit(const Gate& gate) {
   switch (gate.kind) {
     case GateKind::Input:
       ENSURE(gate.in0 < info_.inputs.size());
-      wires_.make(gate.out) = {0, info_.inputs[gate.in0].same_in_all_lanes};
+      wires_.make(gate.out, {0, info_.inputs[gate.in0].same_in_all_lanes});
       return;
     case GateKind::Const:
-      wires_.make(gate.out) = {0, true};
+      wires_.make(gate.out, {0, true});
       return;
     case GateKind::Xor: {
       const Wire wire = joined(gate);
       ++cost_.xors;
       cost_.common_xors += wire.common;
-      wires_.make(gate.out) = wire;
+      wires_.make(gate.out, wire);
       return;
     }
     case GateKind::And: {
@@ -59,13 +59,13 @@ void CostCounter::emit(const Gate& gate) {
       ++cost_.ands;
       cost_.common_ands += wire.common;
       cost_.and_depth = std::max<std::uint64_t>(cost_.and_depth, wire.depth + 1);
-      wires_.make(gate.out) = {wire.depth + 1, wire.common};
+      wires_.make(gate.out, {wire.depth + 1, wire.common});
       return;
     }
     case GateKind::Not: {
       const Wire wire = wires_.at(gate.in0);
       ++cost_.nots;
-      wires_.make(gate.out) = wire;
+      wires_.make(gate.out, wire);
       return;
     }
     case GateKind::Output:

@@ -52,6 +52,7 @@ class CostCounter final : public GateSink {
   struct Wire {
     std::uint32_t depth = 0;
     bool common = false;
+    bool live = false;
   };
   Wire joined(const Gate& gate) const;
 

@@ -79,7 +79,9 @@ class Evaluator final : public GateSink {
   }
 
  private:
-  struct NoRecord {};
+  struct Wire {
+    bool live = false;
+  };
 
   std::uint64_t* row(WireId id) {
     wires_.at(id);
@@ -87,7 +89,7 @@ class Evaluator final : public GateSink {
   }
   // Invalidates pointers to other rows.
   std::uint64_t* make_row(WireId id) {
-    wires_.make(id);
+    wires_.make(id, {});
     const std::size_t end = (id + 1) * row_words_;
     if (end > rows_.size()) rows_.resize(std::max(end, rows_.size() + rows_.size() / 2));
     return row(id);
@@ -132,7 +134,7 @@ class Evaluator final : public GateSink {
   const std::vector<LaneValues>& inputs_;
   std::vector<LaneValues> outputs_;
   std::vector<std::vector<bool>> written_;  // output bits that have occurred
-  WireTable<NoRecord> wires_;
+  WireTable<Wire> wires_;
   SecretVector<std::uint64_t> rows_;
 };
 

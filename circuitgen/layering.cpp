@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <span>
+#include <utility>
 
 #include "base/error.h"
 #include "circuitgen/wire_ids.h"
@@ -25,66 +26,58 @@ constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kIn
                                                                    {kOutputs, kOutputs},
                                                                    {kPhases, kPhases}}};
 
+// Where a wire is: the number of the item in the window that writes it or, once that is scheduled,
+// its slot with kSlotBit.
+using Source = std::uint32_t;
+constexpr Source kSlotBit = Source{1} << 30;
+constexpr std::size_t kSlotsMax = kSlotBit - 1;
+static_assert(kWindowMax < kSlotBit && kSlotBit < kCommonBit);
+constexpr bool is_slot(Source source) { return (source & kSlotBit) != 0; }
+constexpr Slot slot_in(Source source) { return source & ~kSlotBit; }
+
 // The wires of a gate.
-enum Operand : std::uint32_t { kIn0, kIn1, kOut };
+enum Operand : std::uint8_t { kIn0 = 1, kIn1 = 2, kOut = 4 };
 constexpr bool has_in1(GateKind kind) { return kind == GateKind::Xor || kind == GateKind::And; }
 constexpr bool has_in0(GateKind kind) {
   return has_in1(kind) || kind == GateKind::Not || kind == GateKind::Output;
 }
 
-// A buffered gate. An operand is the slot of a wire that was scheduled before the window, or the
-// item that writes it; in an Input, in0 and in1 are bundle and bit, in a Const in0 is the bit, and
-// in an Output in1 is the bit.
+// A buffered gate. An operand is the source of a wire; in an Input, in0 and in1 are bundle and bit,
+// in a Const in0 is the bit, and in an Output in1 is the bit.
 struct Item {
   std::uint32_t bucket;  // round in the window . kPhases + phase
   GateKind kind;
   bool common;
-  std::array<bool, 2> is_slot;  // of in0, in1
-  // By operand: no item evaluated after this one uses the wire, and no later gate reads it.
-  std::array<bool, 3> last_use;
+  std::uint8_t last_uses;  // Operands: no item evaluated after this one, and no later gate uses it
   std::uint32_t in0;
   std::uint32_t in1;
   std::uint32_t out;  // id of a wire; bundle of an Output
 };
-static_assert(sizeof(Item) == 24);
+static_assert(sizeof(Item) == 20);
 using ItemIndex = std::uint32_t;
 
 struct Wire {
-  std::uint32_t source;      // the item that writes it; once that is scheduled, its slot
-  std::uint32_t level : 30;  // in the window; 0 once scheduled
-  std::uint32_t scheduled : 1;
-  std::uint32_t common : 1;
+  std::uint64_t source : 32 = 0;
+  std::uint64_t level : 30 = 0;  // in the window; 0 once scheduled
+  std::uint64_t common : 1 = 0;
+  std::uint64_t live : 1 = 0;
 };
 static_assert(sizeof(Wire) == 8);
 
-// A set of items or slots, a bit for each, so that it stays in the cache.
+// A set of items or slots less than the argument of grow(). A byte for each: with bits, a change
+// would wait for the one before in the same word.
 class Marks {
  public:
-  void set(std::size_t i) {
-    if (i / 64 >= words_.size()) [[unlikely]]
-      words_.resize(2 * (i / 64) + 1);
-    words_[i / 64] |= std::uint64_t{1} << (i % 64);
-  }
-  // Removes an element less than the argument of grow(). Returns whether it was in the set.
-  bool take(std::size_t i) {
-    const bool was_set = words_[i / 64] >> (i % 64) & 1;
-    words_[i / 64] ^= std::uint64_t{was_set} << (i % 64);
-    return was_set;
-  }
-  void grow(std::size_t size) { words_.resize(std::max(words_.size(), size / 64 + 1)); }
-  // Calls use(i) for the elements less than `size`, as for grow(), that are not in the set.
-  template <class Use>
-  void for_each_other(std::size_t size, Use use) const {
-    for (std::size_t i = 0; i < size; i += 64) {
-      std::uint64_t others = ~words_[i / 64];
-      if (size - i < 64) others &= (std::uint64_t{1} << (size - i)) - 1;
-      for (; others != 0; others &= others - 1)
-        use(i + static_cast<std::size_t>(std::countr_zero(others)));
-    }
+  void set(std::size_t i) { marks_[i] = 1; }
+  bool has(std::size_t i) const { return marks_[i] != 0; }
+  // Removes an element. Returns whether it was in the set.
+  bool take(std::size_t i) { return std::exchange(marks_[i], std::uint8_t{0}) != 0; }
+  void grow(std::size_t size) {
+    if (size > marks_.size()) marks_.resize(size);
   }
 
  private:
-  std::vector<std::uint64_t> words_;
+  std::vector<std::uint8_t> marks_;
 };
 
 // Allocator of slots. Reuses the slot released last, which is most likely in the cache.
@@ -92,7 +85,7 @@ class SlotPool {
  public:
   Slot allocate() {
     if (free_.empty()) {
-      ENSURE(used_ < kCommonBit - 1);
+      ENSURE(used_ < kSlotsMax);
       return used_++;
     }
     const Slot slot = free_.back();
@@ -124,8 +117,10 @@ class Layering final : public GateSink {
     bool common;
   };
   Place place_without_operands(const Gate& gate) const;
-  Item& buffer(GateKind kind, const Place& place);
+  void buffer(const Gate& gate, Place place, std::uint32_t in0, std::uint32_t in1);
+  [[gnu::noinline]] void emit_with_room(const Gate& gate);
   void free_wire(WireId id);
+  [[gnu::noinline]] void free_slot(Slot slot);
 
   void emit_window();
   void sort_window();
@@ -142,10 +137,7 @@ class Layering final : public GateSink {
   void schedule_ands(std::span<const ItemIndex> items, std::vector<RoundAnd>& ands);
   void keep_live_wires();
 
-  Slot slot_of(const Item& item, Operand operand) const {
-    const std::uint32_t source = operand == kIn0 ? item.in0 : item.in1;
-    return item.is_slot[operand] ? source : slot_of_[source];
-  }
+  Slot slot_of(Source source) const { return is_slot(source) ? slot_in(source) : slot_of_[source]; }
   Slot allocate_slot(ItemIndex i) {
     return slot_of_[i] =
                items_[i].common ? common_slots_.allocate() | kCommonBit : slots_.allocate();
@@ -166,6 +158,8 @@ class Layering final : public GateSink {
   SlotPool slots_, common_slots_;
 
   std::vector<Item> items_;
+  ItemIndex buffered_ = 0;    // items in use
+  ItemIndex items_room_ = 0;  // the size of items_
   // Wires that are freed in the window and whose last use has not been found: by the item that
   // writes them or, of wires scheduled before, by slot.
   Marks freed_items_, freed_slots_, freed_common_slots_;
@@ -173,37 +167,41 @@ class Layering final : public GateSink {
   std::vector<ItemIndex> kept_;     // write wires that are live after the window
   std::vector<Slot> slot_of_;       // by item: of the wire that it writes
   std::vector<ItemIndex> sorted_;
-  std::vector<std::uint32_t> bucket_ends_;  // bucket sizes until the window is sorted
+  std::vector<std::uint32_t> bucket_ends_;
+  std::uint32_t rounds_ = 0;  // of the window
   Round round_;
 };
 
+// Rare cases are functions of their own that end the call, so that the usual one saves no
+// registers.
 void Layering::emit(const Gate& gate) {
   if (gate.kind == GateKind::Free) return free_wire(gate.in0);
-  // A full window is not emitted immediately: the Free events after its last gate still belong to
-  // it.
-  if (items_.size() == window_) emit_window();
+  if (buffered_ == items_room_) [[unlikely]]
+    return emit_with_room(gate);
+  if (has_in1(gate.kind)) {
+    const Wire x = wires_.at(gate.in0), y = wires_.at(gate.in1);
+    const auto level = static_cast<std::uint32_t>(std::max(x.level, y.level));
+    return buffer(gate, {level, (x.common & y.common) != 0}, x.source, y.source);
+  }
+  if (has_in0(gate.kind)) {
+    const Wire x = wires_.at(gate.in0);
+    return buffer(gate, {static_cast<std::uint32_t>(x.level), x.common != 0}, x.source,
+                  static_cast<std::uint32_t>(gate.in1));
+  }
+  buffer(gate, place_without_operands(gate), static_cast<std::uint32_t>(gate.in0),
+         static_cast<std::uint32_t>(gate.in1));
+}
 
-  const Wire* const in0 = has_in0(gate.kind) ? &wires_.at(gate.in0) : nullptr;
-  const Wire* const in1 = has_in1(gate.kind) ? &wires_.at(gate.in1) : nullptr;
-  Place place = in0 == nullptr ? place_without_operands(gate) : Place{in0->level, in0->common != 0};
-  if (in1 != nullptr) {
-    place.level = std::max<std::uint32_t>(place.level, in1->level);
-    place.common = place.common && in1->common != 0;
+// A full window is not emitted at once: the Free events after its last gate still belong to it.
+void Layering::emit_with_room(const Gate& gate) {
+  if (buffered_ == window_) {
+    emit_window();
+  } else {
+    items_room_ = static_cast<ItemIndex>(std::min(window_, 2 * std::size_t{items_room_} + 1024));
+    items_.resize(items_room_);
+    freed_items_.grow(items_room_);
   }
-  Item& item = buffer(gate.kind, place);
-  item.in0 = in0 != nullptr ? in0->source : static_cast<std::uint32_t>(gate.in0);
-  item.in1 = in1 != nullptr ? in1->source : static_cast<std::uint32_t>(gate.in1);
-  item.is_slot = {in0 != nullptr && in0->scheduled, in1 != nullptr && in1->scheduled};
-  item.out = static_cast<std::uint32_t>(gate.out);
-  if (gate.kind == GateKind::Output) {
-    ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits);
-    return;
-  }
-  Wire& wire = wires_.make(gate.out);
-  wire.source = static_cast<ItemIndex>(items_.size() - 1);
-  wire.level = place.level + (gate.kind == GateKind::And);
-  wire.scheduled = 0;
-  wire.common = place.common;
+  emit(gate);
 }
 
 Layering::Place Layering::place_without_operands(const Gate& gate) const {
@@ -216,58 +214,68 @@ Layering::Place Layering::place_without_operands(const Gate& gate) const {
   return {0, several_lanes_ && info_.inputs[gate.in0].same_in_all_lanes};
 }
 
-Item& Layering::buffer(GateKind kind, const Place& place) {
+inline void Layering::buffer(const Gate& gate, Place place, std::uint32_t in0, std::uint32_t in1) {
+  if (place.level >= rounds_) [[unlikely]]
+    rounds_ = place.level + 1;
   const std::uint32_t bucket =
-      place.level * kPhases + kPhaseOf[static_cast<std::size_t>(kind)][place.common];
-  if (bucket >= bucket_ends_.size()) [[unlikely]]
-    bucket_ends_.resize((std::size_t{place.level} + 1) * kPhases, 0);
-  ++bucket_ends_[bucket];
-  Item& item = items_.emplace_back();
-  item.bucket = bucket;
-  item.kind = kind;
-  item.common = place.common;
-  return item;
+      place.level * kPhases + kPhaseOf[static_cast<std::size_t>(gate.kind)][place.common];
+  const ItemIndex i = buffered_++;
+  items_[i] = {bucket, gate.kind, place.common, 0, in0, in1, static_cast<std::uint32_t>(gate.out)};
+  if (gate.kind == GateKind::Output) {
+    ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits);
+    return;
+  }
+  wires_.make(
+      gate.out,
+      {.source = i, .level = place.level + (gate.kind == GateKind::And), .common = place.common});
 }
 
-void Layering::free_wire(WireId id) {
-  const Wire wire = wires_.free(id);
-  if (!wire.scheduled) return freed_items_.set(wire.source);
-  freed_slots_like(wire.source).set(index_of(wire.source));
-  freed_before_.push_back(wire.source);
+inline void Layering::free_wire(WireId id) {
+  const Source source = wires_.free(id).source;
+  if (is_slot(source)) return free_slot(slot_in(source));
+  freed_items_.set(source);
+}
+
+void Layering::free_slot(Slot slot) {
+  freed_slots_like(slot).set(index_of(slot));
+  freed_before_.push_back(slot);
 }
 
 // Counting sort by round and phase; gates of one bucket keep the order of the stream, which is a
 // topological order.
 void Layering::sort_window() {
+  bucket_ends_.assign(rounds_ * kPhases, 0);
+  for (ItemIndex i = 0; i < buffered_; ++i) ++bucket_ends_[items_[i].bucket];
   std::uint32_t sum = 0;
   for (std::uint32_t& count : bucket_ends_) {
     const std::uint32_t first = sum;
     sum += count;
     count = first;
   }
-  sorted_.resize(items_.size());
-  for (ItemIndex i = 0; i < items_.size(); ++i) sorted_[bucket_ends_[items_[i].bucket]++] = i;
+  sorted_.resize(buffered_);
+  for (ItemIndex i = 0; i < buffered_; ++i) sorted_[bucket_ends_[items_[i].bucket]++] = i;
 }
 
 void Layering::note_kept_wires() {
   kept_.clear();
-  freed_items_.for_each_other(items_.size(), [&](std::size_t i) {
-    if (items_[i].kind != GateKind::Output) kept_.push_back(static_cast<ItemIndex>(i));
-  });
+  for (ItemIndex i = 0; i < buffered_; ++i)
+    if (!freed_items_.has(i) && items_[i].kind != GateKind::Output) kept_.push_back(i);
 }
 
 // In reverse order of evaluation, the first use of a wire that was freed is its last one. Wires
 // that were scheduled before and have no use in the window are released.
 void Layering::mark_last_uses() {
-  const auto takes = [&](const Item& item, Operand operand, std::uint32_t source) {
-    return item.is_slot[operand] ? freed_slots_like(source).take(index_of(source))
-                                 : freed_items_.take(source);
+  const auto takes = [&](Source source) {
+    return is_slot(source) ? freed_slots_like(slot_in(source)).take(index_of(slot_in(source)))
+                           : freed_items_.take(source);
   };
   for (std::size_t k = sorted_.size(); k-- > 0;) {
     Item& item = items_[sorted_[k]];
-    item.last_use[kIn0] = has_in0(item.kind) && takes(item, kIn0, item.in0);
-    item.last_use[kIn1] = has_in1(item.kind) && takes(item, kIn1, item.in1);
-    item.last_use[kOut] = freed_items_.take(sorted_[k]);
+    std::uint8_t last = 0;
+    if (has_in0(item.kind) && takes(item.in0)) last |= kIn0;
+    if (has_in1(item.kind) && takes(item.in1)) last |= kIn1;
+    if (freed_items_.take(sorted_[k])) last |= kOut;
+    item.last_uses = last;
   }
   for (const Slot slot : freed_before_)
     if (freed_slots_like(slot).take(index_of(slot))) release(slot);
@@ -276,15 +284,11 @@ void Layering::mark_last_uses() {
 
 // Every round except the last contains ANDs that the next round depends on, so no round is empty.
 void Layering::emit_window() {
-  freed_items_.grow(items_.size());
-  freed_slots_.grow(slots_.used());
-  freed_common_slots_.grow(common_slots_.used());
   sort_window();
   note_kept_wires();  // before the marks of freed wires are taken
   mark_last_uses();
-  slot_of_.resize(items_.size());
-  const std::size_t rounds = bucket_ends_.size() / kPhases;
-  for (std::size_t round = 0; round < rounds; ++round) {
+  slot_of_.resize(buffered_);
+  for (std::uint32_t round = 0; round < rounds_; ++round) {
     schedule_inputs(bucket(round, kInputs));
     schedule_local(bucket(round, kCommonLocal), round_.common_local);
     schedule_local(bucket(round, kLocal), round_.local);
@@ -296,8 +300,10 @@ void Layering::emit_window() {
     sink_.round(round_);
   }
   keep_live_wires();
-  items_.clear();
-  bucket_ends_.clear();
+  freed_slots_.grow(slots_.used());
+  freed_common_slots_.grow(common_slots_.used());
+  buffered_ = 0;
+  rounds_ = 0;
 }
 
 // Inputs come first in a round, so they may use only slots that were free before it: no slot is
@@ -307,7 +313,7 @@ void Layering::schedule_inputs(std::span<const ItemIndex> items) {
   for (const ItemIndex i : items)
     round_.inputs.push_back({items_[i].in0, items_[i].in1, allocate_slot(i)});
   for (const ItemIndex i : items)
-    if (items_[i].last_use[kOut]) release(slot_of_[i]);
+    if (items_[i].last_uses & kOut) release(slot_of_[i]);
 }
 
 // Sequential: the result may reuse the slot of an operand whose last use is here.
@@ -315,12 +321,12 @@ void Layering::schedule_local(std::span<const ItemIndex> items, std::vector<Loca
   local.clear();
   for (const ItemIndex i : items) {
     const Item& item = items_[i];
-    const Slot in0 = item.kind == GateKind::Const ? item.in0 : slot_of(item, kIn0);
-    const Slot in1 = item.kind == GateKind::Xor ? slot_of(item, kIn1) : 0;
-    if (item.last_use[kIn0]) release(in0);
-    if (item.last_use[kIn1]) release(in1);
+    const Slot in0 = item.kind == GateKind::Const ? item.in0 : slot_of(item.in0);
+    const Slot in1 = item.kind == GateKind::Xor ? slot_of(item.in1) : 0;
+    if (item.last_uses & kIn0) release(in0);
+    if (item.last_uses & kIn1) release(in1);
     local.push_back({item.kind, allocate_slot(i), in0, in1});
-    if (item.last_use[kOut]) release(slot_of_[i]);
+    if (item.last_uses & kOut) release(slot_of_[i]);
   }
 }
 
@@ -328,8 +334,8 @@ void Layering::schedule_outputs(std::span<const ItemIndex> items) {
   round_.outputs.clear();
   for (const ItemIndex i : items) {
     const Item& item = items_[i];
-    const Slot in = slot_of(item, kIn0);
-    if (item.last_use[kIn0]) release(in);
+    const Slot in = slot_of(item.in0);
+    if (item.last_uses & kIn0) release(in);
     round_.outputs.push_back({item.out, item.in1, in});
   }
 }
@@ -339,22 +345,21 @@ void Layering::schedule_outputs(std::span<const ItemIndex> items) {
 void Layering::schedule_ands(std::span<const ItemIndex> items, std::vector<RoundAnd>& ands) {
   ands.clear();
   for (const ItemIndex i : items) {
-    ands.push_back({allocate_slot(i), slot_of(items_[i], kIn0), slot_of(items_[i], kIn1)});
+    ands.push_back({allocate_slot(i), slot_of(items_[i].in0), slot_of(items_[i].in1)});
   }
   for (std::size_t k = 0; k < items.size(); ++k) {
     const Item& item = items_[items[k]];
-    if (item.last_use[kIn0]) release(ands[k].in0);
-    if (item.last_use[kIn1]) release(ands[k].in1);
-    if (item.last_use[kOut]) release(ands[k].out);
+    if (item.last_uses & kIn0) release(ands[k].in0);
+    if (item.last_uses & kIn1) release(ands[k].in1);
+    if (item.last_uses & kOut) release(ands[k].out);
   }
 }
 
 void Layering::keep_live_wires() {
   for (const ItemIndex i : kept_) {
     Wire& wire = wires_.at(items_[i].out);
-    wire.source = slot_of_[i];
+    wire.source = slot_of_[i] | kSlotBit;
     wire.level = 0;
-    wire.scheduled = 1;
   }
 }
 

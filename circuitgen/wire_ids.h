@@ -19,14 +19,10 @@ namespace tinyot::circuit {
 class WireIds {
  public:
   WireId take() {
-    // One in eight stays unused, so that the search takes constant time per id.
-    if (8 * unused_count_ <= limit()) [[unlikely]]
-      grow();
-    while (unused_[cursor_] == 0) cursor_ = cursor_ + 1 == unused_.size() ? 0 : cursor_ + 1;
-    const int bit = std::countr_zero(unused_[cursor_]);
-    unused_[cursor_] &= unused_[cursor_] - 1;
-    --unused_count_;
-    return static_cast<WireId>(cursor_ * 64 + static_cast<std::size_t>(bit));
+    while (word_ == 0) [[unlikely]] next_word();
+    const auto bit = static_cast<std::size_t>(std::countr_zero(word_));
+    word_ &= word_ - 1;
+    return static_cast<WireId>(cursor_ * 64 + bit);
   }
   void give_back(WireId id) {
     unused_[id / 64] |= std::uint64_t{1} << (id % 64);
@@ -37,6 +33,15 @@ class WireIds {
   std::size_t limit() const { return 64 * unused_.size(); }
 
  private:
+  [[gnu::noinline]] void next_word() {
+    // One in eight stays unused, so that the search takes constant time per id.
+    if (8 * unused_count_ <= limit())
+      grow();
+    else
+      cursor_ = cursor_ + 1 == unused_.size() ? 0 : cursor_ + 1;
+    word_ = std::exchange(unused_[cursor_], 0);
+    unused_count_ -= static_cast<std::size_t>(std::popcount(word_));
+  }
   void grow() {
     cursor_ = unused_.size();
     unused_.resize(unused_.size() + 1 + unused_.size() / 8, ~std::uint64_t{0});
@@ -44,46 +49,42 @@ class WireIds {
     ENSURE(limit() <= kWireIdMax);
   }
 
-  std::vector<std::uint64_t> unused_;  // one bit per id
+  std::vector<std::uint64_t> unused_;  // one bit per id, without those in word_
   std::size_t unused_count_ = 0;
   std::size_t cursor_ = 0;
+  std::uint64_t word_ = 0;  // the unused ids from 64 * cursor_ on that are assigned next
 };
 
-// A record for each live wire. Memory: O(largest id). Fails: std::logic_error by ENSURE if a live
-// wire is made again or a wire that is not live is accessed: the stream is malformed.
+// A record for each live wire: a struct with a member `live` that the table sets. Memory: O(largest
+// id). Fails: std::logic_error by ENSURE if a live wire is made again or a wire that is not live is
+// accessed: the stream is malformed.
 template <class Record>
 class WireTable {
  public:
-  // Returns the record, to be set by the caller.
-  Record& make(WireId id) {
-    ENSURE(id < kWireIdMax);
-    if (id >= records_.size()) [[unlikely]]
-      grow(id);
-    ENSURE(!is_live(id));
-    live_[id / 64] |= bit(id);
-    return records_[id];
+  void make(WireId id, Record record) {
+    if (id >= limit_) [[unlikely]]
+      return grow_and_make(id, record);
+    ENSURE(!records_[id].live);
+    record.live = true;
+    records_[id] = record;
   }
   const Record& at(WireId id) const {
-    ENSURE(id < records_.size() && is_live(id));
+    ENSURE(id < limit_ && records_[id].live);
     return records_[id];
   }
   Record& at(WireId id) { return const_cast<Record&>(std::as_const(*this).at(id)); }
-  Record free(WireId id) {
-    const Record record = at(id);
-    live_[id / 64] &= ~bit(id);
-    return record;
-  }
+  Record free(WireId id) { return std::exchange(at(id), Record{}); }
 
  private:
-  static std::uint64_t bit(WireId id) { return std::uint64_t{1} << (id % 64); }
-  bool is_live(WireId id) const { return (live_[id / 64] & bit(id)) != 0; }
-  void grow(WireId id) {
-    records_.resize(std::max<std::size_t>(64 + id, records_.size() + records_.size() / 2));
-    live_.resize((records_.size() + 63) / 64);
+  [[gnu::noinline]] void grow_and_make(WireId id, Record record) {
+    ENSURE(id < kWireIdMax);
+    limit_ = std::min<std::size_t>(std::max<std::size_t>(64 + id, limit_ + limit_ / 2), kWireIdMax);
+    records_.resize(limit_);
+    make(id, record);
   }
 
   std::vector<Record> records_;
-  std::vector<std::uint64_t> live_;  // one bit per id
+  std::size_t limit_ = 0;  // the size of records_
 };
 
 }  // namespace tinyot::circuit

@@ -137,8 +137,13 @@ class BristolWriter final : public GateSink {
     name(out, next_wire_++);
   }
 
-  std::uint64_t file_wire(WireId id) const { return file_wires_.at(id); }
-  void name(WireId id, std::uint64_t wire) { file_wires_.make(id) = wire; }
+  struct FileWire {
+    std::uint64_t number = 0;
+    bool live = false;
+  };
+
+  std::uint64_t file_wire(WireId id) const { return file_wires_.at(id).number; }
+  void name(WireId id, std::uint64_t wire) { file_wires_.make(id, {wire}); }
 
   const CircuitInfo& info_;
   const GateCounts counts_;
@@ -147,7 +152,7 @@ class BristolWriter final : public GateSink {
   std::uint64_t next_wire_;
   const std::uint64_t first_output_;
   std::uint64_t outputs_written_ = 0;
-  WireTable<std::uint64_t> file_wires_;
+  WireTable<FileWire> file_wires_;
 };
 
 }  // namespace

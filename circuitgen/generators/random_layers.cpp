@@ -1,5 +1,8 @@
 #include "circuitgen/generators/random_layers.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace tinyot::circuit {
 namespace {
 
@@ -23,19 +26,34 @@ struct LayersShape {
   std::uint64_t width, depth, seed;
 };
 
+// The operands of (x & y) ^ z.
+struct Operands {
+  const Bit *x, *y, *z;
+};
+
+// The operands are chosen, and prefetched, for some gates at a time: a layer may be larger than the
+// cache.
 void emit_layers(Builder& builder, const LayersShape& shape) {
+  constexpr std::size_t kGatesAhead = 32;
   PublicGenerator choice(shape.seed);
   Bits layer = builder.input(0);
   const Bits b = builder.input(1);
-  for (std::size_t i = 0; i < layer.size(); ++i) layer[i] ^= b[i];
+  const std::size_t width = layer.size();
+  for (std::size_t i = 0; i < width; ++i) layer[i] ^= b[i];
+  std::vector<Operands> chosen;
   for (std::uint64_t k = 0; k < shape.depth; ++k) {
     Bits next;
-    next.reserve(layer.size());
-    for (std::size_t i = 0; i < layer.size(); ++i) {
-      // Distinct wires, so that no gate is folded away.
-      const std::size_t x = choice.below(layer.size()),
-                        y = (x + 1 + choice.below(layer.size() - 1)) % layer.size();
-      next.push_back((layer[x] & layer[y]) ^ layer[choice.below(layer.size())]);
+    next.reserve(width);
+    while (next.size() < width) {
+      chosen.clear();
+      while (chosen.size() < std::min(kGatesAhead, width - next.size())) {
+        // Distinct wires, so that no gate is folded away.
+        const std::size_t x = choice.below(width), y = (x + 1 + choice.below(width - 1)) % width;
+        chosen.push_back({&layer[x], &layer[y], &layer[choice.below(width)]});
+        for (const Bit* operand : {chosen.back().x, chosen.back().y, chosen.back().z})
+          __builtin_prefetch(operand);
+      }
+      for (const Operands& of : chosen) next.push_back((*of.x & *of.y) ^ *of.z);
     }
     layer = std::move(next);
   }

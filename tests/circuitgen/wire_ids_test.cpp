@@ -49,19 +49,23 @@ TEST(WireIds, ConsecutiveIdsAreAdjacent) {
 }
 
 TEST(WireTable, RejectsWiresThatAreNotLive) {
-  WireTable<int> table;
+  struct Record {
+    int value = 0;
+    bool live = false;
+  };
+  WireTable<Record> table;
   EXPECT_THROW(table.at(0), std::logic_error);
-  table.make(5) = 50;
-  EXPECT_EQ(table.at(5), 50);
-  EXPECT_THROW(table.make(5), std::logic_error);
+  table.make(5, {50});
+  EXPECT_EQ(table.at(5).value, 50);
+  EXPECT_THROW(table.make(5, {}), std::logic_error);
   EXPECT_THROW(table.at(4), std::logic_error);
-  EXPECT_EQ(table.free(5), 50);
+  EXPECT_EQ(table.free(5).value, 50);
   EXPECT_THROW(table.at(5), std::logic_error);
   EXPECT_THROW(table.free(5), std::logic_error);
-  table.make(5) = 52;
-  table.make(100000) = 53;
-  EXPECT_EQ(table.at(5), 52);
-  EXPECT_THROW(table.make(kWireIdMax), std::logic_error);
+  table.make(5, {52});
+  table.make(100000, {53});
+  EXPECT_EQ(table.at(5).value, 52);
+  EXPECT_THROW(table.make(kWireIdMax, {}), std::logic_error);
 }
 
 }  // namespace
