@@ -7,10 +7,10 @@
 
 namespace tinyot {
 
-void BatchQueue::push(MaterialBatch batch) {
-  if (batch.count == 0) return;
-  count_ += batch.count;
-  batches_.push_back(std::make_shared<MaterialBatch>(std::move(batch)));
+void BatchQueue::push(std::shared_ptr<MaterialBatch> batch) {
+  if (batch->count == 0) return;
+  count_ += batch->count;
+  batches_.push_back(std::move(batch));
 }
 
 void BatchQueue::push_first_of(BatchQueue& other) {

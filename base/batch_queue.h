@@ -23,7 +23,8 @@ using MaterialSlices = std::vector<MaterialSlice>;
 class BatchQueue {
  public:
   // A batch without objects is dropped.
-  void push(MaterialBatch batch);
+  void push(std::shared_ptr<MaterialBatch> batch);
+  void push(MaterialBatch batch) { push(std::make_shared<MaterialBatch>(std::move(batch))); }
   // Moves the first batch of another queue to the end of this one. No object of the batch has been
   // dropped.
   void push_first_of(BatchQueue& other);

@@ -129,7 +129,8 @@ class MaterialSource {
   virtual ~MaterialSource() = default;
   virtual MaterialBatch draw(MaterialKind kind, std::size_t count) = 0;
   // The same, but may return fewer objects, at least one: as many as can be drawn without copying.
-  virtual MaterialBatch draw_some(MaterialKind kind, std::size_t count) {
+  // `memory`: a batch whose objects are no longer needed; the drawn ones may take its place.
+  virtual MaterialBatch draw_some(MaterialKind kind, std::size_t count, MaterialBatch) {
     return draw(kind, count);
   }
 

@@ -7,6 +7,28 @@
 
 namespace tinyot::online {
 
+std::shared_ptr<MaterialBatch> UsedBatches::lend(MaterialBatch batch) {
+  return {new MaterialBatch(std::move(batch)), [batches = shared_from_this()](MaterialBatch* used) {
+            batches->take_back(std::unique_ptr<MaterialBatch>(used));
+          }};
+}
+
+MaterialBatch UsedBatches::take(MaterialKind kind) {
+  const std::lock_guard lock(mutex_);
+  auto& returned = returned_[static_cast<std::size_t>(kind)];
+  if (returned.empty()) return {};
+  MaterialBatch batch = std::move(returned.back());
+  returned.pop_back();
+  return batch;
+}
+
+// Without memory to remember the batch, it is wiped and freed.
+void UsedBatches::take_back(std::unique_ptr<MaterialBatch> batch) noexcept try {
+  const std::lock_guard lock(mutex_);
+  returned_[static_cast<std::size_t>(batch->kind)].push_back(std::move(*batch));
+} catch (const std::bad_alloc&) {
+}
+
 MaterialReader::MaterialReader(MaterialSource& source, const MaterialCounts& wanted)
     : source_(source) {
   if (std::ranges::all_of(wanted.of, [](std::uint64_t count) { return count <= kReadObjects; })) {
@@ -20,7 +42,7 @@ MaterialReader::MaterialReader(MaterialSource& source, const MaterialCounts& wan
 void MaterialReader::read_all(const MaterialCounts& wanted) {
   for (const MaterialKind kind : kAllMaterialKinds)
     while (open_[kind].count() < wanted[kind])
-      open_[kind].push(source_.draw_some(kind, wanted[kind] - open_[kind].count()));
+      open_[kind].push(source_.draw_some(kind, wanted[kind] - open_[kind].count(), {}));
 }
 
 MaterialReader::~MaterialReader() {
@@ -85,7 +107,7 @@ void MaterialReader::work() {
     MaterialBatch batch;
     std::exception_ptr failure;
     try {
-      batch = source_.draw_some(kind, count);
+      batch = source_.draw_some(kind, count, used_->take(kind));
     } catch (...) {
       failure = std::current_exception();
     }
@@ -96,7 +118,7 @@ void MaterialReader::work() {
       return;
     }
     unread_[kind] -= batch.count;
-    ready_[kind].push(std::move(batch));
+    ready_[kind].push(used_->lend(std::move(batch)));
     changed_.notify_all();
   }
 }

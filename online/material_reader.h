@@ -2,16 +2,35 @@
 // a small run is read in the constructor, which is faster than waiting for another thread.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "base/batch_queue.h"
 #include "base/material.h"
 
 namespace tinyot::online {
+
+// Batches whose last user has released them, so that their memory is used again: it need not be
+// wiped in between, nor be assigned by the system.
+class UsedBatches : public std::enable_shared_from_this<UsedBatches> {
+ public:
+  // The batch returns to this object with the last copy of the pointer.
+  std::shared_ptr<MaterialBatch> lend(MaterialBatch batch);
+  // One of the kind that has returned; without one, an empty batch.
+  MaterialBatch take(MaterialKind kind);
+
+ private:
+  void take_back(std::unique_ptr<MaterialBatch> batch) noexcept;
+
+  std::mutex mutex_;
+  std::array<std::vector<MaterialBatch>, kMaterialKinds> returned_;
+};
 
 class MaterialReader {
  public:
@@ -41,6 +60,7 @@ class MaterialReader {
   void open_next(MaterialKind kind);
 
   MaterialSource& source_;
+  std::shared_ptr<UsedBatches> used_ = std::make_shared<UsedBatches>();
   double waited_s_ = 0;
   MaterialCounts unread_;  // objects still to be drawn
   BatchQueues ready_;

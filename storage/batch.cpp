@@ -99,9 +99,12 @@ void seal_batch(const SessionId& session, Party me, BatchEntry& entry, const cry
 }
 
 MaterialBatch open_batch(const SessionId& session, Party me, const BatchEntry& entry,
-                         const crypto::SealKey& key, std::span<const std::byte> sealed) {
+                         const crypto::SealKey& key, std::span<const std::byte> sealed,
+                         MaterialBatch memory) {
   const Context context = context_of(session, me, entry);
-  MaterialBatch objects(entry.kind, me, entry.count);
+  MaterialBatch objects = memory.kind == entry.kind && bytes_of(memory) == sealed.size()
+                              ? std::move(memory)
+                              : MaterialBatch(entry.kind, me, entry.count);
   if (sealed.size() != bytes_of(objects) ||
       !crypto::open_sealed(key, crypto::SealNonce{}, std::as_bytes(std::span(&context, 1)), sealed,
                            entry.tag, arrays_of(objects)))

@@ -77,9 +77,12 @@ std::string text_of(const BatchEntry& entry);
 // Seals the record of a batch, from where its arrays are, and fills in the entry's tag.
 void seal_batch(const SessionId& session, Party me, BatchEntry& entry, const crypto::SealKey& key,
                 const MaterialBatch& objects, std::span<std::byte> sealed);
-// Fails: StoreError naming the batch, if a bit of the record, its entry or its key has changed.
+// Returns the objects in `memory`, a batch that is no longer needed, if they have the same kind and
+// number. Fails: StoreError naming the batch, if a bit of the record, its entry or its key has
+// changed.
 MaterialBatch open_batch(const SessionId& session, Party me, const BatchEntry& entry,
-                         const crypto::SealKey& key, std::span<const std::byte> sealed);
+                         const crypto::SealKey& key, std::span<const std::byte> sealed,
+                         MaterialBatch memory);
 
 [[noreturn]] void throw_corrupt_batch(const std::string& batch);
 

@@ -115,7 +115,7 @@ crypto::SealKey View::key_of(const BatchEntry& entry) const {
 }
 
 MaterialBatch View::open(const BatchEntry& entry) const {
-  return open_batch(database_.session(), manifest_.me, entry, key_of(entry), record(entry));
+  return open_batch(database_.session(), manifest_.me, entry, key_of(entry), record(entry), {});
 }
 
 std::optional<BatchEntry> View::reference_entry(MaterialKind kind) const {

@@ -51,7 +51,7 @@ MaterialBatch MaterialPipe::draw(MaterialKind kind, std::size_t count) {
   return batch;
 }
 
-MaterialBatch MaterialPipe::draw_some(MaterialKind kind, std::size_t count) {
+MaterialBatch MaterialPipe::draw_some(MaterialKind kind, std::size_t count, MaterialBatch) {
   std::unique_lock lock(mutex_);
   BatchQueue& queue = await(lock, kind, std::min<std::size_t>(count, 1));
   MaterialBatch batch = queue.take(kind, me_, std::min(count, queue.first_count()));

@@ -33,7 +33,7 @@ class MaterialPipe : public MaterialSink, public MaterialSource {
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
   // Does not wait for more than one object. Returns whole batches as they were poured, as long as
   // they are drawn from their beginning.
-  MaterialBatch draw_some(MaterialKind kind, std::size_t count) override;
+  MaterialBatch draw_some(MaterialKind kind, std::size_t count, MaterialBatch) override;
   std::uint64_t ready(MaterialKind kind) override;
 
   // Nothing more will be drawn: material poured from now on is dropped.

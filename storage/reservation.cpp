@@ -209,12 +209,13 @@ void Reservation::check_left(MaterialKind kind, std::size_t count) const {
   ENSURE(database_ != nullptr);
 }
 
-void Reservation::open_next(DrawPosition& position) {
+void Reservation::open_next(DrawPosition& position, MaterialBatch memory) {
   HeldBatch& batch = position.batches[position.unopened];
   database_->read("read " + std::string(name_of(batch.entry.kind)), [&](const View& view) {
     view.check_not_revoked();
     const ByteView sealed = view.record(batch.entry);
-    position.opened.push(open_batch(database_->session(), me_, batch.entry, batch.key, sealed));
+    position.opened.push(
+        open_batch(database_->session(), me_, batch.entry, batch.key, sealed, std::move(memory)));
     // Batches are read once.
     Environment::release_pages(sealed);
   });
@@ -231,14 +232,14 @@ MaterialBatch Reservation::take(MaterialKind kind, std::size_t count) {
 MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
   check_left(kind, count);
   DrawPosition& position = position_of(kind);
-  while (position.opened.count() < count) open_next(position);
+  while (position.opened.count() < count) open_next(position, {});
   return take(kind, count);
 }
 
-MaterialBatch Reservation::draw_some(MaterialKind kind, std::size_t count) {
+MaterialBatch Reservation::draw_some(MaterialKind kind, std::size_t count, MaterialBatch memory) {
   check_left(kind, count);
   DrawPosition& position = position_of(kind);
-  if (position.opened.count() == 0 && count > 0) open_next(position);
+  if (position.opened.count() == 0 && count > 0) open_next(position, std::move(memory));
   return take(kind, std::min(count, position.opened.first_count()));
 }
 
@@ -313,11 +314,12 @@ MaterialBatch ReservationChain::draw(MaterialKind kind, std::size_t count) {
   return parts.take(kind, links_.front().me(), count);
 }
 
-MaterialBatch ReservationChain::draw_some(MaterialKind kind, std::size_t count) {
+MaterialBatch ReservationChain::draw_some(MaterialKind kind, std::size_t count,
+                                          MaterialBatch memory) {
   check_left(kind, count);
   for (Reservation& link : links_)
     if (const std::uint64_t left = link.left()[kind]; left > 0)
-      return link.draw_some(kind, std::min(count, left));
+      return link.draw_some(kind, std::min(count, left), std::move(memory));
   return MaterialBatch(kind, links_.front().me(), 0);
 }
 
@@ -327,8 +329,7 @@ void ReservationChain::drop_empty() {
 
 MaterialCounts ReservationChain::left() const {
   MaterialCounts left;
-  for (const Reservation& link : links_)
-    left += link.left();
+  for (const Reservation& link : links_) left += link.left();
   return left;
 }
 

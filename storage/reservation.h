@@ -30,7 +30,7 @@ class Reservation : public MaterialSource {
   // nothing is drawn; StoreError for a corrupt batch or a revoked session.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
   // Returns whole batches of the store, as long as they are drawn from their beginning.
-  MaterialBatch draw_some(MaterialKind kind, std::size_t count) override;
+  MaterialBatch draw_some(MaterialKind kind, std::size_t count, MaterialBatch memory) override;
 
   Party me() const { return me_; }
   std::vector<BatchEntry> batches() const;
@@ -64,7 +64,7 @@ class Reservation : public MaterialSource {
     return positions_[static_cast<std::size_t>(kind)];
   }
   void check_left(MaterialKind kind, std::size_t count) const;
-  void open_next(DrawPosition& position);
+  void open_next(DrawPosition& position, MaterialBatch memory);
   MaterialBatch take(MaterialKind kind, std::size_t count);
   void finish_quietly() noexcept;
 
@@ -82,7 +82,7 @@ class ReservationChain final : public MaterialSource {
 
   // Fails: as Reservation::draw, for the sum of all reservations.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
-  MaterialBatch draw_some(MaterialKind kind, std::size_t count) override;
+  MaterialBatch draw_some(MaterialKind kind, std::size_t count, MaterialBatch memory) override;
 
   const std::vector<Reservation>& links() const { return links_; }
   // Appends one.

@@ -95,8 +95,9 @@ void take(benchmark::State& state) {
     MaterialCounts all;
     all[kKind] = count;
     Reservation reservation = store.reserve({}, all);
+    MaterialBatch batch;
     for (std::uint64_t done = 0; done < count;)
-      done += reservation.draw_some(kKind, count - done).count;
+      done += (batch = reservation.draw_some(kKind, count - done, std::move(batch))).count;
     reservation.finish();
   }
   report(state, count);

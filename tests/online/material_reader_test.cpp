@@ -38,6 +38,17 @@ class NumberedSource : public MaterialSource {
     return batch;
   }
 
+  // Objects take the place of those of a returned batch.
+  MaterialBatch draw_some(MaterialKind kind, std::size_t count, MaterialBatch memory) override {
+    returned += memory.count > 0;
+    EXPECT_TRUE(memory.count == 0 || memory.kind == kind);
+    MaterialBatch batch = draw(kind, count);
+    if (memory.count == 0) return batch;
+    copy_objects(batch, 0, count, memory, 0);
+    memory.count = count;
+    return memory;
+  }
+
   struct Draw {
     MaterialKind kind;
     std::size_t count;
@@ -46,6 +57,7 @@ class NumberedSource : public MaterialSource {
   std::function<void(std::size_t draw)> before;
   std::vector<Draw> drawn;  // read it only while no draw is in progress
   std::atomic<std::size_t> draws = 0;
+  std::atomic<std::size_t> returned = 0;  // draws that were given a used batch
 
  private:
   std::atomic<bool> drawing_ = false;
@@ -105,6 +117,19 @@ TEST(MaterialReader, SlicesOutliveTheReader) {
   }
   expect_numbers(first, 0, kBatch - 3);
   expect_numbers(second, kBatch - 3, 6);
+}
+
+TEST(MaterialReader, BatchesAreUsedAgainOnceTheirSlicesAreGone) {
+  NumberedSource source;
+  constexpr std::size_t kAll = 20 * kBatch, kStep = kBatch / 2;
+  MaterialReader reader(source, wanted(kAll, kAll));
+  MaterialSlices kept = reader.take(kOne, kStep);
+  for (std::size_t at = 0; at < kAll; at += kStep) {
+    if (at > 0) expect_numbers(reader.take(kOne, kStep), at, kStep);
+    expect_numbers(reader.take(kOther, kStep), at, kStep);
+  }
+  EXPECT_GT(source.returned, 20u);
+  expect_numbers(kept, 0, kStep);
 }
 
 TEST(MaterialReader, TakingZeroObjectsIsEmpty) {

@@ -124,7 +124,7 @@ struct SealedBatch {
   }
   std::string message(Party me = Party::A) const {
     return message_of([&] {
-      MaterialBatch opened = open_batch(session, me, entry, key, sealed);
+      MaterialBatch opened = open_batch(session, me, entry, key, sealed, {});
       EXPECT_TRUE(holds(std::move(opened), entry.kind, me, 4096, entry.count));
     });
   }
@@ -150,6 +150,23 @@ TEST(Batch, OpensOnlyInItsContext) {
   refused("the origin", [](SealedBatch& b) { ++b.entry.origin; });
   EXPECT_TRUE(mentions(SealedBatch().message(Party::B), "is corrupt"));
   EXPECT_EQ(remedy_of([] { throw_corrupt_batch("x"); }), Remedy::VerifyStore);
+}
+
+TEST(Batch, OpensInTheMemoryOfABatchOfItsShape) {
+  const SealedBatch batch;
+  const auto opens_in_place = [&](MaterialBatch memory) {
+    const Block* const place = blocks_of_column(memory, 0);
+    MaterialBatch opened = open_batch(batch.session, Party::A, batch.entry, batch.key, batch.sealed,
+                                      std::move(memory));
+    const bool in_place = blocks_of_column(opened, 0) == place;
+    EXPECT_TRUE(holds(std::move(opened), batch.entry.kind, Party::A, 4096, batch.entry.count));
+    return in_place;
+  };
+  const auto [kind, count] = std::pair(batch.entry.kind, std::size_t{batch.entry.count});
+  EXPECT_TRUE(opens_in_place(test_batch(kind, Party::A, 77, count)));
+  EXPECT_FALSE(opens_in_place(test_batch(kind, Party::A, 77, count + 1)));
+  EXPECT_FALSE(opens_in_place(test_batch(kind, Party::A, 77, count - 1)));
+  EXPECT_FALSE(opens_in_place(test_batch(MaterialKind::AuthOtsBA, Party::A, 77, count)));
 }
 
 TEST(Batch, OnlyABatchOfTheEntrysShapeIsSealed) {

@@ -36,7 +36,7 @@ std::vector<std::uint64_t> slots_that_open(const fs::path& dir, const BatchEntry
   for (std::uint64_t slot = 0; slot < slots; ++slot) {
     const std::string message = message_of([&] {
       (void)open_batch(kSession, Party::A, entry, keys.key(slot, "a batch"),
-                       std::as_bytes(std::span(sealed)));
+                       std::as_bytes(std::span(sealed)), {});
     });
     if (message.empty()) opening.push_back(slot);
   }
