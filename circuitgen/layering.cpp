@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <cstdlib>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -55,6 +56,30 @@ struct Item {
 };
 static_assert(sizeof(Item) == 20);
 using ItemIndex = std::uint32_t;
+
+// Items, uninitialised at first. A large allocation grows by moving its pages: the first use of a
+// page costs more than all that is done with its items.
+class Items {
+ public:
+  Items() = default;
+  ~Items() { std::free(items_); }
+  Items(const Items&) = delete;
+  Items& operator=(const Items&) = delete;
+
+  std::size_t size() const { return size_; }
+  Item& operator[](std::size_t i) { return items_[i]; }
+  const Item& operator[](std::size_t i) const { return items_[i]; }
+  void grow(std::size_t size) {
+    void* const grown = std::realloc(items_, size * sizeof(Item));
+    if (grown == nullptr) throw std::bad_alloc();
+    items_ = static_cast<Item*>(grown);
+    size_ = size;
+  }
+
+ private:
+  Item* items_ = nullptr;
+  std::size_t size_ = 0;
+};
 
 struct Wire {
   std::uint64_t source : 32 = 0;
@@ -157,9 +182,8 @@ class Layering final : public GateSink {
   WireTable<Wire> wires_;
   SlotPool slots_, common_slots_;
 
-  std::vector<Item> items_;
-  ItemIndex buffered_ = 0;    // items in use
-  ItemIndex items_room_ = 0;  // the size of items_
+  Items items_;
+  ItemIndex buffered_ = 0;  // items in use
   // Wires that are freed in the window and whose last use has not been found: by the item that
   // writes them or, of wires scheduled before, by slot.
   Marks freed_items_, freed_slots_, freed_common_slots_;
@@ -176,7 +200,7 @@ class Layering final : public GateSink {
 // registers.
 void Layering::emit(const Gate& gate) {
   if (gate.kind == GateKind::Free) return free_wire(gate.in0);
-  if (buffered_ == items_room_) [[unlikely]]
+  if (buffered_ == items_.size()) [[unlikely]]
     return emit_with_room(gate);
   if (has_in1(gate.kind)) {
     const Wire x = wires_.at(gate.in0), y = wires_.at(gate.in1);
@@ -197,9 +221,8 @@ void Layering::emit_with_room(const Gate& gate) {
   if (buffered_ == window_) {
     emit_window();
   } else {
-    items_room_ = static_cast<ItemIndex>(std::min(window_, 2 * std::size_t{items_room_} + 1024));
-    items_.resize(items_room_);
-    freed_items_.grow(items_room_);
+    items_.grow(std::min(window_, 2 * items_.size() + 1024));
+    freed_items_.grow(items_.size());
   }
   emit(gate);
 }
@@ -310,6 +333,7 @@ void Layering::emit_window() {
 // released until every input has one.
 void Layering::schedule_inputs(std::span<const ItemIndex> items) {
   round_.inputs.clear();
+  round_.inputs.reserve(items.size());
   for (const ItemIndex i : items)
     round_.inputs.push_back({items_[i].in0, items_[i].in1, allocate_slot(i)});
   for (const ItemIndex i : items)
@@ -319,6 +343,7 @@ void Layering::schedule_inputs(std::span<const ItemIndex> items) {
 // Sequential: the result may reuse the slot of an operand whose last use is here.
 void Layering::schedule_local(std::span<const ItemIndex> items, std::vector<LocalGate>& local) {
   local.clear();
+  local.reserve(items.size());
   for (const ItemIndex i : items) {
     const Item& item = items_[i];
     const Slot in0 = item.kind == GateKind::Const ? item.in0 : slot_of(item.in0);
@@ -332,6 +357,7 @@ void Layering::schedule_local(std::span<const ItemIndex> items, std::vector<Loca
 
 void Layering::schedule_outputs(std::span<const ItemIndex> items) {
   round_.outputs.clear();
+  round_.outputs.reserve(items.size());
   for (const ItemIndex i : items) {
     const Item& item = items_[i];
     const Slot in = slot_of(item.in0);
@@ -344,6 +370,7 @@ void Layering::schedule_outputs(std::span<const ItemIndex> items) {
 // also occupies a slot.
 void Layering::schedule_ands(std::span<const ItemIndex> items, std::vector<RoundAnd>& ands) {
   ands.clear();
+  ands.reserve(items.size());
   for (const ItemIndex i : items) {
     ands.push_back({allocate_slot(i), slot_of(items_[i].in0), slot_of(items_[i].in1)});
   }

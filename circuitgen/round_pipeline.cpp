@@ -31,13 +31,7 @@ void RoundPipeline::round(Round& round) {
   changed_.wait(
       lock, [&] { return failure_ || waiting_.empty() || gates_waiting_ + gates <= gates_ahead_; });
   if (failure_) std::rethrow_exception(failure_);
-  Round next;
-  if (!used_.empty()) {
-    next = std::move(used_.back());
-    used_.pop_back();
-  }
-  std::swap(next, round);
-  waiting_.push_back(std::move(next));
+  waiting_.push_back(std::exchange(round, {}));
   gates_waiting_ += gates;
   lock.unlock();
   changed_.notify_all();
@@ -69,8 +63,8 @@ void RoundPipeline::work() {
       lock.unlock();
       changed_.notify_all();
       sink_.round(round);
+      round = {};
       lock.lock();
-      used_.push_back(std::move(round));
     }
     cpu_s_ = thread_cpu_seconds();
   } catch (...) {

@@ -7,7 +7,6 @@
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "circuitgen/layering.h"
 
@@ -37,9 +36,8 @@ class RoundPipeline final : public RoundSink {
   std::condition_variable changed_;
   std::deque<Round> waiting_;
   std::size_t gates_waiting_ = 0;
-  std::vector<Round> used_;  // their memory is used for later rounds
-  bool finished_ = false;    // no further round
-  bool dropped_ = false;     // nor those that wait
+  bool finished_ = false;  // no further round
+  bool dropped_ = false;   // nor those that wait
   std::exception_ptr failure_;
   double cpu_s_ = 0;
   std::thread thread_;

@@ -106,7 +106,6 @@ class Runtime final : public circuit::RoundSink {
   BlockChunk chunk_;
   OutputShares outputs_;
   std::optional<Evaluated> evaluated_;  // the round whose blocks have not been computed
-  circuit::Round used_;                 // its memory is returned to the layering
 };
 
 BitVector Runtime::gather(const circuit::Round& round,
@@ -162,7 +161,7 @@ void Runtime::round(circuit::Round& round) {
     scatter(round, now.ands->open());
     ++result.and_rounds;
   }
-  now.round = std::exchange(round, std::move(used_));
+  now.round = std::move(round);
   evaluated_ = std::move(now);
   if (progress_) progress_(result.ands);
 }
@@ -191,7 +190,6 @@ void Runtime::finish_blocks() {
     if (last.ands) combine(last.round.ands, tile, lanes_.width(tile), *last.ands);
   }
   if (last.ands) combine(last.round.common_ands, 0, 1, *last.ands);
-  used_ = std::move(evaluated_->round);
   evaluated_.reset();
 }
 

@@ -11,11 +11,13 @@ namespace {
 class PublicGenerator {
  public:
   explicit PublicGenerator(std::uint64_t seed) : state_(seed) {}
+  // `bound` is less than 2^32.
   std::size_t below(std::size_t bound) {
     state_ += 0x9e3779b97f4a7c15;
     std::uint64_t z = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return static_cast<std::size_t>((z ^ (z >> 31)) % bound);
+    // A part of the bound instead of a remainder, which is slower.
+    return static_cast<std::size_t>(((z ^ (z >> 31)) >> 32) * bound >> 32);
   }
 
  private:
@@ -48,7 +50,8 @@ void emit_layers(Builder& builder, const LayersShape& shape) {
       chosen.clear();
       while (chosen.size() < std::min(kGatesAhead, width - next.size())) {
         // Distinct wires, so that no gate is folded away.
-        const std::size_t x = choice.below(width), y = (x + 1 + choice.below(width - 1)) % width;
+        const std::size_t x = choice.below(width), after = x + 1 + choice.below(width - 1),
+                          y = after < width ? after : after - width;
         chosen.push_back({&layer[x], &layer[y], &layer[choice.below(width)]});
         for (const Bit* operand : {chosen.back().x, chosen.back().y, chosen.back().z})
           __builtin_prefetch(operand);
