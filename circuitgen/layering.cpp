@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <new>
 #include <span>
 #include <utility>
 
@@ -56,30 +54,6 @@ struct Item {
 };
 static_assert(sizeof(Item) == 20);
 using ItemIndex = std::uint32_t;
-
-// Items, uninitialised at first. A large allocation grows by moving its pages: the first use of a
-// page costs more than all that is done with its items.
-class Items {
- public:
-  Items() = default;
-  ~Items() { std::free(items_); }
-  Items(const Items&) = delete;
-  Items& operator=(const Items&) = delete;
-
-  std::size_t size() const { return size_; }
-  Item& operator[](std::size_t i) { return items_[i]; }
-  const Item& operator[](std::size_t i) const { return items_[i]; }
-  void grow(std::size_t size) {
-    void* const grown = std::realloc(items_, size * sizeof(Item));
-    if (grown == nullptr) throw std::bad_alloc();
-    items_ = static_cast<Item*>(grown);
-    size_ = size;
-  }
-
- private:
-  Item* items_ = nullptr;
-  std::size_t size_ = 0;
-};
 
 struct Wire {
   std::uint64_t source : 32 = 0;
@@ -182,7 +156,7 @@ class Layering final : public GateSink {
   WireTable<Wire> wires_;
   SlotPool slots_, common_slots_;
 
-  Items items_;
+  std::vector<Item> items_;
   ItemIndex buffered_ = 0;  // items in use
   // Wires that are freed in the window and whose last use has not been found: by the item that
   // writes them or, of wires scheduled before, by slot.
@@ -221,7 +195,7 @@ void Layering::emit_with_room(const Gate& gate) {
   if (buffered_ == window_) {
     emit_window();
   } else {
-    items_.grow(std::min(window_, 2 * items_.size() + 1024));
+    items_.resize(std::min(window_, 8 * items_.size() + 1024));
     freed_items_.grow(items_.size());
   }
   emit(gate);
