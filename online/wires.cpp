@@ -88,6 +88,7 @@ void WireBlocks::grow(const circuit::Round& round) {
 
 void WireBlocks::evaluate(std::span<const circuit::LocalGate> gates, const Table& table) {
   const std::size_t blocks = planes_ * table.width;
+  const bool one_block = blocks == 1 && lanes_.count() == 1;  // then no wire is common
   const auto row = [&](circuit::Slot slot) {
     return table.blocks + circuit::index_of(slot) * blocks;
   };
@@ -100,7 +101,10 @@ void WireBlocks::evaluate(std::span<const circuit::LocalGate> gates, const Table
     Block* out = row(gate.out);
     switch (gate.kind) {
       case circuit::GateKind::Xor:
-        set_xor(gate, table);
+        if (one_block)
+          *out = *row(gate.in0) ^ *row(gate.in1);
+        else
+          set_xor(gate, table);
         break;
       case circuit::GateKind::Not:
         for (std::size_t p = 0; p < planes_; ++p)
@@ -127,13 +131,7 @@ void WireBlocks::set_xor(const circuit::LocalGate& gate, const Table& table) {
   // the lanes.
   const bool mixed = !circuit::is_common(gate.out) &&
                      (circuit::is_common(gate.in0) || circuit::is_common(gate.in1));
-  if (!mixed) {
-    if (blocks == 1)
-      *out = *row(gate.in0) ^ *row(gate.in1);
-    else
-      xor_blocks({row(gate.in0), blocks}, row(gate.in1), out);
-    return;
-  }
+  if (!mixed) return xor_blocks({row(gate.in0), blocks}, row(gate.in1), out);
   const auto [common, other] =
       circuit::is_common(gate.in0) ? std::pair(gate.in0, gate.in1) : std::pair(gate.in1, gate.in0);
   for (std::size_t p = 0; p < planes_; ++p)
