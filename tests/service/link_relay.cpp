@@ -63,7 +63,7 @@ bool LinkRelay::forward(Connection& connection, int from) {
   const ssize_t count = ::recv(connection.ends[from].get(), buffer, sizeof buffer, MSG_DONTWAIT);
   if (count <= 0) return count < 0 && (errno == EAGAIN || errno == EINTR);
   std::string bytes(buffer, static_cast<std::size_t>(count));
-  if (from == 0) bytes = pass(connection, bytes);
+  if (from == 0) bytes = connection.is_lost ? std::string() : pass(connection, bytes);
   return connection.ends[1 - from].send_all(bytes);
 }
 
@@ -73,8 +73,10 @@ std::string LinkRelay::pass(Connection& connection, const std::string& bytes) co
     if (connection.left > 0) {
       const bool is_last = --connection.left == 0;
       const Openings openings = connection.is_short ? openings_.load() : Openings::kPassedOn;
+      if (openings == Openings::kLost) connection.is_lost = true;
+      if (connection.is_lost) return passed;
       const bool is_changed = openings == Openings::kChanged && is_last;
-      if (openings != Openings::kLost) passed += static_cast<char>(byte ^ (is_changed ? 1 : 0));
+      passed += static_cast<char>(byte ^ (is_changed ? 1 : 0));
       continue;
     }
     passed += byte;

@@ -23,7 +23,8 @@ class LinkRelay {
   void cut();
   // What happens from now on to messages of a few bits that the connecting side sends on
   // connections that are not of the link: to the openings of small rounds. Wherever TCP divides
-  // them, a bit of each is changed, or it is lost, so that the other side waits.
+  // them, a bit of each is changed, or one is lost with all that follows, so that the other side
+  // waits.
   void change_evaluations() { openings_ = Openings::kChanged; }
   void lose_evaluations() { openings_ = Openings::kLost; }
   void pass_on() { openings_ = Openings::kPassedOn; }
@@ -33,7 +34,7 @@ class LinkRelay {
   struct Connection {
     Socket ends[2];      // of the connecting and of the listening side
     std::string header;  // of the connection, then of the message that is being sent
-    bool is_open = false, is_link = false, is_short = false;
+    bool is_open = false, is_link = false, is_short = false, is_lost = false;
     std::uint64_t left = 0;  // bytes of the message
   };
   void work();
