@@ -39,8 +39,11 @@ bool Evaluations::begin(std::size_t worker, Order order) {
 
 void Evaluations::cancel(const Job& job) {
   const std::lock_guard lock(mutex_);
-  for (Worker& worker : workers_)
+  for (Worker& worker : workers_) {
     if (worker.running.get() == &job) worker.cancel.request_stop();
+    // Its worker has not begun it yet: it will connect and close, so that the peer need not wait.
+    if (worker.next && worker.next->job.get() == &job) worker.next->inputs.reset();
+  }
 }
 
 void Evaluations::close_idle() {
