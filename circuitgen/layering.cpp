@@ -11,7 +11,7 @@
 namespace tinyot::circuit {
 namespace {
 
-// An item and an operand, or a round and a phase, fit in 32 bits.
+// A round and a phase fit in 32 bits, and an item in 30.
 constexpr std::size_t kWindowMax = std::size_t{1} << 28;
 
 // The phases of a round, in the order of evaluation.
