@@ -81,7 +81,7 @@ void Builder::output(std::uint32_t bundle, BitSpan bits) {
 }
 
 Bit Builder::make(GateKind kind, std::uint64_t in0, std::uint64_t in1) {
-  if (dead_ != kEnd) free_dead();
+  free_dead();
   const auto node = static_cast<std::uint32_t>(ids_->take());
   if (node >= nodes_.size()) [[unlikely]]
     nodes_.resize(ids_->limit());

@@ -55,6 +55,7 @@ struct Item {
 static_assert(sizeof(Item) == 20);
 using ItemIndex = std::uint32_t;
 
+// Read and written as one word: the gate before may have just written it.
 struct Wire {
   std::uint64_t source : 32 = 0;
   std::uint64_t level : 30 = 0;  // in the window; 0 once scheduled

@@ -31,7 +31,7 @@ void RoundPipeline::round(Round& round) {
   changed_.wait(
       lock, [&] { return failure_ || waiting_.empty() || gates_waiting_ + gates <= gates_ahead_; });
   if (failure_) std::rethrow_exception(failure_);
-  waiting_.push_back(std::exchange(round, {}));
+  waiting_.push_back(std::move(round));
   gates_waiting_ += gates;
   lock.unlock();
   changed_.notify_all();
@@ -63,7 +63,6 @@ void RoundPipeline::work() {
       lock.unlock();
       changed_.notify_all();
       sink_.round(round);
-      round = {};
       lock.lock();
     }
     cpu_s_ = thread_cpu_seconds();

@@ -73,8 +73,10 @@ std::string LinkRelay::pass(Connection& connection, const std::string& bytes) co
     if (connection.left > 0) {
       const bool is_last = --connection.left == 0;
       const Openings openings = connection.is_short ? openings_.load() : Openings::kPassedOn;
-      if (openings == Openings::kLost) connection.is_lost = true;
-      if (connection.is_lost) return passed;
+      if (openings == Openings::kLost) {
+        connection.is_lost = true;
+        return passed;
+      }
       const bool is_changed = openings == Openings::kChanged && is_last;
       passed += static_cast<char>(byte ^ (is_changed ? 1 : 0));
       continue;
