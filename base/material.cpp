@@ -1,6 +1,8 @@
 #include "base/material.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "base/error.h"
 
@@ -78,6 +80,13 @@ std::uint64_t bytes_of(const MaterialBatch& batch) {
 std::size_t full_batch(MaterialKind kind) {
   const std::uint64_t of_64 = std::max(bytes_of(kind, Party::A, 64), bytes_of(kind, Party::B, 64));
   return kBatchBytesMax / of_64 * 64;
+}
+
+// A function has to be copyable, a batch is not.
+DrawnBatch drawn(MaterialBatch objects) {
+  const std::size_t count = objects.count;
+  auto held = std::make_shared<MaterialBatch>(std::move(objects));
+  return {count, [held = std::move(held)](MaterialBatch) { return std::move(*held); }};
 }
 
 void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count,

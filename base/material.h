@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -122,20 +123,31 @@ class MaterialSink {
   virtual void finish_unit() = 0;
 };
 
+// Objects that have been drawn, but are still sealed.
+struct DrawnBatch {
+  std::size_t count;
+  // Returns them. To be called once, by any thread, also while others are drawn or opened.
+  // `memory`: a batch whose objects are no longer needed; the opened ones may take its place.
+  std::function<MaterialBatch(MaterialBatch memory)> open;
+};
+// Objects that need no opening.
+DrawnBatch drawn(MaterialBatch objects);
+
 // The source of material. Both parties draw the same kinds and counts in the same order, and so get
 // the two halves of the same objects. Fails: OutOfMaterial.
 class MaterialSource {
  public:
   virtual ~MaterialSource() = default;
   virtual MaterialBatch draw(MaterialKind kind, std::size_t count) = 0;
-  // The same, but may return fewer objects, at least one: as many as can be drawn without copying.
-  // `memory`: a batch whose objects are no longer needed; the drawn ones may take its place.
-  virtual MaterialBatch draw_some(MaterialKind kind, std::size_t count, MaterialBatch) {
-    return draw(kind, count);
+  // The same, but may draw fewer objects, at least one: as many as can be drawn without copying.
+  virtual DrawnBatch draw_some(MaterialKind kind, std::size_t count) {
+    return drawn(draw(kind, count));
   }
 
   // The number of objects that can be drawn without waiting.
   virtual std::uint64_t ready(MaterialKind) { return ~std::uint64_t{0}; }
+  // Waits until one is ready. Fails: as draw.
+  virtual void await(MaterialKind) {}
 };
 
 }  // namespace tinyot

@@ -1,9 +1,9 @@
 #include "online/material_reader.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/error.h"
+#include "online/stopwatch.h"
 
 namespace tinyot::online {
 
@@ -35,14 +35,14 @@ MaterialReader::MaterialReader(MaterialSource& source, const MaterialCounts& wan
     read_all(wanted);
     return;
   }
-  unread_ = wanted;
+  for (const MaterialKind kind : kAllMaterialKinds) ahead_of(kind).undrawn = wanted[kind];
   thread_ = std::thread([this] { work(); });
 }
 
 void MaterialReader::read_all(const MaterialCounts& wanted) {
   for (const MaterialKind kind : kAllMaterialKinds)
     while (open_[kind].count() < wanted[kind])
-      open_[kind].push(source_.draw_some(kind, wanted[kind] - open_[kind].count(), {}));
+      open_[kind].push(source_.draw_some(kind, wanted[kind] - open_[kind].count()).open({}));
 }
 
 MaterialReader::~MaterialReader() {
@@ -56,42 +56,58 @@ MaterialReader::~MaterialReader() {
 
 MaterialSlices MaterialReader::take(MaterialKind kind, std::size_t count) {
   BatchQueue& open = open_[kind];
-  while (open.count() < count) open_next(kind);
+  while (open.count() < count) take_first(kind);
   MaterialSlices slices = open.slices(0, count);
   open.drop(count);
   return slices;
 }
 
-void MaterialReader::open_next(MaterialKind kind) {
-  BatchQueue& ready = ready_[kind];
+// Moves the first batch that has been drawn of a kind to the open ones. Until it is opened, the
+// caller reads those behind it.
+void MaterialReader::take_first(MaterialKind kind) {
+  Ahead& ahead = ahead_of(kind);
   std::unique_lock lock(mutex_);
-  if (ready.batches() == 0 && !failure_) {
-    if (unread_[kind] == 0)
+  while (ahead.drawn.empty() || !ahead.drawn.front().batch) {
+    if (failure_) std::rethrow_exception(failure_);
+    if (ahead.drawn.empty() && ahead.undrawn == 0)
       throw OutOfMaterial("the run needs more " + std::string(name_of(kind)) +
                           " than were reserved for it");
-    const auto begin = std::chrono::steady_clock::now();
-    awaited_ = kind;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return ready.batches() > 0 || failure_; });
-    awaited_.reset();
-    waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const bool reads = can_read(kind);
+    const Stopwatch watch(reads ? opening_s_ : waited_s_);
+    if (reads)
+      read_next(lock, kind);
+    else
+      wait_for_first(lock, kind);
   }
-  if (ready.batches() == 0) std::rethrow_exception(failure_);
-  open_[kind].push_first_of(ready);
+  open_[kind].push(std::move(ahead.drawn.front().batch));
+  ahead.count -= ahead.drawn.front().count;
+  ahead.drawn.pop_front();
   lock.unlock();
   changed_.notify_all();
 }
 
-// The kind that take() waits for; otherwise, among the kinds that the source has ready, the one
-// with the fewest ready objects.
-std::optional<MaterialKind> MaterialReader::next_to_read() {
-  if (awaited_ && ready_[*awaited_].batches() == 0 && unread_[*awaited_] > 0) return awaited_;
-  std::optional<MaterialKind> next;
-  for (const MaterialKind kind : kAllMaterialKinds) {
-    if (unread_[kind] == 0 || ready_[kind].count() >= kObjectsAhead || source_.ready(kind) == 0)
-      continue;
-    if (!next || ready_[kind].count() < ready_[*next].count()) next = kind;
+// Waits for the source, or for the thread that opens the batch.
+void MaterialReader::wait_for_first(std::unique_lock<std::mutex>& lock, MaterialKind kind) {
+  Ahead& ahead = ahead_of(kind);
+  if (ahead.drawn.empty()) {
+    lock.unlock();
+    source_.await(kind);
+    lock.lock();
+  } else {
+    changed_.wait(lock, [&] { return ahead.drawn.front().batch || failure_; });
   }
+}
+
+bool MaterialReader::can_read(MaterialKind kind) {
+  const Ahead& ahead = ahead_of(kind);
+  return ahead.undrawn > 0 && ahead.count < kObjectsAhead && source_.ready(kind) > 0;
+}
+
+// The kind with the fewest objects ahead.
+std::optional<MaterialKind> MaterialReader::next_to_read() {
+  std::optional<MaterialKind> next;
+  for (const MaterialKind kind : kAllMaterialKinds)
+    if (can_read(kind) && (!next || ahead_of(kind).count < ahead_of(*next).count)) next = kind;
   return next;
 }
 
@@ -99,28 +115,29 @@ void MaterialReader::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     std::optional<MaterialKind> next;
-    changed_.wait(lock, [&] { return ends_ || (next = next_to_read()); });
-    if (ends_) return;
-    const MaterialKind kind = *next;
-    const std::size_t count = std::min<std::uint64_t>(kReadObjects, unread_[kind]);
-    lock.unlock();
-    MaterialBatch batch;
-    std::exception_ptr failure;
-    try {
-      batch = source_.draw_some(kind, count, used_->take(kind));
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    lock.lock();
-    if (failure) {
-      failure_ = failure;
-      changed_.notify_all();
-      return;
-    }
-    unread_[kind] -= batch.count;
-    ready_[kind].push(used_->lend(std::move(batch)));
-    changed_.notify_all();
+    changed_.wait(lock, [&] { return ends_ || failure_ || (next = next_to_read()); });
+    if (ends_ || failure_) return;
+    read_next(lock, *next);
   }
+}
+
+// Batches are drawn in order under the mutex, and opened without it, by several threads at a time.
+void MaterialReader::read_next(std::unique_lock<std::mutex>& lock, MaterialKind kind) try {
+  Ahead& ahead = ahead_of(kind);
+  const DrawnBatch next =
+      source_.draw_some(kind, std::min<std::uint64_t>(kReadObjects, ahead.undrawn));
+  Drawn& place = ahead.drawn.emplace_back(next.count);
+  ahead.undrawn -= next.count;
+  ahead.count += next.count;
+  lock.unlock();
+  auto batch = used_->lend(next.open(used_->take(kind)));
+  lock.lock();
+  place.batch = std::move(batch);
+  changed_.notify_all();
+} catch (...) {
+  if (!lock.owns_lock()) lock.lock();
+  failure_ = std::current_exception();
+  changed_.notify_all();
 }
 
 const BitVector& mine_bits(const MaterialBatch& batch, std::size_t column) {

@@ -1,9 +1,11 @@
-// Reads material ahead on its own thread and returns it in order, without copying. The material of
-// a small run is read in the constructor, which is faster than waiting for another thread.
+// Reads material ahead on its own thread and returns it in order, without copying. A caller that
+// would have to wait reads, too. The material of a small run is read in the constructor, which is
+// faster than waiting for another thread.
 #pragma once
 
 #include <array>
 #include <condition_variable>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -37,7 +39,7 @@ class MaterialReader {
   // No other caller may draw from `source` during this object's lifetime. `wanted`: all material
   // that will be taken.
   MaterialReader(MaterialSource& source, const MaterialCounts& wanted);
-  // Waits for a draw in progress.
+  // Waits for a batch that is being read.
   ~MaterialReader();
   MaterialReader(const MaterialReader&) = delete;
   MaterialReader& operator=(const MaterialReader&) = delete;
@@ -46,26 +48,42 @@ class MaterialReader {
   // OutOfMaterial.
   MaterialSlices take(MaterialKind kind, std::size_t count);
 
-  // Seconds that take() has waited for the source.
+  // Seconds that take() has waited for the source or for the other thread, and those in which it
+  // has opened batches itself.
   double waited_s() const { return waited_s_; }
+  double opening_s() const { return opening_s_; }
 
  private:
   // Drawn at a time, at most. A run that needs no more of any kind is small.
   static constexpr std::size_t kReadObjects = std::size_t{1} << 14;
   static constexpr std::size_t kObjectsAhead = 3 * kReadObjects;  // of a kind
 
+  // A batch that has been drawn. Empty until it is opened.
+  struct Drawn {
+    std::size_t count;
+    std::shared_ptr<MaterialBatch> batch;
+  };
+  // What is read ahead of a kind.
+  struct Ahead {
+    std::uint64_t undrawn = 0;
+    std::deque<Drawn> drawn;
+    std::uint64_t count = 0;  // of the drawn objects
+  };
+  Ahead& ahead_of(MaterialKind kind) { return ahead_[static_cast<std::size_t>(kind)]; }
+
   void read_all(const MaterialCounts& wanted);
   void work();
+  bool can_read(MaterialKind kind);
   std::optional<MaterialKind> next_to_read();
-  void open_next(MaterialKind kind);
+  void read_next(std::unique_lock<std::mutex>& lock, MaterialKind kind);
+  void wait_for_first(std::unique_lock<std::mutex>& lock, MaterialKind kind);
+  void take_first(MaterialKind kind);
 
   MaterialSource& source_;
   std::shared_ptr<UsedBatches> used_ = std::make_shared<UsedBatches>();
-  double waited_s_ = 0;
-  MaterialCounts unread_;  // objects still to be drawn
-  BatchQueues ready_;
-  BatchQueues open_;                     // used by take() only, without the mutex
-  std::optional<MaterialKind> awaited_;  // the kind that take() waits for
+  double waited_s_ = 0, opening_s_ = 0;
+  BatchQueues open_;  // used by take() only, without the mutex
+  std::array<Ahead, kMaterialKinds> ahead_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::exception_ptr failure_;

@@ -1,7 +1,6 @@
 #include "online/runtime.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "base/bit_stream.h"
@@ -9,6 +8,7 @@
 #include "circuitgen/layering.h"
 #include "online/and_layer.h"
 #include "online/outputs.h"
+#include "online/stopwatch.h"
 #include "online/wires.h"
 
 namespace tinyot::online {
@@ -17,19 +17,6 @@ namespace {
 constexpr std::size_t kWindowWireBytes = std::size_t{256} << 20;
 constexpr std::size_t kWindowMin = 4096, kWindowMax = std::size_t{1} << 20;
 constexpr std::size_t kChunkEntries = 512;  // ANDs of a tile whose blocks are gathered at a time
-
-// Adds its lifetime to a total.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& total) : total_(total), begin_(std::chrono::steady_clock::now()) {}
-  ~Stopwatch() {
-    total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  double& total_;
-  std::chrono::steady_clock::time_point begin_;
-};
 
 // The gathered operands and products of some ANDs.
 class BlockChunk {
@@ -312,6 +299,7 @@ RunResult run_circuit(checks::Session& session, MaterialSource& source,
   const net::PhaseLog::Scope phase(session.log(), session.channel(), "outputs", rounds.lanes());
   runtime.reveal_outputs();
   runtime.result.store_s = material.waited_s();
+  runtime.result.opening_s = material.opening_s();
   return std::move(runtime.result);
 }
 

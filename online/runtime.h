@@ -32,6 +32,7 @@ struct RunResult {
   std::uint64_t and_rounds = 0;  // rounds that had ANDs
   double wire_s = 0;             // spent waiting for the peer's openings
   double store_s = 0;            // spent waiting for material
+  double opening_s = 0;          // spent opening material
   double blocks_s = 0;           // spent on MACs and keys and on hashing openings
 };
 

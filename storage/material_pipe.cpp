@@ -31,8 +31,13 @@ std::uint64_t MaterialPipe::ready(MaterialKind kind) {
   return ready_[kind].count();
 }
 
-BatchQueue& MaterialPipe::await(std::unique_lock<std::mutex>& lock, MaterialKind kind,
-                                std::size_t count) {
+void MaterialPipe::await(MaterialKind kind) {
+  std::unique_lock lock(mutex_);
+  (void)queue_with(lock, kind, 1);
+}
+
+BatchQueue& MaterialPipe::queue_with(std::unique_lock<std::mutex>& lock, MaterialKind kind,
+                                     std::size_t count) {
   BatchQueue& queue = ready_[kind];
   if (queue.count() < count && !end_) {
     awaited_ = true;
@@ -46,17 +51,17 @@ BatchQueue& MaterialPipe::await(std::unique_lock<std::mutex>& lock, MaterialKind
 
 MaterialBatch MaterialPipe::draw(MaterialKind kind, std::size_t count) {
   std::unique_lock lock(mutex_);
-  MaterialBatch batch = await(lock, kind, count).take(kind, me_, count);
+  MaterialBatch batch = queue_with(lock, kind, count).take(kind, me_, count);
   changed_.notify_all();
   return batch;
 }
 
-MaterialBatch MaterialPipe::draw_some(MaterialKind kind, std::size_t count, MaterialBatch) {
+DrawnBatch MaterialPipe::draw_some(MaterialKind kind, std::size_t count) {
   std::unique_lock lock(mutex_);
-  BatchQueue& queue = await(lock, kind, std::min<std::size_t>(count, 1));
+  BatchQueue& queue = queue_with(lock, kind, std::min<std::size_t>(count, 1));
   MaterialBatch batch = queue.take(kind, me_, std::min(count, queue.first_count()));
   changed_.notify_all();
-  return batch;
+  return drawn(std::move(batch));
 }
 
 void MaterialPipe::drain() noexcept {

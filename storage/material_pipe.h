@@ -33,8 +33,9 @@ class MaterialPipe : public MaterialSink, public MaterialSource {
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
   // Does not wait for more than one object. Returns whole batches as they were poured, as long as
   // they are drawn from their beginning.
-  MaterialBatch draw_some(MaterialKind kind, std::size_t count, MaterialBatch) override;
+  DrawnBatch draw_some(MaterialKind kind, std::size_t count) override;
   std::uint64_t ready(MaterialKind kind) override;
+  void await(MaterialKind kind) override;
 
   // Nothing more will be drawn: material poured from now on is dropped.
   void drain() noexcept;
@@ -44,8 +45,8 @@ class MaterialPipe : public MaterialSink, public MaterialSource {
   void end(std::exception_ptr reason) noexcept;
 
  private:
-  // Waits until `count` objects of a kind are ready.
-  BatchQueue& await(std::unique_lock<std::mutex>& lock, MaterialKind kind, std::size_t count);
+  // The queue of a kind, once `count` objects are ready.
+  BatchQueue& queue_with(std::unique_lock<std::mutex>& lock, MaterialKind kind, std::size_t count);
 
   Party me_;
   std::mutex mutex_;

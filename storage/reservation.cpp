@@ -209,18 +209,29 @@ void Reservation::check_left(MaterialKind kind, std::size_t count) const {
   ENSURE(database_ != nullptr);
 }
 
-void Reservation::open_next(DrawPosition& position, MaterialBatch memory) {
-  HeldBatch& batch = position.batches[position.unopened];
-  database_->read("read " + std::string(name_of(batch.entry.kind)), [&](const View& view) {
+MaterialBatch Reservation::open(const Database& database, Party me, const HeldBatch& held,
+                                MaterialBatch memory) {
+  MaterialBatch batch;
+  database.read("read " + std::string(name_of(held.entry.kind)), [&](const View& view) {
     view.check_not_revoked();
-    const ByteView sealed = view.record(batch.entry);
-    position.opened.push(
-        open_batch(database_->session(), me_, batch.entry, batch.key, sealed, std::move(memory)));
+    const ByteView sealed = view.record(held.entry);
+    batch = open_batch(database.session(), me, held.entry, held.key, sealed, std::move(memory));
     // Batches are read once.
     Environment::release_pages(sealed);
   });
-  batch.key = crypto::SealKey();
-  ++position.unopened;
+  return batch;
+}
+
+Reservation::HeldBatch Reservation::remove_next(DrawPosition& position) {
+  HeldBatch& next = position.batches[position.undrawn++];
+  HeldBatch removed = next;
+  next.key = crypto::SealKey();
+  return removed;
+}
+
+void Reservation::open_next(DrawPosition& position) {
+  position.opened.push(open(*database_, me_, position.batches[position.undrawn], {}));
+  (void)remove_next(position);
 }
 
 MaterialBatch Reservation::take(MaterialKind kind, std::size_t count) {
@@ -232,15 +243,24 @@ MaterialBatch Reservation::take(MaterialKind kind, std::size_t count) {
 MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
   check_left(kind, count);
   DrawPosition& position = position_of(kind);
-  while (position.opened.count() < count) open_next(position, {});
+  while (position.opened.count() < count) open_next(position);
   return take(kind, count);
 }
 
-MaterialBatch Reservation::draw_some(MaterialKind kind, std::size_t count, MaterialBatch memory) {
+DrawnBatch Reservation::draw_some(MaterialKind kind, std::size_t count) {
   check_left(kind, count);
   DrawPosition& position = position_of(kind);
-  if (position.opened.count() == 0 && count > 0) open_next(position, std::move(memory));
-  return take(kind, std::min(count, position.opened.first_count()));
+  if (position.opened.count() == 0 && count > 0) {
+    if (const std::size_t whole = position.batches[position.undrawn].entry.count; whole <= count) {
+      position.next += whole;
+      return {whole,
+              [database = database_, me = me_, held = remove_next(position)](MaterialBatch memory) {
+                return open(*database, me, held, std::move(memory));
+              }};
+    }
+    open_next(position);
+  }
+  return drawn(take(kind, std::min(count, position.opened.first_count())));
 }
 
 std::vector<BatchEntry> Reservation::batches() const {
@@ -314,13 +334,12 @@ MaterialBatch ReservationChain::draw(MaterialKind kind, std::size_t count) {
   return parts.take(kind, links_.front().me(), count);
 }
 
-MaterialBatch ReservationChain::draw_some(MaterialKind kind, std::size_t count,
-                                          MaterialBatch memory) {
+DrawnBatch ReservationChain::draw_some(MaterialKind kind, std::size_t count) {
   check_left(kind, count);
   for (Reservation& link : links_)
     if (const std::uint64_t left = link.left()[kind]; left > 0)
-      return link.draw_some(kind, std::min(count, left), std::move(memory));
-  return MaterialBatch(kind, links_.front().me(), 0);
+      return link.draw_some(kind, std::min(count, left));
+  return drawn(MaterialBatch(kind, links_.front().me(), 0));
 }
 
 void ReservationChain::drop_empty() {

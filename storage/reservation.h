@@ -30,7 +30,7 @@ class Reservation : public MaterialSource {
   // nothing is drawn; StoreError for a corrupt batch or a revoked session.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
   // Returns whole batches of the store, as long as they are drawn from their beginning.
-  MaterialBatch draw_some(MaterialKind kind, std::size_t count, MaterialBatch memory) override;
+  DrawnBatch draw_some(MaterialKind kind, std::size_t count) override;
 
   Party me() const { return me_; }
   std::vector<BatchEntry> batches() const;
@@ -54,9 +54,9 @@ class Reservation : public MaterialSource {
   // Of a kind.
   struct DrawPosition {
     std::vector<HeldBatch> batches;
-    std::size_t unopened = 0;  // the first one that is not opened
-    std::uint64_t next = 0;    // index of the next object to be drawn
-    BatchQueue opened;         // what is left of opened batches
+    std::size_t undrawn = 0;  // the first one that has not been drawn from
+    std::uint64_t next = 0;   // index of the next object to be drawn
+    BatchQueue opened;        // what is left of opened batches
   };
 
   Reservation(std::shared_ptr<Database> database, const Range& range, const MaterialCounts& burnt);
@@ -64,7 +64,11 @@ class Reservation : public MaterialSource {
     return positions_[static_cast<std::size_t>(kind)];
   }
   void check_left(MaterialKind kind, std::size_t count) const;
-  void open_next(DrawPosition& position, MaterialBatch memory);
+  static MaterialBatch open(const Database& database, Party me, const HeldBatch& held,
+                            MaterialBatch memory);
+  // The first one that has not been drawn from; it becomes the caller's.
+  static HeldBatch remove_next(DrawPosition& position);
+  void open_next(DrawPosition& position);
   MaterialBatch take(MaterialKind kind, std::size_t count);
   void finish_quietly() noexcept;
 
@@ -82,7 +86,7 @@ class ReservationChain final : public MaterialSource {
 
   // Fails: as Reservation::draw, for the sum of all reservations.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
-  MaterialBatch draw_some(MaterialKind kind, std::size_t count, MaterialBatch memory) override;
+  DrawnBatch draw_some(MaterialKind kind, std::size_t count) override;
 
   const std::vector<Reservation>& links() const { return links_; }
   // Appends one.

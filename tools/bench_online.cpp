@@ -135,6 +135,7 @@ Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs
                  {"cpu_s", cpu_s},
                  {"share_wire", share("wire_wait_s")},
                  {"share_store", share("store_wait_s")},
+                 {"share_opening", share("opening_s")},
                  {"share_macs", share("blocks_s")},
                  {"peak_rss_mb", last["peak_rss_bytes"].get<double>() / (1 << 20)},
                  {"peak_rss_bytes", last["peak_rss_bytes"]},

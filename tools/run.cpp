@@ -72,6 +72,7 @@ Json run_report(const RunJob& job, const NamedCircuit& circuit,
   report["gates_per_s"] = rate(gates);
   report["wire_wait_s"] = result.wire_s;
   report["store_wait_s"] = result.store_s;
+  report["opening_s"] = result.opening_s;
   report["blocks_s"] = result.blocks_s;
   report["store_bytes"] = evaluation.store_bytes;
   for (const MaterialKind kind : kAllMaterialKinds)

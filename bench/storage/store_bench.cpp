@@ -96,8 +96,8 @@ void take(benchmark::State& state) {
     all[kKind] = count;
     Reservation reservation = store.reserve({}, all);
     MaterialBatch batch;
-    for (std::uint64_t done = 0; done < count;)
-      done += (batch = reservation.draw_some(kKind, count - done, std::move(batch))).count;
+    for (std::uint64_t done = 0; done < count; done += batch.count)
+      batch = reservation.draw_some(kKind, count - done).open(std::move(batch));
     reservation.finish();
   }
   report(state, count);

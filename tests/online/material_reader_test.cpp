@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 #include "base/error.h"
 #include "tests/support/layers.h"
@@ -18,50 +20,65 @@ constexpr std::size_t kBatch = std::size_t{1} << 14;  // as in MaterialReader
 constexpr MaterialKind kOne = MaterialKind::Triples, kOther = MaterialKind::AuthBitsA;
 
 // Objects of a kind are numbered: the number is in the first column of blocks, its lowest bit in
-// the bits.
+// the bits. They are drawn in order and opened by any thread.
 class NumberedSource : public MaterialSource {
  public:
   MaterialBatch draw(MaterialKind kind, std::size_t count) override {
-    EXPECT_FALSE(drawing_.exchange(true)) << "two draws at a time";
-    if (before) before(draws.load());
-    MaterialBatch batch(kind, Party::A, count);
-    for (std::size_t i = 0; i < count; ++i, ++numbers_[static_cast<std::size_t>(kind)]) {
-      const std::uint64_t number = numbers_[static_cast<std::size_t>(kind)];
-      if (kind == kOne)
-        batch.shares[0].macs[i].value = {number, 0}, batch.shares[0].bits.put(i, number & 1);
-      else
-        batch.mine[0].macs[i].value = {number, 0}, batch.mine[0].bits.put(i, number & 1);
-    }
-    drawn.push_back({kind, count, std::this_thread::get_id()});
-    ++draws;
-    drawing_ = false;
-    return batch;
+    return draw_some(kind, count).open({});
   }
 
   // Objects take the place of those of a returned batch.
-  MaterialBatch draw_some(MaterialKind kind, std::size_t count, MaterialBatch memory) override {
-    returned += memory.count > 0;
-    EXPECT_TRUE(memory.count == 0 || memory.kind == kind);
-    MaterialBatch batch = draw(kind, count);
-    if (memory.count == 0) return batch;
-    copy_objects(batch, 0, count, memory, 0);
-    memory.count = count;
-    return memory;
+  DrawnBatch draw_some(MaterialKind kind, std::size_t count) override {
+    EXPECT_FALSE(drawing_.exchange(true)) << "two draws at a time";
+    const std::size_t draw = draws;
+    if (before_draw) before_draw(draw);
+    ++draws;
+    const std::uint64_t first = std::exchange(next_[static_cast<std::size_t>(kind)],
+                                              next_[static_cast<std::size_t>(kind)] + count);
+    drawing_ = false;
+    return {count, [=, this](MaterialBatch memory) {
+              if (before) before(draw);
+              returned += memory.count > 0;
+              EXPECT_TRUE(memory.count == 0 || memory.kind == kind);
+              if (memory.count == 0) memory = MaterialBatch(kind, Party::A, count);
+              number(memory, first, count);
+              const std::lock_guard lock(mutex_);
+              opened.push_back({kind, first, count, std::this_thread::get_id()});
+              return memory;
+            }};
   }
 
-  struct Draw {
+  std::uint64_t ready(MaterialKind) override { return is_ready ? 1 : 0; }
+  void await(MaterialKind) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    is_ready = true;
+  }
+
+  struct Opened {
     MaterialKind kind;
+    std::uint64_t first;
     std::size_t count;
     std::thread::id by;
   };
-  std::function<void(std::size_t draw)> before;
-  std::vector<Draw> drawn;  // read it only while no draw is in progress
+  // Called before objects are drawn, and before they are opened.
+  std::function<void(std::size_t draw)> before_draw, before;
+  std::vector<Opened> opened;  // read it only while none is being opened
   std::atomic<std::size_t> draws = 0;
-  std::atomic<std::size_t> returned = 0;  // draws that were given a used batch
+  std::atomic<std::size_t> returned = 0;  // batches opened in the memory of a used one
+  std::atomic<bool> is_ready = true;
 
  private:
+  static void number(MaterialBatch& batch, std::uint64_t first, std::size_t count) {
+    batch.count = count;
+    for (std::size_t i = 0; i < count; ++i) {
+      blocks_of_column(batch, 0)[i] = {first + i, 0};
+      bits_of_column(batch, 0).put(i, (first + i) & 1);
+    }
+  }
+
+  std::mutex mutex_;
   std::atomic<bool> drawing_ = false;
-  std::array<std::uint64_t, kMaterialKinds> numbers_{};
+  std::array<std::uint64_t, kMaterialKinds> next_{};
 };
 
 MaterialCounts wanted(std::uint64_t of_one, std::uint64_t of_other = 0) {
@@ -144,30 +161,47 @@ TEST(MaterialReader, TakingZeroObjectsIsEmpty) {
 TEST(MaterialReader, ReadsSmallRunAtOnceWithoutAThread) {
   NumberedSource source;
   MaterialReader reader(source, wanted(kBatch, 5));
-  ASSERT_EQ(source.drawn.size(), 2u);
-  for (const auto& draw : source.drawn) {
-    EXPECT_EQ(draw.by, std::this_thread::get_id());
-    EXPECT_EQ(draw.count, draw.kind == kOne ? kBatch : 5u);
+  ASSERT_EQ(source.opened.size(), 2u);
+  for (const auto& batch : source.opened) {
+    EXPECT_EQ(batch.by, std::this_thread::get_id());
+    EXPECT_EQ(batch.count, batch.kind == kOne ? kBatch : 5u);
   }
   EXPECT_EQ(reader.take(kOne, kBatch).size(), 1u);
   EXPECT_EQ(reader.take(kOther, 5).size(), 1u);
-  EXPECT_EQ(source.drawn.size(), 2u);
+  EXPECT_EQ(source.opened.size(), 2u);
   EXPECT_EQ(reader.waited_s(), 0);
-}
-
-TEST(MaterialReader, ReadsLargerRunInAnotherThread) {
-  NumberedSource source;
-  {
-    MaterialReader reader(source, wanted(kBatch + 1, 5));
-    expect_numbers(reader.take(kOther, 5), 0, 5);
-    expect_numbers(reader.take(kOne, kBatch + 1), 0, kBatch + 1);
-  }
-  ASSERT_EQ(source.drawn.size(), 3u);
-  for (const auto& draw : source.drawn) EXPECT_NE(draw.by, std::this_thread::get_id());
 }
 
 void wait_for(const NumberedSource& source, std::size_t draws) {
   while (source.draws < draws) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+TEST(MaterialReader, ReadsLargerRunAheadInAnotherThread) {
+  NumberedSource source;
+  {
+    MaterialReader reader(source, wanted(kBatch + 1, 5));
+    wait_for(source, 3);
+  }
+  ASSERT_EQ(source.opened.size(), 3u);
+  for (const auto& batch : source.opened) EXPECT_NE(batch.by, std::this_thread::get_id());
+}
+
+// The first batch is opened only once the caller of take() has opened another one.
+TEST(MaterialReader, CallerThatWouldWaitOpensBatches) {
+  NumberedSource source;
+  std::atomic<bool> caller_has_opened = false;
+  source.before = [&, caller = std::this_thread::get_id()](std::size_t draw) {
+    if (std::this_thread::get_id() == caller) caller_has_opened = true;
+    for (int ms = 0; draw == 0 && !caller_has_opened; ++ms) {
+      ASSERT_LT(ms, 20000) << "the caller waits";
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  MaterialReader reader(source, wanted(4 * kBatch));
+  wait_for(source, 1);
+  for (std::size_t at = 0; at < 4 * kBatch; at += kBatch)
+    expect_numbers(reader.take(kOne, kBatch), at, kBatch);
+  EXPECT_GT(reader.opening_s(), 0);
 }
 
 TEST(MaterialReader, ReadAheadIsBounded) {
@@ -184,23 +218,27 @@ TEST(MaterialReader, ReadAheadIsBounded) {
     reader.take(kOne, kBatch);
     wait_for(source, 8);
   }
-  ASSERT_EQ(source.drawn.size(), 8u);
-  EXPECT_EQ(std::ranges::count(source.drawn, kOther, &NumberedSource::Draw::kind), 3);
+  ASSERT_EQ(source.opened.size(), 8u);
+  EXPECT_EQ(std::ranges::count(source.opened, kOther, &NumberedSource::Opened::kind), 3);
 }
 
-TEST(MaterialReader, MeasuresItsWaitingTime) {
+TEST(MaterialReader, WaitsForASourceThatIsNotReady) {
   NumberedSource source;
-  source.before = [](std::size_t) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  source.is_ready = false;
   MaterialReader reader(source, wanted(kBatch + 1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(source.draws, 0u);
   expect_numbers(reader.take(kOne, kBatch + 1), 0, kBatch + 1);
-  EXPECT_GT(reader.waited_s(), 0.03);
+  EXPECT_GT(reader.waited_s(), 0.015);
 }
+
+using Hook = std::function<void(std::size_t)> NumberedSource::*;
 
 template <class Error>
-void expect_failure_at(std::size_t draw, const Error& error) {
+void expect_failure_at(Hook hook, std::size_t draw, const Error& error) {
   SCOPED_TRACE(std::string("draw ") + std::to_string(draw) + ": " + error.what());
   NumberedSource source;
-  source.before = [&](std::size_t number) {
+  source.*hook = [&](std::size_t number) {
     if (number == draw) throw error;
   };
   constexpr std::size_t kAll = 4 * kBatch, kStep = 3000;
@@ -217,19 +255,21 @@ void expect_failure_at(std::size_t draw, const Error& error) {
     }
   };
   EXPECT_THROW(take_all(), Error);
-  EXPECT_LE(one + other, draw * kBatch);
-  // A second call fails without waiting.
+  // Later calls fail without waiting, and draw nothing.
   EXPECT_THROW(reader.take(kOne, kAll), Error);
+  const std::size_t draws = source.draws;
   EXPECT_THROW(reader.take(kOther, kAll), Error);
-  EXPECT_EQ(source.draws, draw);
+  EXPECT_THROW(reader.take(kOne, kAll), Error);
+  EXPECT_EQ(source.draws, draws);
 }
 
-TEST(MaterialReader, FailureOfAnyDrawReachesTheCallerOfTake) {
-  for (std::size_t draw = 0; draw < 8; ++draw) {
-    expect_failure_at(draw, OutOfMaterial("none left"));
-    expect_failure_at(draw, StoreError("the disk is gone"));
-    expect_failure_at(draw, std::logic_error("a bug"));
-  }
+TEST(MaterialReader, FailureOfAnyDrawOrOpeningReachesTheCallerOfTake) {
+  for (const Hook hook : {&NumberedSource::before_draw, &NumberedSource::before})
+    for (std::size_t draw = 0; draw < 8; ++draw) {
+      expect_failure_at(hook, draw, OutOfMaterial("none left"));
+      expect_failure_at(hook, draw, StoreError("the disk is gone"));
+      expect_failure_at(hook, draw, std::logic_error("a bug"));
+    }
 }
 
 TEST(MaterialReader, FailureOfASmallRunIsThrownAtOnce) {
@@ -254,7 +294,7 @@ TEST(MaterialReader, RejectsTakingMoreThanWanted) {
   }
 }
 
-TEST(MaterialReader, DestructorWaitsForADrawAndStartsNoOther) {
+TEST(MaterialReader, DestructorWaitsForABatchAndStartsNoOther) {
   NumberedSource source;
   std::atomic<bool> drawing = false, open = false;
   source.before = [&](std::size_t) {
@@ -270,7 +310,7 @@ TEST(MaterialReader, DestructorWaitsForADrawAndStartsNoOther) {
       open = true;
     });
   }
-  EXPECT_TRUE(open) << "the reader was destroyed during a draw";
+  EXPECT_TRUE(open) << "the reader was destroyed while it opened a batch";
   EXPECT_EQ(source.draws, 1u);
   opener.join();
 }

@@ -105,6 +105,7 @@ def bars(rows: list[Row]) -> dict[str, dict[str, float]]:
         if row["kind"] == "online" and float(row["rtt_ms"]) in (0, 150):
             shares = {"waiting for the peer": 100 * float(row["share_wire"]),
                       "waiting for the store": 100 * float(row["share_store"]),
+                      "opening material": 100 * float(row["share_opening"] or 0),
                       "MACs and keys": 100 * float(row["share_macs"])}
             circuit = row["circuit"].replace(":", "_")
             found[f"online,{circuit},{row['lanes']},{float(row['rtt_ms']):g}"] = shares | {

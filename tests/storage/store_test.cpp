@@ -1,5 +1,8 @@
 #include "storage/store.h"
 
+#include <thread>
+#include <vector>
+
 #include "storage/inventory.h"
 #include "storage/record.h"
 #include "tests/storage/store_support.h"
@@ -60,6 +63,35 @@ TEST_F(StoreTest, DrawsAtOddOffsetsAndCounts) {
     drawn += part;
   }
   EXPECT_EQ(reservation.draw(kind, 0).count, 0u);
+}
+
+// What is drawn in order may be opened in any order, by several threads.
+TEST_F(StoreTest, DrawnBatchesAreOpenedInAnyOrder) {
+  const MaterialKind kind = MaterialKind::Triples;
+  const std::size_t total = 8 * full_batch(kind) + 5;
+  Store store = make_store(dir_, Party::A);
+  store.pour(test_batch(kind, Party::A, 0, total));
+  store.finish_unit();
+  unlock_all(store);
+  Reservation reservation = store.reserve(store.position(), counts_of(kind, total));
+  std::vector<DrawnBatch> drawn;
+  std::uint64_t count = 0;
+  // The first batches are drawn in parts.
+  for (const std::size_t part : {std::size_t{1}, full_batch(kind) - 3, 2 * full_batch(kind)})
+    count += drawn.emplace_back(reservation.draw_some(kind, part)).count;
+  EXPECT_EQ(count, full_batch(kind));
+  while (count < total)
+    count += drawn.emplace_back(reservation.draw_some(kind, total - count)).count;
+  EXPECT_EQ(drawn.size(), 3u + 8u);
+  EXPECT_EQ(reservation.left(), MaterialCounts{});
+  std::vector<std::thread> threads;
+  for (; !drawn.empty(); drawn.pop_back()) {
+    count -= drawn.back().count;
+    threads.emplace_back([first = count, batch = drawn.back()] {
+      EXPECT_TRUE(holds(batch.open({}), MaterialKind::Triples, Party::A, first, batch.count));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(StoreTest, PositionsAndManifestSurviveReopening) {

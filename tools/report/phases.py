@@ -13,7 +13,7 @@ EXPERIMENTS = "sizes, links, online links"
 PASTELS = ("#a6cee3", "#fdbf6f", "#b2df8a", "#fb9a99", "#cab2d6", "#ffff99", "#d9d9d9", "#8dd3c7",
            "#e5c494", "#fccde5", "#bcd4e6", "#c7e9c0", "#f2b6a0", "#dadaeb")
 ONLINE = {"share_wire": "waiting for the peer", "share_store": "waiting for the store",
-          "share_macs": "MACs and keys"}
+          "share_opening": "opening material", "share_macs": "MACs and keys"}
 REST = "rest"
 Bar = tuple[str, Row, dict[str, float]]  # id, row, shares by name
 
@@ -43,13 +43,13 @@ def offline_bars(rows: list[Row]) -> list[Bar]:
 def online_bars(rows: list[Row]) -> list[Bar]:
     """For each circuit and number of lanes the runs over the shortest and longest round trip."""
     of_shares = [{**row, "what": (row["circuit"], row["lanes"])} for row in rows
-                 if row["kind"] == "online" and all(row.get(f) is not None for f in ONLINE)]
+                 if row["kind"] == "online" and any(row.get(f) is not None for f in ONLINE)]
     nearest = with_most(of_shares, "what", "rtt_ms", -1)
     farthest = with_most(of_shares, "what", "rtt_ms")
     bars = []
     for pair in zip(nearest, farthest):
         for row in pair[:1 + (pair[0]["rtt_ms"] < pair[1]["rtt_ms"])]:
-            shares = {words: row[field] for field, words in ONLINE.items()}
+            shares = {words: row.get(field) or 0.0 for field, words in ONLINE.items()}
             shares[REST] = max(0.0, 1 - sum(shares.values()))
             bars.append((slug(f"online,{row['circuit']},{row['lanes']},{row['rtt_ms']:g}"), row,
                          shares))

@@ -187,6 +187,8 @@ void add(engine::RunReport& sum, engine::RunReport&& more) {
   more.result.and_rounds += sum.result.and_rounds;
   more.result.wire_s += sum.result.wire_s;
   more.result.store_s += sum.result.store_s;
+  more.result.opening_s += sum.result.opening_s;
+  more.result.blocks_s += sum.result.blocks_s;
   more.wall_s += sum.wall_s;
   more.burnt += sum.burnt;
   more.result.outputs.clear();
