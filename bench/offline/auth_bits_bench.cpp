@@ -19,7 +19,7 @@
 namespace tinyot::bench {
 namespace {
 
-constexpr std::size_t kCount = std::size_t{1} << 18;
+constexpr std::size_t kBits = std::size_t{1} << 18;
 
 class AuthBitParty final : public StageParty {
  public:
@@ -29,7 +29,7 @@ class AuthBitParty final : public StageParty {
     maker_.prepare(runs);
   }
 
-  void repeat(Session& part) override { maker_.make(part, run_++, kCount, bits_); }
+  void repeat(Session& part) override { maker_.make(part, run_++, kBits, bits_); }
 
  private:
   AuthBitMaker maker_;
@@ -50,7 +50,7 @@ void auth_bits(benchmark::State& state, Columns columns) {
   const auto runs = static_cast<std::size_t>(state.max_iterations) + 1;
   const StageCost cost = measure_stage(
       state, [&](Session& whole) { return std::make_unique<AuthBitParty>(whole, params, runs); });
-  report(state, cost, RunLayout(params, kCount, 1).length, bounds_of(params));
+  report(state, cost, RunLayout(params, kBits, 1).length, bounds_of(params));
 }
 BENCHMARK_CAPTURE(auth_bits, theorem, Columns::Theorem)
     ->Iterations(8)

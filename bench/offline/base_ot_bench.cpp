@@ -16,18 +16,18 @@
 namespace tinyot::bench {
 namespace {
 
-constexpr std::size_t kCount = 256;
+constexpr std::size_t kOts = 256;
 
 class BaseOtParty final : public StageParty {
  public:
-  void repeat(Session& part) override { base_ots_by_public_key(part, kCount); }
+  void repeat(Session& part) override { base_ots_by_public_key(part, kOts); }
 };
 
 void base_ots(benchmark::State& state) {
   const StageCost cost =
       measure_stage(state, [](Session&) { return std::make_unique<BaseOtParty>(); });
   const double multiples = 2 * times_base_seconds() + 3 * times_seconds();
-  report(state, cost, kCount,
+  report(state, cost, kOts,
          {.bound = multiples, .kernels = multiples + 4 * hash_to_group_seconds()});
 }
 BENCHMARK(base_ots)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);

@@ -15,7 +15,7 @@
 namespace tinyot::bench {
 namespace {
 
-constexpr std::size_t kCount = std::size_t{1} << 18;
+constexpr std::size_t kAnds = std::size_t{1} << 18;
 
 class LeakyAndParty final : public StageParty {
  public:
@@ -26,7 +26,7 @@ class LeakyAndParty final : public StageParty {
     LeakyAndMacHolder holder(part, mine_.x.mine.view(), mine_.y.mine.view(), mine_.r.mine.view());
     LeakyAndKeyHolder checker(part, peers_.x.peers.view(), peers_.y.peers.view(),
                               peers_.r.peers.view());
-    for (const ObjectChunk& chunk : object_chunks(kCount)) {
+    for (const ObjectChunk& chunk : object_chunks(kAnds)) {
       holder.announce(chunk);
       checker.answer(chunk);
       holder.receive_u(chunk);
@@ -42,8 +42,8 @@ class LeakyAndParty final : public StageParty {
     test::Dealt x, y, r;
   };
   static Columns columns(const Session& whole, Party owner) {
-    return {dealt(whole, owner, 0, kCount), dealt(whole, owner, 1, kCount),
-            dealt(whole, owner, 2, kCount)};
+    return {dealt(whole, owner, 0, kAnds), dealt(whole, owner, 1, kAnds),
+            dealt(whole, owner, 2, kAnds)};
   }
 
   // After the first repetition the r are the z, which are authenticated bits as well.
@@ -54,7 +54,7 @@ void leaky_ands(benchmark::State& state) {
   const StageCost cost =
       measure_stage(state, [](Session& whole) { return std::make_unique<LeakyAndParty>(whole); });
   const double hashes = 3 * hash_seconds();
-  report(state, cost, kCount, {.bound = hashes, .kernels = hashes + 2 * 16 * digest_seconds()});
+  report(state, cost, kAnds, {.bound = hashes, .kernels = hashes + 2 * 16 * digest_seconds()});
 }
 BENCHMARK(leaky_ands)->Iterations(20)->UseManualTime()->Unit(benchmark::kMillisecond);
 

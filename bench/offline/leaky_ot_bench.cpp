@@ -16,7 +16,7 @@
 namespace tinyot::bench {
 namespace {
 
-constexpr std::size_t kCount = std::size_t{1} << 18;
+constexpr std::size_t kLeakyOts = std::size_t{1} << 18;
 
 class LeakyOtParty final : public StageParty {
  public:
@@ -28,7 +28,7 @@ class LeakyOtParty final : public StageParty {
                          sent_.r.peers.view());
     LeakyOtReceiver receiver(part, chosen_.x0.peers.view(), chosen_.x1.peers.view(),
                              chosen_.c.mine.view(), chosen_.r.mine.view());
-    for (const ObjectChunk& chunk : object_chunks(kCount)) {
+    for (const ObjectChunk& chunk : object_chunks(kLeakyOts)) {
       sender.send_x(chunk);
       receiver.open_x(chunk);
       sender.answer_d(chunk);
@@ -46,8 +46,8 @@ class LeakyOtParty final : public StageParty {
   };
   static Columns columns(const Session& whole, Party sender) {
     const Party receiver = peer_of(sender);
-    return {dealt(whole, sender, 0, kCount), dealt(whole, sender, 1, kCount),
-            dealt(whole, receiver, 2, kCount), dealt(whole, receiver, 3, kCount)};
+    return {dealt(whole, sender, 0, kLeakyOts), dealt(whole, sender, 1, kLeakyOts),
+            dealt(whole, receiver, 2, kLeakyOts), dealt(whole, receiver, 3, kLeakyOts)};
   }
 
   // After the first repetition the r are the z, which are authenticated bits as well.
@@ -58,7 +58,7 @@ void leaky_ots(benchmark::State& state) {
   const StageCost cost =
       measure_stage(state, [](Session& whole) { return std::make_unique<LeakyOtParty>(whole); });
   const double hashes = 12 * hash_seconds();
-  report(state, cost, kCount,
+  report(state, cost, kLeakyOts,
          {.bound = hashes, .kernels = hashes + 32 * prg_seconds() + 2 * 32 * digest_seconds()});
 }
 BENCHMARK(leaky_ots)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
