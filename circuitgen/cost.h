@@ -53,6 +53,9 @@ class CostCounter final : public GateSink {
     std::uint32_t depth = 0;
     bool common = false;
     bool live = false;
+
+    bool is_live() const { return live; }
+    void set_live() { live = true; }
   };
   Wire joined(const Gate& gate) const;
 

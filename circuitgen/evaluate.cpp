@@ -81,6 +81,9 @@ class Evaluator final : public GateSink {
  private:
   struct Wire {
     bool live = false;
+
+    bool is_live() const { return live; }
+    void set_live() { live = true; }
   };
 
   std::uint64_t* row(WireId id) {

@@ -11,7 +11,7 @@
 namespace tinyot::circuit {
 namespace {
 
-// A round and a phase fit in 32 bits, and an item in 30.
+// A round of the window and an item fit in 28 bits.
 constexpr std::size_t kWindowMax = std::size_t{1} << 28;
 
 // The phases of a round, in the order of evaluation.
@@ -44,25 +44,43 @@ constexpr bool has_in0(GateKind kind) {
 // A buffered gate. An operand is the source of a wire; in an Input, in0 and in1 are bundle and bit,
 // in a Const in0 is the bit, and in an Output in1 is the bit.
 struct Item {
-  std::uint32_t bucket;  // round in the window . kPhases + phase
-  GateKind kind;
-  bool common;
-  std::uint8_t last_uses;  // Operands: no item evaluated after this one, and no later gate uses it
+  std::uint32_t level : 28;  // round in the window
+  std::uint32_t kind_ : 3;
+  std::uint32_t common : 1;
   std::uint32_t in0;
   std::uint32_t in1;
   std::uint32_t out;  // id of a wire; bundle of an Output
+
+  GateKind kind() const { return static_cast<GateKind>(kind_); }
+  std::uint32_t bucket() const { return level * kPhases + kPhaseOf[kind_][common]; }
 };
-static_assert(sizeof(Item) == 20);
+static_assert(sizeof(Item) == 16);
 using ItemIndex = std::uint32_t;
 
-// Read and written as one word: the gate before may have just written it.
-struct Wire {
-  std::uint64_t source : 32 = 0;
-  std::uint64_t level : 30 = 0;  // in the window; 0 once scheduled
-  std::uint64_t common : 1 = 0;
-  std::uint64_t live : 1 = 0;
+// An item in its place in the order of evaluation.
+struct Sorted {
+  ItemIndex item : 29;
+  std::uint32_t last_uses : 3;  // Operands: no later item and no later gate uses it
 };
-static_assert(sizeof(Wire) == 8);
+static_assert(sizeof(Sorted) == 4);
+
+// One word, so that a gate can read at once what the gate before has written.
+class Wire {
+ public:
+  Wire() = default;
+  // Levels are those of the window; 0 once scheduled.
+  Wire(Source source, std::uint32_t level, bool common)
+      : word_(source | std::uint64_t{common} << 32 | std::uint64_t{level} << 34) {}
+
+  Source source() const { return static_cast<Source>(word_); }
+  std::uint32_t level() const { return static_cast<std::uint32_t>(word_ >> 34); }
+  bool common() const { return (word_ >> 32 & 1) != 0; }
+  bool is_live() const { return (word_ >> 33 & 1) != 0; }
+  void set_live() { word_ |= std::uint64_t{1} << 33; }
+
+ private:
+  std::uint64_t word_ = 0;
+};
 
 // A set of items or slots less than the argument of grow(). A byte for each: with bits, a change
 // would wait for the one before in the same word.
@@ -118,6 +136,7 @@ class Layering final : public GateSink {
   };
   Place place_without_operands(const Gate& gate) const;
   void buffer(const Gate& gate, Place place, std::uint32_t in0, std::uint32_t in1);
+  [[gnu::noinline]] void add(const Gate& gate);
   [[gnu::noinline]] void emit_with_room(const Gate& gate);
   void free_wire(WireId id);
   [[gnu::noinline]] void free_slot(Slot slot);
@@ -126,15 +145,15 @@ class Layering final : public GateSink {
   void sort_window();
   void note_kept_wires();
   void mark_last_uses();
-  std::span<const ItemIndex> bucket(std::size_t round, Phase phase) const {
+  std::span<const Sorted> bucket(std::size_t round, Phase phase) const {
     const std::size_t index = round * kPhases + phase;
     const std::size_t first = index == 0 ? 0 : bucket_ends_[index - 1];
     return std::span(sorted_).subspan(first, bucket_ends_[index] - first);
   }
-  void schedule_inputs(std::span<const ItemIndex> items);
-  void schedule_local(std::span<const ItemIndex> items, std::vector<LocalGate>& local);
-  void schedule_outputs(std::span<const ItemIndex> items);
-  void schedule_ands(std::span<const ItemIndex> items, std::vector<RoundAnd>& ands);
+  void schedule_inputs(std::span<const Sorted> items);
+  void schedule_local(std::span<const Sorted> items, std::vector<LocalGate>& local);
+  void schedule_outputs(std::span<const Sorted> items);
+  void schedule_ands(std::span<const Sorted> items, std::vector<RoundAnd>& ands);
   void keep_live_wires();
 
   Slot slot_of(Source source) const { return is_slot(source) ? slot_in(source) : slot_of_[source]; }
@@ -165,27 +184,31 @@ class Layering final : public GateSink {
   std::vector<Slot> freed_before_;  // all such slots
   std::vector<ItemIndex> kept_;     // write wires that are live after the window
   std::vector<Slot> slot_of_;       // by item: of the wire that it writes
-  std::vector<ItemIndex> sorted_;
+  std::vector<Sorted> sorted_;
   std::vector<std::uint32_t> bucket_ends_;
   std::uint32_t rounds_ = 0;  // of the window
   Round round_;
 };
 
-// Rare cases are functions of their own that end the call, so that the usual one saves no
-// registers.
+// Gates have a function of their own that ends the call, so that a Free event saves no registers.
 void Layering::emit(const Gate& gate) {
-  if (gate.kind == GateKind::Free) return free_wire(gate.in0);
+  if (gate.kind == GateKind::Free)
+    free_wire(gate.in0);
+  else
+    add(gate);
+}
+
+void Layering::add(const Gate& gate) {
   if (buffered_ == items_.size()) [[unlikely]]
     return emit_with_room(gate);
   if (has_in1(gate.kind)) {
     const Wire x = wires_.at(gate.in0), y = wires_.at(gate.in1);
-    const auto level = static_cast<std::uint32_t>(std::max(x.level, y.level));
-    return buffer(gate, {level, (x.common & y.common) != 0}, x.source, y.source);
+    return buffer(gate, {std::max(x.level(), y.level()), (x.common() & y.common()) != 0},
+                  x.source(), y.source());
   }
   if (has_in0(gate.kind)) {
     const Wire x = wires_.at(gate.in0);
-    return buffer(gate, {static_cast<std::uint32_t>(x.level), x.common != 0}, x.source,
-                  static_cast<std::uint32_t>(gate.in1));
+    return buffer(gate, {x.level(), x.common()}, x.source(), static_cast<std::uint32_t>(gate.in1));
   }
   buffer(gate, place_without_operands(gate), static_cast<std::uint32_t>(gate.in0),
          static_cast<std::uint32_t>(gate.in1));
@@ -215,21 +238,18 @@ Layering::Place Layering::place_without_operands(const Gate& gate) const {
 inline void Layering::buffer(const Gate& gate, Place place, std::uint32_t in0, std::uint32_t in1) {
   if (place.level >= rounds_) [[unlikely]]
     rounds_ = place.level + 1;
-  const std::uint32_t bucket =
-      place.level * kPhases + kPhaseOf[static_cast<std::size_t>(gate.kind)][place.common];
   const ItemIndex i = buffered_++;
-  items_[i] = {bucket, gate.kind, place.common, 0, in0, in1, static_cast<std::uint32_t>(gate.out)};
+  items_[i] = {place.level, static_cast<std::uint32_t>(gate.kind), place.common, in0,
+               in1,         static_cast<std::uint32_t>(gate.out)};
   if (gate.kind == GateKind::Output) {
     ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits);
     return;
   }
-  wires_.make(
-      gate.out,
-      {.source = i, .level = place.level + (gate.kind == GateKind::And), .common = place.common});
+  wires_.make(gate.out, {i, place.level + (gate.kind == GateKind::And), place.common});
 }
 
 inline void Layering::free_wire(WireId id) {
-  const Source source = wires_.free(id).source;
+  const Source source = wires_.free(id).source();
   if (is_slot(source)) return free_slot(slot_in(source));
   freed_items_.set(source);
 }
@@ -243,7 +263,7 @@ void Layering::free_slot(Slot slot) {
 // topological order.
 void Layering::sort_window() {
   bucket_ends_.assign(rounds_ * kPhases, 0);
-  for (ItemIndex i = 0; i < buffered_; ++i) ++bucket_ends_[items_[i].bucket];
+  for (ItemIndex i = 0; i < buffered_; ++i) ++bucket_ends_[items_[i].bucket()];
   std::uint32_t sum = 0;
   for (std::uint32_t& count : bucket_ends_) {
     const std::uint32_t first = sum;
@@ -251,13 +271,13 @@ void Layering::sort_window() {
     count = first;
   }
   sorted_.resize(buffered_);
-  for (ItemIndex i = 0; i < buffered_; ++i) sorted_[bucket_ends_[items_[i].bucket]++] = i;
+  for (ItemIndex i = 0; i < buffered_; ++i) sorted_[bucket_ends_[items_[i].bucket()]++] = {i, 0};
 }
 
 void Layering::note_kept_wires() {
   kept_.clear();
   for (ItemIndex i = 0; i < buffered_; ++i)
-    if (!freed_items_.has(i) && items_[i].kind != GateKind::Output) kept_.push_back(i);
+    if (!freed_items_.has(i) && items_[i].kind() != GateKind::Output) kept_.push_back(i);
 }
 
 // In reverse order of evaluation, the first use of a wire that was freed is its last one. Wires
@@ -268,12 +288,12 @@ void Layering::mark_last_uses() {
                            : freed_items_.take(source);
   };
   for (std::size_t k = sorted_.size(); k-- > 0;) {
-    Item& item = items_[sorted_[k]];
+    const Item& item = items_[sorted_[k].item];
     std::uint8_t last = 0;
-    if (has_in0(item.kind) && takes(item.in0)) last |= kIn0;
-    if (has_in1(item.kind) && takes(item.in1)) last |= kIn1;
-    if (freed_items_.take(sorted_[k])) last |= kOut;
-    item.last_uses = last;
+    if (has_in0(item.kind()) && takes(item.in0)) last |= kIn0;
+    if (has_in1(item.kind()) && takes(item.in1)) last |= kIn1;
+    if (freed_items_.take(sorted_[k].item)) last |= kOut;
+    sorted_[k].last_uses = last;
   }
   for (const Slot slot : freed_before_)
     if (freed_slots_like(slot).take(index_of(slot))) release(slot);
@@ -306,62 +326,60 @@ void Layering::emit_window() {
 
 // Inputs come first in a round, so they may use only slots that were free before it: no slot is
 // released until every input has one.
-void Layering::schedule_inputs(std::span<const ItemIndex> items) {
+void Layering::schedule_inputs(std::span<const Sorted> items) {
   round_.inputs.clear();
   round_.inputs.reserve(items.size());
-  for (const ItemIndex i : items)
+  for (const auto [i, last_uses] : items)
     round_.inputs.push_back({items_[i].in0, items_[i].in1, allocate_slot(i)});
-  for (const ItemIndex i : items)
-    if (items_[i].last_uses & kOut) release(slot_of_[i]);
+  for (const auto [i, last_uses] : items)
+    if (last_uses & kOut) release(slot_of_[i]);
 }
 
 // Sequential: the result may reuse the slot of an operand whose last use is here.
-void Layering::schedule_local(std::span<const ItemIndex> items, std::vector<LocalGate>& local) {
+void Layering::schedule_local(std::span<const Sorted> items, std::vector<LocalGate>& local) {
   local.clear();
   local.reserve(items.size());
-  for (const ItemIndex i : items) {
+  for (const auto [i, last_uses] : items) {
     const Item& item = items_[i];
-    const Slot in0 = item.kind == GateKind::Const ? item.in0 : slot_of(item.in0);
-    const Slot in1 = item.kind == GateKind::Xor ? slot_of(item.in1) : 0;
-    if (item.last_uses & kIn0) release(in0);
-    if (item.last_uses & kIn1) release(in1);
-    local.push_back({item.kind, allocate_slot(i), in0, in1});
-    if (item.last_uses & kOut) release(slot_of_[i]);
+    const Slot in0 = item.kind() == GateKind::Const ? item.in0 : slot_of(item.in0);
+    const Slot in1 = item.kind() == GateKind::Xor ? slot_of(item.in1) : 0;
+    if (last_uses & kIn0) release(in0);
+    if (last_uses & kIn1) release(in1);
+    local.push_back({item.kind(), allocate_slot(i), in0, in1});
+    if (last_uses & kOut) release(slot_of_[i]);
   }
 }
 
-void Layering::schedule_outputs(std::span<const ItemIndex> items) {
+void Layering::schedule_outputs(std::span<const Sorted> items) {
   round_.outputs.clear();
   round_.outputs.reserve(items.size());
-  for (const ItemIndex i : items) {
+  for (const auto [i, last_uses] : items) {
     const Item& item = items_[i];
     const Slot in = slot_of(item.in0);
-    if (item.last_uses & kIn0) release(in);
+    if (last_uses & kIn0) release(in);
     round_.outputs.push_back({item.out, item.in1, in});
   }
 }
 
 // In parallel: operands keep their slots until every result has one, and a result without a reader
 // also occupies a slot.
-void Layering::schedule_ands(std::span<const ItemIndex> items, std::vector<RoundAnd>& ands) {
+void Layering::schedule_ands(std::span<const Sorted> items, std::vector<RoundAnd>& ands) {
   ands.clear();
   ands.reserve(items.size());
-  for (const ItemIndex i : items) {
+  for (const auto [i, last_uses] : items)
     ands.push_back({allocate_slot(i), slot_of(items_[i].in0), slot_of(items_[i].in1)});
-  }
   for (std::size_t k = 0; k < items.size(); ++k) {
-    const Item& item = items_[items[k]];
-    if (item.last_uses & kIn0) release(ands[k].in0);
-    if (item.last_uses & kIn1) release(ands[k].in1);
-    if (item.last_uses & kOut) release(ands[k].out);
+    if (items[k].last_uses & kIn0) release(ands[k].in0);
+    if (items[k].last_uses & kIn1) release(ands[k].in1);
+    if (items[k].last_uses & kOut) release(ands[k].out);
   }
 }
 
 void Layering::keep_live_wires() {
   for (const ItemIndex i : kept_) {
     Wire& wire = wires_.at(items_[i].out);
-    wire.source = slot_of_[i] | kSlotBit;
-    wire.level = 0;
+    wire = Wire(slot_of_[i] | kSlotBit, 0, wire.common());
+    wire.set_live();
   }
 }
 

@@ -55,21 +55,21 @@ class WireIds {
   std::uint64_t word_ = 0;  // the unused ids from 64 * cursor_ on that are assigned next
 };
 
-// A record for each live wire: a struct with a member `live` that the table sets. Memory: O(largest
-// id). Fails: std::logic_error by ENSURE if a live wire is made again or a wire that is not live is
-// accessed: the stream is malformed.
+// A record for each live wire: its is_live() is false until the table calls set_live(). Memory:
+// O(largest id). Fails: std::logic_error by ENSURE if a live wire is made again or a wire that is
+// not live is accessed: the stream is malformed.
 template <class Record>
 class WireTable {
  public:
   void make(WireId id, Record record) {
     if (id >= limit_) [[unlikely]]
       return grow_and_make(id, record);
-    ENSURE(!records_[id].live);
-    record.live = true;
+    ENSURE(!records_[id].is_live());
+    record.set_live();
     records_[id] = record;
   }
   const Record& at(WireId id) const {
-    ENSURE(id < limit_ && records_[id].live);
+    ENSURE(id < limit_ && records_[id].is_live());
     return records_[id];
   }
   Record& at(WireId id) { return const_cast<Record&>(std::as_const(*this).at(id)); }

@@ -140,6 +140,9 @@ class BristolWriter final : public GateSink {
   struct FileWire {
     std::uint64_t number = 0;
     bool live = false;
+
+    bool is_live() const { return live; }
+    void set_live() { live = true; }
   };
 
   std::uint64_t file_wire(WireId id) const { return file_wires_.at(id).number; }

@@ -52,6 +52,9 @@ TEST(WireTable, RejectsWiresThatAreNotLive) {
   struct Record {
     int value = 0;
     bool live = false;
+
+    bool is_live() const { return live; }
+    void set_live() { live = true; }
   };
   WireTable<Record> table;
   EXPECT_THROW(table.at(0), std::logic_error);
