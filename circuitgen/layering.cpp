@@ -11,19 +11,31 @@
 namespace tinyot::circuit {
 namespace {
 
-// A round of the window and an item fit in 28 bits.
-constexpr std::size_t kWindowMax = std::size_t{1} << 28;
+// Rounds of the window, and items, fit in 26 bits.
+constexpr std::size_t kWindowMax = std::size_t{1} << 26;
 
 // The phases of a round, in the order of evaluation.
-enum Phase : std::uint32_t { kInputs, kCommonLocal, kLocal, kOutputs, kCommonAnds, kAnds, kPhases };
+enum Phase : std::uint32_t {
+  kInputs,
+  kCommonInputs,
+  kCommonLocal,
+  kLocal,
+  kOutputs,
+  kCommonAnds,
+  kAnds,
+  kPhases = 8
+};
 // By GateKind, for lanes and common wires.
-constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kInputs},
+constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kCommonInputs},
                                                                    {kLocal, kCommonLocal},
                                                                    {kLocal, kCommonLocal},
                                                                    {kAnds, kCommonAnds},
                                                                    {kLocal, kCommonLocal},
                                                                    {kOutputs, kOutputs},
                                                                    {kPhases, kPhases}}};
+constexpr bool is_common_phase(std::uint32_t phase) {
+  return phase == kCommonInputs || phase == kCommonLocal || phase == kCommonAnds;
+}
 
 // Where a wire is: the number of the item in the window that writes it or, once that is scheduled,
 // its slot with kSlotBit.
@@ -44,15 +56,14 @@ constexpr bool has_in0(GateKind kind) {
 // A buffered gate. An operand is the source of a wire; in an Input, in0 and in1 are bundle and bit,
 // in a Const in0 is the bit, and in an Output in1 is the bit.
 struct Item {
-  std::uint32_t level : 28;  // round in the window
   std::uint32_t kind_ : 3;
-  std::uint32_t common : 1;
+  std::uint32_t bucket : 29;  // round in the window . kPhases + phase
   std::uint32_t in0;
   std::uint32_t in1;
   std::uint32_t out;  // id of a wire; bundle of an Output
 
   GateKind kind() const { return static_cast<GateKind>(kind_); }
-  std::uint32_t bucket() const { return level * kPhases + kPhaseOf[kind_][common]; }
+  bool common() const { return is_common_phase(bucket % kPhases); }
 };
 static_assert(sizeof(Item) == 16);
 using ItemIndex = std::uint32_t;
@@ -146,9 +157,12 @@ class Layering final : public GateSink {
   void note_kept_wires();
   void mark_last_uses();
   std::span<const Sorted> bucket(std::size_t round, Phase phase) const {
-    const std::size_t index = round * kPhases + phase;
-    const std::size_t first = index == 0 ? 0 : bucket_ends_[index - 1];
-    return std::span(sorted_).subspan(first, bucket_ends_[index] - first);
+    return buckets(round, phase, phase);
+  }
+  std::span<const Sorted> buckets(std::size_t round, Phase first, Phase last) const {
+    const std::size_t index = round * kPhases + first;
+    const std::size_t begin = index == 0 ? 0 : bucket_ends_[index - 1];
+    return std::span(sorted_).subspan(begin, bucket_ends_[round * kPhases + last] - begin);
   }
   void schedule_inputs(std::span<const Sorted> items);
   void schedule_local(std::span<const Sorted> items, std::vector<LocalGate>& local);
@@ -159,7 +173,7 @@ class Layering final : public GateSink {
   Slot slot_of(Source source) const { return is_slot(source) ? slot_in(source) : slot_of_[source]; }
   Slot allocate_slot(ItemIndex i) {
     return slot_of_[i] =
-               items_[i].common ? common_slots_.allocate() | kCommonBit : slots_.allocate();
+               items_[i].common() ? common_slots_.allocate() | kCommonBit : slots_.allocate();
   }
   void release(Slot slot) {
     (is_common(slot) ? common_slots_ : slots_).release(static_cast<Slot>(index_of(slot)));
@@ -238,9 +252,10 @@ Layering::Place Layering::place_without_operands(const Gate& gate) const {
 inline void Layering::buffer(const Gate& gate, Place place, std::uint32_t in0, std::uint32_t in1) {
   if (place.level >= rounds_) [[unlikely]]
     rounds_ = place.level + 1;
+  const auto kind = static_cast<std::uint32_t>(gate.kind);
   const ItemIndex i = buffered_++;
-  items_[i] = {place.level, static_cast<std::uint32_t>(gate.kind), place.common, in0,
-               in1,         static_cast<std::uint32_t>(gate.out)};
+  items_[i] = {kind, place.level * kPhases + kPhaseOf[kind][place.common], in0, in1,
+               static_cast<std::uint32_t>(gate.out)};
   if (gate.kind == GateKind::Output) {
     ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits);
     return;
@@ -263,7 +278,7 @@ void Layering::free_slot(Slot slot) {
 // topological order.
 void Layering::sort_window() {
   bucket_ends_.assign(rounds_ * kPhases, 0);
-  for (ItemIndex i = 0; i < buffered_; ++i) ++bucket_ends_[items_[i].bucket()];
+  for (ItemIndex i = 0; i < buffered_; ++i) ++bucket_ends_[items_[i].bucket];
   std::uint32_t sum = 0;
   for (std::uint32_t& count : bucket_ends_) {
     const std::uint32_t first = sum;
@@ -271,7 +286,7 @@ void Layering::sort_window() {
     count = first;
   }
   sorted_.resize(buffered_);
-  for (ItemIndex i = 0; i < buffered_; ++i) sorted_[bucket_ends_[items_[i].bucket()]++] = {i, 0};
+  for (ItemIndex i = 0; i < buffered_; ++i) sorted_[bucket_ends_[items_[i].bucket]++] = {i, 0};
 }
 
 void Layering::note_kept_wires() {
@@ -307,7 +322,7 @@ void Layering::emit_window() {
   mark_last_uses();
   slot_of_.resize(buffered_);
   for (std::uint32_t round = 0; round < rounds_; ++round) {
-    schedule_inputs(bucket(round, kInputs));
+    schedule_inputs(buckets(round, kInputs, kCommonInputs));
     schedule_local(bucket(round, kCommonLocal), round_.common_local);
     schedule_local(bucket(round, kLocal), round_.local);
     schedule_outputs(bucket(round, kOutputs));
