@@ -15,27 +15,15 @@ namespace {
 constexpr std::size_t kWindowMax = std::size_t{1} << 26;
 
 // The phases of a round, in the order of evaluation.
-enum Phase : std::uint32_t {
-  kInputs,
-  kCommonInputs,
-  kCommonLocal,
-  kLocal,
-  kOutputs,
-  kCommonAnds,
-  kAnds,
-  kPhases = 8
-};
+enum Phase : std::uint32_t { kInputs, kCommonLocal, kLocal, kOutputs, kCommonAnds, kAnds, kPhases };
 // By GateKind, for lanes and common wires.
-constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kCommonInputs},
+constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kInputs},
                                                                    {kLocal, kCommonLocal},
                                                                    {kLocal, kCommonLocal},
                                                                    {kAnds, kCommonAnds},
                                                                    {kLocal, kCommonLocal},
                                                                    {kOutputs, kOutputs},
                                                                    {kPhases, kPhases}}};
-constexpr bool is_common_phase(std::uint32_t phase) {
-  return phase == kCommonInputs || phase == kCommonLocal || phase == kCommonAnds;
-}
 
 // Where a wire is: the number of the item in the window that writes it or, once that is scheduled,
 // its slot with kSlotBit.
@@ -63,7 +51,6 @@ struct Item {
   std::uint32_t out;  // id of a wire; bundle of an Output
 
   GateKind kind() const { return static_cast<GateKind>(kind_); }
-  bool common() const { return is_common_phase(bucket % kPhases); }
 };
 static_assert(sizeof(Item) == 16);
 using ItemIndex = std::uint32_t;
@@ -157,23 +144,22 @@ class Layering final : public GateSink {
   void note_kept_wires();
   void mark_last_uses();
   std::span<const Sorted> bucket(std::size_t round, Phase phase) const {
-    return buckets(round, phase, phase);
-  }
-  std::span<const Sorted> buckets(std::size_t round, Phase first, Phase last) const {
-    const std::size_t index = round * kPhases + first;
-    const std::size_t begin = index == 0 ? 0 : bucket_ends_[index - 1];
-    return std::span(sorted_).subspan(begin, bucket_ends_[round * kPhases + last] - begin);
+    const std::size_t index = round * kPhases + phase;
+    const std::size_t first = index == 0 ? 0 : bucket_ends_[index - 1];
+    return std::span(sorted_).subspan(first, bucket_ends_[index] - first);
   }
   void schedule_inputs(std::span<const Sorted> items);
-  void schedule_local(std::span<const Sorted> items, std::vector<LocalGate>& local);
+  void schedule_local(std::span<const Sorted> items, bool common, std::vector<LocalGate>& local);
   void schedule_outputs(std::span<const Sorted> items);
-  void schedule_ands(std::span<const Sorted> items, std::vector<RoundAnd>& ands);
+  void schedule_ands(std::span<const Sorted> items, bool common, std::vector<RoundAnd>& ands);
   void keep_live_wires();
 
   Slot slot_of(Source source) const { return is_slot(source) ? slot_in(source) : slot_of_[source]; }
-  Slot allocate_slot(ItemIndex i) {
-    return slot_of_[i] =
-               items_[i].common() ? common_slots_.allocate() | kCommonBit : slots_.allocate();
+  bool is_common_input(std::uint64_t bundle) const {
+    return several_lanes_ && info_.inputs[bundle].same_in_all_lanes;
+  }
+  Slot allocate_slot(ItemIndex i, bool common) {
+    return slot_of_[i] = common ? common_slots_.allocate() | kCommonBit : slots_.allocate();
   }
   void release(Slot slot) {
     (is_common(slot) ? common_slots_ : slots_).release(static_cast<Slot>(index_of(slot)));
@@ -246,7 +232,7 @@ Layering::Place Layering::place_without_operands(const Gate& gate) const {
   }
   ENSURE(gate.kind == GateKind::Input && gate.in0 < info_.inputs.size() &&
          gate.in1 < info_.inputs[gate.in0].bits);
-  return {0, several_lanes_ && info_.inputs[gate.in0].same_in_all_lanes};
+  return {0, is_common_input(gate.in0)};
 }
 
 inline void Layering::buffer(const Gate& gate, Place place, std::uint32_t in0, std::uint32_t in1) {
@@ -322,12 +308,12 @@ void Layering::emit_window() {
   mark_last_uses();
   slot_of_.resize(buffered_);
   for (std::uint32_t round = 0; round < rounds_; ++round) {
-    schedule_inputs(buckets(round, kInputs, kCommonInputs));
-    schedule_local(bucket(round, kCommonLocal), round_.common_local);
-    schedule_local(bucket(round, kLocal), round_.local);
+    schedule_inputs(bucket(round, kInputs));
+    schedule_local(bucket(round, kCommonLocal), true, round_.common_local);
+    schedule_local(bucket(round, kLocal), false, round_.local);
     schedule_outputs(bucket(round, kOutputs));
-    schedule_ands(bucket(round, kCommonAnds), round_.common_ands);
-    schedule_ands(bucket(round, kAnds), round_.ands);
+    schedule_ands(bucket(round, kCommonAnds), true, round_.common_ands);
+    schedule_ands(bucket(round, kAnds), false, round_.ands);
     round_.slots = slots_.used();
     round_.common_slots = common_slots_.used();
     sink_.round(round_);
@@ -344,14 +330,17 @@ void Layering::emit_window() {
 void Layering::schedule_inputs(std::span<const Sorted> items) {
   round_.inputs.clear();
   round_.inputs.reserve(items.size());
-  for (const auto [i, last_uses] : items)
-    round_.inputs.push_back({items_[i].in0, items_[i].in1, allocate_slot(i)});
+  for (const auto [i, last_uses] : items) {
+    const Item& item = items_[i];
+    round_.inputs.push_back({item.in0, item.in1, allocate_slot(i, is_common_input(item.in0))});
+  }
   for (const auto [i, last_uses] : items)
     if (last_uses & kOut) release(slot_of_[i]);
 }
 
 // Sequential: the result may reuse the slot of an operand whose last use is here.
-void Layering::schedule_local(std::span<const Sorted> items, std::vector<LocalGate>& local) {
+void Layering::schedule_local(std::span<const Sorted> items, bool common,
+                              std::vector<LocalGate>& local) {
   local.clear();
   local.reserve(items.size());
   for (const auto [i, last_uses] : items) {
@@ -360,7 +349,7 @@ void Layering::schedule_local(std::span<const Sorted> items, std::vector<LocalGa
     const Slot in1 = item.kind() == GateKind::Xor ? slot_of(item.in1) : 0;
     if (last_uses & kIn0) release(in0);
     if (last_uses & kIn1) release(in1);
-    local.push_back({item.kind(), allocate_slot(i), in0, in1});
+    local.push_back({item.kind(), allocate_slot(i, common), in0, in1});
     if (last_uses & kOut) release(slot_of_[i]);
   }
 }
@@ -378,11 +367,12 @@ void Layering::schedule_outputs(std::span<const Sorted> items) {
 
 // In parallel: operands keep their slots until every result has one, and a result without a reader
 // also occupies a slot.
-void Layering::schedule_ands(std::span<const Sorted> items, std::vector<RoundAnd>& ands) {
+void Layering::schedule_ands(std::span<const Sorted> items, bool common,
+                             std::vector<RoundAnd>& ands) {
   ands.clear();
   ands.reserve(items.size());
   for (const auto [i, last_uses] : items)
-    ands.push_back({allocate_slot(i), slot_of(items_[i].in0), slot_of(items_[i].in1)});
+    ands.push_back({allocate_slot(i, common), slot_of(items_[i].in0), slot_of(items_[i].in1)});
   for (std::size_t k = 0; k < items.size(); ++k) {
     if (items[k].last_uses & kIn0) release(ands[k].in0);
     if (items[k].last_uses & kIn1) release(ands[k].in1);
