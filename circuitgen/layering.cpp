@@ -11,7 +11,7 @@
 namespace tinyot::circuit {
 namespace {
 
-// Rounds of the window, and items, fit in 26 bits.
+// A bucket of an Item fits in 29 bits.
 constexpr std::size_t kWindowMax = std::size_t{1} << 26;
 
 // The phases of a round, in the order of evaluation.
@@ -52,7 +52,7 @@ struct Item {
 
   GateKind kind() const { return static_cast<GateKind>(kind_); }
 };
-static_assert(sizeof(Item) == 16);
+static_assert(sizeof(Item) == 16 && kWindowMax * kPhases <= std::size_t{1} << 29);
 using ItemIndex = std::uint32_t;
 
 // An item in its place in the order of evaluation.
@@ -62,11 +62,11 @@ struct Sorted {
 };
 static_assert(sizeof(Sorted) == 4);
 
-// One word, so that a gate can read at once what the gate before has written.
+// One word, so that a gate can read at once what the gate before has written. The level is the
+// wire's in the window, 0 once it is scheduled.
 class Wire {
  public:
   Wire() = default;
-  // Levels are those of the window; 0 once scheduled.
   Wire(Source source, std::uint32_t level, bool common)
       : word_(source | std::uint64_t{common} << 32 | std::uint64_t{level} << 34) {}
 
