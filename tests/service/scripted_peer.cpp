@@ -180,6 +180,15 @@ wire::RefillAnswer ScriptedPeer::order(const wire::Refill& refill) {
   return next(wire::Message::kRefillAnswer).refill_answer();
 }
 
+wire::Refill ScriptedPeer::accepted_order(std::uint64_t session) {
+  wire::Refill order;
+  EXPECT_TRUE(becomes_true([&] {
+    order = refill_order(session);
+    return this->order(order).begins();
+  }));
+  return order;
+}
+
 std::string ScriptedPeer::reason_of(const wire::RefillAnswer& answer) { return reason_in(answer); }
 
 void ScriptedPeer::answer_refill(const wire::Refill& order, bool begins) {
@@ -210,6 +219,8 @@ engine::PreprocessResult ScriptedPeer::refill(const wire::Refill& order, const O
   request.amount = Amount::Left;
   request.ands = order.ands();
   request.inputs = order.inputs();
+  request.parameters.profile = Profile::Fast;
+  request.parameters.sigma = 40;
   Observer quiet;
   return engine::preprocess(request, quiet, cancel);
 }

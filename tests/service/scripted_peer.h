@@ -93,6 +93,8 @@ class ScriptedPeer {
   // A new group, so that each order has its own.
   wire::Refill refill_order(std::uint64_t session);
   wire::RefillAnswer order(const wire::Refill& refill);
+  // Orders a refill until the daemon begins it, which may take a pause.
+  wire::Refill accepted_order(std::uint64_t session);
   // Why a refill has been declined, if the answer says so.
   static std::string reason_of(const wire::RefillAnswer& answer);
   void answer_refill(const wire::Refill& order, bool begins);
