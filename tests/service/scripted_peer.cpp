@@ -242,6 +242,7 @@ ScriptedPeer::Worker::~Worker() { cancel_.request_stop(); }
 void ScriptedPeer::Worker::evaluate(const std::string& job, const std::string& circuit_name) {
   outcome_ = {};
   try {
+    if (has_failed_) throw NetworkError("the connection has ended");
     const auto circuit = *engine::LoadedCircuit::generated(circuit_name, 1);
     online::InputValues inputs;
     for (const circuit::InputBundle& bundle : circuit.info().inputs) {
@@ -256,6 +257,7 @@ void ScriptedPeer::Worker::evaluate(const std::string& job, const std::string& c
   } catch (const std::exception& error) {
     outcome_.error = error.what();
     evaluator_.reset();
+    has_failed_ = true;
   }
 }
 

@@ -115,7 +115,7 @@ class ScriptedPeer {
       online::InputValues outputs;
       std::string error;
     };
-    // On a thread of its own.
+    // On a thread of its own. After a failure every job fails.
     void begin(const std::string& job, const std::string& circuit);
     Outcome end();
     Outcome run(const std::string& job, const std::string& circuit);
@@ -126,6 +126,7 @@ class ScriptedPeer {
     std::stop_source cancel_;
     const engine::RunRequest request_;
     std::unique_ptr<engine::Evaluator> evaluator_;
+    bool has_failed_ = false;
     Outcome outcome_;
     std::jthread thread_;
   };
