@@ -82,7 +82,7 @@ class ScriptedPeer {
   void send(const wire::Message& message) { link_->send(message); }
   // The next message of this kind.
   wire::Message next(wire::Message::BodyCase kind);
-  // The reason of the next refusal, which is of this job.
+  // Of the next refusal of this job.
   std::string refusal(const std::string& job);
 
   void start_job(const std::string& job, std::uint32_t worker = 0, std::uint64_t group = 1,
