@@ -93,9 +93,7 @@ void FalseDigest::operator()(const Outgoing& message) {
   if (message.tag == kMacDigest && is_armed_.exchange(false)) message.payload.at(0) ^= std::byte{1};
 }
 
-ScriptedPeer::ScriptedPeer(Setup setup)
-    : setup_(std::move(setup)),
-      port_(loopback(setup_.port, setup_.me == Party::A), [](std::uint64_t) {}) {}
+ScriptedPeer::ScriptedPeer(Setup setup) : setup_(std::move(setup)) {}
 
 std::vector<net::Parameter> ScriptedPeer::parameters() const {
   const auto level = [](const engine::Work& work) {
@@ -113,7 +111,10 @@ std::vector<net::Parameter> ScriptedPeer::parameters() const {
 
 void ScriptedPeer::connect() {
   link_.reset();
-  link_ = std::make_unique<service::PeerLink>(port_, setup_.me, parameters(), std::stop_token());
+  if (!port_)
+    port_ = std::make_unique<service::StreamPort>(loopback(setup_.port, setup_.me == Party::A),
+                                                  [](std::uint64_t) {});
+  link_ = std::make_unique<service::PeerLink>(*port_, setup_.me, parameters(), std::stop_token());
 }
 
 wire::Message ScriptedPeer::next(wire::Message::BodyCase kind) {
@@ -200,11 +201,11 @@ void ScriptedPeer::answer_refill(const wire::Refill& order, bool begins) {
 
 engine::Endpoint ScriptedPeer::endpoint(std::uint64_t group, const OnSend& on_send,
                                         const std::stop_token& cancel) {
-  engine::Endpoint endpoint = port_.endpoint();
+  engine::Endpoint endpoint = port_->endpoint();
   const auto number = std::make_shared<std::uint32_t>(0);
   endpoint.open_stream = [this, group, on_send, cancel,
                           number]() -> std::unique_ptr<net::ByteStream> {
-    return std::make_unique<ScriptedStream>(port_.open({group, (*number)++}, cancel), on_send,
+    return std::make_unique<ScriptedStream>(port_->open({group, (*number)++}, cancel), on_send,
                                             cancel);
   };
   return endpoint;
@@ -276,7 +277,7 @@ ScriptedPeer::Worker::Outcome ScriptedPeer::Worker::run(const std::string& job,
   return end();
 }
 
-void ScriptedPeerTest::take_the_place_of(Party party, const Setup& with, const Levels& levels) {
+void ScriptedPeerTest::make_with_scripted(Party party, const Setup& with, const Levels& levels) {
   const auto work = [](std::uint64_t ands) {
     return engine::Work{ands, engine::default_inputs(ands)};
   };
@@ -284,17 +285,22 @@ void ScriptedPeerTest::take_the_place_of(Party party, const Setup& with, const L
   Setup setup = with;
   setup.low = level("low", levels.low);
   setup.high = level("high", levels.high);
-  start(setup);
-  ASSERT_TRUE(is_stocked(levels.high));
+  make(setup);
   const bool leads = party == Party::A;
-  Daemon& replaced = leads ? *a_ : *b_;
-  replaced.stop();
   peer_ = std::make_unique<ScriptedPeer>(
       ScriptedPeer::Setup{.me = party,
                           .port = port_,
-                          .stores = replaced.stores() / (leads ? "bob" : "alice"),
+                          .stores = leads ? a_->stores() / "bob" : b_->stores() / "alice",
                           .low = work(levels.low),
                           .high = work(levels.high)});
+}
+
+void ScriptedPeerTest::take_the_place_of(Party party, const Setup& setup, const Levels& levels) {
+  make_with_scripted(party, setup, levels);
+  a_->start();
+  b_->start();
+  ASSERT_TRUE(is_stocked(levels.high));
+  (party == Party::A ? *a_ : *b_).stop();
   peer_->connect();
 }
 

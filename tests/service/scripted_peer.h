@@ -74,10 +74,12 @@ class ScriptedPeer {
   };
   explicit ScriptedPeer(Setup setup);
 
-  // Waits until both are linked.
+  // Waits until both are linked. The first call begins to listen.
   void connect();
-  void disconnect() { link_.reset(); }
-  service::PeerLink& link() { return *link_; }
+  // From any thread: what waits for messages fails.
+  void shut_down() {
+    if (link_) link_->shut_down();
+  }
 
   void send(const wire::Message& message) { link_->send(message); }
   // The next message of this kind.
@@ -137,18 +139,20 @@ class ScriptedPeer {
   std::vector<net::Parameter> parameters() const;
 
   const Setup setup_;
-  service::StreamPort port_;
+  std::unique_ptr<service::StreamPort> port_;
   std::unique_ptr<service::PeerLink> link_;
   std::uint64_t last_refill_group_ = std::uint64_t{1} << 32;
 };
 
-// Two daemons make material; then the scripted peer takes the place of one of them.
+// A daemon and a scripted peer.
 class ScriptedPeerTest : public DaemonTest {
  protected:
   struct Levels {
     std::uint64_t low = 20000, high = 60000;  // ANDs
   };
-  // Connects unless the test does that.
+  // As make(); the scripted peer is not connected.
+  void make_with_scripted(Party party, const Setup& setup, const Levels& levels);
+  // Two daemons make material; then the scripted peer takes the place of one of them, and connects.
   void take_the_place_of(Party party, const Setup& setup, const Levels& levels);
   static std::string level(const std::string& name, std::uint64_t ands) {
     return name + " { ands: " + std::to_string(ands) + " }";
