@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "crypto/rng.h"
 #include "engine/connection.h"
 #include "engine/growth.h"
 #include "service/evaluations.h"
@@ -15,6 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kAbortTag = 0xFFFFFFFF;
+// Of links (service/peer_link.cpp).
+constexpr net::MessageTag kLinkParameters{0x4001, "daemon.parameters"};
+constexpr net::MessageTag kLinkMessage{0x4002, "daemon.message"};
 
 engine::Endpoint loopback(const std::string& port, bool listen) {
   engine::Endpoint endpoint;
@@ -109,12 +113,38 @@ std::vector<net::Parameter> ScriptedPeer::parameters() const {
           {"evaluations", std::to_string(setup_.evaluations)}};
 }
 
+service::StreamPort& ScriptedPeer::port() {
+  if (!port_) {
+    engine::Endpoint endpoint = loopback(setup_.port, setup_.me == Party::A);
+    if (!setup_.key.empty()) engine::authenticate(endpoint, setup_.key, setup_.peer_key);
+    port_ = std::make_unique<service::StreamPort>(endpoint, [](std::uint64_t) {});
+  }
+  return *port_;
+}
+
+std::unique_ptr<net::ByteStream> ScriptedPeer::open_slowly(std::uint64_t group,
+                                                           std::uint32_t number) {
+  const engine::Endpoint& endpoint = port().endpoint();
+  auto stream = net::tcp_connect(
+      endpoint.address, endpoint.timeouts,
+      endpoint.tls ? static_cast<const net::Admission&>(*endpoint.tls) : net::open_admission());
+  const struct {
+    char magic[8] = {'t', 'i', 'n', 'y', 'o', 't', 'd', '1'};
+    std::uint64_t group;
+    std::uint32_t number, zero = 0;
+  } header{.group = group, .number = number};
+  const auto bytes = std::as_bytes(std::span(&header, 1));
+  for (const auto& part : {bytes.first(8), bytes.subspan(8)}) {
+    stream->write(part);
+    stream->flush();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return stream;
+}
+
 void ScriptedPeer::connect() {
   link_.reset();
-  if (!port_)
-    port_ = std::make_unique<service::StreamPort>(loopback(setup_.port, setup_.me == Party::A),
-                                                  [](std::uint64_t) {});
-  link_ = std::make_unique<service::PeerLink>(*port_, setup_.me, parameters(), std::stop_token());
+  link_ = std::make_unique<service::PeerLink>(port(), setup_.me, parameters(), std::stop_token());
 }
 
 wire::Message ScriptedPeer::next(wire::Message::BodyCase kind) {
@@ -201,11 +231,11 @@ void ScriptedPeer::answer_refill(const wire::Refill& order, bool begins) {
 
 engine::Endpoint ScriptedPeer::endpoint(std::uint64_t group, const OnSend& on_send,
                                         const std::stop_token& cancel) {
-  engine::Endpoint endpoint = port_->endpoint();
+  engine::Endpoint endpoint = port().endpoint();
   const auto number = std::make_shared<std::uint32_t>(0);
   endpoint.open_stream = [this, group, on_send, cancel,
                           number]() -> std::unique_ptr<net::ByteStream> {
-    return std::make_unique<ScriptedStream>(port_->open({group, (*number)++}, cancel), on_send,
+    return std::make_unique<ScriptedStream>(port().open({group, (*number)++}, cancel), on_send,
                                             cancel);
   };
   return endpoint;
@@ -229,6 +259,44 @@ engine::PreprocessResult ScriptedPeer::refill(const wire::Refill& order, const O
 fs::path ScriptedPeer::store_of(std::uint64_t session) const {
   const std::string number = std::to_string(session);
   return setup_.stores / (std::string(6 - number.size(), '0') + number);
+}
+
+ScriptedPeer::RawLink::RawLink(ScriptedPeer& peer) {
+  const bool leads = peer.setup_.me == Party::A;
+  peer.link_.reset();
+  service::StreamPort& port = peer.port();
+  service::StreamPort::LinkStreams link;
+  if (leads) {
+    link = port.accept_link({});
+  } else {
+    link.group = service::StreamPort::kLinkBit | crypto::Rng::from_system().object<std::uint64_t>();
+    for (std::uint32_t number = 0; number < 2; ++number)
+      link.streams[number] = port.open({link.group, number}, {});
+  }
+  out_ = net::make_framed_channel(std::move(link.streams[leads ? 0 : 1]));
+  in_ = net::make_framed_channel(std::move(link.streams[leads ? 1 : 0]));
+  net::compare_parameters(leads ? *out_ : *in_, kLinkParameters, peer.setup_.me, peer.parameters());
+}
+
+void ScriptedPeer::RawLink::send(const wire::Message& message) {
+  const std::string bytes = message.SerializeAsString();
+  out_->send(kLinkMessage, std::as_bytes(std::span(bytes)));
+  out_->flush();
+}
+
+wire::Message ScriptedPeer::RawLink::receive() {
+  constexpr std::size_t kBytesMax = std::size_t{1} << 16;
+  for (;;) {
+    const auto bytes = in_->recv_variable(kLinkMessage, kBytesMax);
+    wire::Message message;
+    EXPECT_TRUE(message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+    if (message.body_case() != wire::Message::BODY_NOT_SET) return message;
+  }
+}
+
+void ScriptedPeer::RawLink::shut_down() noexcept {
+  for (net::Channel* const channel : {out_.get(), in_.get()})
+    channel->set_deadline(std::chrono::steady_clock::now());
 }
 
 ScriptedPeer::Worker::Worker(ScriptedPeer& peer, std::uint64_t group, std::uint64_t session,

@@ -71,6 +71,7 @@ class ScriptedPeer {
     std::filesystem::path stores;  // of this peer's half, by session
     engine::Work low, high;
     std::uint32_t evaluations = 4;
+    std::string key = {}, peer_key = {};  // as in a configuration
   };
   explicit ScriptedPeer(Setup setup);
 
@@ -80,6 +81,10 @@ class ScriptedPeer {
   void shut_down() {
     if (link_) link_->shut_down();
   }
+
+  // A connection of this name, which the daemon gets in two parts, so that it waits for the second
+  // one. Of party B. Fails: NetworkError.
+  std::unique_ptr<net::ByteStream> open_slowly(std::uint64_t group, std::uint32_t number);
 
   void send(const wire::Message& message) { link_->send(message); }
   // The next message of this kind.
@@ -104,6 +109,20 @@ class ScriptedPeer {
   engine::PreprocessResult refill(const wire::Refill& order, const OnSend& on_send = {},
                                   const std::stop_token& cancel = {});
   std::filesystem::path store_of(std::uint64_t session) const;
+
+  // A link without the buffers and limits of PeerLink: a message is sent at once, or waits until
+  // the daemon has room for it, and what the daemon sends is read only when it is asked for, also
+  // on another thread. Replaces the link of connect().
+  class RawLink {
+   public:
+    explicit RawLink(ScriptedPeer& peer);
+    void send(const wire::Message& message);
+    wire::Message receive();
+    void shut_down() noexcept;
+
+   private:
+    std::unique_ptr<net::Channel> out_, in_;
+  };
 
   // A connection on which jobs are evaluated one after the other, with all inputs zero, on the
   // material of a session, whatever the daemon has been told.
@@ -134,6 +153,7 @@ class ScriptedPeer {
   };
 
  private:
+  service::StreamPort& port();
   engine::Endpoint endpoint(std::uint64_t group, const OnSend& on_send,
                             const std::stop_token& cancel);
   std::vector<net::Parameter> parameters() const;
