@@ -13,12 +13,12 @@
 namespace tinyot::storage {
 
 void fail_on_file(const std::string& operation, const std::filesystem::path& path, int error) {
-  const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  throw StoreError(
-      (is_full ? "disk full: cannot " : "cannot ") + operation + " " + path.string() + ": " +
-          std::strerror(error) +
-          (is_full ? "; committed material stays valid; free some space and continue" : ""),
-      is_full ? Remedy::Resume : Remedy::None);
+  const std::string failure =
+      "cannot " + operation + " " + path.string() + ": " + std::strerror(error);
+  if (error != ENOSPC && error != EDQUOT && error != EFBIG) throw StoreError(failure);
+  throw DiskFull(
+      "disk full: " + failure + "; committed material stays valid; free some space and continue",
+      Remedy::Resume);
 }
 
 File::File(const std::filesystem::path& path, int flags)
@@ -74,9 +74,9 @@ void require_free_space(const std::filesystem::path& place, std::uint64_t bytes,
     existing = existing.parent_path();
   const std::filesystem::space_info space = std::filesystem::space(existing, error);
   if (error || space.available >= bytes) return;
-  throw StoreError("disk full: " + what + " takes up to " + std::to_string(bytes) + " bytes, and " +
-                   std::to_string(space.available) + " are free in " + existing.string() +
-                   "; nothing has been changed");
+  throw DiskFull("disk full: " + what + " takes up to " + std::to_string(bytes) + " bytes, and " +
+                 std::to_string(space.available) + " are free in " + existing.string() +
+                 "; nothing has been changed");
 }
 
 void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {

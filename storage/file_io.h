@@ -42,7 +42,7 @@ class File {
   Descriptor descriptor_;
 };
 
-// Fails: StoreError ("disk full: <what> takes ...") if less than `bytes` are free on the file
+// Fails: DiskFull ("disk full: <what> takes ...") if less than `bytes` are free on the file
 // system of `place`, which need not exist yet.
 void require_free_space(const std::filesystem::path& place, std::uint64_t bytes,
                         const std::string& what);

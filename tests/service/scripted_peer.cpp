@@ -65,6 +65,10 @@ class ScriptedStream final : public net::ByteStream {
 };
 
 template <class Answer>
+void set_reason_of(Answer& answer, const std::string& reason) {
+  if constexpr (requires { answer.set_reason(reason); }) answer.set_reason(reason);
+}
+template <class Answer>
 std::string reason_in(const Answer& answer) {
   if constexpr (requires { answer.reason(); })
     return answer.reason();
@@ -169,10 +173,10 @@ void ScriptedPeer::start_job(const std::string& job, std::uint32_t worker, std::
   send(message);
 }
 
-void ScriptedPeer::refuse(const std::string& job) {
+void ScriptedPeer::refuse(const std::string& job, const std::string& reason) {
   wire::Message message;
   message.mutable_refuse()->set_job(job);
-  message.mutable_refuse()->set_reason("it cannot be evaluated");
+  message.mutable_refuse()->set_reason(reason);
   send(message);
 }
 
@@ -222,10 +226,12 @@ wire::Refill ScriptedPeer::accepted_order(std::uint64_t session) {
 
 std::string ScriptedPeer::reason_of(const wire::RefillAnswer& answer) { return reason_in(answer); }
 
-void ScriptedPeer::answer_refill(const wire::Refill& order, bool begins) {
+void ScriptedPeer::answer_refill(const wire::Refill& order, bool begins,
+                                 const std::string& reason) {
   wire::Message message;
   message.mutable_refill_answer()->set_group(order.group());
   message.mutable_refill_answer()->set_begins(begins);
+  set_reason_of(*message.mutable_refill_answer(), reason);
   send(message);
 }
 

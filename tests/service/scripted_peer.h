@@ -94,7 +94,7 @@ class ScriptedPeer {
 
   void start_job(const std::string& job, std::uint32_t worker = 0, std::uint64_t group = 1,
                  std::uint64_t session = 1);
-  void refuse(const std::string& job);
+  void refuse(const std::string& job, const std::string& reason = "it cannot be evaluated");
   // What there is, of these sessions.
   void send_stock(const std::vector<std::uint64_t>& sessions);
   // A new group, so that each order has its own.
@@ -104,7 +104,7 @@ class ScriptedPeer {
   wire::Refill accepted_order(std::uint64_t session);
   // Why a refill has been declined, if the answer says so.
   static std::string reason_of(const wire::RefillAnswer& answer);
-  void answer_refill(const wire::Refill& order, bool begins);
+  void answer_refill(const wire::Refill& order, bool begins, const std::string& reason = {});
   // Makes material with the daemon, in this peer's half; throws what ends it.
   engine::PreprocessResult refill(const wire::Refill& order, const OnSend& on_send = {},
                                   const std::stop_token& cancel = {});
