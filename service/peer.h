@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "config.pb.h"
+#include "engine/preprocess.h"
 #include "service/daemon_metrics.h"
 #include "service/evaluations.h"
 #include "service/jobs.h"
@@ -147,6 +148,7 @@ class Peer {
   void lead_refill(const std::stop_token& stop);
   void follow_refill(const wire::Refill& order, const std::stop_token& stop);
   wire::Refill next_refill();
+  engine::PreprocessRequest refill_request(std::uint64_t session) const;
   std::optional<std::string> refusal_to_refill(std::uint64_t session);
   void set_local_failure(const std::string& message);
   void note_peers_answer(const std::string& reason);
