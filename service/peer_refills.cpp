@@ -228,7 +228,7 @@ void Peer::set_local_failure(const std::string& message) {
 }
 
 void Peer::stop_refills(const std::string& reason) {
-  if (refills_stopped_ != reason)
+  if (refills_stopped_.empty())
     log_event(LogLevel::Error, "refills stopped", {{"peer", name()}, {"reason", reason}});
   refills_stopped_ = reason;
 }
@@ -241,9 +241,10 @@ bool Peer::take_slot(RefillTurn& turn) {
 
 void Peer::note_peers_answer(const std::string& reason) {
   std::string clean = foreign_text(reason);
-  if (!clean.empty() && clean != peers_refusal_)
-    log_event(LogLevel::Warning, "refill declined by the peer",
-              {{"peer", name()}, {"reason", clean}});
+  if (!clean.empty() && peers_refusal_.empty())
+    if (const auto suppressed = refusal_lines_.admit(Clock::now()))
+      log_event(LogLevel::Warning, "refill declined by the peer",
+                {{"peer", name()}, {"reason", clean}, {"suppressed", *suppressed}});
   peers_refusal_ = std::move(clean);
 }
 
