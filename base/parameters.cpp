@@ -57,14 +57,18 @@ void require_softspoken_k(std::uint64_t k) {
     throw UsageError("softspoken-k " + std::to_string(k) + " is not 1, 2 or 4");
 }
 
+MaterialForm material_of(const ParameterRequest& request) {
+  return request.material.value_or(request.profile == Profile::Fast ? MaterialForm::Triples
+                                                                    : MaterialForm::Pairs);
+}
+
 SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   SecurityParameters parameters;
   parameters.request_ = request;
   const bool fast = request.profile == Profile::Fast;
   const std::uint64_t unit =
       parameters.request_.unit.emplace(request.unit.value_or(usual_unit(request.profile)));
-  const MaterialForm material = parameters.request_.material.emplace(
-      request.material.value_or(fast ? MaterialForm::Triples : MaterialForm::Pairs));
+  const MaterialForm material = parameters.request_.material.emplace(material_of(request));
   if (request.sigma < kSigmaMin || request.sigma > kSigmaMax)
     throw UsageError("sigma " + std::to_string(request.sigma) +
                      " is out of range: 40 to 128 bits (usual: 40, 64, 80)");

@@ -46,6 +46,9 @@ struct UnitPlan {
 // Fails: UsageError unless k, the tree depth of SoftSpokenOT, is 1, 2 or 4.
 void require_softspoken_k(std::uint64_t k);
 
+// What is made if the request does not say.
+MaterialForm material_of(const ParameterRequest& request);
+
 class SecurityParameters {
  public:
   // Fails: UsageError naming the parameter, its range or the bound that it misses.

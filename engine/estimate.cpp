@@ -48,9 +48,12 @@ struct AndMaterial {
   std::uint64_t columns;
   std::uint64_t block_bytes;
 };
+AndMaterial material_of_and(MaterialForm form) {
+  return form == MaterialForm::Triples ? AndMaterial{3, 3 * sizeof(MacShare)}
+                                       : AndMaterial{8, 8 * kBitBytes};
+}
 AndMaterial material_of_and(const SecurityParameters& params) {
-  return params.material() == MaterialForm::Triples ? AndMaterial{3, 3 * sizeof(MacShare)}
-                                                    : AndMaterial{8, 8 * kBitBytes};
+  return material_of_and(params.material());
 }
 
 // LaBit, its check and R.
@@ -173,6 +176,12 @@ UnitEstimate estimate_unit(const SecurityParameters& params, const offline::Unit
                                            : estimate_nnob12(params, request);
 }
 
+std::uint64_t bytes_on_disk(MaterialForm form, std::uint64_t ands, std::uint64_t inputs) {
+  const AndMaterial material = material_of_and(form);
+  return material.block_bytes * ands + inputs * kBitBytes +
+         bytes_for(material.columns * ands + inputs) + kEmptyStoreBytes;
+}
+
 JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
                          std::uint64_t threads, const net::LinkShape& link) {
   const auto plans = params.plan(ands);
@@ -194,9 +203,7 @@ JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, s
         std::min(job.exact_bound_bits, params.exact_bits(plan.ands, plan.bucket));
     first += plan.ands;
   }
-  const AndMaterial material = material_of_and(params);
-  job.disk_bytes = material.block_bytes * ands + inputs * kBitBytes +
-                   bytes_for(material.columns * ands + inputs) + kEmptyStoreBytes;
+  job.disk_bytes = bytes_on_disk(params.material(), ands, inputs);
   // Uncommitted material takes memory twice: as poured batches and as dirty pages.
   const std::uint64_t workers = std::min(threads, job.units);
   job.memory_bytes = memory * workers + kProgramBytes + (workers - 1) * kWorkerBytes +

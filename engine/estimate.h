@@ -17,6 +17,9 @@ struct UnitEstimate {
 };
 UnitEstimate estimate_unit(const SecurityParameters& params, const offline::UnitRequest& request);
 
+// What a party's half of such material takes in a new store.
+std::uint64_t bytes_on_disk(MaterialForm form, std::uint64_t ands, std::uint64_t inputs);
+
 struct JobEstimate {
   std::uint64_t units = 0;
   std::uint64_t bytes_sent = 0;    // by each party, base OTs included

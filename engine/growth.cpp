@@ -94,6 +94,18 @@ Work lacking(const Work& target, const MaterialCounts& left, MaterialForm form,
   return work;
 }
 
+JobPlan next_job(const PreprocessRequest& request, const MaterialCounts& left) {
+  PreprocessRequest next = planned(request);
+  if (request.amount == Amount::Left) {
+    const SecurityParameters params = SecurityParameters::make(next.parameters);
+    const Work work =
+        lacking({request.ands, request.inputs}, left, params.material(), params.unit());
+    next.ands = work.ands;
+    next.inputs = work.inputs;
+  }
+  return JobPlan(next);
+}
+
 MaterialCounts left_at_both(const storage::Store& store, const StoreStatuses& statuses) {
   MaterialCounts left;
   for (const MaterialKind kind : kAllMaterialKinds) {

@@ -18,6 +18,10 @@ Work work_in(const MaterialCounts& counts, MaterialForm form);
 // needs much more memory than others.
 Work lacking(const Work& target, const MaterialCounts& left, MaterialForm form, std::uint64_t unit);
 
+// The job that `request`, not planned yet, begins in a complete store, of which `left` is left.
+// Fails: UsageError as planned().
+JobPlan next_job(const PreprocessRequest& request, const MaterialCounts& left);
+
 // What is left for both parties' runs, the same at both; after synchronise(), which unlocked all
 // units that both have.
 MaterialCounts left_at_both(const storage::Store& store, const StoreStatuses& statuses);

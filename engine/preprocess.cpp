@@ -2,7 +2,9 @@
 
 #include "base/error.h"
 #include "base/secret.h"
+#include "engine/begun.h"
 #include "engine/connection.h"
+#include "engine/disk_space.h"
 #include "engine/growth.h"
 #include "engine/peer_identity.h"
 #include "engine/plan.h"
@@ -14,38 +16,15 @@
 namespace tinyot::engine {
 namespace {
 
+// For how long a party waits for the peer only to tell it that the job cannot be stored.
+constexpr auto kTimeToTellPeer = std::chrono::seconds(10);
+
 // Discards the material.
 class NoSink final : public MaterialSink {
  public:
   void pour(MaterialBatch) override {}
   void finish_unit() override {}
 };
-
-// The store and session file that this job continues, if any.
-struct Begun {
-  std::optional<storage::SessionFile> session_file;
-  std::optional<storage::Store> store;
-
-  // Of the session; null if there is none yet.
-  const storage::Manifest* manifest() const {
-    return store ? &store->manifest() : session_file ? &session_file->manifest : nullptr;
-  }
-  std::string name(const PreprocessRequest& request) const {
-    return store ? "the store in " + request.store.string()
-                 : "the session of " + request.session->string();
-  }
-};
-
-// The job that a connection continues or, in a complete store that is to grow, the most that it may
-// begin: how much is known once connected, since it depends on what is left.
-JobPlan plan_of(const PreprocessRequest& request, const Begun& begun) {
-  const storage::Manifest* const manifest = begun.manifest();
-  const bool grows = request.amount != Amount::Total;
-  if (manifest == nullptr || (grows && manifest->state == storage::SessionState::Complete))
-    return JobPlan(planned(request));
-  check_same_amount(begun.name(request), *manifest, request);
-  return JobPlan(last_job(grows ? request : planned(request, manifest), *manifest));
-}
 
 class PreprocessRun {
  public:
@@ -68,19 +47,24 @@ class PreprocessRun {
     return store_ && store_->manifest().state == storage::SessionState::Complete;
   }
   void check_existing() const;
-  // Makes the store after the handshake, so that nothing is left behind if the peer never connects.
-  void connect();
+  // The error if the disk has no room for these units, or for those that this connection is known
+  // to add to the store before the peer is there.
+  std::optional<DiskFull> shortage_of(std::span<const offline::UnitRequest> units) const;
+  std::optional<DiskFull> shortage() const;
+  void connect(const Endpoint& endpoint);
+  // Makes the store after the handshake, so that nothing is left behind if the peer never connects,
+  // and only if both parties can store what is to be made.
+  void begin_store();
   void agree_on_job();
   void plan_next_job(const StoreStatuses& statuses);
   void connect_workers();
-  void begin_session(const storage::Manifest& manifest, const Delta& global_key);
+  void begin_session(const storage::Manifest& manifest);
   void check_delta(offline::Preprocessor& preprocessor);
   ReferenceBits reference_bits() const;
   // The units of the job that the store lacks.
   std::span<const offline::UnitRequest> still_to_make() const;
   void keep_reference_bits();
   void make_units();
-  void check_disk() const;
   void erase_keys() const noexcept;
   PreprocessResult result_of(double wall_s) const;
 
@@ -103,8 +87,8 @@ class PreprocessRun {
   std::uint64_t ands_now_ = 0;
 };
 
-void PreprocessRun::connect() {
-  connector_.emplace(request_.endpoint, cancel_);
+void PreprocessRun::connect(const Endpoint& endpoint) {
+  connector_.emplace(endpoint, cancel_);
   channel_ = connector_->open();
   const CancelsWaits guard(cancel_, *channel_);
   crypto::Rng rng = crypto::Rng::from_system();
@@ -119,14 +103,21 @@ void PreprocessRun::connect() {
       : session_file_ ? session_file_->global_key
                       : offline::draw_global_key(rng, request_.party, plan_.params.profile()));
   session_.emplace(request_.party, ids, global_key, *channel_, std::move(rng), log_);
-  const storage::Manifest manifest = new_manifest(plan_, ids.session);
-  if (request_.session && !session_file_)
-    within_session({}, *channel_, [&] { begin_session(manifest, global_key); });
+  ids_ = ids;
+}
+
+void PreprocessRun::begin_store() {
+  const CancelsWaits guard(cancel_, *channel_);
+  const storage::Manifest manifest = new_manifest(plan_, ids_.session);
+  const auto existing = store_ ? std::span(&*store_, 1) : std::span<storage::Store>();
+  within_session(existing, *channel_, [&] {
+    agree_on_space(*channel_, shortage());
+    if (request_.session && !session_file_) begin_session(manifest);
+  });
   is_new_ = !store_;
   if (is_new_)
-    store_ = storage::Store::create(request_.store, manifest, global_key, plan_.estimate.disk_bytes,
-                                    request_.store_key);
-  ids_ = ids;
+    store_ = storage::Store::create(request_.store, manifest, session_->global_key(),
+                                    plan_.estimate.disk_bytes, request_.store_key);
 }
 
 // A party that crashed may have lost units that the other one has: both continue from the units
@@ -145,17 +136,9 @@ void PreprocessRun::agree_on_job() {
 }
 
 void PreprocessRun::plan_next_job(const StoreStatuses& statuses) {
-  PreprocessRequest next = planned(request_);
-  if (request_.amount == Amount::Left) {
-    const SecurityParameters params = SecurityParameters::make(next.parameters);
-    const Work work = lacking({request_.ands, request_.inputs}, left_at_both(*store_, statuses),
-                              params.material(), params.unit());
-    next.ands = work.ands;
-    next.inputs = work.inputs;
-  }
-  plan_ = JobPlan(next);
+  plan_ = next_job(request_, left_at_both(*store_, statuses));
   if (plan_.units.empty()) return;
-  check_disk();
+  agree_on_space(*channel_, shortage_of(plan_.units));
   begin_next_job(*session_, *store_, plan_);
 }
 
@@ -168,11 +151,11 @@ void PreprocessRun::connect_workers() {
     more_channels_.push_back(connector_->open_worker(ids_, request_.party, worker));
 }
 
-void PreprocessRun::begin_session(const storage::Manifest& manifest, const Delta& global_key) {
+void PreprocessRun::begin_session(const storage::Manifest& manifest) {
   ReferenceBits reference = offline::make_reference_bits(*session_, plan_.params);
   session_file_.emplace();
   session_file_->manifest = manifest;
-  session_file_->global_key = global_key;
+  session_file_->global_key = session_->global_key();
   session_file_->reference = std::move(reference);
   storage::write_session_file(*request_.session, *session_file_, request_.store_key);
 }
@@ -259,31 +242,6 @@ void PreprocessRun::erase_keys() const noexcept {
   }
 }
 
-Begun open_existing(const PreprocessRequest& job) {
-  Begun begun;
-  std::error_code error;
-  if (job.session && job.amount != Amount::Total)
-    throw UsageError(
-        "nothing can be added to the shards of a session: merge them, and add to the merged store");
-  if (job.session && std::filesystem::exists(*job.session, error)) {
-    begun.session_file = storage::read_session_file(*job.session, job.store_key);
-    if (begun.session_file->reference.bits_a.count != offline::kReferenceBits)
-      throw StoreError("the session file " + job.session->string() +
-                       " does not hold the reference bits of a session; begin a new one");
-  } else if (job.session && job.shard != 1) {
-    throw StoreError("there is no session file " + job.session->string() +
-                     " yet: begin shard 1, which makes it, and copy it here");
-  }
-  const bool exists = storage::Store::exists(job.store);
-  if ((job.resume && (!job.session || exists)) || job.amount == Amount::More ||
-      (job.amount == Amount::Left && exists))
-    begun.store = storage::Store::open(
-        job.store, {.purpose = storage::Purpose::Make, .store_key = job.store_key});
-  else
-    storage::Store::check_absent(job.store);
-  return begun;
-}
-
 void PreprocessRun::check_existing() const {
   const auto check = [&](const std::string& name, const storage::Manifest& manifest) {
     const JobPlan wanted(planned(request_, &manifest));
@@ -309,13 +267,16 @@ void PreprocessRun::check_existing() const {
     (void)reference_bits();
 }
 
-// The disk space for the missing units, in proportion to their number.
-void PreprocessRun::check_disk() const {
-  if (plan_.units.empty()) return;
-  const std::size_t missing = store_ && !grows() ? still_to_make().size() : plan_.units.size();
-  storage::require_free_space(request_.store,
-                              plan_.estimate.disk_bytes / plan_.units.size() * missing,
-                              "the material to be made");
+std::optional<DiskFull> PreprocessRun::shortage_of(
+    std::span<const offline::UnitRequest> units) const {
+  if (!request_.stores) return std::nullopt;
+  return disk_shortage(request_.store, space_for(units, plan_.params.material()));
+}
+
+std::optional<DiskFull> PreprocessRun::shortage() const {
+  // What a complete store gets is agreed on later.
+  if (is_complete() && request_.amount != Amount::More) return std::nullopt;
+  return shortage_of(store_ && !is_complete() ? still_to_make() : plan_.units);
 }
 
 PreprocessResult PreprocessRun::result_of(double wall_s) const {
@@ -335,11 +296,16 @@ PreprocessResult PreprocessRun::run() {
   check_existing();
   const bool was_complete = is_complete();
   if (was_complete && store_->manifest().peer_complete && !grows()) return result_of(0);
-  // What a store that grows lacks is known once connected.
-  if (request_.stores && request_.amount != Amount::Left) check_disk();
+  // A party that cannot store the material tells the peer so, if the peer is there.
+  const std::optional<DiskFull> too_little = shortage();
+  Endpoint endpoint = request_.endpoint;
+  if (too_little)
+    endpoint.timeouts.connect =
+        std::min<std::chrono::milliseconds>(endpoint.timeouts.connect, kTimeToTellPeer);
   try {
-    unless_cancelled(cancel_, [this] { connect(); });
+    unless_cancelled(cancel_, [&] { connect(endpoint); });
   } catch (const NetworkError&) {
+    if (too_little) throw *too_little;
     // The peer may have been killed before its half was complete; then it waits for this party. A
     // peer that is not there does not need this party.
     if (!was_complete || grows()) throw;
@@ -348,6 +314,7 @@ PreprocessResult PreprocessRun::run() {
   observer_.connected();
   auto start = std::chrono::steady_clock::now();
   try {
+    unless_cancelled(cancel_, [this] { begin_store(); });
     within_session(std::span(&*store_, 1), *channel_, [&] {
       unless_cancelled(cancel_, [this] {
         agree_on_job();
@@ -360,12 +327,10 @@ PreprocessResult PreprocessRun::run() {
     });
   } catch (const Error& error) {
     // No shard may be begun under a global key that the peer has tried to guess.
-    if (session_file_ && store_->manifest().state == storage::SessionState::Revoked)
-      storage::erase_session_file(*request_.session);
+    const bool is_revoked = store_ && store_->manifest().state == storage::SessionState::Revoked;
+    if (session_file_ && is_revoked) storage::erase_session_file(*request_.session);
     const auto* const lost = dynamic_cast<const NetworkError*>(&error);
-    if (lost == nullptr || lost->remedy() != Remedy::None ||
-        store_->manifest().state == storage::SessionState::Revoked)
-      throw;
+    if (lost == nullptr || lost->remedy() != Remedy::None || !store_ || is_revoked) throw;
     throw NetworkError(lost->what(), lost->phase(), Remedy::Resume);
   }
   const double wall_s =

@@ -75,7 +75,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
              std::chrono::seconds(config.job_timeout_s()),
              std::chrono::seconds(config.result_timeout_s())});
   DaemonMetrics metrics(version);
-  Shared shared{config, {}, jobs, metrics, {}};
+  Shared shared{config, {}, jobs, metrics, RefillSlots(config.refills_at_once())};
   if (config.has_store_key()) shared.store_key = storage::read_store_key(config.store_key());
   Peers peers;
   for (const config::Peer& peer : config.peer()) {

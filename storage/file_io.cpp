@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "base/error.h"
@@ -12,12 +13,12 @@
 namespace tinyot::storage {
 
 void fail_on_file(const std::string& operation, const std::filesystem::path& path, int error) {
-  const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  throw StoreError(
-      (is_full ? "disk full: cannot " : "cannot ") + operation + " " + path.string() + ": " +
-          std::strerror(error) +
-          (is_full ? "; committed material stays valid; free some space and continue" : ""),
-      is_full ? Remedy::Resume : Remedy::None);
+  const std::string failure =
+      "cannot " + operation + " " + path.string() + ": " + std::strerror(error);
+  if (error != ENOSPC && error != EDQUOT && error != EFBIG) throw StoreError(failure);
+  throw DiskFull(
+      "disk full: " + failure + "; committed material stays valid; free some space and continue",
+      Remedy::Resume);
 }
 
 File::File(const std::filesystem::path& path, int flags)
@@ -73,9 +74,21 @@ void require_free_space(const std::filesystem::path& place, std::uint64_t bytes,
     existing = existing.parent_path();
   const std::filesystem::space_info space = std::filesystem::space(existing, error);
   if (error || space.available >= bytes) return;
-  throw StoreError("disk full: " + what + " takes up to " + std::to_string(bytes) + " bytes, and " +
-                   std::to_string(space.available) + " are free in " + existing.string() +
-                   "; nothing has been changed");
+  throw DiskFull("disk full: " + what + " takes up to " + std::to_string(bytes) + " bytes, and " +
+                 std::to_string(space.available) + " are free in " + existing.string() +
+                 "; nothing has been changed");
+}
+
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  std::filesystem::path written = path;
+  written += ".new";
+  {
+    const File file = File::make_new(written);
+    file.write_at(0, bytes);
+    file.sync();
+  }
+  if (::rename(written.c_str(), path.c_str()) != 0) fail_on_file("replace", path, errno);
+  sync_directory(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
 }
 
 namespace {

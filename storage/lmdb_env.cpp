@@ -265,11 +265,11 @@ void Environment::fail(const std::string& operation, int status) const {
   std::error_code unknown;
   const std::uint64_t free_bytes = std::filesystem::space(file_.parent_path(), unknown).available;
   if (is_disk_full(status, free_bytes, pending_bytes_))
-    throw StoreError("disk full: cannot " + operation + " in " + file_.string() +
-                         ": it needs up to " + std::to_string(pending_bytes_) + " bytes more, " +
-                         (unknown ? "?" : std::to_string(free_bytes)) +
-                         " are free; committed material stays valid; free some space and continue",
-                     Remedy::Resume);
+    throw DiskFull("disk full: cannot " + operation + " in " + file_.string() +
+                       ": it needs up to " + std::to_string(pending_bytes_) + " bytes more, " +
+                       (unknown ? "?" : std::to_string(free_bytes)) +
+                       " are free; committed material stays valid; free some space and continue",
+                   Remedy::Resume);
   throw StoreError("cannot " + operation + " in " + file_.string() + ": " + mdb_strerror(status));
 }
 

@@ -3,7 +3,8 @@
 //   PeerCheated     received data violate the protocol; thrown for no other reason
 //   PeerAborted     the peer found that one of its own checks failed
 //   NetworkError    the connection failed, or could not be established
-//   StoreError      a store or one of its files cannot be used; OutOfMaterial: it has too little
+//   StoreError      a store or one of its files cannot be used; OutOfMaterial: it has too little;
+//                   DiskFull: the disk has too little space
 //   Disagreement    the requests of the two parties differ
 //   UsageError      an argument is invalid
 //   Cancelled       the caller asked to stop
@@ -109,6 +110,12 @@ class StoreError : public Error {
 class OutOfMaterial : public StoreError {
  public:
   explicit OutOfMaterial(const std::string& message, Remedy remedy = Remedy::None)
+      : StoreError(message, remedy) {}
+};
+
+class DiskFull : public StoreError {
+ public:
+  explicit DiskFull(const std::string& message, Remedy remedy = Remedy::None)
       : StoreError(message, remedy) {}
 };
 

@@ -6,6 +6,7 @@
 #include "storage/store.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
+#include "tests/support/small_disk.h"
 
 namespace tinyot::test {
 namespace {
@@ -126,6 +127,29 @@ TEST_F(DaemonTest, RetiredSessionIsReplaced) {
   evaluate("after");
   EXPECT_EQ(b_->client().stock().sessions_size(), 1);
   EXPECT_EQ(b_->metric("tinyot_sessions_ended_total{peer=\"alice\",reason=\"retired\""), "1");
+}
+
+// A refill that one party cannot store is not begun: no session, and none of one's sigma.
+TEST_F(DaemonTest, FullDiskSpendsNothing) {
+  make(Setup());
+  const SmallDisk disk(b_->stores(), 1 << 20);
+  if (!disk.is_mounted()) GTEST_SKIP() << "cannot mount a small disk";
+  a_->start();
+  b_->start();
+  ASSERT_TRUE(becomes_true([&] {
+    const std::string failed = a_->metric("tinyot_refills_total{outcome=\"failed\"");
+    return !failed.empty() && std::stoi(failed) >= 2;
+  }));
+  for (const Daemon* const daemon : {a_.get(), b_.get()})
+    EXPECT_EQ(daemon->client().stock().sessions_size(), 0);
+  ASSERT_TRUE(disk.resize(64 << 20));
+  ASSERT_TRUE(is_stocked());
+  for (const Daemon* const daemon : {a_.get(), b_.get()}) {
+    const v1::StockReply stock = daemon->client().stock();
+    ASSERT_EQ(stock.sessions_size(), 1);
+    EXPECT_EQ(stock.sessions(0).budget_spent(), 0);
+  }
+  evaluate("after");
 }
 
 // A refill of a minute breaks off, at once or, as the retirement is durable before it is confirmed,

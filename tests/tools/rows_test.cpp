@@ -144,7 +144,9 @@ TEST_F(RowsTest, RefusesBadRowsBeforeAnythingIsSpent) {
     EXPECT_EQ((ended.err + ended.out).find("777"), std::string::npos);
   };
   refused("a\n1\n2\n777x\n4\n", "bad.csv, line 4, column a");
-  refused("a:u32\n1\n\n4294967777\n", "bad.csv, line 4, column a: the number is too large");
+  refused("a:u32\n1\n4294967777\n", "bad.csv, line 3, column a: the number is too large");
+  refused("a:u32\n1\n\n4294967777\n", "bad.csv, line 3, column a: it is not a decimal number");
+  refused("a\n1\n\n4\n", "bad.csv, line 3, column a");
   refused("a,b\n1,2\n", "does not belong to party A");
   refused("a,a\n1,2\n", "occurs twice");
   refused("a\n1,2\n", "line 2: the row has 2 fields, but there are 1 columns");
@@ -160,6 +162,110 @@ TEST_F(RowsTest, RefusesBadRowsBeforeAnythingIsSpent) {
   refused("a\n1\n", "its values are a column", {"--input", "a=777"});
   EXPECT_FALSE(std::filesystem::exists(path("none")));
   EXPECT_EQ(store_info('A').dump(), before);
+}
+
+// Of a table with an empty line the two parties must not count the rows differently.
+TEST(CsvReader, EmptyLineIsRowOrError) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("tinyot-csv-" + std::to_string(::getpid()));
+  const auto rows_of = [&](const std::string& text) {
+    write_file(file, text);
+    std::string rows;
+    try {
+      CsvReader reader(file);
+      while (reader.next()) {
+        rows += reader.where().substr(file.string().size() + 7) + ":";
+        for (const SecretText& field : reader.fields())
+          rows += "<" + std::string(view_of(field)) + ">";
+        rows += " ";
+      }
+    } catch (const UsageError& error) {
+      rows += std::string(error.what()).substr(file.string().size() + 2);
+    }
+    std::filesystem::remove(file);
+    return rows;
+  };
+  const std::string at_end =
+      ": the file ends with an empty line; remove it, or write \"\" if it is a row with an empty "
+      "value";
+  for (const std::string end : {"\n", "\r\n"}) {
+    const auto lines = [&](std::initializer_list<std::string> all) {
+      std::string text;
+      for (const std::string& line : all) text += line + end;
+      return text;
+    };
+    const std::string row = "2:<ann> ";
+    EXPECT_EQ(rows_of(lines({"x", "ann", "", "bob"})), row + "3:<> 4:<bob> ");
+    EXPECT_EQ(rows_of(lines({"x", "", "", "ann", "", "bob"})), "2:<> 3:<> 4:<ann> 5:<> 6:<bob> ");
+    EXPECT_EQ(rows_of(lines({"x", "ann", "\"\""})), row + "3:<> ");
+    EXPECT_EQ(rows_of(lines({"x", "ann", "  "})), row + "3:<  > ");
+    EXPECT_EQ(rows_of(lines({"x", "ann", ""})), row + "line 3" + at_end);
+    EXPECT_EQ(rows_of(lines({"x", "ann", "", ""})), row + "line 3" + at_end);
+    EXPECT_EQ(rows_of(lines({"x", "", "", "bob", ""})), "2:<> 3:<> 4:<bob> line 5" + at_end);
+    EXPECT_EQ(rows_of(lines({"x"}) + "ann"), row) << "without a line end";
+    EXPECT_EQ(rows_of(lines({"x", ""})), "line 2" + at_end);
+    EXPECT_EQ(rows_of(lines({"", "x"})), "line 1: the line is empty, without names of columns");
+    const std::string two = "2:<1><2> ";
+    EXPECT_EQ(rows_of(lines({"x,y", "1,2", ",", "3,4"})), two + "3:<><> 4:<3><4> ");
+    for (const auto& rest : {lines({"", "3,4"}), lines({""}), lines({"", ""})})
+      EXPECT_EQ(rows_of(lines({"x,y", "1,2"}) + rest),
+                two + "line 3: the line is empty, but a row has 2 columns; remove the line");
+    EXPECT_EQ(rows_of(lines({"x,y", "1,2", " "})),
+              two + "line 3: the row has 1 fields, but there are 2 columns");
+  }
+}
+
+TEST(CsvReader, ReadsLinesOfAnyLength) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("tinyot-csv-" + std::to_string(::getpid()));
+  for (const std::size_t length : {65533u, 65534u, 65535u, 65536u, 65537u, 200000u}) {
+    const std::string line(length, 'v');
+    write_file(file, "x\n" + line + "\n" + line + "\r\nw");
+    CsvReader reader(file);
+    for (const std::string& wanted : {line, line, std::string("w")}) {
+      ASSERT_TRUE(reader.next());
+      EXPECT_TRUE(view_of(reader.fields()[0]) == wanted);
+    }
+    EXPECT_FALSE(reader.next());
+  }
+  std::filesystem::remove(file);
+}
+
+// Readers that drop empty lines read as many rows as were written.
+TEST(CsvWriter, WritesNoEmptyLine) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("tinyot-csv-" + std::to_string(::getpid()));
+  CsvWriter writer(file);
+  for (const std::vector<std::string>& row :
+       std::vector<std::vector<std::string>>{{"x"}, {""}, {"", ""}, {"a\"b"}})
+    writer.write_row(row);
+  writer.flush();
+  EXPECT_EQ(read_file(file), "x\n\"\"\n,\n\"a\"\"b\"\n");
+  std::filesystem::remove(file);
+}
+
+// Rows of the two parties, in whose tables different lines are empty, stay beside each other.
+TEST_F(RowsTest, EmptyLinesDoNotShiftRows) {
+  std::string gates;
+  for (int bit = 0; bit < 64; ++bit)
+    gates += "2 1 " + std::to_string(bit) + " " + std::to_string(64 + bit) + " " +
+             std::to_string(128 + bit) + " XOR\n";
+  for (int bit = 0; bit < 64; ++bit)
+    gates += "1 1 " + std::to_string(128 + bit) + " " + std::to_string(192 + bit) + " INV\n";
+  for (int bit = 1; bit < 64; ++bit)
+    gates += "2 1 " + std::to_string(bit == 1 ? 192 : 254 + bit) + " " + std::to_string(192 + bit) +
+             " " + std::to_string(255 + bit) + " AND\n";
+  write_file(path("same.txt"), "191 319\n2 64 64\n1 1\n\n" + gates);
+  write_file(path("a.csv"), "0:str8\nann\n\nbob\ncarl\n");
+  write_file(path("b.csv"), "1:str8\nann\nbob\n\ncarl\n");
+  const Arguments circuit = {"--circuit", path("same.txt")};
+  const auto [a, b] =
+      both("run", circuit + Arguments{"--rows", path("a.csv"), "--out", path("out-a.csv")},
+           circuit + Arguments{"--rows", path("b.csv"), "--out", path("out-b.csv")});
+  ASSERT_TRUE(ended_with(a, 0));
+  ASSERT_TRUE(ended_with(b, 0));
+  EXPECT_EQ(read_file(path("out-a.csv")), "0\n0x1\n0x0\n0x0\n0x1\n");
+  EXPECT_EQ(read_file(path("out-b.csv")), read_file(path("out-a.csv")));
 }
 
 TEST_F(RowsTest, NumbersOfRowsAreComparedFirst) {

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "checks/session.h"
 #include "crypto/rng.h"
+#include "engine/disk_space.h"
 #include "engine/growth.h"
 #include "engine/synchronise.h"
 #include "storage/verify.h"
@@ -96,6 +97,7 @@ class StoreAgreement final : public Scenario {
     const engine::JobPlan plan(request);
     if (engine::settle_last_job(session, store, plan))
       throw Disagreement("a job is left to finish");
+    engine::agree_on_space(session.channel(), std::nullopt);
     engine::begin_next_job(session, store, plan);
     if (!engine::settle_last_job(session, store, plan)) throw Disagreement("the job is lost");
   }

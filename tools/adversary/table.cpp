@@ -102,6 +102,7 @@ constexpr auto kTable = std::to_array<TableRow>({
     {0x300A, "store.last_job", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores,
      0},
     {0x300B, "store.next_job", "store agreement", 64, kEnded, kEnded, kEnded, kOfStores, 0},
+    {0x300C, "store.space", "store agreement", 64, kEnded, kEnded, kEnded, kOfStores, 0},
 });
 
 // Whether the name of a check or of another ending is in the list.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -17,33 +18,82 @@ constexpr std::string_view kQuoted = ",\"\r\n";
 
 }  // namespace
 
-CsvReader::CsvReader(const std::filesystem::path& path) : path_(path), file_(path) {
-  if (!file_) throw UsageError("cannot read " + path.string() + ": " + std::strerror(errno));
-  if (!next()) throw UsageError(path.string() + " has no line with the names of its columns");
+CsvReader::CsvReader(const std::filesystem::path& path)
+    : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), block_(kBlock) {
+  if (!file_.is_open())
+    throw UsageError("cannot read " + path.string() + ": " + std::strerror(errno));
+  if (!std::filesystem::is_regular_file(path))
+    throw UsageError("cannot read " + path.string() +
+                     ": it is not a regular file, and a table is "
+                     "read twice");
+  if (!read_line()) throw UsageError(path.string() + " has no line with the names of its columns");
+  if (text_.empty()) throw UsageError(where() + ": the line is empty, without names of columns");
+  split();
   for (const SecretText& field : fields_) header_.emplace_back(view_of(field));
 }
 
-std::string CsvReader::where() const { return path_.string() + ", line " + std::to_string(line_); }
+std::string CsvReader::at_line(std::uint64_t number) const {
+  return path_.string() + ", line " + std::to_string(number);
+}
+
+std::string CsvReader::where() const { return at_line(line_ - empty_rows_ - (is_ahead_ ? 1 : 0)); }
+
+bool CsvReader::fill_block() {
+  ssize_t count;
+  do {
+    count = ::read(file_.get(), block_.data(), block_.size());
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) throw UsageError("cannot read " + path_.string() + ": " + std::strerror(errno));
+  at_ = 0;
+  end_ = static_cast<std::size_t>(count);
+  return count > 0;
+}
 
 bool CsvReader::read_line() {
-  wipe(text_.data(), text_.size());
   text_.clear();
-  if (!std::getline(file_, text_)) {
-    if (!file_.eof()) throw UsageError("cannot read " + path_.string());
-    return false;
-  }
+  if (at_ == end_ && !fill_block()) return false;
   ++line_;
-  if (text_.size() > kLineBytesMax) throw UsageError(where() + ": the line is too long");
-  if (text_.ends_with('\r')) text_.pop_back();
+  do {
+    const auto first = block_.begin() + static_cast<std::ptrdiff_t>(at_),
+               last = block_.begin() + static_cast<std::ptrdiff_t>(end_),
+               end_of_line = std::find(first, last, '\n');
+    text_.insert(text_.end(), first, end_of_line);
+    if (text_.size() > kLineBytesMax) throw UsageError(at_line(line_) + ": the line is too long");
+    at_ += static_cast<std::size_t>(end_of_line - first);
+    if (end_of_line == last) continue;
+    ++at_;
+    break;
+  } while (fill_block());
+  if (!text_.empty() && text_.back() == '\r') text_.pop_back();
   return true;
 }
 
+// Reads empty lines up to one that is not. False at the end of the file.
+bool CsvReader::read_ahead() {
+  while (read_line()) {
+    if (!text_.empty()) return true;
+    if (header_.size() > 1)
+      throw UsageError(at_line(line_) + ": the line is empty, but a row has " +
+                       std::to_string(header_.size()) + " columns; remove the line");
+    ++empty_rows_;
+  }
+  if (empty_rows_ == 0) return false;
+  throw UsageError(at_line(line_ + 1 - empty_rows_) +
+                   ": the file ends with an empty line; remove it, or write \"\" if it is a row "
+                   "with an empty value");
+}
+
 bool CsvReader::next() {
-  do {
-    if (!read_line()) return false;
-  } while (text_.empty());
+  if (!is_ahead_) is_ahead_ = read_ahead();
+  if (!is_ahead_) return false;
+  if (empty_rows_ > 0) {
+    --empty_rows_;
+    fields_.assign(1, {});
+    return true;
+  }
+  is_ahead_ = false;
   split();
-  if (!header_.empty() && fields_.size() != header_.size())
+  if (fields_.size() != header_.size())
     throw UsageError(where() + ": the row has " + std::to_string(fields_.size()) +
                      " fields, but there are " + std::to_string(header_.size()) + " columns");
   return true;
@@ -51,26 +101,26 @@ bool CsvReader::next() {
 
 void CsvReader::split() {
   fields_.clear();
+  const std::string_view text = view_of(text_);
   std::size_t at = 0;
   for (;;) {
     SecretText& field = fields_.emplace_back();
-    if (at < text_.size() && text_[at] == '"') {
+    if (at < text.size() && text[at] == '"') {
       for (++at;; ++at) {
-        if (at >= text_.size()) throw UsageError(where() + ": a quote is not closed");
-        if (text_[at] == '"' && (at + 1 == text_.size() || text_[at + 1] != '"')) break;
-        if (text_[at] == '"') ++at;
-        field.push_back(text_[at]);
+        if (at >= text.size()) throw UsageError(where() + ": a quote is not closed");
+        if (text[at] == '"' && (at + 1 == text.size() || text[at + 1] != '"')) break;
+        if (text[at] == '"') ++at;
+        field.push_back(text[at]);
       }
       ++at;
-      if (at < text_.size() && text_[at] != ',')
+      if (at < text.size() && text[at] != ',')
         throw UsageError(where() + ": there is text after a closing quote");
     } else {
-      const std::size_t end = std::min(text_.find(',', at), text_.size());
-      field.assign(text_.begin() + static_cast<std::ptrdiff_t>(at),
-                   text_.begin() + static_cast<std::ptrdiff_t>(end));
+      const std::size_t end = std::min(text.find(',', at), text.size());
+      field.assign(text.begin() + at, text.begin() + end);
       at = end;
     }
-    if (at >= text_.size()) return;
+    if (at >= text.size()) return;
     ++at;
   }
 }
@@ -83,6 +133,8 @@ CsvWriter::CsvWriter(const std::filesystem::path& path)
 }
 
 void CsvWriter::write_row(const std::vector<std::string>& fields) {
+  // Many readers drop an empty line.
+  if (fields.size() == 1 && fields[0].empty()) pending_ += "\"\"";
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (i > 0) pending_ += ',';
     if (fields[i].find_first_of(kQuoted) == std::string::npos) {
