@@ -86,6 +86,16 @@ TEST_F(VerilogTest, RefusesTableWithLongIndex) {
       "is a table with an index of more than 16 bits");
 }
 
+TEST_F(VerilogTest, TableOfOneWordHasItsValue) {
+  report(
+      "module top(input [3:0] a, output [7:0] y, z); reg [7:0] m [0:0], n [3:3];\n"
+      "initial begin m[0] = 8'h35; n[3] = 8'h7e; end assign y = m[a] ^ a, z = n[a]; endmodule");
+  const Json eval = json_of(tinyot({"circuit", "eval", path("top.txt"), "--lanes", "2", "--input",
+                                    "a=0,3", "--format", "json"}));
+  EXPECT_EQ(eval["outputs"]["y"][0], "0x35");
+  EXPECT_EQ(eval["outputs"]["z"][1], "0x7e");
+}
+
 TEST_F(VerilogTest, RefusesNamesAndFilesThatDoNotFit) {
   const auto run = [&](const std::string& file, const std::string& top) {
     return tinyot({"circuit", "import", file, "--top", top, "--output", path("top.txt")});

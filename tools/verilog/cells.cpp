@@ -142,12 +142,11 @@ class Table {
  public:
   explicit Table(const Cell& cell)
       : width_(cell.number("WIDTH")), size_(cell.number("SIZE")), first_(cell.number("OFFSET")),
-        address_bits_(cell.number("ABITS")), content_(cell.parameters.at("INIT")),
-        address_nets_(cell.inputs.at("RD_ADDR")) {}
+        ports_(cell.number("RD_PORTS")), address_bits_(cell.number("ABITS")),
+        content_(cell.parameters.at("INIT")), address_nets_(cell.inputs.at("RD_ADDR")) {}
 
-  std::size_t ports() const {
-    return address_bits_ == 0 ? 0 : address_nets_.size() / address_bits_;
-  }
+  std::size_t ports() const { return ports_; }
+  // None if the table has one entry.
   std::size_t address_bits(std::size_t port) const {
     return significant_bits(std::span(address_nets_).subspan(port * address_bits_, address_bits_));
   }
@@ -176,7 +175,7 @@ class Table {
     return rows;
   }
 
-  std::uint64_t width_, size_, first_, address_bits_;
+  std::uint64_t width_, size_, first_, ports_, address_bits_;
   const std::string& content_;
   const Nets& address_nets_;
 };
