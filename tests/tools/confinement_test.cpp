@@ -103,6 +103,7 @@ TEST_P(ConfinementTest, TimeIsLimited) {
 
 TEST_P(ConfinementTest, OutputIsLimited) {
   Limits limits;
+  limits.time = std::chrono::seconds(30);
   limits.output_bytes = 1 << 20;
   for (const char* commands : {"yes", "yes >&2", "yes > own"}) {
     const Outcome outcome = run(commands, limits);
@@ -129,10 +130,12 @@ TEST_P(ConfinementTest, ProcessesAreLimited) {
   EXPECT_EQ(outcome.limit, Limit::Processes) << outcome.status << outcome.err;
 }
 
-TEST_P(ConfinementTest, MakesNoCoreDumpAndIsLimitedInProcessorTime) {
+TEST_P(ConfinementTest, HasLimitsOfTheSystem) {
   Limits limits;
   limits.time = std::chrono::seconds(77);
-  EXPECT_EQ(run("ulimit -c; ulimit -t", limits).out, "0\n77\n");
+  limits.output_bytes = 1 << 20;
+  // core dumps, seconds of the processor, files in units of 512 bytes
+  EXPECT_EQ(run("ulimit -c; ulimit -t; ulimit -f", limits).out, "0\n77\n2048\n");
 }
 
 // Whether a process has the word in its command line.
