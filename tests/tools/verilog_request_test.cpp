@@ -141,19 +141,19 @@ const Requests& requests() {
   static const Requests kRequests = {
       {"initial $readmemh(\"KEY\", m);",
        "design.v:3: $readmemh is not one of the system functions"},
-      {"initial\n$readmemb(\"KEY\", m);", "design.v:4: $readmemb"},
-      {"initial #3$readmemh(\"KEY\", m);", "$readmemh"},
-      {"initial $read\rmemh(\"KEY\", m);", "$readmemh"},
-      {"initial \\$readmemh (\"KEY\", m);", "$readmemh"},
-      {"`define D $read\ninitial `D``memh (\"KEY\", m);", "design.v:3: $read"},
-      {"`define D(x) $``x\ninitial `D(readmemh)(\"KEY\", m);", "design.v:3: $ "},
+      {"initial\n$readmemb(\"KEY\", m);", "design.v:4: $readmemb is not"},
+      {"initial #3$readmemh(\"KEY\", m);", "design.v:3: $readmemh is not"},
+      {"initial $read\rmemh(\"KEY\", m);", "design.v:3: $readmemh is not"},
+      {"initial \\$readmemh (\"KEY\", m);", "design.v:3: $readmemh is not"},
+      {"`define D $read\ninitial `D``memh (\"KEY\", m);", "design.v:3: $read is not"},
+      {"`define D(x) $``x\ninitial `D(readmemh)(\"KEY\", m);", "design.v:3: $ is not"},
       {"wire \\a\" = 0;\ninitial $readmemh(\"KEY\", m); wire \\b\" = 1;",
        "design.v:3: the escaped name \\a\""},
       {"`include \"PART\"", "design.v:3: `include: a design is data"},
       {"`define F \"PART\"\n`include `F", "design.v:4: `include: a design is data"},
       {"`define I `include \"PART\"\n`I", "design.v:3: `include: a design is data"},
-      {"`define I(x) `inc\n`I()lude \"PART\"", "design.v:3: `inc"},
-      {"`define I(x) `\n`I()include \"PART\"", "design.v:3: `"},
+      {"`define I(x) `inc\n`I()lude \"PART\"", "design.v:3: `inc, which"},
+      {"`define I(x) `\n`I()include \"PART\"", "design.v:3: `, which"},
       {"wire \\a\" = 0; // \"\n`include \"PART\"\nwire \\b\" = 1;",
        "design.v:3: the escaped name \\a\""},
   };
@@ -163,7 +163,7 @@ const Requests& requests() {
 // What is refused because it is not clear.
 const Requests& unclear_requests() {
   static const Requests kRequests = {
-      {"`define D \\$rea\ninitial `D``dmemh (\"KEY\", m);", "design.v:3: $rea"},
+      {"`define D \\$rea\ninitial `D``dmemh (\"KEY\", m);", "design.v:3: $rea is not"},
       {"localparam p = \"\"\" ; \"\n`include \"PART\"\n", "design.v:3: three quotation marks"},
       {"`ifdef NONE\n\" text\n`endif\n`include \"PART\"\n//\"", "design.v:4: a string"},
       {"`define S(x) `\"x`\"\nlocalparam p = `S(\"a);", "design.v:3: `\""},
