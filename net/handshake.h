@@ -14,7 +14,7 @@
 
 namespace tinyot::net {
 
-inline constexpr std::uint32_t kWireVersion = 7;
+inline constexpr std::uint32_t kWireVersion = 8;
 
 // The first message of a session's first connection, and the first of each further connection.
 inline constexpr MessageTag kHello{0x0001, "handshake.hello"};
@@ -30,6 +30,7 @@ FirstBytes classify_first_bytes(std::span<const std::byte> bytes);
 struct Parameter {
   std::string name;
   std::string value;
+  std::string shown = {};  // in place of the value in messages, if given; not compared
 };
 
 struct Hello {
