@@ -11,8 +11,9 @@
 namespace tinyot::test {
 namespace {
 
-std::string digest_of(const std::string& circuit_file) {
-  return engine::LoadedCircuit::from_text(circuit_file, "file", {}, 1).digest();
+std::string fingerprint_of(const std::string& circuit_file,
+                           const circuit::CircuitFileOptions& options = {}) {
+  return text_of(engine::LoadedCircuit::from_text(circuit_file, "file", options, 1).fingerprint());
 }
 
 TEST_F(DaemonTest, EvaluatesWhatBothSubmit) {
@@ -65,14 +66,14 @@ TEST_F(DaemonTest, InputsAsBitsInPartsAndLanes) {
   EXPECT_EQ(a_->client().result("lanes").outputs.at("a_has_more"), std::string("\0\1", 2));
 }
 
-TEST_F(DaemonTest, CircuitFileByItsDigest) {
+// Under other names and with other comments at the two parties.
+TEST_F(DaemonTest, CircuitFileByItsFingerprint) {
   const std::string file = "1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n";
-  const std::string name = "and";
   Setup setup;
-  setup.policy_a = setup.policy_b = "allow { digest: '" + digest_of(file) + "' }";
+  setup.policy_a = setup.policy_b = "allow { digest: '" + fingerprint_of(file) + "' }";
   start(setup);
-  const auto request = [&](const std::string& id, const std::string& input,
-                           const std::string& text) {
+  const auto request = [&](const std::string& id, const std::string& input, const std::string& text,
+                           const std::string& name) {
     v1::SubmitRequest part;
     part.mutable_job()->set_id(id);
     part.mutable_job()->set_circuit(name);
@@ -83,15 +84,17 @@ TEST_F(DaemonTest, CircuitFileByItsDigest) {
     value.add_numbers("1");
     return part;
   };
-  ASSERT_TRUE(a_->client().submit({request("file", "0", file)}).ok());
-  ASSERT_TRUE(b_->client().submit({request("file", "1", file)}).ok());
+  ASSERT_TRUE(a_->client().submit({request("file", "0", file, "and")}).ok());
+  ASSERT_TRUE(b_->client().submit({request("file", "1", "# mine\r\n" + file, "other")}).ok());
   EXPECT_EQ(a_->client().result("file").outputs.at("0"), std::string("\1", 1));
   // Another file, and other owners than the policy allows.
   std::string other = file;
   other.replace(other.find("AND"), 3, "XOR");
-  EXPECT_EQ(a_->client().submit({request("other", "0", other)}).error_code(),
-            grpc::StatusCode::PERMISSION_DENIED);
-  v1::SubmitRequest roles = request("roles", "1", file);
+  const grpc::Status status = a_->client().submit({request("other", "0", other, "and")});
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_NE(status.error_message().find(fingerprint_of(other)), std::string::npos)
+      << status.error_message();
+  v1::SubmitRequest roles = request("roles", "1", file, "and");
   (*roles.mutable_job()->mutable_roles()->mutable_owners())[0] = "B";
   (*roles.mutable_job()->mutable_roles()->mutable_owners())[1] = "A";
   EXPECT_EQ(a_->client().submit({roles}).error_code(), grpc::StatusCode::PERMISSION_DENIED);
@@ -267,6 +270,21 @@ TEST_F(DaemonTest, OneDaemonForDirectory) {
   EXPECT_EQ(ended.status, 5);
   EXPECT_NE(ended.err.find("another daemon uses"), std::string::npos) << ended.err;
   evaluate("still");
+}
+
+TEST_F(DaemonTest, PolicyWithAPartOfAFingerprintIsRefusedAtStart) {
+  Setup setup;
+  setup.policy_a = "allow { digest: '0c86258b71ad623f' }";
+  make(setup);
+  for (const Arguments& check : {Arguments{}, Arguments{"--check"}}) {
+    Arguments arguments = {"serve", "--config", a_->configuration().string()};
+    arguments.insert(arguments.end(), check.begin(), check.end());
+    Process process(TINYOT_BINARY, arguments);
+    const Ended ended = process.end();
+    EXPECT_EQ(ended.status, 2) << ended.err;
+    for (const char* part : {"rule 1", "64 hex digits, not 16", "tinyot circuit info FILE"})
+      EXPECT_NE(ended.err.find(part), std::string::npos) << ended.err;
+  }
 }
 
 TEST_F(DaemonTest, BadConfigurationIsRefusedAtStart) {
