@@ -87,7 +87,7 @@ class ScriptedPeer {
   std::unique_ptr<net::ByteStream> open_slowly(std::uint64_t group, std::uint32_t number);
 
   void send(const wire::Message& message) { link_->send(message); }
-  // The next message of this kind.
+  // The next message of this kind. Fails: NetworkError if the link ends, also as none comes.
   wire::Message next(wire::Message::BodyCase kind);
   // Of the next refusal of this job.
   std::string refusal(const std::string& job);
