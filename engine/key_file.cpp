@@ -87,7 +87,11 @@ class NewKeyFile {
 }  // namespace
 
 net::Identity read_identity(const std::string& file) {
-  return net::Identity::parse(view(read_small_file(file, Readers::OwnerOnly)), file);
+  return net::Identity::parse(view(read_private_file(file)), file);
+}
+
+SecretVector<char> read_private_file(const std::string& file) {
+  return read_small_file(file, Readers::OwnerOnly);
 }
 
 net::Fingerprint peer_key_from(const std::string& text) {

@@ -12,6 +12,10 @@ namespace tinyot::engine {
 // by other users, or does not contain both.
 net::Identity read_identity(const std::string& file);
 
+// Any file with a private key, of at most 64 KiB. Fails: UsageError if it cannot be read, or is
+// readable by other users.
+SecretVector<char> read_private_file(const std::string& file);
+
 // FINGERPRINT, or @FILE that contains a fingerprint or a certificate. Fails: UsageError.
 net::Fingerprint peer_key_from(const std::string& text);
 

@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "service/configuration.h"
 #include "service/event_log.h"
 #include "service/submission.h"
 #include "tinyot/v1/party.grpc.pb.h"
@@ -70,12 +69,15 @@ v1::State state_of(JobState state) {
   return v1::CANCELLED;
 }
 
-std::shared_ptr<grpc::ServerCredentials> credentials_from(const config::Tls& tls) {
+std::shared_ptr<grpc::ServerCredentials> credentials_from(const TlsFiles& tls) {
   grpc::SslServerCredentialsOptions options(
       GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  options.pem_root_certs = read_text(tls.clients());
-  options.pem_key_cert_pairs.push_back({read_text(tls.key()), read_text(tls.certificate())});
-  return grpc::SslServerCredentials(options);
+  options.pem_root_certs = tls.clients;
+  options.pem_key_cert_pairs.push_back({std::string(view_of(tls.key)), tls.certificate});
+  auto credentials = grpc::SslServerCredentials(options);
+  std::string& key = options.pem_key_cert_pairs.front().private_key;
+  wipe(key.data(), key.size());
+  return credentials;
 }
 
 // Of all lanes, each padded to whole bytes.
@@ -306,7 +308,8 @@ struct Api::State {
   std::unique_ptr<grpc::Server> server;
 };
 
-Api::Api(const config::Daemon& config, Jobs& jobs, const Peers& peers)
+Api::Api(const config::Daemon& config, const std::optional<TlsFiles>& tls, Jobs& jobs,
+         const Peers& peers)
     : state_(std::make_unique<State>()) {
   state_->service = std::make_unique<PartyService>(config, jobs, peers, state_->is_stopping);
   ::gpr_set_log_function([](gpr_log_func_args* line) {
@@ -320,14 +323,12 @@ Api::Api(const config::Daemon& config, Jobs& jobs, const Peers& peers)
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddListeningPort("unix:" + config.socket(), grpc::InsecureServerCredentials());
   int port = 0;
-  if (config.has_tls())
-    builder.AddListeningPort(config.tls().listen(), credentials_from(config.tls()), &port);
+  if (tls) builder.AddListeningPort(config.tls().listen(), credentials_from(*tls), &port);
   builder.RegisterService(state_->service.get());
   state_->server = builder.BuildAndStart();
-  if (!state_->server || (config.has_tls() && port == 0))
+  if (!state_->server || (tls && port == 0))
     throw NetworkError("cannot serve the interface at " + config.socket() +
-                       (config.has_tls() ? " and " + config.tls().listen() : "") +
-                       ": is the directory of the socket there, and the address free?");
+                       (tls ? " and " + config.tls().listen() : ""));
   const auto mode = static_cast<mode_t>(std::stoul(config.socket_mode(), nullptr, 8));
   if (::chmod(config.socket().c_str(), mode) != 0)
     throw NetworkError("cannot change the mode of " + config.socket() + ": " +

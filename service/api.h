@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "config.pb.h"
 #include "service/jobs.h"
 #include "service/peer.h"
+#include "service/start_check.h"
 
 namespace tinyot::service {
 
@@ -15,8 +17,10 @@ using Peers = std::vector<std::unique_ptr<Peer>>;
 
 class Api {
  public:
-  // Serves from its construction on. Fails: NetworkError if an address or the socket is in use.
-  Api(const config::Daemon& config, Jobs& jobs, const Peers& peers);
+  // Serves from its construction on; `tls` has the files that the configuration names, if any.
+  // Fails: NetworkError if it cannot serve the socket or the address.
+  Api(const config::Daemon& config, const std::optional<TlsFiles>& tls, Jobs& jobs,
+      const Peers& peers);
   ~Api();
 
   // Later submissions fail.

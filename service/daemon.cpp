@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <google/protobuf/stubs/logging.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <systemd/sd-daemon.h>
 
 #include <algorithm>
@@ -13,8 +15,9 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "service/api.h"
-#include "service/configuration.h"
 #include "service/event_log.h"
+#include "service/start_check.h"
+#include "storage/file_io.h"
 
 namespace tinyot::service {
 namespace {
@@ -41,6 +44,25 @@ class DirectoryLock {
   Descriptor file_;
 };
 
+// Fails: NetworkError that names the field if nobody can listen at the address.
+void require_free(const std::string& field, const std::string& address) {
+  try {
+    const net::TcpListener listener(net::parse_address(address), {});
+  } catch (const NetworkError& error) {
+    throw NetworkError(field + ": " + error.what());
+  }
+}
+
+// The interface would take a socket over from a process that serves it. Fails: NetworkError.
+void require_unserved(const std::string& path) {
+  const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    throw NetworkError("socket: another process serves " + path);
+}
+
 void give_up_late_jobs(const Peers& peers, Jobs& jobs) {
   for (const SharedJob& job : jobs.expire())
     for (const auto& peer : peers)
@@ -57,38 +79,41 @@ void pause(const std::stop_token& cancel) {
 
 }  // namespace
 
-void check_configuration(const std::filesystem::path& configuration) {
-  const config::Daemon config = read_configuration(configuration);
-  for (const config::Peer& peer : config.peer()) Peer::check(peer);
-}
-
 void serve(const std::filesystem::path& configuration, const std::string& version,
            const std::stop_token& cancel) {
   // Until its mode is set, no other user can use the socket.
   ::umask(0077);
   // Its lines about malformed messages of a peer or a client would not be events.
   google::protobuf::SetLogHandler(nullptr);
-  const config::Daemon config = read_configuration(configuration);
+  StartCheck check = check_start(configuration);
+  if (check.missing) throw UsageError(*check.missing);
+  for (const std::string& warning : check.warnings)
+    log_event(LogLevel::Warning, "configuration", {{"reason", warning}});
+  const config::Daemon& config = check.config;
   const DirectoryLock directory(config.directory());
-  if (config.has_ledger()) std::filesystem::create_directories(config.ledger());
+  if (config.has_ledger()) storage::make_private_directory(config.ledger());
   Jobs jobs({config.jobs_max(), config.job_bytes_max(),
              std::chrono::seconds(config.job_timeout_s()),
              std::chrono::seconds(config.result_timeout_s())});
   DaemonMetrics metrics(version);
-  Shared shared{config, {}, jobs, metrics, RefillSlots(config.refills_at_once())};
-  if (config.has_store_key()) shared.store_key = storage::read_store_key(config.store_key());
+  Shared shared{config, check.store_key, jobs, metrics, RefillSlots(config.refills_at_once())};
   Peers peers;
   for (const config::Peer& peer : config.peer()) {
     metrics.add_peer(peer.name());
     peers.push_back(std::make_unique<Peer>(peer, shared));
   }
-  Api api(config, jobs, peers);
-  if (config.has_metrics())
+  if (config.has_tls()) require_free("tls.listen", config.tls().listen());
+  require_unserved(config.socket());
+  Api api(config, check.tls, jobs, peers);
+  check.tls.reset();
+  if (config.has_metrics()) {
+    require_free("metrics", config.metrics());
     metrics.serve(net::parse_address(config.metrics()), [&] {
       std::vector<PeerGauges> all;
       for (const auto& peer : peers) all.push_back(peer->gauges());
       return all;
     });
+  }
   log_event(LogLevel::Info, "daemon started",
             {{"version", version}, {"socket", config.socket()}, {"peers", peers.size()}});
   ::sd_notify(0, "READY=1");

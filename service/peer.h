@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "config.pb.h"
+#include "engine/preprocess.h"
 #include "service/daemon_metrics.h"
 #include "service/evaluations.h"
 #include "service/jobs.h"
@@ -147,6 +148,7 @@ class Peer {
   void lead_refill(const std::stop_token& stop);
   void follow_refill(const wire::Refill& order, const std::stop_token& stop);
   wire::Refill next_refill();
+  engine::PreprocessRequest refill_request(std::uint64_t session) const;
   std::optional<std::string> refusal_to_refill(std::uint64_t session);
   void set_local_failure(const std::string& message);
   void note_peers_answer(const std::string& reason);
@@ -195,8 +197,8 @@ class Peer {
   std::stop_source refill_stop_, refill_break_;  // after the unit, and at once
   Clock::time_point next_refill_{};
   std::chrono::milliseconds refill_pause_{0};
-  std::string refills_stopped_;  // why, as it was logged
-  std::string peers_refusal_;    // of the last order of a refill, as it was logged
+  std::string refills_stopped_;  // why; empty if they are not
+  std::string peers_refusal_;    // of the last order of a refill
   // Why the last refill failed at this party, until free space or the operator changes that.
   struct LocalFailure {
     std::string message;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "engine/connection.h"
+#include "engine/disk_space.h"
 #include "engine/preprocess.h"
 #include "service/breakable_stream.h"
 #include "service/event_log.h"
@@ -156,6 +157,21 @@ wire::Refill Peer::next_refill() {
   return order;
 }
 
+// Without its connection.
+engine::PreprocessRequest Peer::refill_request(std::uint64_t session) const {
+  engine::PreprocessRequest request;
+  request.party = me_;
+  request.store = sessions_.path_of(session);
+  request.store_key = sessions_.store_key();
+  request.amount = Amount::Left;
+  request.ands = high_.ands;
+  request.inputs = high_.inputs;
+  request.threads = shared_.config.refill_threads();
+  request.parameters.profile = profile_;
+  request.parameters.sigma = config_.sigma();
+  return request;
+}
+
 Risk Peer::open_risk() {
   Risk risk;
   for (const SessionStock& session : sessions_.stock()) risk += session.risk;
@@ -184,13 +200,19 @@ std::optional<std::string> Peer::refusal_to_refill(std::uint64_t session) {
     local_failure_.reset();
   }
   engine::Work own;
+  MaterialCounts left;  // of this session
   for (const SessionStock& stock : sessions_.stock()) {
     own.ands += stock.left.ands;
     own.inputs += stock.left.inputs;
+    if (stock.number == session) left = stock.counts;
   }
   if (own.ands >= kStockMax * high_.ands && own.inputs >= kStockMax * high_.inputs)
     return "this party has " + std::to_string(own.ands) +
            " ANDs in stock, and the peer claims to have less than low of them";
+  const engine::PreprocessRequest request = refill_request(session);
+  if (const auto shortage =
+          engine::disk_shortage(request.store, engine::space_for(request, left)))
+    return shortage->what();
   if (auto reason = sessions_.record().refusal_to_refill(open_risk())) return reason;
   if (!has_session(session) && session <= sessions_.record().last_number())
     return "session " + std::to_string(session) + " has ended";
@@ -206,7 +228,7 @@ void Peer::set_local_failure(const std::string& message) {
 }
 
 void Peer::stop_refills(const std::string& reason) {
-  if (refills_stopped_ != reason)
+  if (refills_stopped_.empty())
     log_event(LogLevel::Error, "refills stopped", {{"peer", name()}, {"reason", reason}});
   refills_stopped_ = reason;
 }
@@ -219,9 +241,10 @@ bool Peer::take_slot(RefillTurn& turn) {
 
 void Peer::note_peers_answer(const std::string& reason) {
   std::string clean = foreign_text(reason);
-  if (!clean.empty() && clean != peers_refusal_)
-    log_event(LogLevel::Warning, "refill declined by the peer",
-              {{"peer", name()}, {"reason", clean}});
+  if (!clean.empty() && peers_refusal_.empty())
+    if (const auto suppressed = refusal_lines_.admit(Clock::now()))
+      log_event(LogLevel::Warning, "refill declined by the peer",
+                {{"peer", name()}, {"reason", clean}, {"suppressed", *suppressed}});
   peers_refusal_ = std::move(clean);
 }
 
@@ -291,8 +314,7 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
   std::stop_source cancel;
   const std::stop_callback end(stop, [&] { cancel.request_stop(); });
   const std::stop_callback give_up(turn.broken.get_token(), [&] { cancel.request_stop(); });
-  engine::PreprocessRequest request;
-  request.party = me_;
+  engine::PreprocessRequest request = refill_request(order.session());
   request.endpoint = endpoint_of(port_, order.group(), cancel.get_token());
   request.endpoint.open_stream = [&, open = request.endpoint.open_stream] {
     std::unique_ptr<net::ByteStream> stream =
@@ -301,14 +323,6 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
       stream->limit_rate(shared_.config.refill_bytes_per_s());
     return stream;
   };
-  request.store = sessions_.path_of(order.session());
-  request.store_key = sessions_.store_key();
-  request.amount = Amount::Left;
-  request.ands = order.ands();
-  request.inputs = order.inputs();
-  request.threads = shared_.config.refill_threads();
-  request.parameters.profile = profile_;
-  request.parameters.sigma = config_.sigma();
   const bool is_new = !storage::Store::exists(request.store);
   BeginsBy cause{};
   {

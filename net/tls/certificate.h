@@ -1,5 +1,5 @@
-// The parts of a certificate that are used: its key's fingerprint and its validity. Internal to
-// net/tls/.
+// The parts of a certificate that are used: its key's fingerprint and its validity; and PEM in
+// memory. Internal to net/tls/.
 #pragma once
 
 #include "net/tls/identity.h"
@@ -16,5 +16,12 @@ struct Identity::Parts {
 Fingerprint fingerprint_of(const X509& certificate);
 std::string dates_of(const X509& certificate);
 bool is_valid_now(const X509& certificate);
+// Of its validity.
+Identity::Clock::time_point end_of(const X509& certificate);
+
+// To read `text`, which must outlive it.
+BioPtr bio_of(std::string_view text);
+// A callback for PEM that replaces OpenSSL's, which prompts at the terminal.
+int no_passphrase(char*, int, int, void*);
 
 }  // namespace tinyot::net

@@ -16,16 +16,6 @@ namespace {
 constexpr std::string_view kPrefix = "sha256:";
 constexpr unsigned char kName[] = "TinyOT party";
 
-// Replaces OpenSSL's default, which prompts at the terminal.
-int no_passphrase(char*, int, int, void*) { return 0; }
-
-BioPtr bio_of(std::string_view text) {
-  ENSURE(text.size() <= INT_MAX);
-  BioPtr bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-  openssl_ensure(bio != nullptr, "read from memory");
-  return bio;
-}
-
 CertificatePtr read_certificate(std::string_view pem) {
   return CertificatePtr(PEM_read_bio_X509(bio_of(pem).get(), nullptr, no_passphrase, nullptr));
 }
@@ -74,6 +64,15 @@ std::string_view text_in(BIO& bio) {
 
 }  // namespace
 
+int no_passphrase(char*, int, int, void*) { return 0; }
+
+BioPtr bio_of(std::string_view text) {
+  ENSURE(text.size() <= INT_MAX);
+  BioPtr bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+  openssl_ensure(bio != nullptr, "read from memory");
+  return bio;
+}
+
 std::string text_of(const Fingerprint& fingerprint) {
   return std::string(kPrefix) + hex_of(std::as_bytes(std::span(fingerprint.bytes)));
 }
@@ -113,6 +112,12 @@ bool is_valid_now(const X509& certificate) {
          X509_cmp_current_time(X509_get0_notAfter(&certificate)) > 0;
 }
 
+Identity::Clock::time_point end_of(const X509& certificate) {
+  std::tm date{};
+  openssl_ensure(ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &date) == 1, "read a date");
+  return Identity::Clock::from_time_t(::timegm(&date));
+}
+
 Identity Identity::generate(Clock::time_point from, std::chrono::days valid) {
   KeyPtr key(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"));
   openssl_ensure(key != nullptr, "make a key");
@@ -147,6 +152,7 @@ Identity::~Identity() = default;
 
 const Fingerprint& Identity::fingerprint() const { return parts_->fingerprint; }
 std::string Identity::dates() const { return dates_of(*parts_->certificate); }
+Identity::Clock::time_point Identity::valid_until() const { return end_of(*parts_->certificate); }
 bool Identity::is_valid_now() const { return net::is_valid_now(*parts_->certificate); }
 
 SecretVector<char> Identity::private_pem() const {

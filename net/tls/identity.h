@@ -49,6 +49,7 @@ class Identity {
   // "2026-11-20 to 2036-11-18", of the certificate.
   std::string dates() const;
   bool is_valid_now() const;
+  Clock::time_point valid_until() const;
 
   // Both in PEM, as parse() takes it. Secret.
   SecretVector<char> private_pem() const;

@@ -100,7 +100,9 @@ TEST_P(FloodTest, MemoryAndLogAreBounded) {
     // Ended, or held up.
   }
   reader.join();
-  if (kMeasuresMemory) EXPECT_LT(peak_memory_of(b_->pid()), before + kMemoryMax);
+  if (kMeasuresMemory) {
+    EXPECT_LT(peak_memory_of(b_->pid()), before + kMemoryMax);
+  }
   link.shut_down();
   EXPECT_LT(b_->stop().err.size(), kLogMax);
 }
@@ -112,8 +114,8 @@ INSTANTIATE_TEST_SUITE_P(FloodTest, FloodTest,
                                            Case{"AllowedOffers", offer_that_is_allowed, true},
                                            Case{"StartsUnread", start_of_long_name, false},
                                            Case{"Starts", start_of_long_name, true}),
-                         [](const ::testing::TestParamInfo<Case>& info) {
-                           return info.param.name;
+                         [](const ::testing::TestParamInfo<Case>& of) {
+                           return of.param.name;
                          });
 
 // Each may take a buffer of the daemon.
@@ -150,7 +152,9 @@ TEST_F(ScriptedPeerTest, SilentConnectionsTakeLittleMemory) {
   // Connections are taken one after the other.
   peer.connect();
   EXPECT_FALSE(streams.empty());
-  if (kMeasuresMemory) EXPECT_LT(peak_memory_of(a_->pid()), before + kMemoryMax);
+  if (kMeasuresMemory) {
+    EXPECT_LT(peak_memory_of(a_->pid()), before + kMemoryMax);
+  }
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class JobLimitsTest : public ScriptedPeerTest {
 // Jobs that wait for stock, which depends on the peer, begin no faster for that.
 TEST_F(JobLimitsTest, RateOfLeaderIsThatOfJobsThatBegin) {
   Setup setup;
-  setup.policy_a = random_policy("jobs: 1 seconds: 2");
+  setup.policy_a = random_policy("jobs: 1 seconds: 3600");
   take_the_place_of(Party::B, setup, {});
   peer_->send_stock({});
   const std::vector<std::string> jobs = {"one", "two", "three"};

@@ -1,0 +1,61 @@
+#include "net/tls/server_certificate.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+#include "net/tls/certificate.h"
+
+namespace tinyot::net {
+namespace {
+
+UsageError refusal(const PemFile& file, const std::string& reason) {
+  ERR_clear_error();
+  return UsageError(file.name + " " + reason);
+}
+
+std::vector<CertificatePtr> certificates_in(const PemFile& file) {
+  const BioPtr bio = bio_of(file.text);
+  std::vector<CertificatePtr> all;
+  while (X509* const next = PEM_read_bio_X509(bio.get(), nullptr, no_passphrase, nullptr))
+    all.emplace_back(next);
+  const bool is_at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  ERR_clear_error();
+  if (all.empty()) throw refusal(file, "holds no certificate");
+  if (!is_at_end) throw refusal(file, "holds a certificate that cannot be read");
+  return all;
+}
+
+}  // namespace
+
+std::chrono::system_clock::time_point check_server_certificate(const PemFile& certificate,
+                                                               const PemFile& key) {
+  const std::vector<CertificatePtr> chain = certificates_in(certificate);
+  const KeyPtr private_key(
+      PEM_read_bio_PrivateKey(bio_of(key.text).get(), nullptr, no_passphrase, nullptr));
+  if (!private_key)
+    throw refusal(key, "holds no private key that can be read without a passphrase");
+  if (X509_check_private_key(chain.front().get(), private_key.get()) != 1)
+    throw refusal(certificate,
+                  "holds a certificate that does not belong to the private key in " + key.name);
+  if (!is_valid_now(*chain.front()))
+    throw refusal(certificate,
+                  "holds a certificate that is not valid now: " + dates_of(*chain.front()));
+  return end_of(*chain.front());
+}
+
+std::chrono::system_clock::time_point check_authorities(const PemFile& certificates) {
+  std::chrono::system_clock::time_point last{};
+  const std::vector<CertificatePtr> all = certificates_in(certificates);
+  for (const CertificatePtr& authority : all)
+    if (is_valid_now(*authority)) last = std::max(last, end_of(*authority));
+  if (last == std::chrono::system_clock::time_point())
+    throw refusal(certificates,
+                  "holds no certificate that is valid now: " + dates_of(*all.front()));
+  return last;
+}
+
+}  // namespace tinyot::net

@@ -1,0 +1,155 @@
+#include "service/start_check.h"
+
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "base/error.h"
+#include "engine/key_file.h"
+#include "net/tls/server_certificate.h"
+#include "service/configuration.h"
+#include "service/peer.h"
+
+namespace tinyot::service {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::days kExpiresSoon{30};
+// Directories below it are made at the start of a service.
+constexpr std::string_view kRuntimeDirectories = "/run/";
+
+// Whether this user may make files in the directory; errno has the reason.
+bool can_write(const fs::path& directory) {
+  struct stat found {};
+  if (::stat(directory.c_str(), &found) != 0) return false;
+  if (!S_ISDIR(found.st_mode)) {
+    errno = ENOTDIR;
+    return false;
+  }
+  return ::access(directory.c_str(), R_OK | W_OK | X_OK) == 0;
+}
+
+UsageError unusable(const fs::path& directory) {
+  return UsageError("cannot write the directory " + directory.string() + ": " +
+                    std::strerror(errno));
+}
+
+fs::path parent_of(const fs::path& path) {
+  const fs::path whole = fs::absolute(path).lexically_normal();
+  return whole.has_filename() ? whole.parent_path() : whole.parent_path().parent_path();
+}
+
+// The daemon makes the directory, but not its parent, which could be a disk that is not mounted.
+void check_directory(const fs::path& directory) {
+  if (can_write(directory)) return;
+  if (errno != ENOENT) throw unusable(directory);
+  const fs::path parent = parent_of(directory);
+  if (can_write(parent)) return;
+  if (errno == ENOENT)
+    throw UsageError("there is neither " + directory.string() + " nor the directory " +
+                     parent.string() + ", in which the daemon would make it");
+  throw unusable(parent);
+}
+
+class Check {
+ public:
+  explicit Check(const fs::path& file) : file_(file.string()) {
+    result_.config = read_configuration(file);
+  }
+
+  StartCheck run() {
+    const config::Daemon& config = result_.config;
+    of("directory", [&] { check_directory(config.directory()); });
+    if (config.has_ledger()) of("ledger", [&] { check_directory(config.ledger()); });
+    of("socket", [&] { check_socket(config.socket()); });
+    if (config.has_store_key()) of("store_key", [&] { read_store_key(config.store_key()); });
+    if (config.has_tls()) result_.tls = read_tls(config.tls());
+    for (const config::Peer& peer : config.peer()) {
+      named([&] { Peer::check(peer); });
+      if (!peer.has_key()) continue;
+      const net::Identity identity = engine::read_identity(peer.key());
+      note_end("peer " + peer.name() + ": key", peer.key(), identity.valid_until());
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // Errors of the work name this file, and the field.
+  template <class Work>
+  void named(const Work& work, const std::string& field = {}) const {
+    try {
+      work();
+    } catch (const UsageError& error) {
+      throw UsageError(file_ + ": " + field + error.what(), error.remedy());
+    }
+  }
+  template <class Work>
+  void of(const std::string& field, const Work& work) const {
+    named(work, field + ": ");
+  }
+
+  void check_socket(const fs::path& socket) {
+    if (socket.string().size() >= sizeof(sockaddr_un::sun_path))
+      throw UsageError("the path has more than the " +
+                       std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
+                       " bytes that a socket's may have");
+    struct stat found {};
+    if (::stat(socket.c_str(), &found) == 0 && !S_ISSOCK(found.st_mode))
+      throw UsageError(socket.string() + " is there, and is not a socket");
+    const fs::path directory = parent_of(socket);
+    if (can_write(directory)) return;
+    const bool is_made_at_start =
+        errno == ENOENT && directory.string().starts_with(kRuntimeDirectories);
+    if (!is_made_at_start) throw unusable(directory);
+    result_.missing = file_ + ": socket: " + unusable(directory).what() +
+                      "; a service manager makes it at the start (RuntimeDirectory= of systemd)";
+  }
+
+  void read_store_key(const std::string& file) {
+    try {
+      result_.store_key = storage::read_store_key(file);
+    } catch (const StoreError& error) {
+      throw UsageError(error.what());
+    }
+  }
+
+  TlsFiles read_tls(const config::Tls& tls) {
+    TlsFiles files;
+    of("tls.certificate", [&] { files.certificate = read_text(tls.certificate()); });
+    of("tls.key", [&] { files.key = engine::read_private_file(tls.key()); });
+    of("tls.clients", [&] { files.clients = read_text(tls.clients()); });
+    of("tls", [&] {
+      note_end("tls.certificate", tls.certificate(),
+               net::check_server_certificate({tls.certificate(), files.certificate},
+                                             {tls.key(), view_of(files.key)}));
+    });
+    of("tls.clients", [&] {
+      note_end("tls.clients", tls.clients(),
+               net::check_authorities({tls.clients(), files.clients}));
+    });
+    return files;
+  }
+
+  void note_end(const std::string& field, const std::string& file,
+                std::chrono::system_clock::time_point end) {
+    const auto left = end - std::chrono::system_clock::now();
+    if (left > kExpiresSoon) return;
+    result_.warnings.push_back(
+        file_ + ": " + field + ": the certificate in " + file + " expires in " +
+        std::to_string(std::chrono::floor<std::chrono::days>(left).count()) + " days");
+  }
+
+  std::string file_;
+  StartCheck result_;
+};
+
+}  // namespace
+
+StartCheck check_start(const fs::path& configuration) { return Check(configuration).run(); }
+
+}  // namespace tinyot::service

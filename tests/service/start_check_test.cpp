@@ -1,0 +1,262 @@
+// What an operator has to mend is found by `serve --check` and by the start, in the same words and
+// with a status after which systemd does not start the daemon again.
+#include <sys/stat.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "base/secret_text.h"
+#include "engine/key_file.h"
+#include "tests/service/daemons.h"
+#include "tests/tools/sockets.h"
+
+namespace tinyot::test {
+namespace {
+
+namespace fs = std::filesystem;
+using net::Identity;
+using std::chrono::days;
+
+constexpr int kUsage = 2, kNetwork = 3;  // the unit has RestartPreventExitStatus=2
+
+class StartCheckTest : public DaemonTest {
+ protected:
+  StartCheckTest() {
+    write("policy", "allow { circuit: 'aes128' }");
+    write_pair("server", Identity::generate());
+    write_pair("clients", Identity::generate());
+  }
+
+  std::string path(const std::string& name) const { return (dir_ / name).string(); }
+  void write(const std::string& name, const std::string& text, mode_t mode = 0600) const {
+    std::ofstream(dir_ / name) << text;
+    ::chmod(path(name).c_str(), mode);
+  }
+  // An ordinary certificate and its key in files of their own.
+  void write_pair(const std::string& name, const Identity& identity) const {
+    const SecretVector<char> pem = identity.private_pem();
+    const std::string both(pem.begin(), pem.end());
+    write(name + ".key", both.substr(0, both.find("-----BEGIN CERTIFICATE")));
+    write(name + ".crt", identity.certificate_pem(), 0644);
+  }
+  static Identity identity(days from, days valid) {
+    return Identity::generate(Identity::Clock::now() + from, valid);
+  }
+
+  // The fields of a configuration that can start, some of them changed.
+  using Fields = std::map<std::string, std::string>;
+  std::string configuration(const Fields& changes = {}) const {
+    Fields fields = {{"directory", path("stores")},
+                     {"socket", path("socket")},
+                     {"ledger", path("ledgers")},
+                     {"store_key", path("store.key")},
+                     {"tls.listen", tls_address_},
+                     {"tls.certificate", path("server.crt")},
+                     {"tls.key", path("server.key")},
+                     {"tls.clients", path("clients.crt")},
+                     {"policy", path("policy")},
+                     {"listen", "127.0.0.1:" + port_},
+                     {"key", path("party.pem")},
+                     {"peer_key", "@" + path("peer.pem.crt")},
+                     {"metrics", metrics_}};
+    for (const auto& [name, value] : changes) fields[name] = value;
+    std::string text, tls, peer;
+    for (const auto& [name, value] : fields) {
+      const std::string field = name.substr(name.find('.') + 1) + ": '" + value + "'\n";
+      if (name.starts_with("tls."))
+        tls += field;
+      else
+        (Fields{{"policy", ""}, {"listen", ""}, {"key", ""}, {"peer_key", ""}}.contains(name)
+             ? peer
+             : text) += field;
+    }
+    return text + "tls {\n" + tls + "}\npeer { name: 'bob' party: A low { ands: 10 }\n" +
+           "high { ands: 20 }\n" + peer + "}\n";
+  }
+  void write_parties() const {
+    write("store.key", "0123456789abcdef0123456789abcdef");
+    for (const char* name : {"party.pem", "peer.pem"}) {
+      fs::remove(dir_ / name);
+      fs::remove(dir_ / (std::string(name) + ".crt"));
+      engine::write_identity(Identity::generate(), dir_ / name);
+    }
+  }
+
+  Ended serve(const std::string& text, const Arguments& more = {}) const {
+    write("conf", text);
+    Arguments arguments = {"serve", "--config", path("conf")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Process(TINYOT_BINARY, arguments).end();
+  }
+  // Without the time.
+  static std::string error_in(const Ended& ended) {
+    const std::size_t at = ended.err.find("ERROR tinyot: ");
+    return at == std::string::npos ? ended.err : ended.err.substr(at);
+  }
+  void expect_refused(const Fields& changes, const std::string& message) const {
+    const std::string text = configuration(changes);
+    const Ended check = serve(text, {"--check"});
+    EXPECT_EQ(check.status, kUsage) << message << check.out;
+    EXPECT_NE(check.err.find(path("conf") + ": " + message), std::string::npos) << check.err;
+    const Ended start = serve(text);
+    EXPECT_EQ(start.status, kUsage) << message;
+    EXPECT_EQ(error_in(start), error_in(check));
+    EXPECT_FALSE(fs::exists(dir_ / "stores")) << "nothing is made";
+    EXPECT_FALSE(fs::exists(dir_ / "ledgers"));
+  }
+
+  std::string tls_address_ = "127.0.0.1:" + reserved_port(),
+              metrics_ = "127.0.0.1:" + reserved_port();
+};
+
+TEST_F(StartCheckTest, AcceptsWhatStarts) {
+  write_parties();
+  const Ended check = serve(configuration(), {"--check"});
+  EXPECT_EQ(check.status, 0) << check.err;
+  EXPECT_EQ(check.out, path("conf") + ": the daemon can start, with 1 peer\n");
+  EXPECT_EQ(check.err, "");
+  EXPECT_FALSE(fs::exists(dir_ / "stores")) << "nothing is made";
+  Process daemon(TINYOT_BINARY, {"serve", "--config", path("conf")});
+  EXPECT_TRUE(becomes_true([&] { return Client(path("socket")).peer().name() == "bob"; }));
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(StartCheckTest, RefusesFilesOfTls) {
+  write_parties();
+  expect_refused({{"tls.key", path("none.key")}},
+                 "tls.key: cannot read " + path("none.key") + ": No such file or directory");
+  expect_refused({{"tls.certificate", path("none.crt")}},
+                 "tls.certificate: cannot read " + path("none.crt") + ": No such file");
+  expect_refused({{"tls.clients", path("none.crt")}},
+                 "tls.clients: cannot read " + path("none.crt") + ": No such file");
+  write("readable.key", "", 0644);
+  expect_refused({{"tls.key", path("readable.key")}},
+                 "tls.key: " + path("readable.key") + " is readable by other users");
+  write("empty", "");
+  expect_refused({{"tls.key", path("empty")}}, "tls: " + path("empty") + " holds no private key");
+  expect_refused({{"tls.certificate", path("empty")}},
+                 "tls: " + path("empty") + " holds no certificate");
+  expect_refused({{"tls.clients", path("policy")}},
+                 "tls.clients: " + path("policy") + " holds no certificate");
+  write_pair("other", Identity::generate());
+  expect_refused({{"tls.key", path("other.key")}},
+                 "tls: " + path("server.crt") +
+                     " holds a certificate that does not belong to the private key in " +
+                     path("other.key"));
+  write("cut.crt",
+        identity(days(-1), days(90)).certificate_pem() + "-----BEGIN CERTIFICATE-----\n");
+  expect_refused({{"tls.clients", path("cut.crt")}},
+                 "tls.clients: " + path("cut.crt") + " holds a certificate that cannot be read");
+}
+
+TEST_F(StartCheckTest, RefusesCertificatesThatAreNotValid) {
+  write_parties();
+  const auto refused = [&](const Identity& not_valid) {
+    write_pair("server", not_valid);
+    expect_refused({}, "tls: " + path("server.crt") +
+                           " holds a certificate that is not valid now: " + not_valid.dates());
+    write_pair("server", Identity::generate());
+    write_pair("clients", not_valid);
+    expect_refused({}, "tls.clients: " + path("clients.crt") +
+                           " holds no certificate that is valid now: " + not_valid.dates());
+    write_pair("clients", Identity::generate());
+    write("party.pem", std::string(view_of(not_valid.private_pem())));
+    expect_refused({}, "peer bob: " + path("party.pem") +
+                           " holds a certificate that is not valid now: " + not_valid.dates());
+    write_parties();
+  };
+  refused(identity(days(-10), days(9)));
+  refused(identity(days(1), days(9)));
+}
+
+TEST_F(StartCheckTest, WarnsOfCertificatesThatExpireSoon) {
+  write_parties();
+  const Identity soon = identity(days(-1), days(30));
+  write_pair("server", soon);
+  write("party.pem", std::string(view_of(soon.private_pem())));
+  const Ended check = serve(configuration(), {"--check"});
+  EXPECT_EQ(check.status, 0) << check.err;
+  for (const std::string& field : {"tls.certificate: the certificate in " + path("server.crt"),
+                                   "peer bob: key: the certificate in " + path("party.pem")})
+    EXPECT_NE(check.err.find(path("conf") + ": " + field + " expires in 28 days"),
+              std::string::npos)
+        << check.err;
+}
+
+TEST_F(StartCheckTest, RefusesKeysOfPartiesAndStores) {
+  write_parties();
+  expect_refused({{"store_key", path("none")}}, "store_key: cannot open " + path("none"));
+  write("short", "0123");
+  expect_refused({{"store_key", path("short")}}, "store_key: the store key " + path("short"));
+  write("open", std::string(32, 'k'), 0644);
+  expect_refused({{"store_key", path("open")}},
+                 "store_key: the store key " + path("open") + " is open to other users");
+  expect_refused({{"key", path("none")}}, "peer bob: cannot read " + path("none"));
+  ::chmod(path("party.pem").c_str(), 0644);
+  expect_refused({}, "peer bob: " + path("party.pem") + " is readable by other users");
+  ::chmod(path("party.pem").c_str(), 0600);
+  expect_refused({{"peer_key", "@" + path("none")}}, "peer bob: cannot read " + path("none"));
+  expect_refused({{"policy", path("none")}}, "cannot read " + path("none"));
+}
+
+TEST_F(StartCheckTest, RefusesDirectories) {
+  write_parties();
+  for (const std::string field : {"directory", "ledger"}) {
+    expect_refused({{field, path("none/below")}},
+                   field + ": there is neither " + path("none/below") + " nor the directory " +
+                       path("none") + ", in which the daemon would make it");
+    expect_refused({{field, path("policy")}},
+                   field + ": cannot write the directory " + path("policy") + ": Not a directory");
+  }
+  expect_refused({{"socket", path("none/socket")}},
+                 "socket: cannot write the directory " + path("none") + ": No such file");
+  expect_refused({{"socket", path("policy")}},
+                 "socket: " + path("policy") + " is there, and is not a socket");
+  expect_refused({{"socket", path(std::string(100, 's'))}},
+                 "socket: the path has more than the 107");
+  expect_refused({{"tls.listen", "nowhere"}}, "tls.listen: ");
+}
+
+// The service manager makes it at the start.
+TEST_F(StartCheckTest, OnlyWarnsOfMissingRuntimeDirectory) {
+  write_parties();
+  const std::string socket = "/run/tinyot-test-" + std::to_string(::getpid()) + "/socket",
+                    text = configuration({{"socket", socket}}),
+                    message = path("conf") + ": socket: cannot write the directory ";
+  const Ended check = serve(text, {"--check"});
+  EXPECT_EQ(check.status, 0);
+  EXPECT_NE(check.err.find(message), std::string::npos) << check.err;
+  const Ended start = serve(text);
+  EXPECT_EQ(start.status, kUsage);
+  EXPECT_NE(start.err.find(message), std::string::npos) << start.err;
+}
+
+// It may be free after the next restart.
+TEST_F(StartCheckTest, BusyAddressIsNamed) {
+  write_parties();
+  const Listener busy;
+  tls_address_ = "127.0.0.1:" + busy.port();
+  const Ended tls = serve(configuration());
+  EXPECT_EQ(tls.status, kNetwork);
+  EXPECT_NE(tls.err.find("tls.listen: cannot listen on " + tls_address_), std::string::npos)
+      << tls.err;
+  EXPECT_NE(tls.err.find("in use"), std::string::npos) << tls.err;
+  metrics_.swap(tls_address_);
+  const Ended metrics = serve(configuration());
+  EXPECT_EQ(metrics.status, kNetwork);
+  EXPECT_NE(metrics.err.find("metrics: cannot listen on " + metrics_), std::string::npos)
+      << metrics.err;
+  metrics_ = "127.0.0.1:" + reserved_port();
+  make(Setup());
+  a_->start();
+  const Ended socket = serve(configuration(
+      {{"socket", a_->socket().string()}, {"listen", "127.0.0.1:" + reserved_port()}}));
+  EXPECT_EQ(socket.status, kNetwork);
+  EXPECT_NE(socket.err.find("socket: another process serves " + a_->socket().string()),
+            std::string::npos)
+      << socket.err;
+}
+
+}  // namespace
+}  // namespace tinyot::test
