@@ -29,9 +29,13 @@ class RetiredSessionTest : public ScriptedPeerTest {
   }
   void make_new_session() { (void)peer_->refill(peer_->accepted_order(2)); }
 
-  // The daemon may refuse the job at once, or wait for a new connection.
+  // The daemon refuses the job, or closes the connection and waits for a new one.
   void expect_not_evaluated(const std::string& job) {
-    const ScriptedPeer::Worker::Outcome outcome = worker_->run(job, kShortJob);
+    worker_->begin(job, kShortJob);
+    EXPECT_TRUE(becomes_true(
+        [&] { return worker_->has_ended() || b_->client().status(job).state() > v1::RUNNING; }));
+    if (b_->client().status(job).state() == v1::FAILED) worker_->cancel();
+    const ScriptedPeer::Worker::Outcome outcome = worker_->end();
     EXPECT_FALSE(outcome.is_done) << job << " was evaluated on retired material";
     if (!outcome.is_done) peer_->refuse(job);
     const Client::Result result = b_->client().result(job);

@@ -346,7 +346,11 @@ void ScriptedPeer::Worker::evaluate(const std::string& job, const std::string& c
 }
 
 void ScriptedPeer::Worker::begin(const std::string& job, const std::string& circuit) {
-  thread_ = std::jthread([this, job, circuit] { evaluate(job, circuit); });
+  has_ended_ = false;
+  thread_ = std::jthread([this, job, circuit] {
+    evaluate(job, circuit);
+    has_ended_ = true;
+  });
 }
 
 ScriptedPeer::Worker::Outcome ScriptedPeer::Worker::end() {

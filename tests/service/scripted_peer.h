@@ -138,7 +138,10 @@ class ScriptedPeer {
     };
     // On a thread of its own. After a failure every job fails.
     void begin(const std::string& job, const std::string& circuit);
+    bool has_ended() const { return has_ended_; }
     Outcome end();
+    // What waits for the daemon fails.
+    void cancel() { cancel_.request_stop(); }
     Outcome run(const std::string& job, const std::string& circuit);
 
    private:
@@ -148,6 +151,7 @@ class ScriptedPeer {
     const engine::RunRequest request_;
     std::unique_ptr<engine::Evaluator> evaluator_;
     bool has_failed_ = false;
+    std::atomic<bool> has_ended_{true};
     Outcome outcome_;
     std::jthread thread_;
   };
