@@ -47,6 +47,7 @@ void MacTranscripts::close() {
 
 SettledCheck settle_transcripts(Session& session) {
   exchange_and_compare(session.transcripts(), session.channel());
+  session.require_not_revoked();
   return SettledCheck();
 }
 
@@ -55,6 +56,7 @@ SettledCheck settle_part(Session& whole, Session& part) {
   whole.transcripts().mine.absorb_part(part.transcripts().mine);
   whole.transcripts().peers.absorb_part(part.transcripts().peers);
   exchange_and_compare(whole.transcripts(), part.channel());
+  whole.require_not_revoked();
   return SettledCheck();
 }
 

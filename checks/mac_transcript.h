@@ -89,7 +89,8 @@ struct MacTranscripts {
 
 // Role: both; each is MAC holder in one direction and key holder in the other.
 // Wire: 1 message of 32 bytes each way, 1 round.
-// Fails: PeerCheated("MAC transcript") if a bit that the peer revealed has a wrong MAC.
+// Fails: PeerCheated("MAC transcript") if a bit that the peer revealed has a wrong MAC; StoreError
+// if the session has been revoked meanwhile, on another connection.
 SettledCheck settle_transcripts(Session& session);
 
 // The same for a part of a session: appends the part's transcripts to those of the whole, and

@@ -68,9 +68,11 @@ void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::u
 }
 
 Session::Session(Party me, const SessionIds& ids, const Delta& global_key, net::Channel& channel,
-                 crypto::Rng rng, net::PhaseLog& log)
+                 crypto::Rng rng, net::PhaseLog& log,
+                 std::shared_ptr<const RevocationFlag> revocation)
     : me_(me), ids_(ids), global_key_(global_key), channel_(channel), rng_(std::move(rng)),
-      parts_seed_(rng_.block()), log_(log), transcripts_(ids.connection, me) {}
+      parts_seed_(rng_.block()), log_(log), transcripts_(ids.connection, me),
+      revocation_(std::move(revocation)) {}
 
 Session::Session(const Session& whole, std::string_view kind, std::uint64_t number,
                  net::Channel& channel, net::PhaseLog& log)
@@ -83,7 +85,14 @@ Session::Session(const Session& whole, std::string_view kind, std::uint64_t numb
                                    .absorb(std::as_bytes(std::span(kind)))
                                    .absorb_object(whole.parts_seed_)
                                    .block()}),
-              log) {}
+              log, whole.revocation_) {}
+
+void Session::require_not_revoked() const {
+  if (revocation_ && revocation_->is_set())
+    throw StoreError(
+        "the session is revoked: a check has failed on another of its connections; nothing is "
+        "output, start a new session in a new store");
+}
 
 Session::~Session() {
   wipe_object(global_key_);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/block.h"
+#include "base/revocation.h"
 #include "base/session_id.h"
 #include "checks/mac_transcript.h"
 #include "crypto/rng.h"
@@ -47,9 +48,11 @@ void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::u
 
 class Session {
  public:
-  // `global_key` is Delta^me, the key under which this party checks the peer's bits.
+  // `global_key` is Delta^me, the key under which this party checks the peer's bits. `revocation`
+  // is that of the session's store; null if the session has no other connections.
   Session(Party me, const SessionIds& ids, const Delta& global_key, net::Channel& channel,
-          crypto::Rng rng, net::PhaseLog& log);
+          crypto::Rng rng, net::PhaseLog& log,
+          std::shared_ptr<const RevocationFlag> revocation = nullptr);
   // A part of `whole`, for one unit of its work on `channel`: it has its own id, randomness,
   // counter and MAC transcripts, derived from those of `whole`, `kind` and `number`. Parts of
   // different numbers may be used on different threads.
@@ -67,6 +70,9 @@ class Session {
   net::Channel& channel() { return channel_; }
   crypto::Rng& rng() { return rng_; }
   MacTranscripts& transcripts() { return transcripts_; }
+  // Fails: StoreError if a check has failed on any connection of the session in this process.
+  // Called before each output is revealed, and before it is returned.
+  void require_not_revoked() const;
 
   // A counter that is equal on both sides, for domains that occur many times.
   std::uint64_t next_counter() { return counter_++; }
@@ -81,6 +87,7 @@ class Session {
   net::PhaseLog& log_;
   MacTranscripts transcripts_;
   std::uint64_t counter_ = 0;
+  std::shared_ptr<const RevocationFlag> revocation_;
 };
 
 }  // namespace tinyot::checks

@@ -58,6 +58,7 @@ std::unique_ptr<net::Channel> Connector::open_worker(const checks::SessionIds& i
 void within_session(std::span<storage::Store> stores, net::Channel& channel,
                     const std::function<void()>& work) {
   const auto revoke = [&](const std::string& reason) {
+    for (const storage::Store& store : stores) store.announce_revocation();
     for (storage::Store& store : stores) {
       try {
         store.revoke(reason);

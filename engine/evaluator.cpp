@@ -56,7 +56,10 @@ RunReport Evaluator::run(const LoadedCircuit& circuit, const online::InputValues
   StoredSession& stored = state_->stored;
   const bool has_advance = state_->request.advance_ands > 0;
   const MaterialCounts needed = plan.material(stored.form(), plan.ands());
-  if (!state_->advance.holds(needed)) stored.require_material(needed);
+  if (state_->advance.holds(needed))
+    stored.require_not_revoked();
+  else
+    stored.require_material(needed);
   circuit::CircuitRounds rounds = plan.rounds();
   std::vector<net::Parameter> parameters = plan.parameters();
   if (!job.empty()) parameters.insert(parameters.begin(), {"job", job});

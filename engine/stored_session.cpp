@@ -53,8 +53,12 @@ StoredSession::StoredSession(const RunRequest& request)
 StoredSession::~StoredSession() { wipe_object(global_key_); }
 
 void StoredSession::require_material(const MaterialCounts& needed) {
-  for (storage::Store& store : stores_) store.refresh();
+  require_not_revoked();
   check_enough(stores_, needed);
+}
+
+void StoredSession::require_not_revoked() {
+  for (storage::Store& store : stores_) store.require_not_revoked();
 }
 
 void StoredSession::connect(std::vector<net::Parameter> parameters, const std::string& reservation,
@@ -76,7 +80,8 @@ void StoredSession::connect(std::vector<net::Parameter> parameters, const std::s
     return checks::establish_session(*channel_, rng, request_.party, std::move(parameters),
                                      session_id_of(manifest));
   });
-  session_.emplace(request_.party, ids, global_key_, *channel_, std::move(rng), log_);
+  session_.emplace(request_.party, ids, global_key_, *channel_, std::move(rng), log_,
+                   stores_.front().revocation());
 }
 
 void StoredSession::with_peer(const std::function<void(checks::Session&)>& work) {

@@ -28,7 +28,9 @@ class StoredSession {
   MaterialForm form() const { return form_; }
   // After connect().
   const SessionId& connection() const { return session_->id(); }
-  // Of what the stores have now: other handles may have changed them. Fails: OutOfMaterial.
+  // Reads the stores' state anew: other handles may have changed it. Fails: StoreError.
+  void require_not_revoked();
+  // Of what the stores have now. Fails: OutOfMaterial; as require_not_revoked.
   void require_material(const MaterialCounts& needed);
 
   // Connects, and establishes the session. `parameters` are what both parties must agree on besides

@@ -16,6 +16,7 @@ BitVector exchange(checks::Session& session, const BitVector& bits, std::size_t 
   const auto send = [&](std::size_t first, std::size_t some) {
     BitVector message(some);
     message.copy_from(bits, first, 0, some);
+    session.require_not_revoked();
     checks::reveal_bits(session, kOutputs, message);
   };
   flights.send_first(send);

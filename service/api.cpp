@@ -157,6 +157,8 @@ class PartyService final : public v1::Party::Service {
       state.set_is_connected(status.is_connected);
       state.set_last_error(status.last_error);
       state.set_sessions_revoked(status.revoked);
+      state.set_refills_stopped(status.refills_stopped);
+      state.set_sessions_risk(status.risk);
       const JobCounts jobs = jobs_.counts(status.name);
       state.set_jobs_running(jobs.running);
       state.set_jobs_waiting(jobs.waiting + jobs.queued);
@@ -168,6 +170,14 @@ class PartyService final : public v1::Party::Service {
                       v1::RetireReply* reply) override {
     return answered([&] {
       reply->set_session(peer_named(request->peer()).retire());
+      return grpc::Status::OK;
+    });
+  }
+
+  grpc::Status Resume(grpc::ServerContext*, const v1::ResumeRequest* request,
+                      v1::ResumeReply*) override {
+    return answered([&] {
+      peer_named(request->peer()).resume_refills();
       return grpc::Status::OK;
     });
   }

@@ -86,6 +86,7 @@ void check_peer(const config::Peer& peer, const Checks& file) {
   file.in_range(of + "sigma", peer.sigma(), kSigmaMin, kSigmaMax);
   file.in_range(of + "evaluations", peer.evaluations(), 1, 64);
   file.in_range(of + "idle_timeout_s", peer.idle_timeout_s(), 1, 3600);
+  file.in_range(of + "sessions_per_day", peer.sessions_per_day(), 1, 1000);
   constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
   file.in_range(of + "high.ands", peer.high().ands(), 1, kAndsMax);
   file.in_range(of + "low.ands", peer.low().ands(), 1, peer.high().ands());
@@ -174,6 +175,7 @@ config::Daemon parse_configuration(const std::string& text, const std::string& n
   if (daemon.has_tls())
     file.parses("tls.listen", [&] { net::parse_address(daemon.tls().listen()); });
   file.in_range("refill_threads", daemon.refill_threads(), 1, 256);
+  file.in_range("refills_at_once", daemon.refills_at_once(), 1, 256);
   if (daemon.has_refill_bytes_per_s())
     file.in_range("refill_bytes_per_s", daemon.refill_bytes_per_s(), 1000, std::uint64_t{1} << 40);
   file.in_range("jobs_max", daemon.jobs_max(), 1, 1'000'000);

@@ -96,7 +96,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
              std::chrono::seconds(config.job_timeout_s()),
              std::chrono::seconds(config.result_timeout_s())});
   DaemonMetrics metrics(version);
-  Shared shared{config, check.store_key, jobs, metrics, {}};
+  Shared shared{config, check.store_key, jobs, metrics, RefillSlots(config.refills_at_once())};
   Peers peers;
   for (const config::Peer& peer : config.peer()) {
     metrics.add_peer(peer.name());

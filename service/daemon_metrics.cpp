@@ -43,6 +43,12 @@ class PeerCollector final : public prometheus::Collectable {
       const Labels peer = {{"peer", of.peer}};
       const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
       set("tinyot_peer_connected", "1 if the peer's daemon is connected", peer, of.is_connected);
+      set("tinyot_refills_stopped",
+          "1 if a limit has stopped the refills until the operator resumes them", peer,
+          of.are_refills_stopped);
+      set("tinyot_sessions_risk",
+          "Probability that broken units of all sessions with the peer have given it", peer,
+          of.risk);
       const auto jobs = [&](const char* state, std::uint64_t count) {
         set("tinyot_jobs", "Jobs that have not ended", {{"peer", of.peer}, {"state", state}},
             number(count));

@@ -22,7 +22,8 @@ Traffic traffic_of(const std::vector<PhaseCost>& phases);
 // What is read at each scrape.
 struct PeerGauges {
   std::string peer;
-  bool is_connected = false;
+  bool is_connected = false, are_refills_stopped = false;
+  double risk = 0;  // of all sessions, also of those that have ended
   JobCounts jobs;
   std::uint64_t ands = 0, inputs = 0;  // in stock
   std::uint64_t low_ands = 0, high_ands = 0;

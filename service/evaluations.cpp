@@ -1,5 +1,7 @@
 #include "service/evaluations.h"
 
+#include "base/error.h"
+
 namespace tinyot::service {
 
 engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel) {
@@ -27,14 +29,18 @@ Evaluations::~Evaluations() {
   for (Worker& worker : workers_) worker.thread.request_stop();
 }
 
-bool Evaluations::begin(std::size_t worker, Order order) {
+std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
   {
     const std::lock_guard lock(mutex_);
-    if (workers_[worker].next) return false;
-    workers_[worker].next = std::move(order);
+    Worker& worker = workers_[index];
+    if (worker.next) return "two jobs on one connection";
+    if (worker.group == order.group && worker.session != order.session)
+      return "the connection belongs to session " + std::to_string(worker.session) +
+             ", and the job is to use session " + std::to_string(order.session);
+    worker.next = std::move(order);
   }
   changed_.notify_all();
-  return true;
+  return std::nullopt;
 }
 
 void Evaluations::cancel(const Job& job) {
@@ -46,12 +52,34 @@ void Evaluations::cancel(const Job& job) {
   }
 }
 
-void Evaluations::close_idle() {
+void Evaluations::close_below(std::uint64_t session) {
   {
     const std::lock_guard lock(mutex_);
-    for (Worker& worker : workers_) worker.is_to_close = !worker.running && worker.group != 0;
+    for (Worker& worker : workers_)
+      if (worker.group != 0 && worker.session < session) worker.is_to_close = true;
   }
   changed_.notify_all();
+}
+
+void Evaluations::end_session(std::uint64_t session, const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (Worker& worker : workers_) {
+      if (worker.group == 0 || worker.session != session) continue;
+      worker.is_to_close = true;
+      if (!worker.running) continue;
+      worker.ended_because = reason;
+      worker.cancel.request_stop();
+    }
+  }
+  changed_.notify_all();
+}
+
+void Evaluations::close(Worker& worker) {
+  worker.evaluator.reset();
+  worker.group = worker.session = 0;
+  worker.is_to_close = false;
+  worker.ended_because.clear();
 }
 
 void Evaluations::work(std::size_t index, const std::stop_token& stop) {
@@ -63,25 +91,24 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
       changed_.wait(lock, stop, [&] { return worker.next || worker.is_to_close; });
       if (stop.stop_requested()) break;
       if (worker.is_to_close || worker.next->group != worker.group) {
-        worker.evaluator.reset();
-        worker.group = 0;
-        worker.is_to_close = false;
+        close(worker);
         if (!worker.next) continue;
         worker.cancel = {};
       }
       order = std::move(*worker.next);
       worker.next.reset();
       worker.running = order.job;
+      worker.group = order.group;
+      worker.session = order.session;
     }
     Outcome outcome = evaluate(worker, order);
     {
       const std::lock_guard lock(mutex_);
       worker.running.reset();
+      if (outcome.error && !worker.ended_because.empty())
+        outcome.error = {ErrorClass::Store, worker.ended_because};
       // The stop request came too late for this job, but would end the next one.
-      if (outcome.error || worker.cancel.stop_requested()) {
-        worker.evaluator.reset();
-        worker.group = 0;
-      }
+      if (outcome.error || worker.is_to_close || worker.cancel.stop_requested()) close(worker);
     }
     ended_(index, order, std::move(outcome));
   }
@@ -103,13 +130,14 @@ void Evaluations::connect(Worker& worker, const Order& order) {
                              .advance_ands = kAdvanceAnds};
   worker.evaluator = std::make_unique<engine::Evaluator>(request, cancel);
   worker.traffic = {};
-  const std::lock_guard lock(mutex_);
-  worker.group = order.group;
 }
 
 Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
   Outcome outcome;
   try {
+    if (order.session < sessions_.retired_below())
+      throw StoreError("session " + std::to_string(order.session) +
+                       " was retired before the job began: submit the job again");
     if (!worker.evaluator) connect(worker, order);
     const JobRequest& job = order.job->request();
     if (!order.inputs) throw Cancelled();

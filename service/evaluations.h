@@ -1,5 +1,6 @@
 // The evaluations with one peer, several at a time. Each worker has a connection of its own, which
-// it keeps from one job to the next of the same session.
+// it keeps from one job to the next of the same session. A connection knows its session: no job of
+// another session is evaluated on it, and none at all once the session has been retired or revoked.
 #pragma once
 
 #include <condition_variable>
@@ -51,25 +52,32 @@ class Evaluations {
   // Cancels what is running.
   ~Evaluations();
 
-  // False if the worker has an order that it has not begun yet.
-  bool begin(std::size_t worker, Order order);
+  // Returns why the order is refused: the worker has one that it has not begun yet, or its
+  // connection belongs to another session. Empty if it is accepted.
+  std::optional<std::string> begin(std::size_t worker, Order order);
   void cancel(const Job& job);
-  // Closes the connections that are not in use.
-  void close_idle();
+  // Closes the connections of older sessions, each as soon as it is not in use.
+  void close_below(std::uint64_t session);
+  // Closes the connections of a session at once, and cancels its jobs; they fail with `reason`.
+  void end_session(std::uint64_t session, const std::string& reason);
 
  private:
   struct Worker {
     std::optional<Order> next;     // to be begun
     std::shared_ptr<Job> running;  // null: idle
     std::stop_source cancel;       // of the connection
-    std::uint64_t group = 0;       // of the connection; 0: there is none
-    bool is_to_close = false;
+    // Of the connection; 0: there is none. Both are set when its first order is begun.
+    std::uint64_t group = 0, session = 0;
+    bool is_to_close = false;   // at the end of the running job
+    std::string ended_because;  // the session has ended, so the running job is cancelled
     std::unique_ptr<engine::Evaluator> evaluator;  // of the worker's thread
     Traffic traffic;                               // of the connection
     std::jthread thread;
   };
 
   void work(std::size_t index, const std::stop_token& stop);
+  // Closes the connection. Under the lock.
+  static void close(Worker& worker);
   Outcome evaluate(Worker& worker, const Order& order);
   void connect(Worker& worker, const Order& order);
   std::optional<std::filesystem::path> ledger_of(const Worker& worker) const;

@@ -54,7 +54,8 @@ Peer::Peer(const config::Peer& config, Shared& shared)
               const Lock lock(mutex_);
               if (link_ && link_->group() != group) link_->shut_down();
             }),
-      sessions_(std::filesystem::path(shared.config.directory()) / config.name(), shared.store_key),
+      sessions_(std::filesystem::path(shared.config.directory()) / config.name(), shared.store_key,
+                {.sessions_per_day = config.sessions_per_day(), .sigma = config.sigma()}),
       policy_(read_policy(config.policy())), connections_(config.evaluations()) {
   if (policy_.is_empty())
     log_event(LogLevel::Warning, "policy allows nothing",
@@ -102,9 +103,10 @@ std::optional<std::string> Peer::too_large(const engine::LoadedCircuit& circuit)
 void Peer::submit(const SharedJob& job) {
   const Lock lock(mutex_);
   if (!link_) return;  // it is offered once connected
-  offer(*job);
+  to_offer_.push_back(job);
+  offer_waiting();
   if (const auto offered = offers_.find(job->id()); offered != offers_.end())
-    match(job, offered->second);
+    match(job, offered->second.terms);
 }
 
 void Peer::cancel(const SharedJob& job) {
@@ -112,12 +114,18 @@ void Peer::cancel(const SharedJob& job) {
   if (!shared_.jobs.cancel(*job)) return;
   shared_.metrics.evaluation(name(), "cancelled");
   leave_queue(*job);
+  matched_.erase(job->id());
+  forget_offer(job->id());
   evaluations_->cancel(*job);
   withdraw(*job);
 }
 
 void Peer::give_up(const SharedJob& job) {
   const Lock lock(mutex_);
+  // Since it was found late, it may have begun: its outputs may be on their way.
+  if (const JobState state = shared_.jobs.status(*job).state;
+      state != JobState::WaitingForPeer && state != JobState::Queued)
+    return;
   const bool is_queued = leave_queue(*job);
   std::string why = is_queued ? "no material or no free connection for the job"
                               : "the peer has not submitted the job";
@@ -137,7 +145,11 @@ PeerStatus Peer::status() {
   status.is_connected = link_ != nullptr;
   status.is_refilling = is_refilling_;
   status.revoked = revoked_;
+  status.refills_stopped = refills_stopped_;
+  if (refills_stopped_.empty() && !peers_refusal_.empty())
+    status.refills_stopped = "the peer declines: " + peers_refusal_;
   status.stock = sessions_.stock();
+  status.risk = as_double(sessions_.record().total(open_risk()));
   for (const SessionStock& session : common_of(status.stock)) {
     if (session.left.ands == 0) continue;
     status.current = session.number;
@@ -154,6 +166,8 @@ PeerGauges Peer::gauges() {
   {
     const Lock lock(mutex_);
     gauges.is_connected = link_ != nullptr;
+    gauges.are_refills_stopped = !refills_stopped_.empty();
+    gauges.risk = as_double(sessions_.record().total(open_risk()));
     const engine::Work left = left_at_both();
     gauges.ands = left.ands;
     gauges.inputs = left.inputs;
@@ -167,12 +181,27 @@ std::string Peer::retire() {
   const Lock lock(mutex_);
   const auto stock = sessions_.stock();
   if (stock.empty()) throw StoreError("there is no session with " + name());
-  sessions_.set_retired_below(stock.back().number + 1);
+  const std::uint64_t below = stock.back().number + 1;
+  sessions_.record().set_retired_below(below);
+  evaluations_->close_below(below);
+  connections_.assign(connections_.size(), {});
   refill_break_.request_stop();
   is_to_look_ = true;
   changed_.notify_all();
   send_stock();
   return stock.back().id;
+}
+
+void Peer::resume_refills() {
+  const Lock lock(mutex_);
+  sessions_.record().resume(open_risk());
+  local_failure_.reset();
+  refills_stopped_.clear();
+  refill_pause_ = {};
+  next_refill_ = {};
+  is_to_look_ = true;
+  changed_.notify_all();
+  log_event(LogLevel::Info, "refills resumed", {{"peer", name()}});
 }
 
 void Peer::stop_beginning() {

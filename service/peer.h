@@ -6,7 +6,6 @@
 // daemon: the peer may have learnt its outputs, and a second evaluation could use other inputs.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -19,11 +18,14 @@
 #include <vector>
 
 #include "config.pb.h"
+#include "engine/preprocess.h"
 #include "service/daemon_metrics.h"
 #include "service/evaluations.h"
 #include "service/jobs.h"
+#include "service/log_rate.h"
 #include "service/peer_link.h"
 #include "service/policy.h"
+#include "service/refill_slots.h"
 #include "service/sessions.h"
 
 namespace tinyot::service {
@@ -34,7 +36,7 @@ struct Shared {
   std::optional<storage::StoreKey> store_key;
   Jobs& jobs;
   DaemonMetrics& metrics;
-  std::atomic_flag is_refilling{};  // one refill at a time
+  RefillSlots refill_slots;
 };
 
 // The state of a peer, for operators.
@@ -42,7 +44,9 @@ struct PeerStatus {
   std::string name, last_error;
   Party party = Party::A;
   bool is_connected = false, is_refilling = false;
-  std::uint64_t revoked = 0;  // sessions since the daemon started
+  std::uint64_t revoked = 0;    // sessions since the daemon started
+  std::string refills_stopped;  // why; empty if they are not
+  double risk = 0;              // of all sessions with the peer, also of those that have ended
   std::vector<SessionStock> stock;
   std::uint64_t current = 0;  // number of the session that the next job uses; 0 if there is none
 };
@@ -75,6 +79,8 @@ class Peer {
   PeerGauges gauges();
   // Ends the current session; a new one begins. Fails: StoreError if there is none.
   std::string retire();
+  // The operator has found the cause: refills that a limit has stopped go on.
+  void resume_refills();
 
   // From now on no job begins and the peer gets no more messages; a refill ends after its unit.
   void stop_beginning();
@@ -87,6 +93,16 @@ class Peer {
   struct Running {
     SharedJob job;
     std::uint64_t session = 0;
+  };
+  struct Offered {
+    wire::Terms terms;
+    std::size_t bytes = 0;
+  };
+  // A refill's share of what the peers have in common.
+  struct RefillTurn {
+    ByteCount moved = 0;
+    std::stop_source broken;
+    std::unique_ptr<RefillSlots::Slot> slot;
   };
   // The connection of a worker as the leading party sees it.
   struct Connection {
@@ -102,10 +118,12 @@ class Peer {
   std::vector<net::Parameter> parameters() const;
   void handle(const wire::Message& message);
   void send(const wire::Message& message);
+  void offer_waiting();
   void offer(const Job& job);
   void withdraw(const Job& job);
   void refuse(const std::string& job, const std::string& reason);
   void log_refusal(const std::string& job, const std::string& reason);
+  void forget_offer(const std::string& job);
   void rejected(const std::string& connection);
   void offered(const wire::Offer& offer);
   void refused(const wire::Refuse& refuse);
@@ -125,13 +143,22 @@ class Peer {
   // peer_refills.cpp: refills.
   void keep_stocked(const std::stop_token& stop);
   void end_old_sessions();
+  void end_revoked_sessions();
   bool is_refill_due();
   void lead_refill(const std::stop_token& stop);
   void follow_refill(const wire::Refill& order, const std::stop_token& stop);
   wire::Refill next_refill();
-  std::uint64_t last_session() const;
+  engine::PreprocessRequest refill_request(std::uint64_t session) const;
+  std::optional<std::string> refusal_to_refill(std::uint64_t session);
+  void set_local_failure(const std::string& message);
+  void note_peers_answer(const std::string& reason);
+  void stop_refills(const std::string& reason);
+  BeginsBy cause_of_new_session();
+  Risk open_risk();
+  std::uint64_t last_session();
   bool has_session(std::uint64_t number);
-  void refill(const wire::Refill& order, const std::stop_token& stop);
+  bool take_slot(RefillTurn& turn);
+  void refill(const wire::Refill& order, const std::stop_token& stop, RefillTurn& turn);
   void send_stock();
 
   const config::Peer config_;
@@ -148,7 +175,9 @@ class Peer {
   Policy policy_;
   std::string last_error_, last_rejection_;
   bool is_stopping_ = false;
-  std::map<std::string, wire::Terms> offers_;  // of the peer, by job
+  std::map<std::string, Offered> offers_;  // of the peer, by job
+  std::size_t offers_bytes_ = 0;
+  std::deque<SharedJob> to_offer_;  // as soon as the link has room
   std::map<std::string, Clock::time_point> matched_;
   std::deque<SharedJob> queue_;             // that both parties want, on the same terms
   std::map<std::size_t, Running> running_;  // by worker
@@ -164,9 +193,19 @@ class Peer {
   std::optional<wire::Refill> refill_order_;  // of the leading party, to be begun
   std::optional<wire::RefillAnswer> refill_answer_;
   bool is_refilling_ = false;
+  std::uint64_t refill_session_ = 0;
   std::stop_source refill_stop_, refill_break_;  // after the unit, and at once
   Clock::time_point next_refill_{};
   std::chrono::milliseconds refill_pause_{0};
+  std::string refills_stopped_;  // why; empty if they are not
+  std::string peers_refusal_;    // of the last order of a refill
+  // Why the last refill failed at this party, until free space or the operator changes that.
+  struct LocalFailure {
+    std::string message;
+    std::uint64_t free_bytes = 0;
+  };
+  std::optional<LocalFailure> local_failure_;
+  LogRate refusal_lines_, rejection_lines_;
 
   std::unique_ptr<Evaluations> evaluations_;
   std::jthread stocker_, linker_;

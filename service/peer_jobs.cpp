@@ -5,6 +5,7 @@
 #include "engine/advance.h"
 #include "engine/connection.h"
 #include "service/event_log.h"
+#include "service/foreign_text.h"
 #include "service/peer.h"
 
 namespace tinyot::service {
@@ -50,15 +51,14 @@ MaterialCounts needed_by(const Job& job, MaterialForm form) {
 // `theirs` is a copy, as the offer is erased. Both parties compare; the leading one begins the job.
 void Peer::match(const SharedJob& job, wire::Terms theirs) {
   const wire::Terms& mine = job->request().terms;
-  matched_.try_emplace(job->id(), Clock::now());
+  if (leads()) forget_offer(job->id());
   if (shared_.jobs.status(*job).state != JobState::WaitingForPeer) return;
-  if (leads()) offers_.erase(job->id());
+  matched_.try_emplace(job->id(), Clock::now());
   std::optional<std::string> reason;
-  if (!same_terms(mine, theirs)) {
-    reason = "the parties disagree on the job's " + difference(mine, theirs);
-  } else if (leads()) {
-    reason = policy_.begin(mine, Clock::now());
-  }
+  if (!same_terms(mine, theirs))
+    reason = foreign_text("the parties disagree on the job's " + difference(mine, theirs));
+  else if (leads())
+    reason = policy_.refusal(mine, Clock::now());
   if (reason) {
     fail(job, {ErrorClass::Disagreement, *reason});
     if (leads()) refuse(job->id(), *reason);
@@ -81,6 +81,7 @@ bool Peer::leave_queue(const Job& job) {
 void Peer::fail(const SharedJob& job, JobError error) {
   if (!shared_.jobs.fail(*job, error)) return;
   matched_.erase(job->id());
+  forget_offer(job->id());
   shared_.metrics.evaluation(name(), outcome_name(error.error_class));
   log_event(LogLevel::Warning, "job failed",
             {{"peer", name()}, {"job", job->id()}, {"error", error.message}});
@@ -142,13 +143,23 @@ std::optional<SessionStock> Peer::session_for(const Job& job) {
 void Peer::dispatch() {
   if (!leads() || !link_ || is_stopping_) return;
   is_starved_ = false;
-  for (std::size_t worker = 0; worker < connections_.size() && !queue_.empty(); ++worker) {
-    if (running_.contains(worker)) continue;
+  std::size_t worker = 0;
+  while (worker < connections_.size() && !queue_.empty()) {
+    if (running_.contains(worker)) {
+      ++worker;
+      continue;
+    }
     const SharedJob job = queue_.front();
     const auto session = session_for(*job);
     if (!session) break;
     queue_.pop_front();
-    begin(job, worker, *session);
+    // The rate of a policy is that of jobs that begin.
+    if (const auto reason = policy_.begin(job->request().terms, Clock::now())) {
+      fail(job, {ErrorClass::Disagreement, *reason});
+      refuse(job->id(), *reason);
+      continue;
+    }
+    begin(job, worker++, *session);
   }
   is_to_look_ = true;
   changed_.notify_all();
@@ -168,7 +179,9 @@ void Peer::begin(const SharedJob& job, std::size_t worker, const SessionStock& s
   start.set_group(connection.group);
   start.set_session(session.number);
   send(message);
-  evaluations_->begin(worker, {job, shared_.jobs.inputs(*job), connection.group, session.number});
+  const auto refusal = evaluations_->begin(
+      worker, {job, shared_.jobs.inputs(*job), connection.group, session.number});
+  ENSURE(!refusal);  // the worker is free, and each session has groups of its own
 }
 
 void Peer::ended(std::size_t worker, const Evaluations::Order& order,
@@ -179,6 +192,9 @@ void Peer::ended(std::size_t worker, const Evaluations::Order& order,
   shared_.metrics.traffic(name(), "evaluation", outcome.traffic);
   if (outcome.error) {
     connections_[worker] = {};
+    // A check that failed here ends the session for all workers, before anything else.
+    (void)sessions_.stock();
+    end_revoked_sessions();
     if (outcome.error->error_class == ErrorClass::PeerCheated) {
       shared_.metrics.cheating(name());
       log_event(LogLevel::Error, "peer cheated",

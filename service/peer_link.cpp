@@ -9,14 +9,15 @@ namespace {
 
 constexpr net::MessageTag kParameters{0x4001, "daemon.parameters"};
 constexpr net::MessageTag kMessage{0x4002, "daemon.message"};
-constexpr std::size_t kMessageBytesMax = std::size_t{1} << 16, kOutboxMax = 100'000;
+constexpr std::size_t kMessageBytesMax = std::size_t{1} << 16;
 constexpr auto kSilenceMax = std::chrono::seconds(5), kHandshakeTime = std::chrono::seconds(10),
                kLastWords = std::chrono::seconds(1);
 
 }  // namespace
 
 PeerLink::PeerLink(StreamPort& port, Party me, std::vector<net::Parameter> parameters,
-                   const std::stop_token& cancel) {
+                   const std::stop_token& cancel, std::function<void()> drained)
+    : drained_(std::move(drained)) {
   StreamPort::LinkStreams link;
   if (port.listens()) {
     link = port.accept_link(cancel);
@@ -45,12 +46,20 @@ PeerLink::~PeerLink() { shut_down(); }
 void PeerLink::send(const wire::Message& message) {
   {
     const std::lock_guard lock(mutex_);
-    if (outbox_.size() < kOutboxMax)
-      outbox_.push_back(message.SerializeAsString());
-    else
+    std::string bytes = message.SerializeAsString();
+    if (outbox_bytes_ + bytes.size() <= kOutboxBytesMax) {
+      outbox_bytes_ += bytes.size();
+      outbox_.push_back(std::move(bytes));
+    } else {
       in_->set_deadline(std::chrono::steady_clock::now());
+    }
   }
   changed_.notify_all();
+}
+
+bool PeerLink::has_room() {
+  const std::lock_guard lock(mutex_);
+  return outbox_bytes_ < kOutboxBytesMax / 2;
 }
 
 wire::Message PeerLink::receive() {
@@ -76,9 +85,20 @@ void PeerLink::write_all(const std::stop_token& stop) {
       }
       if (messages.empty() && stop.stop_requested()) return;
       if (messages.empty()) messages.emplace_back();
-      for (const std::string& message : messages)
+      std::size_t sent = 0;
+      for (const std::string& message : messages) {
         out_->send(kMessage, std::as_bytes(std::span(message)));
+        sent += message.size();
+      }
       out_->flush();
+      if (sent == 0) continue;
+      bool is_drained = false;
+      {
+        const std::lock_guard lock(mutex_);
+        outbox_bytes_ -= sent;
+        is_drained = outbox_.empty();
+      }
+      if (is_drained && drained_) drained_();
     }
   } catch (const Error&) {
     in_->set_deadline(std::chrono::steady_clock::now());

@@ -1,7 +1,10 @@
 // The link with a peer, and what its messages ask for.
+#include <limits>
+
 #include "base/error.h"
 #include "service/configuration.h"
 #include "service/event_log.h"
+#include "service/foreign_text.h"
 #include "service/peer.h"
 
 namespace tinyot::service {
@@ -9,7 +12,8 @@ namespace {
 
 constexpr const char* kMessagesVersion = "1";  // of peer.proto
 constexpr std::chrono::milliseconds kLinkPauseMin{200}, kLinkPauseMax{10'000};
-constexpr std::size_t kReasonMax = 400;  // characters of a peer's text that are kept
+// Offers of a peer whose job this party's clients have not submitted yet, besides jobs_max.
+constexpr std::size_t kOffersBytesMax = std::size_t{16} << 20;
 
 }  // namespace
 
@@ -34,7 +38,10 @@ void Peer::keep_linked(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     std::string why;
     try {
-      const auto link = std::make_shared<PeerLink>(port_, me_, parameters(), stop);
+      const auto link = std::make_shared<PeerLink>(port_, me_, parameters(), stop, [this] {
+        const Lock lock(mutex_);
+        offer_waiting();
+      });
       const std::stop_callback end(stop, [&] { link->shut_down(); });
       link_is_up(link);
       pause = kLinkPauseMin;
@@ -43,8 +50,8 @@ void Peer::keep_linked(const std::stop_token& stop) {
       break;
     } catch (const PeerCheated& error) {
       why = "the peer does not follow the protocol of the link (check: " + error.check() + ")";
-    } catch (const Error& error) {
-      why = error.what();
+    } catch (const std::exception& error) {
+      why = foreign_text(error.what());
     }
     if (!stop.stop_requested()) link_is_down(why);
     Lock lock(mutex_);
@@ -63,8 +70,9 @@ void Peer::link_is_up(std::shared_ptr<PeerLink> link) {
   last_error_.clear();
   log_event(LogLevel::Info, "peer connected", {{"peer", name()}});
   send_stock();
-  for (const SharedJob& job : shared_.jobs.of_peer(name()))
-    if (shared_.jobs.status(*job).state == JobState::WaitingForPeer) offer(*job);
+  to_offer_.clear();
+  for (SharedJob& job : shared_.jobs.of_peer(name())) to_offer_.push_back(std::move(job));
+  offer_waiting();
 }
 
 void Peer::link_is_down(const std::string& why) {
@@ -78,16 +86,27 @@ void Peer::link_is_down(const std::string& why) {
   last_rejection_.clear();
   for (const SharedJob& job : queue_) shared_.jobs.set_state(*job, JobState::WaitingForPeer);
   queue_.clear();
+  to_offer_.clear();
   offers_.clear();
+  offers_bytes_ = 0;
   peers_stock_.Clear();
   refill_order_.reset();
   connections_.assign(connections_.size(), {});
-  evaluations_->close_idle();
+  evaluations_->close_below(std::numeric_limits<std::uint64_t>::max());
   changed_.notify_all();
 }
 
 void Peer::send(const wire::Message& message) {
   if (link_) link_->send(message);
+}
+
+// As many as the link has room for; the rest once it has sent these.
+void Peer::offer_waiting() {
+  while (link_ && !to_offer_.empty() && link_->has_room()) {
+    const SharedJob job = std::move(to_offer_.front());
+    to_offer_.pop_front();
+    if (shared_.jobs.status(*job).state == JobState::WaitingForPeer) offer(*job);
+  }
 }
 
 void Peer::offer(const Job& job) {
@@ -104,23 +123,37 @@ void Peer::withdraw(const Job& job) {
 }
 
 void Peer::rejected(const std::string& connection) {
-  log_event(LogLevel::Warning, "connection rejected", {{"peer", name()}, {"error", connection}});
   const Lock lock(mutex_);
-  last_rejection_ = connection;
+  last_rejection_ = foreign_text(connection);
+  if (const auto suppressed = rejection_lines_.admit(Clock::now()))
+    log_event(LogLevel::Warning, "connection rejected",
+              {{"peer", name()}, {"error", last_rejection_}, {"suppressed", *suppressed}});
 }
 
 void Peer::log_refusal(const std::string& job, const std::string& reason) {
   shared_.metrics.refusal(name(), "this_party");
-  log_event(LogLevel::Warning, "job refused",
-            {{"peer", name()}, {"job", job}, {"reason", reason}, {"by", "this party"}});
+  if (const auto suppressed = refusal_lines_.admit(Clock::now()))
+    log_event(LogLevel::Warning, "job refused",
+              {{"peer", name()},
+               {"job", job},
+               {"reason", foreign_text(reason)},
+               {"by", "this party"},
+               {"suppressed", *suppressed}});
 }
 
 void Peer::refuse(const std::string& job, const std::string& reason) {
   log_refusal(job, reason);
   wire::Message message;
   message.mutable_refuse()->set_job(job);
-  message.mutable_refuse()->set_reason(reason);
+  message.mutable_refuse()->set_reason(foreign_text(reason));
   send(message);
+}
+
+void Peer::forget_offer(const std::string& job) {
+  const auto found = offers_.find(job);
+  if (found == offers_.end()) return;
+  offers_bytes_ -= found->second.bytes;
+  offers_.erase(found);
 }
 
 void Peer::handle(const wire::Message& message) {
@@ -129,7 +162,7 @@ void Peer::handle(const wire::Message& message) {
     case wire::Message::kOffer:
       return offered(message.offer());
     case wire::Message::kWithdraw: {
-      offers_.erase(message.withdraw().job());
+      forget_offer(message.withdraw().job());
       const SharedJob job = shared_.jobs.find(message.withdraw().job());
       if (job && job->request().peer == name()) leave_queue(*job);
       return;
@@ -157,31 +190,35 @@ void Peer::handle(const wire::Message& message) {
     case wire::Message::BODY_NOT_SET:
       break;
   }
-  throw NetworkError("the peer sent a message that is not its to send");
+  throw NetworkError("the peer sent a message that is not party " +
+                     std::string(1, letter(peer_of(me_))) + "'s to send");
 }
 
 void Peer::offered(const wire::Offer& offer) {
   const std::string& id = offer.job();
   if (!is_name(id)) throw NetworkError("the peer offers a job without a name");
-  if (offers_.size() >= shared_.config.jobs_max() && !offers_.contains(id))
-    return refuse(id, "the peer has offered more jobs than jobs_max");
+  forget_offer(id);
+  const std::size_t bytes = offer.ByteSizeLong();
+  if (offers_.size() >= shared_.config.jobs_max() || offers_bytes_ + bytes > kOffersBytesMax)
+    return refuse(id, "the peer has offered more jobs than this daemon keeps");
   if (const auto reason = policy_.refusal(offer.terms(), Clock::now())) return refuse(id, *reason);
   const SharedJob job = shared_.jobs.find(id);
   const bool is_ours = job && job->request().peer == name();
   if (is_ours && has_ended(shared_.jobs.status(*job).state))
     return refuse(id, "the job has ended at the other party: submit it under another id");
-  offers_[id] = offer.terms();
+  offers_[id] = {offer.terms(), bytes};
+  offers_bytes_ += bytes;
   if (is_ours) match(job, offer.terms());
 }
 
 void Peer::refused(const wire::Refuse& refuse) {
-  offers_.erase(refuse.job());
+  forget_offer(refuse.job());
   const SharedJob job = shared_.jobs.find(refuse.job());
   if (!job || job->request().peer != name()) return;
   shared_.metrics.refusal(name(), "peer");
   leave_queue(*job);
-  fail(job, {ErrorClass::Disagreement,
-             "the peer refuses the job: " + refuse.reason().substr(0, kReasonMax)});
+  fail(job,
+       {ErrorClass::Disagreement, "the peer refuses the job: " + foreign_text(refuse.reason())});
   evaluations_->cancel(*job);
 }
 
@@ -189,7 +226,7 @@ void Peer::refused(const wire::Refuse& refuse) {
 void Peer::started(const wire::Start& start) {
   const SharedJob job = shared_.jobs.find(start.job());
   const auto offered = offers_.find(start.job());
-  if (start.worker() >= connections_.size() || start.group() == 0 ||
+  if (!is_name(start.job()) || start.worker() >= connections_.size() || start.group() == 0 ||
       (start.group() & StreamPort::kLinkBit) != 0)
     throw NetworkError("the peer begins a job on a connection that there cannot be");
   std::string reason;
@@ -198,7 +235,7 @@ void Peer::started(const wire::Start& start) {
   else if (!job || job->request().peer != name() || offered == offers_.end() ||
            shared_.jobs.status(*job).state != JobState::Queued)
     reason = "the job has not been submitted, or no longer waits";
-  else if (!same_terms(job->request().terms, offered->second))
+  else if (!same_terms(job->request().terms, offered->second.terms))
     reason = "the parties have submitted different jobs under this id";
   else if (start.session() < sessions_.retired_below() || !has_session(start.session()))
     reason = "there is no such session, or it has been retired";
@@ -207,15 +244,16 @@ void Peer::started(const wire::Start& start) {
     fail(job, {ErrorClass::Disagreement, *against});
     return refuse(start.job(), *against);
   }
-  offers_.erase(offered);
   std::erase(queue_, job);
+  // The worker's outcome waits for this lock.
+  if (const auto against = evaluations_->begin(
+          start.worker(), {job, shared_.jobs.inputs(*job), start.group(), start.session()})) {
+    fail(job, {ErrorClass::Network, "the peer began the job on a wrong connection: " + *against});
+    return refuse(start.job(), *against);
+  }
+  forget_offer(start.job());
   shared_.jobs.set_state(*job, JobState::Running);
   current_ = std::max(current_, start.session());
-  if (!evaluations_->begin(start.worker(),
-                           {job, shared_.jobs.inputs(*job), start.group(), start.session()})) {
-    fail(job, {ErrorClass::Network, "the peer began two jobs on one connection"});
-    refuse(start.job(), "two jobs on one connection");
-  }
 }
 
 }  // namespace tinyot::service

@@ -5,9 +5,11 @@
 
 #include "base/error.h"
 #include "engine/connection.h"
+#include "engine/disk_space.h"
 #include "engine/preprocess.h"
 #include "service/breakable_stream.h"
 #include "service/event_log.h"
+#include "service/foreign_text.h"
 #include "service/peer.h"
 
 namespace tinyot::service {
@@ -15,14 +17,32 @@ namespace {
 
 constexpr auto kStockInterval = std::chrono::seconds(1), kAnswerTime = std::chrono::seconds(30);
 constexpr std::chrono::milliseconds kRefillPauseMin{1000}, kRefillPauseMax{300'000};
+constexpr auto kSlotTime = std::chrono::seconds(5);
+constexpr std::chrono::milliseconds kSlotInterval{100};
 constexpr int kRefillNice = 10;
 // By so many sessions a peer may be ahead of this party, which may have lost its disk.
 constexpr std::uint64_t kSessionsAhead = std::uint64_t{1} << 20;
+// Sessions whose stores are kept: the one that is filled, and those before that still have
+// material.
+constexpr std::size_t kSessionsKept = 3;
+// A peer that claims to have less than this party has makes it store at most so many times `high`.
+constexpr std::uint64_t kStockMax = 2;
+// Free space that has to come back before a refill that failed at this party is tried again.
+constexpr std::uint64_t kSpaceGained = std::uint64_t{1} << 20;
 
-// Of this thread and those that it starts: evaluations go first.
+// Lowers the priority of this thread and its children: evaluations come first.
 class LowPriority {
  public:
   LowPriority() { ::setpriority(PRIO_PROCESS, 0, kRefillNice); }
+};
+
+class RefillObserver final : public Observer {
+ public:
+  explicit RefillObserver(std::function<void()> connected) : connected_(std::move(connected)) {}
+  void connected() override { connected_(); }
+
+ private:
+  const std::function<void()> connected_;
 };
 
 }  // namespace
@@ -64,27 +84,37 @@ void Peer::keep_stocked(const std::stop_token& stop) {
   }
 }
 
-void Peer::end_old_sessions() {
-  std::vector<std::string> reasons;
-  const std::vector<SessionStock> all = sessions_.stock(&reasons);
-  for (const std::string& reason : reasons) {
+// A session that a check has ended is given up for all that use it.
+void Peer::end_revoked_sessions() {
+  for (const RevokedSession& session : sessions_.take_revoked()) {
     ++revoked_;
     shared_.metrics.session_ended(name(), "revoked");
-    log_event(LogLevel::Error, "session revoked", {{"peer", name()}, {"reason", reason}});
+    log_event(LogLevel::Error, "session revoked",
+              {{"peer", name()}, {"number", session.number}, {"reason", session.reason}});
+    evaluations_->end_session(session.number, "the session is revoked: " + session.reason);
+    for (Connection& connection : connections_)
+      if (connection.session == session.number) connection = {};
+    if (is_refilling_ && refill_session_ == session.number) refill_break_.request_stop();
+    send_stock();
   }
-  // Sessions older than those that can be used at both parties are of no use.
+}
+
+// Sessions that can no longer be used are retired: those that an operator has retired, those older
+// than the oldest that both parties can use, and all but the newest few, whatever the peer claims.
+void Peer::end_old_sessions() {
+  const std::vector<SessionStock> all = sessions_.stock();
+  end_revoked_sessions();
   std::uint64_t below = std::max(current_, sessions_.retired_below());
   for (const SessionStock& session : common_of(all))
     if (session.left.ands > 0) {
       below = std::max(below, session.number);
       break;
     }
-  if (all.empty() || all.front().number >= below) {
-    if (!reasons.empty()) send_stock();
-    return;
-  }
-  evaluations_->close_idle();
-  connections_.assign(connections_.size(), {});
+  if (all.size() > kSessionsKept) below = std::max(below, all[all.size() - kSessionsKept].number);
+  if (all.empty() || all.front().number >= below) return;
+  evaluations_->close_below(below);
+  for (Connection& connection : connections_)
+    if (connection.session < below) connection = {};
   for (const std::uint64_t number : sessions_.retire_below(below)) {
     const char* const reason = number < sessions_.retired_below() ? "retired" : "replaced";
     shared_.metrics.session_ended(name(), reason);
@@ -104,8 +134,8 @@ bool Peer::is_refill_due() {
 
 // The highest number that this party has used: those of sessions that have ended are not used
 // again.
-std::uint64_t Peer::last_session() const {
-  return std::max({sessions_.last_number(), current_, sessions_.retired_below()});
+std::uint64_t Peer::last_session() {
+  return std::max({sessions_.record().last_number(), current_, sessions_.retired_below()});
 }
 
 bool Peer::has_session(std::uint64_t number) {
@@ -127,13 +157,108 @@ wire::Refill Peer::next_refill() {
   return order;
 }
 
+// Without its connection.
+engine::PreprocessRequest Peer::refill_request(std::uint64_t session) const {
+  engine::PreprocessRequest request;
+  request.party = me_;
+  request.store = sessions_.path_of(session);
+  request.store_key = sessions_.store_key();
+  request.amount = Amount::Left;
+  request.ands = high_.ands;
+  request.inputs = high_.inputs;
+  request.threads = shared_.config.refill_threads();
+  request.parameters.profile = profile_;
+  request.parameters.sigma = config_.sigma();
+  return request;
+}
+
+Risk Peer::open_risk() {
+  Risk risk;
+  for (const SessionStock& session : sessions_.stock()) risk += session.risk;
+  return risk;
+}
+
+// A session of its own account replaces one that this party cannot fill any further.
+BeginsBy Peer::cause_of_new_session() {
+  const auto stock = sessions_.stock();
+  const auto can_be_filled = [&](const SessionStock& session) {
+    return session.number >= sessions_.retired_below() && session.has_room &&
+           session.profile == profile_ && session.sigma == config_.sigma();
+  };
+  return std::ranges::any_of(stock, can_be_filled) ? BeginsBy::PeersClaim : BeginsBy::OwnAccount;
+}
+
+// Why this party takes part in no refill of this session now; empty if it does. The peer decides
+// neither how often sessions begin, nor how soon a refill follows one that it has broken off.
+std::optional<std::string> Peer::refusal_to_refill(std::uint64_t session) {
+  if (is_stopping_) return "the daemon is stopping";
+  if (local_failure_) {
+    std::error_code error;
+    const auto space = std::filesystem::space(shared_.config.directory(), error);
+    if (error || space.available < local_failure_->free_bytes + kSpaceGained)
+      return "the last refill failed at this party: " + local_failure_->message;
+    local_failure_.reset();
+  }
+  engine::Work own;
+  MaterialCounts left;  // of this session
+  for (const SessionStock& stock : sessions_.stock()) {
+    own.ands += stock.left.ands;
+    own.inputs += stock.left.inputs;
+    if (stock.number == session) left = stock.counts;
+  }
+  if (own.ands >= kStockMax * high_.ands && own.inputs >= kStockMax * high_.inputs)
+    return "this party has " + std::to_string(own.ands) +
+           " ANDs in stock, and the peer claims to have less than low of them";
+  const engine::PreprocessRequest request = refill_request(session);
+  if (const auto shortage =
+          engine::disk_shortage(request.store, engine::space_for(request, left)))
+    return shortage->what();
+  if (auto reason = sessions_.record().refusal_to_refill(open_risk())) return reason;
+  if (!has_session(session) && session <= sessions_.record().last_number())
+    return "session " + std::to_string(session) + " has ended";
+  if (!has_session(session))
+    return sessions_.record().refusal_to_begin(cause_of_new_session(), SessionRecord::Clock::now());
+  return std::nullopt;
+}
+
+void Peer::set_local_failure(const std::string& message) {
+  std::error_code error;
+  const auto space = std::filesystem::space(shared_.config.directory(), error);
+  local_failure_ = {message, error ? 0 : space.available};
+}
+
+void Peer::stop_refills(const std::string& reason) {
+  if (refills_stopped_.empty())
+    log_event(LogLevel::Error, "refills stopped", {{"peer", name()}, {"reason", reason}});
+  refills_stopped_ = reason;
+}
+
+bool Peer::take_slot(RefillTurn& turn) {
+  turn.slot = shared_.refill_slots.take(
+      turn.moved, [broken = turn.broken]() mutable { broken.request_stop(); }, Clock::now());
+  return turn.slot != nullptr;
+}
+
+void Peer::note_peers_answer(const std::string& reason) {
+  std::string clean = foreign_text(reason);
+  if (!clean.empty() && peers_refusal_.empty())
+    if (const auto suppressed = refusal_lines_.admit(Clock::now()))
+      log_event(LogLevel::Warning, "refill declined by the peer",
+                {{"peer", name()}, {"reason", clean}, {"suppressed", *suppressed}});
+  peers_refusal_ = std::move(clean);
+}
+
 void Peer::lead_refill(const std::stop_token& stop) {
-  if (shared_.is_refilling.test_and_set()) return;
+  RefillTurn turn;
+  if (!take_slot(turn)) return;
+  turn.slot.reset();  // a peer that does not answer keeps no slot from the others
   wire::Refill order;
   bool begins = false;
   {
     Lock lock(mutex_);
     order = next_refill();
+    if (const auto reason = refusal_to_refill(order.session())) return stop_refills(*reason);
+    refills_stopped_.clear();
     refill_answer_.reset();
     wire::Message message;
     *message.mutable_refill() = order;
@@ -145,83 +270,101 @@ void Peer::lead_refill(const std::stop_token& stop) {
     begins = link_ && refill_answer_ && refill_answer_->group() == order.group() &&
              refill_answer_->begins();
     if (!begins) next_refill_ = Clock::now() + kRefillPauseMin;
+    note_peers_answer(begins || !refill_answer_ ? "" : refill_answer_->reason());
     is_stock_awaited_ = begins;
   }
-  if (begins) refill(order, stop);
-  shared_.is_refilling.clear();
+  if (!begins) return;
+  for (const auto until = Clock::now() + kSlotTime; !take_slot(turn) && Clock::now() < until;) {
+    Lock lock(mutex_);
+    changed_.wait_for(lock, stop, kSlotInterval, [] { return false; });
+  }
+  if (turn.slot) refill(order, stop, turn);
 }
 
 void Peer::follow_refill(const wire::Refill& order, const std::stop_token& stop) {
   wire::Message message;
   wire::RefillAnswer& answer = *message.mutable_refill_answer();
   answer.set_group(order.group());
-  const bool is_free = !shared_.is_refilling.test_and_set();
+  RefillTurn turn;
   {
     const Lock lock(mutex_);
-    answer.set_begins(is_free && !is_stopping_ && order.ands() == high_.ands &&
-                      order.inputs() == high_.inputs &&
-                      order.session() >= std::max(current_, sessions_.retired_below()) &&
-                      order.session() <= last_session() + kSessionsAhead + 1 &&
-                      order.group() != 0 && (order.group() & StreamPort::kLinkBit) == 0);
+    std::optional<std::string> reason;
+    if (order.ands() != high_.ands || order.inputs() != high_.inputs || order.group() == 0 ||
+        (order.group() & StreamPort::kLinkBit) != 0)
+      reason = "the order is not that of a refill up to high";
+    else if (order.session() < std::max(current_, sessions_.retired_below()))
+      reason = "session " + std::to_string(order.session()) + " has been replaced or retired";
+    else if (order.session() > last_session() + kSessionsAhead + 1)
+      reason = "session " + std::to_string(order.session()) + " is too far ahead";
+    else if (Clock::now() < next_refill_)
+      reason = "a refill has failed, and the next one has to wait";
+    else if ((reason = refusal_to_refill(order.session())))
+      stop_refills(*reason);
+    else if (!take_slot(turn))
+      reason = "other peers are being refilled";
+    if (!reason) refills_stopped_.clear();
+    answer.set_begins(!reason);
+    answer.set_reason(reason.value_or(""));
     send(message);
   }
-  if (answer.begins()) refill(order, stop);
-  if (is_free) shared_.is_refilling.clear();
+  if (turn.slot) refill(order, stop, turn);
 }
 
-void Peer::refill(const wire::Refill& order, const std::stop_token& stop) {
-  std::stop_source cancel, broken;
+void Peer::refill(const wire::Refill& order, const std::stop_token& stop, RefillTurn& turn) {
+  std::stop_source cancel;
   const std::stop_callback end(stop, [&] { cancel.request_stop(); });
-  const std::stop_callback give_up(broken.get_token(), [&] { cancel.request_stop(); });
-  engine::PreprocessRequest request;
-  request.party = me_;
+  const std::stop_callback give_up(turn.broken.get_token(), [&] { cancel.request_stop(); });
+  engine::PreprocessRequest request = refill_request(order.session());
   request.endpoint = endpoint_of(port_, order.group(), cancel.get_token());
   request.endpoint.open_stream = [&, open = request.endpoint.open_stream] {
     std::unique_ptr<net::ByteStream> stream =
-        std::make_unique<BreakableStream>(open(), broken.get_token());
+        std::make_unique<BreakableStream>(open(), turn.broken.get_token(), turn.moved);
     if (shared_.config.has_refill_bytes_per_s())
       stream->limit_rate(shared_.config.refill_bytes_per_s());
     return stream;
   };
-  request.store = sessions_.path_of(order.session());
-  request.store_key = sessions_.store_key();
-  request.amount = Amount::Left;
-  request.ands = order.ands();
-  request.inputs = order.inputs();
-  request.threads = shared_.config.refill_threads();
-  request.parameters.profile = profile_;
-  request.parameters.sigma = config_.sigma();
   const bool is_new = !storage::Store::exists(request.store);
+  BeginsBy cause{};
   {
     const Lock lock(mutex_);
     if (is_stopping_ || order.session() < sessions_.retired_below()) return;
+    cause = cause_of_new_session();
     is_refilling_ = true;
+    refill_session_ = order.session();
     refill_stop_ = cancel;
-    refill_break_ = broken;
+    refill_break_ = turn.broken;
   }
   log_event(LogLevel::Info, "refill begins", {{"peer", name()}, {"number", order.session()}});
   std::optional<engine::PreprocessResult> result;
   std::optional<JobError> error;
   try {
-    Observer quiet;
-    result = engine::preprocess(request, quiet, cancel.get_token());
+    // The store has been made, and no unit has begun.
+    RefillObserver observer([&] {
+      if (is_new && order.session() > sessions_.record().last_number())
+        sessions_.record().add_begun(order.session(), cause, SessionRecord::Clock::now());
+    });
+    result = engine::preprocess(request, observer, cancel.get_token());
   } catch (const std::exception&) {
     error = current_error();
   }
   const Lock lock(mutex_);
   is_refilling_ = false;
+  (void)sessions_.stock();
+  end_revoked_sessions();
+  if (is_new && has_session(order.session())) shared_.metrics.session_begun(name());
   shared_.metrics.refill(name(), result.has_value(), result ? result->ands : 0);
   if (result) {
     shared_.metrics.traffic(name(), "refill", traffic_of(result->phases));
-    if (is_new) shared_.metrics.session_begun(name());
     refill_pause_ = {};
     log_event(LogLevel::Info, "stock refilled",
               {{"peer", name()},
                {"session", short_name(engine::session_id_of(result->store))},
                {"ands", result->ands},
                {"seconds", result->wall_s}});
-  } else if (!cancel.stop_requested()) {
+  } else if (!cancel.stop_requested() || turn.broken.stop_requested()) {
     if (error->error_class == ErrorClass::PeerCheated) shared_.metrics.cheating(name());
+    if (error->error_class == ErrorClass::Store && has_session(order.session()))
+      set_local_failure(error->message);
     refill_pause_ = std::min(kRefillPauseMax, std::max(kRefillPauseMin, 2 * refill_pause_));
     log_event(error->error_class == ErrorClass::PeerCheated ? LogLevel::Error : LogLevel::Warning,
               "refill failed", {{"peer", name()}, {"error", error->message}});

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "base/error.h"
 #include "engine/connection.h"
 #include "engine/growth.h"
 #include "service/event_log.h"
-#include "storage/file_io.h"
 #include "storage/retire.h"
 
 namespace tinyot::service {
@@ -18,14 +18,21 @@ namespace fs = std::filesystem;
 // A session does not get more: its log of attempts is read now and then, and new keys are safer.
 constexpr std::uint64_t kUnitsMax = 4096;
 constexpr auto kBudgetInterval = std::chrono::seconds(1);
-// An empty file of this name and a number: older sessions have been retired.
-constexpr std::string_view kRetiredBelow = "retired-below-";
+constexpr std::string_view kRecordFile = "record";
 
 // Of digits alone; 0 for anything else.
 std::uint64_t number_in(std::string_view text) {
   std::uint64_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   return read.ec == std::errc() && read.ptr == text.data() + text.size() ? number : 0;
+}
+
+fs::path private_directory(fs::path directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  fs::permissions(directory, fs::perms::owner_all, error);
+  if (error) throw StoreError("cannot make " + directory.string() + ": " + error.message());
+  return directory;
 }
 
 }  // namespace
@@ -38,7 +45,7 @@ SessionStock Sessions::Open::stock(std::uint64_t number) {
   const storage::Manifest& manifest = store.manifest();
   if (budget_read + kBudgetInterval < Clock::now()) {
     budget_read = Clock::now();
-    const Risk risk = store.attempts().risk;
+    risk = store.attempts().risk;
     const UnitPlan unit = params.plan(params.unit()).front();
     has_room = params.within(unit, risk).has_value() && manifest.units_made < kUnitsMax;
     budget_spent = as_double(risk) / as_double(params.risk_limit());
@@ -53,39 +60,26 @@ SessionStock Sessions::Open::stock(std::uint64_t number) {
           .left = engine::work_in(left, params.material()),
           .has_room = has_room,
           .budget_spent = budget_spent,
+          .risk = risk,
           .bytes = store.store_bytes()};
 }
 
-Sessions::Sessions(fs::path directory, std::optional<storage::StoreKey> store_key)
-    : directory_(std::move(directory)), store_key_(std::move(store_key)) {
+Sessions::Sessions(fs::path directory, std::optional<storage::StoreKey> store_key,
+                   SessionRecord::Limits limits)
+    : directory_(private_directory(std::move(directory))), store_key_(std::move(store_key)),
+      sigma_(limits.sigma), record_(directory_ / kRecordFile, limits) {
   std::error_code error;
-  fs::create_directories(directory_, error);
-  fs::permissions(directory_, fs::perms::owner_all, error);
-  if (error) throw StoreError("cannot make " + directory_.string() + ": " + error.message());
-  for (const auto& entry : fs::directory_iterator(directory_)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(kRetiredBelow))
-      retired_below_ = std::max(retired_below_.load(),
-                                number_in(std::string_view(name).substr(kRetiredBelow.size())));
-  }
   for (const std::uint64_t number : numbers()) {
-    if (!storage::Store::exists(path_of(number)))
+    if (!storage::Store::exists(path_of(number))) {
       fs::remove_all(path_of(number), error);  // not made completely
-    else
-      // Opened alone, a store is recovered.
-      (void)storage::Store::open(path_of(number), {.store_key = store_key_});
+      continue;
+    }
+    // Opened alone, a store is recovered.
+    (void)storage::Store::open(path_of(number), {.store_key = store_key_});
+    // The process ended between making the store and recording it.
+    if (number > record_.last_number())
+      record_.add_begun(number, BeginsBy::OwnAccount, SessionRecord::Clock::now());
   }
-}
-
-void Sessions::set_retired_below(std::uint64_t number) {
-  const auto file = [&](std::uint64_t of) {
-    return directory_ / (std::string(kRetiredBelow) + std::to_string(of));
-  };
-  (void)storage::File::make_new(file(number));
-  storage::sync_directory(directory_);
-  std::error_code error;
-  const std::uint64_t before = retired_below_.exchange(number);
-  if (before != number) fs::remove(file(before), error);
 }
 
 fs::path Sessions::path_of(std::uint64_t number) const {
@@ -120,7 +114,7 @@ Sessions::Open* Sessions::look_at(std::uint64_t number) {
   return &found->second;
 }
 
-std::vector<SessionStock> Sessions::stock(std::vector<std::string>* revoked) {
+std::vector<SessionStock> Sessions::stock() {
   std::vector<SessionStock> sessions;
   const std::lock_guard lock(mutex_);
   for (const std::uint64_t number : numbers()) {
@@ -132,29 +126,43 @@ std::vector<SessionStock> Sessions::stock(std::vector<std::string>* revoked) {
         sessions.push_back(open->stock(number));
         continue;
       }
-      const std::string reason = manifest.revoked_reason;
-      if (remove(number) && revoked != nullptr) revoked->push_back(reason);
+      if (noted_.insert(number).second) revoked_.push_back({number, manifest.revoked_reason});
+      (void)remove(number);
     } catch (const Error& error) {
       open_.erase(number);
-      log_event(LogLevel::Warning, "store cannot be read",
-                {{"store", path_of(number).string()}, {"error", error.what()}});
+      if (noted_.insert(number).second)
+        log_event(LogLevel::Warning, "store cannot be read",
+                  {{"store", path_of(number).string()}, {"error", error.what()}});
     }
   }
   return sessions;
 }
 
-std::uint64_t Sessions::last_number() const {
-  const auto all = numbers();
-  return all.empty() ? 0 : all.back();
+std::vector<RevokedSession> Sessions::take_revoked() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(revoked_, {});
 }
 
+// Of the units that it has outstanding; all that a session may have if it cannot be read.
+Risk Sessions::risk_of(std::uint64_t number) {
+  try {
+    Open* const open = look_at(number);
+    return open == nullptr ? Risk{} : open->store.attempts().risk;
+  } catch (const Error&) {
+    return risk_limit(sigma_, 1);
+  }
+}
+
+// False if it is in use; the next call tries again. Its risk is recorded before its log is removed.
 bool Sessions::remove(std::uint64_t number) {
+  const Risk risk = risk_of(number);
   open_.erase(number);
   try {
     if (storage::Store::exists(path_of(number))) storage::retire_store(path_of(number), store_key_);
   } catch (const StoreError&) {
-    return false;  // in use; the next call tries again
+    return false;
   }
+  record_.add_ended(risk);
   std::error_code error;
   fs::remove_all(path_of(number), error);
   return true;

@@ -2,17 +2,18 @@
 // number. Numbers only increase, and both parties use the same.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "engine/plan.h"
+#include "service/session_record.h"
 #include "storage/inventory.h"
 #include "storage/store.h"
 
@@ -29,26 +30,35 @@ struct SessionStock {
   engine::Work left;
   bool has_room = false;    // for further units
   double budget_spent = 0;  // part of the session's sigma
+  Risk risk;                // of its outstanding units
   std::uint64_t bytes = 0;
+};
+
+struct RevokedSession {
+  std::uint64_t number = 0;
+  std::string reason;
 };
 
 // Thread-safe.
 class Sessions {
  public:
   // Makes the directory, and recovers what an earlier process left. Fails: StoreError.
-  Sessions(std::filesystem::path directory, std::optional<storage::StoreKey> store_key);
+  Sessions(std::filesystem::path directory, std::optional<storage::StoreKey> store_key,
+           SessionRecord::Limits limits);
 
   std::filesystem::path path_of(std::uint64_t number) const;
   const std::optional<storage::StoreKey>& store_key() const { return store_key_; }
 
-  // Oldest first. Sessions that have been revoked are removed; `revoked` gets their reasons.
-  std::vector<SessionStock> stock(std::vector<std::string>* revoked = nullptr);
-  std::uint64_t last_number() const;  // 0 if there has been none
+  SessionRecord& record() { return record_; }
+
+  // Oldest first, without those that have been revoked. These are removed as soon as their stores
+  // are no longer in use.
+  std::vector<SessionStock> stock();
+  // Those that stock() has found revoked since the last call.
+  std::vector<RevokedSession> take_revoked();
 
   // Sessions below this number have been retired by an operator; 0 if there are none.
-  std::uint64_t retired_below() const { return retired_below_; }
-  // Durable on return. Fails: StoreError.
-  void set_retired_below(std::uint64_t number);
+  std::uint64_t retired_below() const { return record_.retired_below(); }
 
   // Ends all sessions below `number` whose stores are not in use: their keys are erased, and the
   // directories removed. Returns their numbers.
@@ -68,17 +78,23 @@ class Sessions {
     Clock::time_point budget_read{};  // its log of attempts is long
     bool has_room = false;
     double budget_spent = 0;
+    Risk risk;
   };
 
   std::vector<std::uint64_t> numbers() const;
   Open* look_at(std::uint64_t number);
   bool remove(std::uint64_t number);
+  Risk risk_of(std::uint64_t number);
 
   const std::filesystem::path directory_;
   const std::optional<storage::StoreKey> store_key_;
+  const std::uint32_t sigma_;
+  SessionRecord record_;
   std::mutex mutex_;
   std::map<std::uint64_t, Open> open_;
-  std::atomic<std::uint64_t> retired_below_ = 0;
+  std::set<std::uint64_t>
+      noted_;  // sessions whose revocation or unreadable store has been reported
+  std::vector<RevokedSession> revoked_;
 };
 
 }  // namespace tinyot::service

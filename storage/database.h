@@ -143,6 +143,7 @@ class Database {
   const StoreFiles& files() const { return files_; }
   StoreLock& lock() { return *lock_; }
   std::uint64_t used_bytes() const { return environment_->used_bytes(); }
+  const std::shared_ptr<RevocationFlag>& revocation() const { return environment_.revocation(); }
 
  private:
   friend class View;

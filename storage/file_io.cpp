@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "base/error.h"
@@ -76,6 +77,18 @@ void require_free_space(const std::filesystem::path& place, std::uint64_t bytes,
   throw DiskFull("disk full: " + what + " takes up to " + std::to_string(bytes) + " bytes, and " +
                  std::to_string(space.available) + " are free in " + existing.string() +
                  "; nothing has been changed");
+}
+
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  std::filesystem::path written = path;
+  written += ".new";
+  {
+    const File file = File::make_new(written);
+    file.write_at(0, bytes);
+    file.sync();
+  }
+  if (::rename(written.c_str(), path.c_str()) != 0) fail_on_file("replace", path, errno);
+  sync_directory(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
 }
 
 namespace {

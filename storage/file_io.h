@@ -47,6 +47,9 @@ class File {
 void require_free_space(const std::filesystem::path& place, std::uint64_t bytes,
                         const std::string& what);
 
+// Replaces a file as a whole, durable on return: a reader finds the old content or the new one.
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+
 // Makes a directory (kStoreDirectoryMode) and its missing parents, each synced into its parent. An
 // existing directory is not changed.
 void make_private_directory(const std::filesystem::path& directory);

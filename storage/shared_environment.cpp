@@ -17,6 +17,7 @@ struct OpenFile {
   std::uint64_t users = 0;  // under the mutex of the list
   std::mutex mutex;         // held while the file is opened or closed
   std::optional<Environment> environment;
+  std::shared_ptr<RevocationFlag> revocation = std::make_shared<RevocationFlag>();
 };
 
 struct OpenFiles {
@@ -47,6 +48,7 @@ SharedEnvironment::SharedEnvironment(const std::filesystem::path& path) {
     const std::lock_guard lock(file->mutex);
     if (!file->environment) file->environment.emplace(path, 0, Locking::ByLmdb);
     environment_ = &*file->environment;
+    revocation_ = file->revocation;
   } catch (...) {
     release();
     throw;

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
+#include "base/revocation.h"
 #include "storage/lmdb_env.h"
 
 namespace tinyot::storage {
@@ -20,6 +22,8 @@ class SharedEnvironment {
   SharedEnvironment& operator=(const SharedEnvironment&) = delete;
 
   Environment* operator->() const { return environment_; }
+  // Of the store's session, shared by all handles in this process.
+  const std::shared_ptr<RevocationFlag>& revocation() const { return revocation_; }
 
  private:
   using FileId = std::pair<std::uint64_t, std::uint64_t>;  // device, inode
@@ -28,6 +32,7 @@ class SharedEnvironment {
 
   FileId file_;
   Environment* environment_ = nullptr;
+  std::shared_ptr<RevocationFlag> revocation_;
 };
 
 }  // namespace tinyot::storage

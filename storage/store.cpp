@@ -191,11 +191,24 @@ void Store::update_manifest(const std::function<void(Manifest&)>& change_manifes
   });
 }
 
-void Store::erase_keys() const { KeyTable::erase_file(database_->files().keys); }
+std::shared_ptr<const RevocationFlag> Store::revocation() const { return database_->revocation(); }
+void Store::announce_revocation() const noexcept { database_->revocation()->set(); }
 
-// Keys first: a crash before the reason is written leaves a store without keys, which is rejected
-// at opening.
+void Store::require_not_revoked() {
+  refresh();
+  database_->read("check the session", [](const View& view) { view.check_not_revoked(); });
+}
+
+void Store::erase_keys() const {
+  announce_revocation();
+  KeyTable::erase_file(database_->files().keys);
+}
+
+// The other users in this process first, so that none of them outputs anything any more. Then the
+// keys: a crash before the reason is written leaves a store without keys, which is rejected at
+// opening.
 void Store::revoke(const std::string& reason) {
+  announce_revocation();
   if (manifest().state == SessionState::Revoked) return complete_revocation();
   erase_keys();
   forget_poured();

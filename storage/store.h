@@ -28,6 +28,7 @@
 #include "base/batch_queue.h"
 #include "base/error.h"
 #include "base/material.h"
+#include "base/revocation.h"
 #include "storage/attempt.h"
 #include "storage/batch.h"
 #include "storage/key_table.h"
@@ -160,6 +161,14 @@ class Store : public MaterialSink {
   // Revoked is set by revoke() only. A lower sigma must be written before the unit that lowers it
   // is finished.
   void update_manifest(const std::function<void(Manifest&)>& change);
+
+  // Set, for all users of this store in this process, before revoke() or erase_keys() does anything
+  // else. It outlives the store.
+  std::shared_ptr<const RevocationFlag> revocation() const;
+  // Sets the flag. With several stores of one session, all flags come before the first revoke().
+  void announce_revocation() const noexcept;
+  // Reads the state anew. Fails: StoreError if the session is revoked, by whatever process.
+  void require_not_revoked();
 
   // The first step of revoke(), from any thread, concurrently with any other use: overwrites the
   // key file, durable on return. Anything written afterwards cannot be read.

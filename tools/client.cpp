@@ -293,4 +293,17 @@ int client_retire(const Arguments& arguments) {
   return 0;
 }
 
+int client_resume(const Arguments& arguments) {
+  CommandLine line("client resume", "--peer NAME", "tinyot client resume --peer bank");
+  add_server_options(line.options());
+  line.options().value("peer", "name of the peer whose refills a limit has stopped");
+  line.require("peer");
+  if (!line.parse(arguments)) return 0;
+  const std::string& peer = line.text("peer");
+  daemon_from(line).resume_refills(peer);
+  print_report(line.common().format, {{"command", "client resume"}, {"peer", peer}},
+               "refills with " + peer + " go on\n");
+  return 0;
+}
+
 }  // namespace tinyot::tools

@@ -14,5 +14,6 @@ int client_cancel(const Arguments& arguments);
 int client_stock(const Arguments& arguments);
 int client_peers(const Arguments& arguments);
 int client_retire(const Arguments& arguments);
+int client_resume(const Arguments& arguments);
 
 }  // namespace tinyot::tools

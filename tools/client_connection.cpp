@@ -382,7 +382,9 @@ Json DaemonConnection::peers() {
                      {"last_error", peer.last_error()},
                      {"jobs_waiting", peer.jobs_waiting()},
                      {"jobs_running", peer.jobs_running()},
-                     {"sessions_revoked", peer.sessions_revoked()}});
+                     {"sessions_revoked", peer.sessions_revoked()},
+                     {"refills_stopped", peer.refills_stopped()},
+                     {"sessions_risk", peer.sessions_risk()}});
   return peers;
 }
 
@@ -390,6 +392,12 @@ std::string DaemonConnection::retire(const std::string& peer) {
   v1::RetireRequest request;
   request.set_peer(peer);
   return state_->call(&v1::Party::Stub::Retire, request).session();
+}
+
+void DaemonConnection::resume_refills(const std::string& peer) {
+  v1::ResumeRequest request;
+  request.set_peer(peer);
+  (void)state_->call(&v1::Party::Stub::Resume, request);
 }
 
 }  // namespace tinyot::tools

@@ -86,6 +86,7 @@ class DaemonConnection {
   Json peers();
   // Returns the session that has ended.
   std::string retire(const std::string& peer);
+  void resume_refills(const std::string& peer);
 
  private:
   struct State;

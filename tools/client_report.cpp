@@ -98,6 +98,8 @@ std::string peers_text(const Json& peers) {
             " running";
     if (peer["sessions_revoked"] > 0)
       text += ", " + counted(peer["sessions_revoked"], "session") + " revoked";
+    if (const std::string reason = peer["refills_stopped"]; !reason.empty())
+      text += "; no refills: " + reason;
     if (const std::string error = peer["last_error"]; !error.empty())
       text += "; last error: " + error;
     text += "\n";

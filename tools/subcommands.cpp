@@ -57,6 +57,7 @@ constexpr Subcommand kSubcommands[] = {
     {"client peers", "the peers, and whether they are connected", client_peers},
     {"client retire", "end the session with a peer: all its material is lost, and a new one begins",
      client_retire},
+    {"client resume", "let refills with a peer go on that a limit has stopped", client_resume},
     {"local", "preprocess or run, both parties as two processes on this machine", nullptr,
      "tinyot local preprocess --store trial --ands 2^18"},
     {"local preprocess", "make material and store it, for both parties", local_preprocess},

@@ -156,11 +156,13 @@ void TlsStream::read(std::span<std::byte> bytes) {
   check_usable();
   bytes = bytes.subspan(decrypt_ready(bytes));
   if (bytes.empty()) return;
-  received_.resize(kInBytes);
   IdleTimer timer(tcp_->idle_timeout());
   for (;;) {
+    // It grows with what arrives: many connections that are idle take little memory.
+    if (is_full_) received_.resize(std::min(4 * received_.size(), kInBytes));
     try {
       wire_.in = std::span(received_).first(tcp_->receive(received_, timer));
+      is_full_ = wire_.in.size() == received_.size();
     } catch (const ConnectionClosed& closed) {
       fail_cut(closed);
     }

@@ -80,6 +80,7 @@ class TlsStream final : public ByteStream {
   SecretVector<std::byte> binding_;
   SecretVector<std::byte> record_;  // plaintext of the first record of a write
   std::vector<std::byte> received_;
+  bool is_full_ = false;  // the last data filled `received_`
 };
 
 }  // namespace tinyot::net

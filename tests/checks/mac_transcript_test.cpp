@@ -104,6 +104,28 @@ TEST(MacTranscript, DoesNotSettleBeforeEveryOpenedBitIsAbsorbed) {
   }
 }
 
+// A check has failed on another connection of the session; this one is honest.
+TEST(MacTranscript, DoesNotSettleOnceTheSessionIsRevoked) {
+  for (const bool in_parts : {false, true}) {
+    const Outcomes outcomes = run_sessions(
+        [&](Session& session) {
+          const auto revocation = std::make_shared<RevocationFlag>();
+          PhaseLog log;
+          Session other(session.me(), {session.id(), session.id()}, session.global_key(),
+                        session.channel(), session.rng().fork(), log, revocation);
+          settle_transcripts(other);
+          if (session.me() == Party::A) revocation->set();
+          if (!in_parts) return (void)settle_transcripts(other);
+          Session part(other, "test", 0, session.channel(), log);
+          settle_part(other, part);
+        },
+        {}, false);
+    EXPECT_EQ(outcomes.a.kind, Kind::Other) << outcomes.a.message;
+    EXPECT_NE(outcomes.a.message.find("the session is revoked"), std::string::npos);
+    EXPECT_EQ(outcomes.b.kind, Kind::Done) << outcomes.b.message;
+  }
+}
+
 TEST(MacTranscript, SettlesPartsWithTheWhole) {
   const Outcomes honest = open_in_parts(3, {});
   EXPECT_EQ(honest.a.kind, Kind::Done) << honest.a.message;

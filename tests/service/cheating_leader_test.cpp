@@ -1,107 +1,49 @@
-// A peer that leads and does not keep to the protocol of daemons, as a program of this test.
-#include "service/peer_link.h"
-#include "tests/service/daemons.h"
+// A peer that leads and does not keep to the protocol of daemons.
+#include "base/error.h"
+#include "tests/service/scripted_peer.h"
 
 namespace tinyot::test {
 namespace {
 
-using service::PeerLink;
-using service::StreamPort;
-namespace wire = service::wire;
-
-engine::Endpoint loopback(const std::string& port) {
-  engine::Endpoint endpoint;
-  endpoint.address = {"127.0.0.1", port};
-  endpoint.timeouts = {std::chrono::seconds(30), std::chrono::seconds(30)};
-  return endpoint;
-}
-
 // Leads, as party A, the daemon of party B.
-class CheatingLeaderTest : public DaemonTest {
+class CheatingLeaderTest : public ScriptedPeerTest {
  protected:
-  // The daemons make material; then this program takes the place of A's.
-  CheatingLeaderTest() {
-    start();
-    a_->stop();
-    leader_ = std::make_unique<StreamPort>(loopback(port_), [](std::uint64_t) {});
-    connect();
-  }
+  void SetUp() override { take_the_place_of(Party::A, {}, {}); }
 
-  void connect() {
-    link_ = std::make_unique<PeerLink>(
-        *leader_, Party::A,
-        std::vector<net::Parameter>{{"version of the daemon's messages", "1"},
-                                    {"listening party", "A"},
-                                    {"profile", "fast"},
-                                    {"sigma", "40"},
-                                    {"low", "20000 ANDs, 2274 inputs"},
-                                    {"high", "60000 ANDs, 4774 inputs"},
-                                    {"refill_threads", "1"},
-                                    {"evaluations", "4"}},
-        std::stop_token());
-  }
-
-  // The next message of this kind.
-  wire::Message next(wire::Message::BodyCase kind) {
-    for (;;)
-      if (wire::Message message = link_->receive(); message.body_case() == kind) return message;
-  }
-  std::string refusal(const std::string& job) {
-    const wire::Message message = next(wire::Message::kRefuse);
-    EXPECT_EQ(message.refuse().job(), job);
-    return message.refuse().reason();
-  }
-  void start_job(const std::string& job, std::uint32_t worker = 0) {
-    wire::Message message;
-    message.mutable_start()->set_job(job);
-    message.mutable_start()->set_worker(worker);
-    message.mutable_start()->set_group(1);
-    message.mutable_start()->set_session(1);
-    link_->send(message);
-  }
-  // B's client submits the job; returns its offer.
-  wire::Message submitted(const std::string& job) {
-    EXPECT_TRUE(b_->client().submit(millionaires_b(job, 1)).ok());
-    return next(wire::Message::kOffer);
-  }
   // After a message that is none, the link ends, and the daemon connects again.
   void expect_link_ends() {
-    EXPECT_THROW(next(wire::Message::BODY_NOT_SET), NetworkError);
-    link_.reset();
-    connect();
+    EXPECT_THROW(peer_->next(wire::Message::BODY_NOT_SET), NetworkError);
+    peer_->connect();
     EXPECT_TRUE(becomes_true([&] { return b_->client().peer().is_connected(); }));
   }
-
-  std::unique_ptr<StreamPort> leader_;
-  std::unique_ptr<PeerLink> link_;
 };
 
 TEST_F(CheatingLeaderTest, BeginsWhatNoClientHasSubmitted) {
-  start_job("none");
-  EXPECT_NE(refusal("none").find("has not been submitted"), std::string::npos);
+  peer_->start_job("none");
+  EXPECT_NE(peer_->refusal("none").find("has not been submitted"), std::string::npos);
 }
 
 TEST_F(CheatingLeaderTest, BeginsWithoutOffer) {
   submitted("mine");
-  start_job("mine");
-  EXPECT_NE(refusal("mine").find("has not been submitted"), std::string::npos);
+  peer_->start_job("mine");
+  EXPECT_NE(peer_->refusal("mine").find("has not been submitted"), std::string::npos);
   EXPECT_EQ(b_->client().status("mine").state(), v1::WAITING_FOR_PEER);
 }
 
 TEST_F(CheatingLeaderTest, BeginsOnOtherTerms) {
   wire::Message offer = submitted("mine");
-  link_->send(offer);
+  peer_->send(offer);
   offer.mutable_offer()->mutable_terms()->set_lanes(2);
-  link_->send(offer);
-  start_job("mine");
-  EXPECT_NE(refusal("mine").find("different jobs"), std::string::npos);
+  peer_->send(offer);
+  peer_->start_job("mine");
+  EXPECT_NE(peer_->refusal("mine").find("different jobs"), std::string::npos);
   EXPECT_EQ(b_->client().status("mine").state(), v1::QUEUED);
 }
 
 TEST_F(CheatingLeaderTest, OffersOtherTerms) {
   wire::Message offer = submitted("mine");
   offer.mutable_offer()->mutable_terms()->set_lanes(2);
-  link_->send(offer);
+  peer_->send(offer);
   const v1::Job job = b_->client().result("mine").job;
   EXPECT_EQ(job.error().error_class(), v1::DISAGREEMENT);
   EXPECT_NE(job.error().message().find("lanes: this party has 1, the peer has 2"),
@@ -112,38 +54,38 @@ TEST_F(CheatingLeaderTest, OffersOtherTerms) {
 TEST_F(CheatingLeaderTest, BeginsTwice) {
   const wire::Message offer = submitted("twice");
   for (const std::uint32_t worker : {0u, 1u}) {
-    link_->send(offer);
-    start_job("twice", worker);
+    peer_->send(offer);
+    peer_->start_job("twice", worker);
   }
-  EXPECT_NE(refusal("twice").find("no longer waits"), std::string::npos);
+  EXPECT_NE(peer_->refusal("twice").find("no longer waits"), std::string::npos);
   EXPECT_EQ(b_->client().status("twice").state(), v1::RUNNING);
 }
 
 // A number that is not that of a session would make the daemon retire those that it has.
 TEST_F(CheatingLeaderTest, BeginsInSessionThatThereIsNot) {
-  link_->send(submitted("mine"));
+  peer_->send(submitted("mine"));
   wire::Message message;
   message.mutable_start()->set_job("mine");
   message.mutable_start()->set_group(1);
   message.mutable_start()->set_session(~std::uint64_t{0});
-  link_->send(message);
-  EXPECT_NE(refusal("mine").find("no such session"), std::string::npos);
+  peer_->send(message);
+  EXPECT_NE(peer_->refusal("mine").find("no such session"), std::string::npos);
   EXPECT_EQ(b_->client().ands_left(), 60000u);
   message.Clear();
   message.mutable_refill()->set_group(1);
   message.mutable_refill()->set_session(~std::uint64_t{0});
   message.mutable_refill()->set_ands(60000);
   message.mutable_refill()->set_inputs(4774);
-  link_->send(message);
-  EXPECT_FALSE(next(wire::Message::kRefillAnswer).refill_answer().begins());
+  peer_->send(message);
+  EXPECT_FALSE(peer_->next(wire::Message::kRefillAnswer).refill_answer().begins());
 }
 
 TEST_F(CheatingLeaderTest, OffersWhatThePolicyForbids) {
   wire::Message offer = submitted("mine");
   offer.mutable_offer()->set_job("other");
   offer.mutable_offer()->mutable_terms()->set_circuit("millionaires:bits=65");
-  link_->send(offer);
-  EXPECT_NE(refusal("other").find("no rule"), std::string::npos);
+  peer_->send(offer);
+  EXPECT_NE(peer_->refusal("other").find("no rule"), std::string::npos);
   EXPECT_EQ(b_->metric("tinyot_refusals_total{by=\"this_party\""), "1");
 }
 
@@ -153,20 +95,20 @@ TEST_F(CheatingLeaderTest, RefillsMoreThanTheHighWatermark) {
   message.mutable_refill()->set_session(1);
   message.mutable_refill()->set_ands(60001);
   message.mutable_refill()->set_inputs(4774);
-  link_->send(message);
-  EXPECT_FALSE(next(wire::Message::kRefillAnswer).refill_answer().begins());
+  peer_->send(message);
+  EXPECT_FALSE(peer_->next(wire::Message::kRefillAnswer).refill_answer().begins());
 }
 
 TEST_F(CheatingLeaderTest, SendsWhatItMayNot) {
   wire::Message answer;
   answer.mutable_refill_answer()->set_begins(true);
-  link_->send(answer);
+  peer_->send(answer);
   expect_link_ends();
-  start_job("worker", 99);
+  peer_->start_job("worker", 99);
   expect_link_ends();
   wire::Message offer;
   offer.mutable_offer()->set_job("../name");
-  link_->send(offer);
+  peer_->send(offer);
   expect_link_ends();
 }
 

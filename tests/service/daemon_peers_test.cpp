@@ -137,9 +137,13 @@ TEST_F(DaemonTest, FullDiskSpendsNothing) {
   a_->start();
   b_->start();
   ASSERT_TRUE(becomes_true([&] {
-    const std::string failed = a_->metric("tinyot_refills_total{outcome=\"failed\"");
-    return !failed.empty() && std::stoi(failed) >= 2;
+    const auto reason_at = [](const Daemon& daemon) {
+      return daemon.client().peer().refills_stopped();
+    };
+    return reason_at(*b_).find("disk full") != std::string::npos &&
+           reason_at(*a_).find("the peer declines: disk full") != std::string::npos;
   }));
+  EXPECT_EQ(a_->metric("tinyot_refills_total{outcome=\"failed\""), "0");
   for (const Daemon* const daemon : {a_.get(), b_.get()})
     EXPECT_EQ(daemon->client().stock().sessions_size(), 0);
   ASSERT_TRUE(disk.resize(64 << 20));

@@ -221,7 +221,7 @@ void DaemonTest::make(const Setup& setup) {
   b_ = std::make_unique<Daemon>(dir_ / "b", setup.daemon_b,
                                 "peer { name: 'alice' party: B connect: '127.0.0.1:" +
                                     (setup.port_b.empty() ? port_ : setup.port_b) + "'" + both +
-                                    setup.peer_b + " }",
+                                    setup.peer_b + " }\n" + setup.other_peers_b,
                                 setup.policy_b);
 }
 

@@ -106,7 +106,7 @@ class DaemonTest : public ::testing::Test {
   struct Setup {
     std::string low = "low { ands: 20000 }", high = "high { ands: 60000 }";
     std::string peer_a = {}, peer_b = {};  // further fields
-    std::string other_peers_a = {};
+    std::string other_peers_a = {}, other_peers_b = {};
     std::string daemon_a = {}, daemon_b = {};
     std::string policy_a = kPolicy, policy_b = kPolicy;
     std::string port_b = {};  // to which B connects, if it is not A's

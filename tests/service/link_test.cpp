@@ -116,7 +116,7 @@ TEST(LinkTest, MalformedMessagesEndTheLink) {
 TEST(LinkTest, TooLongMessageEndsTheLink) {
   Ports ports;
   Links links(ports);
-  links.b->send(withdrawal(std::string(2 << 20, 'x')));
+  links.b->send(withdrawal(std::string(1 << 17, 'x')));
   EXPECT_THROW(links.a->receive(), PeerCheated);
 }
 

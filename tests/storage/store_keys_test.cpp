@@ -104,6 +104,20 @@ TEST_F(StoreTest, StoresNoPlaintext) {
   }
 }
 
+// Each handle of this process knows it, before the file says so; another process reads it there.
+TEST_F(StoreTest, RevocationReachesAllHandlesAtOnce) {
+  Store first = Store::create(dir_, test_manifest(Party::A), kTestDelta, 1 << 20);
+  Store second = Store::open(dir_);
+  EXPECT_NO_THROW(second.require_not_revoked());
+  const auto known = second.revocation();
+  EXPECT_FALSE(known->is_set());
+  first.erase_keys();
+  EXPECT_TRUE(known->is_set());
+  EXPECT_NE(second.manifest().state, SessionState::Revoked);
+  first.revoke("for a test");
+  EXPECT_TRUE(mentions(message_of([&] { second.require_not_revoked(); }), "is revoked"));
+}
+
 TEST_F(StoreTest, ErasesKeysOfDroppedUnitsAndRevokedSessions) {
   Store store = make_store(dir_);
   add_unit(store, kTestKind, 100);

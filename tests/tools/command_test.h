@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "tests/support/circuit_files.h"
@@ -38,6 +40,27 @@ void write_file(const std::filesystem::path& path, const std::string& text);
 std::string random_hex(std::size_t bytes);
 
 Arguments operator+(Arguments first, const Arguments& second);
+
+// A value of an environment variable for as long as the object exists.
+class TemporaryVariable {
+ public:
+  TemporaryVariable(std::string name, const std::string& value) : name_(std::move(name)) {
+    if (const char* old = std::getenv(name_.c_str())) old_ = old;
+    ::setenv(name_.c_str(), value.c_str(), 1);
+  }
+  ~TemporaryVariable() {
+    if (old_)
+      ::setenv(name_.c_str(), old_->c_str(), 1);
+    else
+      ::unsetenv(name_.c_str());
+  }
+  TemporaryVariable(const TemporaryVariable&) = delete;
+  TemporaryVariable& operator=(const TemporaryVariable&) = delete;
+
+ private:
+  std::string name_;
+  std::optional<std::string> old_;
+};
 
 struct BothEnded {
   Ended a, b;

@@ -102,8 +102,9 @@ class VerilogSimulationTest : public CommandTest {
     EXPECT_EQ(expected.size(), kVectors) << module.text;
     if (expected.size() != kVectors) return 0;
     std::size_t compared = 0;
+    const tools::Confinement yosys = tools::confined_yosys();
     for (const tools::Candidate& candidate :
-         tools::import_design(path("design.v"), "top", {}, goal, true)) {
+         tools::import_design(yosys, {"design.v", module.text, "top"}, {}, goal, {}, true)) {
       const auto outputs = evaluate(*candidate.circuit, kVectors, inputs);
       for (std::size_t o = 0; o < module.outputs.size(); ++o)
         for (std::size_t lane = 0; lane < kVectors; ++lane) {

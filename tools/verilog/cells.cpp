@@ -120,8 +120,9 @@ Bits comparison(const Cell& cell, const Input& input, bool is_swapped, bool is_n
 }
 
 // The value of B whose bit of S is 1, of which there is at most one, else A.
-Bits one_of_many(const Input& input) {
+Bits one_of_many(const Cell& cell, const Input& input) {
   const Bits a = input("A"), b = input("B"), s = input("S");
+  if (b.size() != a.size() * s.size()) refuse(cell, "has ports of widths that do not fit");
   Bits out = a;
   for (std::size_t i = 0; i < s.size(); ++i)
     for (std::size_t j = 0; j < out.size(); ++j) out[j] ^= s[i] & (a[j] ^ b[i * a.size() + j]);
@@ -142,12 +143,17 @@ class Table {
  public:
   explicit Table(const Cell& cell)
       : width_(cell.number("WIDTH")), size_(cell.number("SIZE")), first_(cell.number("OFFSET")),
-        address_bits_(cell.number("ABITS")), content_(cell.parameters.at("INIT")),
-        address_nets_(cell.inputs.at("RD_ADDR")) {}
-
-  std::size_t ports() const {
-    return address_bits_ == 0 ? 0 : address_nets_.size() / address_bits_;
+        ports_(cell.number("RD_PORTS")), address_bits_(cell.number("ABITS")),
+        content_(cell.text("INIT")), address_nets_(cell.input("RD_ADDR")) {
+    const auto is_split = [&](const Nets& nets, std::uint64_t width) {
+      return ports_ > 0 && nets.size() % ports_ == 0 && nets.size() / ports_ == width;
+    };
+    if (!is_split(address_nets_, address_bits_) || !is_split(cell.outputs.at("RD_DATA"), width_))
+      refuse(cell, "has ports of other widths than its parameters say");
   }
+
+  std::size_t ports() const { return ports_; }
+  // None if the table has one entry.
   std::size_t address_bits(std::size_t port) const {
     return significant_bits(std::span(address_nets_).subspan(port * address_bits_, address_bits_));
   }
@@ -176,7 +182,7 @@ class Table {
     return rows;
   }
 
-  std::uint64_t width_, size_, first_, address_bits_;
+  std::uint64_t width_, size_, first_, ports_, address_bits_;
   const std::string& content_;
   const Nets& address_nets_;
 };
@@ -190,8 +196,7 @@ Bits look_up_all(const Cell& cell, const Input& input) {
 }
 
 std::string unsupported_memory(const Cell& cell) {
-  if (cell.number("WR_PORTS") != 0 ||
-      cell.parameters.at("RD_CLK_ENABLE").find('1') != std::string::npos)
+  if (cell.number("WR_PORTS") != 0 || cell.text("RD_CLK_ENABLE").find('1') != std::string::npos)
     return "is a memory that is written or clocked: a circuit keeps no state";
   const Table table(cell);
   for (std::size_t port = 0; port < table.ports(); ++port)
@@ -206,28 +211,43 @@ Bits gate(Bit value) {
   return out;
 }
 
+// The only bit of a port.
+Bit bit(const Cell& cell, const Input& input, const char* port) {
+  Bits bits = input(port);
+  if (bits.size() != 1) refuse(cell, std::string("has not one bit at its port ") + port);
+  return std::move(bits[0]);
+}
+
 using Function = Bits (*)(const Cell&, const Input&);
 
 // Gates of one bit, by the names of Yosys; the gate library has the same without "$_" and "_".
 const std::map<std::string, Function>& gates() {
   static const std::map<std::string, Function> kGates = {
-      {"BUF", [](const Cell&, const Input& in) { return in("A"); }},
-      {"NOT", [](const Cell&, const Input& in) { return gate(~in("A")[0]); }},
-      {"AND", [](const Cell&, const Input& in) { return gate(in("A")[0] & in("B")[0]); }},
-      {"NAND", [](const Cell&, const Input& in) { return gate(~(in("A")[0] & in("B")[0])); }},
-      {"OR", [](const Cell&, const Input& in) { return gate(in("A")[0] | in("B")[0]); }},
-      {"NOR", [](const Cell&, const Input& in) { return gate(~(in("A")[0] | in("B")[0])); }},
-      {"XOR", [](const Cell&, const Input& in) { return gate(in("A")[0] ^ in("B")[0]); }},
-      {"XNOR", [](const Cell&, const Input& in) { return gate(~(in("A")[0] ^ in("B")[0])); }},
-      {"ANDNOT", [](const Cell&, const Input& in) { return gate(in("A")[0] & ~in("B")[0]); }},
-      {"ORNOT", [](const Cell&, const Input& in) { return gate(in("A")[0] | ~in("B")[0]); }},
+      {"BUF", [](const Cell& c, const Input& in) { return gate(bit(c, in, "A")); }},
+      {"NOT", [](const Cell& c, const Input& in) { return gate(~bit(c, in, "A")); }},
+      {"AND",
+       [](const Cell& c, const Input& in) { return gate(bit(c, in, "A") & bit(c, in, "B")); }},
+      {"NAND",
+       [](const Cell& c, const Input& in) { return gate(~(bit(c, in, "A") & bit(c, in, "B"))); }},
+      {"OR",
+       [](const Cell& c, const Input& in) { return gate(bit(c, in, "A") | bit(c, in, "B")); }},
+      {"NOR",
+       [](const Cell& c, const Input& in) { return gate(~(bit(c, in, "A") | bit(c, in, "B"))); }},
+      {"XOR",
+       [](const Cell& c, const Input& in) { return gate(bit(c, in, "A") ^ bit(c, in, "B")); }},
+      {"XNOR",
+       [](const Cell& c, const Input& in) { return gate(~(bit(c, in, "A") ^ bit(c, in, "B"))); }},
+      {"ANDNOT",
+       [](const Cell& c, const Input& in) { return gate(bit(c, in, "A") & ~bit(c, in, "B")); }},
+      {"ORNOT",
+       [](const Cell& c, const Input& in) { return gate(bit(c, in, "A") | ~bit(c, in, "B")); }},
       {"MUX",
-       [](const Cell&, const Input& in) {
-         return gate(circuit::select(in("S")[0], in("B")[0], in("A")[0]));
+       [](const Cell& c, const Input& in) {
+         return gate(circuit::select(bit(c, in, "S"), bit(c, in, "B"), bit(c, in, "A")));
        }},
       {"MAJ",
-       [](const Cell&, const Input& in) {
-         return gate(circuit::full_add(in("A")[0], in("B")[0], in("C")[0]).carry);
+       [](const Cell& c, const Input& in) {
+         return gate(circuit::full_add(bit(c, in, "A"), bit(c, in, "B"), bit(c, in, "C")).carry);
        }},
   };
   return kGates;
@@ -246,7 +266,7 @@ const std::map<std::string, Function>& functions() {
         {"$ge", [](const Cell& c, const Input& in) { return comparison(c, in, false, true); }},
         {"$gt", [](const Cell& c, const Input& in) { return comparison(c, in, true, false); }},
         {"$le", [](const Cell& c, const Input& in) { return comparison(c, in, true, true); }},
-        {"$pmux", [](const Cell&, const Input& in) { return one_of_many(in); }},
+        {"$pmux", one_of_many},
         {"$mem_v2", look_up_all},
         {"TINYOT_ZERO", [](const Cell&, const Input&) { return gate(Bit(false)); }},
         {"TINYOT_ONE", [](const Cell&, const Input&) { return gate(Bit(true)); }},
@@ -266,11 +286,18 @@ bool is_output(const std::string& port) { return port == "Y" || port == "RD_DATA
 
 std::string unsupported(const Cell& cell) {
   if (!functions().contains(cell.type)) return "is of a kind that circuits do not have";
-  return cell.type == "$mem_v2" ? unsupported_memory(cell) : "";
+  const bool is_memory = cell.type == "$mem_v2";
+  if (cell.outputs.size() != 1 || !cell.outputs.contains(is_memory ? "RD_DATA" : kQuotient))
+    return "has not the outputs of its kind";
+  return is_memory ? unsupported_memory(cell) : "";
 }
 
 Bits evaluate(const Cell& cell, const Input& input) {
-  return functions().at(cell.type)(cell, input);
+  Bits out = functions().at(cell.type)(cell, input);
+  std::size_t bits = 0;
+  for (const auto& [port, nets] : cell.outputs) bits += nets.size();
+  if (out.size() != bits) refuse(cell, "has outputs of another width than its kind");
+  return out;
 }
 
 }  // namespace tinyot::tools

@@ -20,7 +20,8 @@ std::string unsupported(const Cell& cell);
 inline constexpr const char *kQuotient = "Y", *kRemainder = "R";
 
 // The values of the cell's outputs, one after the other in the order of the ports' names, given
-// those of its inputs. The cell is not an unsupported one.
+// those of its inputs. The cell is not an unsupported one. Fails: UsageError naming the cell if the
+// widths of its ports do not fit.
 circuit::Bits evaluate(const Cell& cell,
                        const std::function<circuit::Bits(const std::string& port)>& input);
 

@@ -1,6 +1,7 @@
 #include "tools/verilog/import.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <utility>
 
@@ -9,8 +10,10 @@
 #include "circuitgen/formats/file_description.h"
 #include "tools/circuit_report.h"
 #include "tools/circuit_spec.h"
+#include "tools/failure.h"
 #include "tools/log.h"
 #include "tools/new_file.h"
+#include "tools/verilog/design_text.h"
 
 namespace tinyot::tools {
 namespace {
@@ -55,13 +58,33 @@ void log_defaults(const std::vector<std::string>& by_default) {
                                "of the ports, say otherwise");
 }
 
+Limits limits_from(const CommandLine& line) {
+  constexpr std::uint64_t kSecondsMax = 1'000'000;
+  Limits limits;
+  const std::uint64_t seconds = line.size("timeout");
+  if (seconds < 1 || seconds > kSecondsMax)
+    throw UsageError("--timeout must be 1 to " + grouped(kSecondsMax) + " s");
+  limits.time = std::chrono::seconds(seconds);
+  limits.memory_bytes = line.size("memory");
+  return limits;
+}
+
+void require_sandbox(const Confinement& yosys, bool is_required, bool quiet) {
+  if (!yosys.missing()) return;
+  const auto& [reason, remedy] = *yosys.missing();
+  const std::string text = "there is no sandbox for Yosys, as " + reason + ": " + remedy;
+  if (is_required) throw CommandError(text, ExitStatus::Usage, remedy);
+  if (!quiet) log_line(LogLevel::Warning, text + "; --require-sandbox refuses to go on");
+}
+
 }  // namespace
 
-std::vector<Candidate> import_design(const std::string& file, const std::string& top,
-                                     const PortRoles& roles, Goal goal, bool quiet) {
+std::vector<Candidate> import_design(const Confinement& yosys, const Design& design,
+                                     const PortRoles& roles, Goal goal, const Limits& limits,
+                                     bool quiet) {
   std::vector<Candidate> candidates;
-  for (const Synthesis& synthesis : synthesise(file, top, goal, quiet)) {
-    Netlist netlist = read_netlist(synthesis.design, top);
+  for (const Synthesis& synthesis : synthesise(yosys, design, goal, limits, quiet)) {
+    Netlist netlist = read_netlist(synthesis.design, design.top, design.file);
     DescribedPorts ports = describe_ports(netlist, roles);
     auto circuit = std::make_unique<NetlistCircuit>(std::move(netlist), std::move(ports.info));
     const circuit::CircuitCost cost = cost_of(*circuit);
@@ -82,16 +105,25 @@ int circuit_import(const Arguments& arguments) {
       .flag("depth", "minimise the AND depth, at the cost of ANDs")
       .values("owner", "PORT=A|B: owner of an input")
       .value("to", "A, B or both: who learns the outputs")
-      .values("receiver", "PORT=A|B|both|none: who learns this output");
+      .values("receiver", "PORT=A|B|both|none: who learns this output")
+      .flag("require-sandbox", "refuse to start Yosys without a sandbox")
+      .value("timeout", "seconds that Yosys may take", "600")
+      .value("memory", "memory that Yosys may use", "4Gi");
   line.positional("design", 1);
   line.require("design");
   line.require("top");
   line.require("output");
   if (!line.parse(arguments)) return 0;
   const std::string path = line.text("output");
+  const std::string design = line.text("design");
+  const PortRoles roles = roles_from(line);
+  const Limits limits = limits_from(line);
+  const std::string content = design_text(design);
+  const Confinement yosys = confined_yosys();
+  require_sandbox(yosys, line.has("require-sandbox"), line.common().quiet);
   const std::vector<Candidate> candidates =
-      import_design(line.text("design"), line.text("top"), roles_from(line),
-                    line.has("depth") ? Goal::Depth : Goal::Ands, line.common().quiet);
+      import_design(yosys, {design, content, line.text("top")}, roles,
+                    line.has("depth") ? Goal::Depth : Goal::Ands, limits, line.common().quiet);
   const Candidate& best = candidates.front();
   NewFile file(path);
   circuit::write_bristol_fashion(*best.circuit, file.stream());
@@ -113,9 +145,11 @@ int circuit_import(const Arguments& arguments) {
     text += "synthesis " + each.name + ": " + grouped(each.cost.ands) + " ANDs, AND depth " +
             grouped(each.cost.and_depth) + (&each == &best ? ", taken\n" : "\n");
   }
+  report["sandbox"] = name_of(yosys.sandbox());
   report["output"] = path;
   report["bytes"] = bytes;
-  text += "in " + path + ", " + grouped(bytes) + " bytes\n";
+  text +=
+      "sandbox: " + name_of(yosys.sandbox()) + "\nin " + path + ", " + grouped(bytes) + " bytes\n";
   print_report(line.common().format, report, text);
   return 0;
 }

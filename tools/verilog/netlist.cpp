@@ -1,6 +1,7 @@
 #include "tools/verilog/netlist.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -8,8 +9,6 @@
 
 namespace tinyot::tools {
 namespace {
-
-constexpr Net kNetsMax = Net{1} << 30;
 
 // "a flip-flop", for a cell that a circuit cannot have; empty for others.
 std::string forbidden_kind(const std::string& type) {
@@ -25,20 +24,26 @@ std::string described(const Cell& cell) {
          ")";
 }
 
-[[noreturn]] void refuse(const Cell& cell, const std::string& reason) {
-  throw UsageError(described(cell) + " " + reason);
-}
-
 // The place in the design, which comes after those in the library of Yosys that the cell was mapped
 // with.
-std::string source_of(const Json& attributes) {
+std::string source_of(const Json& attributes, const std::string& file) {
   const std::string places = attributes.value("src", std::string());
-  return places.substr(places.rfind('|') + 1);
+  const std::string place = places.substr(places.rfind('|') + 1);
+  const std::string prefix = std::string(kDesignFile) + ":";
+  return place.starts_with(prefix) ? file + ":" + place.substr(prefix.size()) : place;
+}
+
+// Control characters are in no name of a design.
+const std::string& printable(const std::string& name) {
+  if (std::ranges::any_of(name, [](unsigned char c) { return c < ' '; }))
+    throw UsageError("the netlist has a name with control characters");
+  return name;
 }
 
 class NetlistReader {
  public:
-  NetlistReader(const Json& module, const std::string& name) : module_(module) {
+  NetlistReader(const Json& module, const std::string& name, const std::string& file)
+      : module_(module), file_(file) {
     netlist_.name = name;
   }
 
@@ -63,10 +68,10 @@ class NetlistReader {
         nets.push_back(bit == "1" ? 1 : 0);
         continue;
       }
-      const auto net = bit.get<std::uint64_t>();
-      if (net < kFirstNet || net >= kNetsMax) throw UsageError("the netlist has too many nets");
-      nets.push_back(static_cast<Net>(net));
-      netlist_.nets = std::max(netlist_.nets, nets.back() + 1);
+      if (!bit.is_number_unsigned()) throw UsageError(where + " has a bit that is no net");
+      const auto [net, is_new] = nets_.try_emplace(bit.get<std::uint64_t>(), netlist_.nets);
+      if (is_new) ++netlist_.nets;
+      nets.push_back(net->second);
     }
     return nets;
   }
@@ -75,14 +80,16 @@ class NetlistReader {
     const std::string direction = port.at("direction");
     if (direction == "inout")
       throw UsageError("port " + name + " is bidirectional: make it an input or an output");
-    DesignPort read{name, direction == "input", nets_of(port.at("bits"), "port " + name), {}};
+    DesignPort read{
+        printable(name), direction == "input", nets_of(port.at("bits"), "port " + name), {}};
     for (const auto& [attribute, value] : module_.at("netnames").at(name).at("attributes").items())
       if (value.is_string()) read.attributes[attribute] = value;
     netlist_.ports.push_back(std::move(read));
   }
 
   void read_cell(const std::string& name, const Json& json) {
-    Cell cell{name, json.at("type"), source_of(json.at("attributes")), {}, {}, {}};
+    Cell cell{
+        printable(name), json.at("type"), source_of(json.at("attributes"), file_), {}, {}, {}};
     if (const std::string kind = forbidden_kind(cell.type); !kind.empty())
       refuse(cell, "is " + kind +
                        ": a circuit keeps no state and always drives its wires. Give each output a "
@@ -104,8 +111,8 @@ class NetlistReader {
   void join_divisions() {
     const auto joins = [](const Cell& quotient, const Cell& remainder) {
       return quotient.inputs == remainder.inputs &&
-             quotient.parameters.at("A_SIGNED") == remainder.parameters.at("A_SIGNED") &&
-             quotient.parameters.at("B_SIGNED") == remainder.parameters.at("B_SIGNED");
+             quotient.number("A_SIGNED") == remainder.number("A_SIGNED") &&
+             quotient.number("B_SIGNED") == remainder.number("B_SIGNED");
     };
     std::vector<Cell*> quotients;
     for (Cell& cell : netlist_.cells)
@@ -164,17 +171,33 @@ class NetlistReader {
   }
 
   const Json& module_;
+  const std::string& file_;
+  std::unordered_map<std::uint64_t, Net> nets_;  // by number in the file
   Netlist netlist_;
 };
 
 }  // namespace
 
-std::uint64_t Cell::number(const std::string& parameter) const {
+void refuse(const Cell& cell, const std::string& reason) {
+  throw UsageError(described(cell) + " " + reason);
+}
+
+const std::string& Cell::text(const std::string& parameter) const {
   const auto found = parameters.find(parameter);
-  std::uint64_t value = 0;
   if (found == parameters.end() || found->second.empty())
-    throw UsageError(described(*this) + " has no parameter " + parameter);
-  for (const char digit : found->second) {
+    refuse(*this, "has no parameter " + parameter);
+  return found->second;
+}
+
+const Nets& Cell::input(const std::string& port) const {
+  const auto found = inputs.find(port);
+  if (found == inputs.end()) refuse(*this, "has no port " + port);
+  return found->second;
+}
+
+std::uint64_t Cell::number(const std::string& parameter) const {
+  std::uint64_t value = 0;
+  for (const char digit : text(parameter)) {
     if ((digit != '0' && digit != '1') || value >> 63 != 0)
       throw UsageError(described(*this) + ": parameter " + parameter + " is not a number");
     value = value << 1 | (digit == '1' ? 1 : 0);
@@ -182,9 +205,9 @@ std::uint64_t Cell::number(const std::string& parameter) const {
   return value;
 }
 
-Netlist read_netlist(const Json& design, const std::string& top) {
+Netlist read_netlist(const Json& design, const std::string& top, const std::string& file) {
   try {
-    return NetlistReader(design.at("modules").at(top), top).read();
+    return NetlistReader(design.at("modules").at(top), top, file).read();
   } catch (const Json::exception& error) {
     throw UsageError("the netlist of module " + top + " is not as expected: " + error.what());
   }

@@ -22,7 +22,13 @@ struct Cell {
 
   // A number, of at most 64 bits. Fails: UsageError if there is none.
   std::uint64_t number(const std::string& parameter) const;
+  // Fails: UsageError if there is none.
+  const std::string& text(const std::string& parameter) const;
+  const Nets& input(const std::string& port) const;
 };
+
+// Throws a UsageError that names the cell and its place.
+[[noreturn]] void refuse(const Cell& cell, const std::string& reason);
 
 struct DesignPort {
   std::string name;
@@ -38,9 +44,11 @@ struct Netlist {
   Net nets = kFirstNet;     // all are smaller
 };
 
-// The module `top`, with its cells sorted. Fails: UsageError naming the cell or port if the design
-// keeps state, has a tristate output, a bidirectional port, a loop, or a cell
-// without a function that is known (cells.h).
-Netlist read_netlist(const Json& design, const std::string& top);
+// The module `top`, with its cells sorted. `file` is named instead of kDesignFile, as which Yosys
+// knows the design. Fails: UsageError naming the cell or port if the design keeps state, has a
+// tristate output, a bidirectional port, a loop, or a cell without a function that is known
+// (cells.h). What Yosys has written is not trusted to be a netlist.
+Netlist read_netlist(const Json& design, const std::string& top, const std::string& file);
+inline constexpr const char* kDesignFile = "design.v";
 
 }  // namespace tinyot::tools

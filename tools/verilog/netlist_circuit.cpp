@@ -160,15 +160,12 @@ void NetlistCircuit::generate(circuit::GateSink& sink) const {
     const Cell& cell = netlist_.cells[i];
     Bits out = evaluate(cell, [&](const std::string& port) {
       Bits bits;
-      for (const Net net : cell.inputs.at(port)) bits.push_back(value_of(net));
+      for (const Net net : cell.input(port)) bits.push_back(value_of(net));
       return bits;
     });
-    std::size_t next = 0;
-    for (const auto& [port, nets] : cell.outputs) {
-      ENSURE(nets.size() <= out.size() - next);
-      for (const Net net : nets) values[net] = std::move(out[next++]);
-    }
-    ENSURE(next == out.size());
+    auto next = out.begin();
+    for (const auto& [port, nets] : cell.outputs)
+      for (const Net net : nets) values[net] = std::move(*next++);
     for (const Net net : last_reads_[i]) values[net] = Bit();
   }
   bundles = 0;

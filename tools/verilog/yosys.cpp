@@ -1,29 +1,19 @@
 #include "tools/verilog/yosys.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cctype>
-#include <cerrno>
+#include <csignal>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
 #include "base/error.h"
-#include "engine/temporary_directory.h"
 #include "tools/failure.h"
 #include "tools/log.h"
 #include "tools/verilog/cells.h"
+#include "tools/verilog/netlist.h"
 
 namespace tinyot::tools {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Commands that come after the design is flat; each way starts from the same state, saved as
 // "words". -ARITHMETIC and the like leave the cells of these types out of a selection; named
@@ -72,28 +62,22 @@ opt
 techmap t:* -ARITHMETIC -SEQUENTIAL
 opt
 techmap t:* -ARITHMETIC -SEQUENTIAL
-abc -genlib DIRECTORY/gates.genlib
+abc -genlib gates.genlib
 opt_clean
 )"},
     {"parallel prefix", true, R"(
 alumacc
 maccmap
 opt
-techmap -map DIRECTORY/arithmetic.v -map +/techmap.v t:* -TABLES -SEQUENTIAL
+techmap -map arithmetic.v -map +/techmap.v t:* -TABLES -SEQUENTIAL
 opt_expr
 opt_merge
 opt_expr
 opt_merge
-techmap -map DIRECTORY/arithmetic.v -map +/techmap.v t:* -TABLES -SEQUENTIAL
+techmap -map arithmetic.v -map +/techmap.v t:* -TABLES -SEQUENTIAL
 opt_clean
 )"},
 };
-
-// Characters that a script or a pattern of Yosys gives a meaning.
-bool is_literal(const std::string& path, std::string_view special) {
-  return path.find_first_of(special) == std::string::npos &&
-         path.find_first_of("*?[\"\n") == std::string::npos;
-}
 
 void require_identifier(const std::string& name) {
   const auto is_letter = [](char c) {
@@ -104,55 +88,6 @@ void require_identifier(const std::string& name) {
         return is_letter(c) || (c >= '0' && c <= '9') || c == '$';
       });
   if (!is_identifier) throw UsageError("--top '" + name + "' is not the name of a module");
-}
-
-std::string content_of(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-void write_text(const fs::path& file, const std::string& text) {
-  std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) throw CommandError("cannot write " + file.string() + ": " + std::strerror(errno));
-}
-
-class FileActions {
- public:
-  FileActions() { ::posix_spawn_file_actions_init(&actions_); }
-  ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-
-  void open(int descriptor, const char* path, int flags) {
-    ::posix_spawn_file_actions_addopen(&actions_, descriptor, path, flags, 0600);
-  }
-  void copy(int from, int to) { ::posix_spawn_file_actions_adddup2(&actions_, from, to); }
-  const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
-};
-
-// Returns the exit status; stdout and stderr go to `log`.
-int run_yosys(const Arguments& arguments, const fs::path& log) {
-  std::vector<char*> words;
-  for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  FileActions actions;
-  actions.open(STDIN_FILENO, "/dev/null", O_RDONLY);
-  actions.open(STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND);
-  actions.copy(STDOUT_FILENO, STDERR_FILENO);
-  pid_t pid = 0;
-  const int error = ::posix_spawnp(&pid, words[0], actions.get(), nullptr, words.data(), ::environ);
-  if (error == ENOENT)
-    throw UsageError("yosys, which reads Verilog, is not installed: apt install yosys");
-  if (error != 0) throw CommandError(std::string("cannot run yosys: ") + std::strerror(error));
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 void replace_all(std::string& text, const std::string& word, const std::string& by) {
@@ -168,63 +103,85 @@ std::string deselected(const std::string& cells) {
   return text;
 }
 
-std::string script_for(const std::string& top, const fs::path& directory, Goal goal) {
-  std::string script = "hierarchy -check -top " + top + kPrepare;
+std::string script_for(const std::string& top, Goal goal) {
+  std::string script = "read_verilog -sv -nodpi " + std::string(kDesignFile) +
+                       "\nhierarchy -check -top " + top + kPrepare;
   for (const Way& way : kWays) {
     if (way.serves_depth_only && goal != Goal::Depth) continue;
     script += "design -load words\n";
     std::string commands = way.commands;
-    replace_all(commands, "DIRECTORY", directory.string());
     replace_all(commands, "-ARITHMETIC", deselected(kArithmeticCells));
     replace_all(commands, "-TABLES", deselected(kTableCells));
     replace_all(commands, "-SEQUENTIAL", deselected(kSequentialCells));
-    script += commands + "write_json " +
-              (directory / (std::to_string(&way - kWays) + ".json")).string() + "\n";
+    script += commands + "write_json -\n";
   }
   return script;
 }
 
-std::string literal_path(const std::string& file) {
-  if (!is_literal(file, ""))
-    throw UsageError("the path '" + file +
-                     "' has a character that Yosys would interpret: rename the file");
-  const bool is_plain = !file.empty() && (file[0] == '/' || file[0] == '.' || file[0] == '_' ||
-                                          std::isalnum(static_cast<unsigned char>(file[0])) != 0);
-  return is_plain ? file : "./" + file;
+std::string limit_text(Limit limit, const Limits& limits) {
+  switch (limit) {
+    case Limit::Time:
+      return "it has not ended within " + std::to_string(limits.time.count()) +
+             " s: --timeout allows longer";
+    case Limit::Memory:
+      return "it needs more memory than " + grouped(limits.memory_bytes) +
+             " bytes: --memory allows more";
+    case Limit::Output:
+      return "it writes more than " + grouped(limits.output_bytes) + " bytes";
+    case Limit::Processes:
+      break;
+  }
+  return "it starts more than " + std::to_string(limits.processes) + " processes";
+}
+
+// Throws a UsageError that says why there is no netlist.
+void require_success(const Outcome& outcome, const std::string& said, const Design& design,
+                     const Limits& limits) {
+  if (!outcome.limit && outcome.status == 0) return;
+  std::string reason = "yosys cannot synthesise " + design.file + ":";
+  if (outcome.limit)
+    reason += " " + limit_text(*outcome.limit, limits);
+  else if (outcome.status > 128)
+    reason += " it ended with " + std::string(::strsignal(outcome.status - 128));
+  else if (said.empty())
+    reason += " exit status " + std::to_string(outcome.status);
+  throw UsageError(reason + (said.empty() ? "" : "\n" + said));
 }
 
 }  // namespace
 
-std::vector<Synthesis> synthesise(const std::string& file, const std::string& top, Goal goal,
-                                  bool quiet) {
-  require_identifier(top);
-  if (!std::ifstream(file) || !fs::is_regular_file(file))
-    throw UsageError("cannot read the design " + file);
-  const engine::TemporaryDirectory directory;
-  if (!is_literal(directory.path().string(), " \t;#"))
-    throw UsageError("the path of temporary files, " + directory.path().string() +
-                     ", has a character that Yosys would interpret: set TMPDIR to another one");
-  const fs::path script = directory.path() / "script.ys", log = directory.path() / "log";
-  write_text(directory.path() / "gates.genlib", kGateLibrary);
-  write_text(directory.path() / "arithmetic.v", kShallowArithmetic);
-  write_text(script, script_for(top, directory.path(), goal));
-  const int status = run_yosys(
-      {"yosys", "-q", "-f", "verilog -sv", "-s", script.string(), literal_path(file)}, log);
-  std::string said = content_of(log);
+Confinement confined_yosys() {
+  const auto yosys = found_on_path("yosys");
+  if (!yosys) throw UsageError("yosys, which reads Verilog, is not installed: apt install yosys");
+  return Confinement(*yosys, {"-V"});
+}
+
+std::vector<Synthesis> synthesise(const Confinement& yosys, const Design& design, Goal goal,
+                                  const Limits& limits, bool quiet) {
+  require_identifier(design.top);
+  Outcome outcome = yosys.run({"-q", "-s", "script.ys"},
+                              {{kDesignFile, design.text},
+                               {"script.ys", script_for(design.top, goal)},
+                               {"gates.genlib", kGateLibrary},
+                               {"arithmetic.v", kShallowArithmetic}},
+                              limits);
+  std::string& said = outcome.err;
   while (said.ends_with('\n')) said.pop_back();
-  if (status != 0)
-    throw UsageError("yosys cannot synthesise " + file + ":\n" +
-                     (said.empty() ? "exit status " + std::to_string(status) : said));
+  replace_all(said, std::string(kDesignFile) + ":", design.file + ":");
+  require_success(outcome, said, design, limits);
   if (!quiet && !said.empty()) log_line(LogLevel::Warning, "yosys: " + said);
+  std::istringstream netlists(std::move(outcome.out));
   std::vector<Synthesis> result;
   for (const Way& way : kWays) {
     if (way.serves_depth_only && goal != Goal::Depth) continue;
-    const fs::path json = directory.path() / (std::to_string(&way - kWays) + ".json");
+    Json netlist;
     try {
-      result.push_back({way.name, Json::parse(content_of(json))});
+      netlists >> netlist;
     } catch (const Json::exception& error) {
-      throw CommandError("yosys has written no netlist: " + std::string(error.what()));
+      throw UsageError("the netlist that yosys has made of " + design.file +
+                       " cannot be read: " + error.what());
     }
+    result.push_back({way.name, std::move(netlist)});
   }
   return result;
 }

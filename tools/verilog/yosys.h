@@ -1,10 +1,11 @@
-// Synthesis of a Verilog design by Yosys, which runs as a process.
+// Synthesis of a Verilog design by Yosys, which runs as a confined process.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "tools/report.h"
+#include "tools/verilog/confinement.h"
 
 namespace tinyot::tools {
 
@@ -17,10 +18,19 @@ struct Synthesis {
   Json design;
 };
 
-// The module `top` of the file, synthesised in each of the ways that may serve the goal. Warnings
-// of Yosys are logged, unless `quiet`. Fails: UsageError with the errors of Yosys, which name file
-// and line; if Yosys is not installed; for a path that it would not take literally.
-std::vector<Synthesis> synthesise(const std::string& file, const std::string& top, Goal goal,
-                                  bool quiet);
+struct Design {
+  std::string file;  // its name, for messages
+  std::string text;  // see design_text
+  std::string top;
+};
+
+// Yosys as it is found on PATH. Fails: UsageError if it is not.
+Confinement confined_yosys();
+
+// The module `top`, synthesised in each of the ways that may serve the goal. Warnings of Yosys are
+// logged, unless `quiet`. Fails: UsageError with the errors of Yosys, which name file and line, or
+// with the limit that has ended it; if `top` is not a name.
+std::vector<Synthesis> synthesise(const Confinement& yosys, const Design& design, Goal goal,
+                                  const Limits& limits, bool quiet);
 
 }  // namespace tinyot::tools

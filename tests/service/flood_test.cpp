@@ -1,0 +1,157 @@
+// A peer that makes a daemon use up memory or disk: by messages that are answered or kept, and by
+// connections.
+#include <fstream>
+#include <map>
+
+#include "base/error.h"
+#include "engine/endpoint.h"
+#include "tests/service/scripted_peer.h"
+
+namespace tinyot::test {
+namespace {
+
+constexpr std::uint64_t kMemoryMax = std::uint64_t{64} << 20, kLogMax = std::uint64_t{1} << 20;
+
+// A sanitizer keeps what has been freed.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kMeasuresMemory = false;
+#else
+constexpr bool kMeasuresMemory = true;
+#endif
+
+// The most memory that a process has had in use, in bytes.
+std::uint64_t peak_memory_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) << 10;
+  ADD_FAILURE() << "the system does not say how much memory the daemon has used";
+  return 0;
+}
+
+// What a message of up to 64 KiB asks for, number `i` of many.
+using Flood = wire::Message (*)(std::size_t i);
+constexpr std::size_t kMessages = 3000, kTextBytes = 60'000;
+
+std::string job_name(std::size_t i) { return "job-" + std::to_string(i); }
+std::string long_text(std::size_t i) {
+  std::string text = std::to_string(i);
+  text.resize(kTextBytes, 'x');
+  return text;
+}
+
+wire::Message offer_of_long_name(std::size_t i) {
+  wire::Message message;
+  message.mutable_offer()->set_job(job_name(i));
+  message.mutable_offer()->mutable_terms()->set_circuit(long_text(i));
+  message.mutable_offer()->mutable_terms()->set_lanes(1);
+  return message;
+}
+wire::Message offer_of_long_digest(std::size_t i) {
+  wire::Message message = offer_of_long_name(i);
+  std::swap(*message.mutable_offer()->mutable_terms()->mutable_digest(),
+            *message.mutable_offer()->mutable_terms()->mutable_circuit());
+  return message;
+}
+// What a policy allows is kept.
+wire::Message offer_that_is_allowed(std::size_t i) {
+  wire::Message message = offer_of_long_name(i);
+  message.mutable_offer()->mutable_terms()->set_circuit("aes128");
+  message.mutable_offer()->mutable_terms()->add_outputs()->set_name(long_text(i));
+  return message;
+}
+wire::Message start_of_long_name(std::size_t i) {
+  wire::Message message;
+  message.mutable_start()->set_job(long_text(i));
+  message.mutable_start()->set_group(1);
+  message.mutable_start()->set_session(1);
+  return message;
+}
+
+struct Case {
+  const char* name;
+  Flood flood;
+  bool reads;  // the peer reads the answers
+};
+
+class FloodTest : public ScriptedPeerTest, public ::testing::WithParamInterface<Case> {};
+
+TEST_P(FloodTest, MemoryAndLogAreBounded) {
+  Setup setup;
+  setup.daemon_b = "jobs_max: 1000000";
+  make_with_scripted(Party::A, setup, {});
+  b_->start();
+  const std::uint64_t before = peak_memory_of(b_->pid());
+  ScriptedPeer::RawLink link(*peer_);
+  // Until the daemon has refused the last offer, or has ended the link.
+  std::jthread reader([&] {
+    try {
+      while (GetParam().reads && link.receive().refuse().job() != "last") {
+      }
+    } catch (const NetworkError&) {
+    }
+  });
+  try {
+    for (std::size_t i = 0; i < kMessages; ++i) link.send(GetParam().flood(i));
+    wire::Message last;
+    last.mutable_offer()->set_job("last");
+    last.mutable_offer()->mutable_terms()->set_circuit("forbidden");
+    link.send(last);
+  } catch (const NetworkError&) {
+    // Ended, or held up.
+  }
+  reader.join();
+  if (kMeasuresMemory) EXPECT_LT(peak_memory_of(b_->pid()), before + kMemoryMax);
+  link.shut_down();
+  EXPECT_LT(b_->stop().err.size(), kLogMax);
+}
+
+INSTANTIATE_TEST_SUITE_P(FloodTest, FloodTest,
+                         ::testing::Values(Case{"OffersUnread", offer_of_long_name, false},
+                                           Case{"Offers", offer_of_long_name, true},
+                                           Case{"OffersOfFiles", offer_of_long_digest, true},
+                                           Case{"AllowedOffers", offer_that_is_allowed, true},
+                                           Case{"StartsUnread", start_of_long_name, false},
+                                           Case{"Starts", start_of_long_name, true}),
+                         [](const ::testing::TestParamInfo<Case>& info) {
+                           return info.param.name;
+                         });
+
+// Each may take a buffer of the daemon.
+TEST_F(ScriptedPeerTest, SilentConnectionsTakeLittleMemory) {
+  constexpr std::uint32_t kConnections = 256;
+  const auto make_key = [&](const std::string& name) {
+    const std::string path = (dir_ / name).string();
+    Process(TINYOT_BINARY, {"keygen", "--out", path, "--quiet"}).end();
+    return path;
+  };
+  const std::string a = make_key("a.key"), b = make_key("b.key");
+  Setup setup;
+  setup.peer_a = "key: '" + a + "' peer_key: '@" + b + ".crt'";
+  make(setup);
+  a_->start();
+  const auto work = [](std::uint64_t ands) {
+    return engine::Work{ands, engine::default_inputs(ands)};
+  };
+  ScriptedPeer peer({.me = Party::B,
+                     .port = port_,
+                     .stores = dir_ / "peer",
+                     .low = work(20000),
+                     .high = work(60000),
+                     .key = b,
+                     .peer_key = "@" + a + ".crt"});
+  const std::uint64_t before = peak_memory_of(a_->pid());
+  std::vector<std::unique_ptr<net::ByteStream>> streams;
+  try {
+    for (std::uint32_t number = 0; number < kConnections; ++number)
+      streams.push_back(peer.open_slowly(1, number));
+  } catch (const NetworkError&) {
+    // It takes no more.
+  }
+  // Connections are taken one after the other.
+  peer.connect();
+  EXPECT_FALSE(streams.empty());
+  if (kMeasuresMemory) EXPECT_LT(peak_memory_of(a_->pid()), before + kMemoryMax);
+}
+
+}  // namespace
+}  // namespace tinyot::test

@@ -1,0 +1,182 @@
+// Limits of jobs that a peer, or the moment at which something happens, could get around.
+#include "service/configuration.h"
+#include "service/peer.h"
+#include "service/submission.h"
+#include "tests/service/scripted_peer.h"
+
+namespace tinyot::test {
+namespace {
+
+constexpr const char* kShort = "random:width=50,depth=20";
+
+// The members depend on how refills share the daemon.
+template <class Shared>
+std::unique_ptr<Shared> shared_of(const service::config::Daemon& config, service::Jobs& jobs,
+                                  service::DaemonMetrics& metrics) {
+  if constexpr (requires(Shared & shared) { shared.refill_slots; })
+    return std::unique_ptr<Shared>(
+        new Shared{config, {}, jobs, metrics, decltype(Shared::refill_slots)(1)});
+  else
+    return std::unique_ptr<Shared>(new Shared{config, {}, jobs, metrics, {}});
+}
+
+class JobLimitsTest : public ScriptedPeerTest {
+ protected:
+  v1::State state(const std::string& job) { return honest().client().status(job).state(); }
+  // Returns once the daemon has read all messages before.
+  void wait_until_read() {
+    wire::Message message;
+    message.mutable_offer()->set_job("forbidden");
+    message.mutable_offer()->mutable_terms()->set_circuit("forbidden");
+    peer_->send(message);
+    (void)peer_->refusal("forbidden");
+  }
+  // Both parties have submitted it, and it waits for material.
+  wire::Message queued(const std::string& job) {
+    const wire::Message offer = submitted(job, kShort);
+    peer_->send(offer);
+    EXPECT_TRUE(becomes_true([&] { return state(job) == v1::QUEUED; }, std::chrono::seconds(30)));
+    return offer;
+  }
+  static std::string random_policy(const std::string& rate) {
+    return "allow { circuit: 'random' parameter { name: 'width' max: 100 }\n"
+           "        parameter { name: 'depth' max: 100 } rate { " +
+           rate + " } }";
+  }
+};
+
+// Jobs that wait for stock, which depends on the peer, begin no faster for that.
+TEST_F(JobLimitsTest, RateOfLeaderIsThatOfJobsThatBegin) {
+  Setup setup;
+  setup.policy_a = random_policy("jobs: 1 seconds: 2");
+  take_the_place_of(Party::B, setup, {});
+  peer_->send_stock({});
+  const std::vector<std::string> jobs = {"one", "two", "three"};
+  for (const std::string& job : jobs) {
+    // A policy that counted jobs which have not begun would refuse it for a time.
+    ASSERT_TRUE(becomes_true([&] {
+      return a_->client().submit({job, kShort, "", {{"a", "1"}}}).ok();
+    }));
+    wire::Message offer;
+    do {
+      offer = peer_->next(wire::Message::kOffer);
+    } while (offer.offer().job() != job);
+    peer_->send(offer);
+    ASSERT_TRUE(becomes_true([&] { return state(job) == v1::QUEUED; }));
+  }
+  peer_->send_stock({1});
+  int running = 0;
+  for (const std::string& job : jobs) {
+    ASSERT_TRUE(becomes_true([&] { return state(job) >= v1::RUNNING; }));
+    if (state(job) == v1::RUNNING) {
+      ++running;
+      continue;
+    }
+    const v1::Job failed = a_->client().result(job).job;
+    EXPECT_EQ(failed.error().error_class(), v1::DISAGREEMENT);
+    EXPECT_NE(failed.error().message().find("the policy allows 1 jobs"), std::string::npos)
+        << failed.error().message();
+  }
+  EXPECT_EQ(running, 1);
+}
+
+TEST_F(JobLimitsTest, RateOfLeaderIsNotUsedUpByJobsThatDoNotBegin) {
+  Setup setup;
+  setup.policy_a = random_policy("jobs: 1 seconds: 3600");
+  take_the_place_of(Party::B, setup, {});
+  peer_->send_stock({});
+  for (const std::string job : {"withdrawn-1", "withdrawn-2"}) {
+    ASSERT_TRUE(a_->client().submit({job, kShort, "", {{"a", "1"}}}).ok()) << job;
+    peer_->send(peer_->next(wire::Message::kOffer));
+    ASSERT_TRUE(becomes_true([&] { return state(job) == v1::QUEUED; }));
+    wire::Message message;
+    message.mutable_withdraw()->set_job(job);
+    peer_->send(message);
+    ASSERT_TRUE(becomes_true([&] { return state(job) == v1::WAITING_FOR_PEER; }));
+    ASSERT_TRUE(a_->client().cancel(job).ok());
+  }
+}
+
+// Its client would be told that it has not begun, while its outputs are on their way.
+TEST_F(JobLimitsTest, JobThatBeginsAtTheEndOfItsTimeIsNotGivenUp) {
+  take_the_place_of(Party::A, {}, {});
+  b_->stop();
+  // The daemon's part that this concerns, in this process.
+  const service::config::Daemon config = service::read_configuration(b_->configuration());
+  service::Jobs jobs({.jobs = 10,
+                      .bytes = 1 << 20,
+                      .until_matched = std::chrono::seconds(0),
+                      .results_kept = std::chrono::seconds(600)});
+  service::DaemonMetrics metrics("test");
+  metrics.add_peer("alice");
+  const auto shared = shared_of<service::Shared>(config, jobs, metrics);
+  service::Peer peer(config.peer(0), *shared);
+  peer_->connect();
+
+  service::Submission submission(1 << 20);
+  v1::SubmitRequest request;
+  request.mutable_job()->set_id("late");
+  request.mutable_job()->set_circuit(kShort);
+  request.add_inputs()->set_name("b");
+  request.mutable_inputs(0)->add_numbers("1");
+  submission.add(request);
+  engine::LoadedCircuit circuit = submission.circuit();
+  service::wire::Terms terms = service::terms_of(circuit);
+  auto inputs = std::make_shared<const online::InputValues>(submission.inputs(circuit, Party::B));
+  const service::SharedJob job =
+      jobs.add({"late", "alice", std::move(circuit), std::move(terms), std::move(inputs)});
+  peer.submit(job);
+  const std::vector<service::SharedJob> late = jobs.expire();
+  ASSERT_EQ(late.size(), 1u);
+
+  Gate gate;
+  ScriptedPeer::Worker worker(*peer_, 1, 1, [&](const Outgoing& message) {
+    if (message.tag == kMacDigest) gate.pass(message.ended);
+  });
+  peer_->send(peer_->next(wire::Message::kOffer));
+  peer_->start_job("late");
+  worker.begin("late", kShort);
+  gate.wait_until_reached();
+  ASSERT_EQ(jobs.status(*job).state, service::JobState::Running);
+  peer.give_up(late.front());
+  EXPECT_EQ(jobs.status(*job).state, service::JobState::Running);
+  gate.open();
+  EXPECT_TRUE(worker.end().is_done);
+  EXPECT_TRUE(jobs.wait(*job, service::Jobs::Clock::now() + std::chrono::seconds(60)));
+  EXPECT_EQ(jobs.status(*job).state, service::JobState::Done) << jobs.status(*job).error.message;
+}
+
+// Offers are kept for jobs that wait, not for those that have been matched.
+TEST_F(JobLimitsTest, OffersOfJobsThatNoLongerWaitTakeNoRoomAtTheLeader) {
+  Setup setup;
+  setup.daemon_a = "jobs_max: 3";
+  make_with_scripted(Party::B, setup, {});
+  a_->start();
+  peer_->connect();
+  peer_->send_stock({});
+  for (const std::string job : {"one", "two", "three"}) {
+    const wire::Message offer = queued(job);
+    peer_->send(offer);
+    wait_until_read();
+    ASSERT_TRUE(a_->client().cancel(job).ok());
+    EXPECT_EQ(a_->client().result(job).job.state(), v1::CANCELLED);
+  }
+  queued("four");
+}
+
+TEST_F(JobLimitsTest, OffersOfCancelledJobsTakeNoRoomAtTheFollower) {
+  Setup setup;
+  setup.daemon_b = "jobs_max: 3";
+  make_with_scripted(Party::A, setup, {});
+  b_->start();
+  peer_->connect();
+  for (const std::string job : {"one", "two", "three"}) {
+    queued(job);
+    ASSERT_TRUE(b_->client().cancel(job).ok());
+    EXPECT_EQ(b_->client().result(job).job.state(), v1::CANCELLED);
+  }
+  queued("four");
+}
+
+}  // namespace
+}  // namespace tinyot::test

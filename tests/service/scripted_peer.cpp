@@ -1,0 +1,402 @@
+#include "tests/service/scripted_peer.h"
+
+#include <cstring>
+#include <map>
+
+#include "base/error.h"
+#include "crypto/rng.h"
+#include "engine/connection.h"
+#include "engine/growth.h"
+#include "service/evaluations.h"
+#include "storage/store.h"
+
+namespace tinyot::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kAbortTag = 0xFFFFFFFF;
+// Of links (service/peer_link.cpp).
+constexpr net::MessageTag kLinkParameters{0x4001, "daemon.parameters"};
+constexpr net::MessageTag kLinkMessage{0x4002, "daemon.message"};
+
+engine::Endpoint loopback(const std::string& port, bool listen) {
+  engine::Endpoint endpoint;
+  endpoint.listen = listen;
+  endpoint.address = {"127.0.0.1", port};
+  endpoint.timeouts = {std::chrono::seconds(30), std::chrono::seconds(120)};
+  return endpoint;
+}
+
+// Shows what is sent to `on_send` first. Aborts are taken for a lost connection, so that this
+// party's half of the session is not revoked.
+class ScriptedStream final : public net::ByteStream {
+ public:
+  ScriptedStream(std::unique_ptr<net::ByteStream> inner, OnSend on_send, std::stop_token ended)
+      : inner_(std::move(inner)), on_send_(std::move(on_send)), ended_(std::move(ended)) {}
+
+  // Called once for each message, with its header and its payload.
+  void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
+    if (!on_send_) return inner_->write(bytes, more);
+    net::FrameHeader header;
+    ENSURE(bytes.size() == sizeof header);
+    std::memcpy(&header, bytes.data(), sizeof header);
+    std::vector<std::byte> payload(more.begin(), more.end());
+    on_send_({header.tag, payload, ended_});
+    inner_->write(bytes, payload);
+  }
+  void read(std::span<std::byte> bytes) override {
+    inner_->read(bytes);
+    net::FrameHeader header;
+    if (bytes.size() != sizeof header) return;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (header.tag == kAbortTag && header.length == 0) throw NetworkError("the daemon has aborted");
+  }
+  void flush() override { inner_->flush(); }
+  std::span<const std::byte> binding() const override { return inner_->binding(); }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
+    inner_->set_deadline(deadline);
+  }
+
+ private:
+  std::unique_ptr<net::ByteStream> inner_;
+  const OnSend on_send_;
+  const std::stop_token ended_;
+};
+
+template <class Answer>
+void set_reason_of(Answer& answer, const std::string& reason) {
+  if constexpr (requires { answer.set_reason(reason); }) answer.set_reason(reason);
+}
+template <class Answer>
+std::string reason_in(const Answer& answer) {
+  if constexpr (requires { answer.reason(); })
+    return answer.reason();
+  else
+    return {};
+}
+
+}  // namespace
+
+void Gate::pass(const std::stop_token& ended) {
+  std::unique_lock lock(mutex_);
+  is_reached_ = true;
+  changed_.notify_all();
+  changed_.wait(lock, ended, [&] { return is_open_; });
+}
+
+void Gate::wait_until_reached() {
+  std::unique_lock lock(mutex_);
+  EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(60), [&] { return is_reached_; }))
+      << "the connection does not come to the gate";
+}
+
+void Gate::open() {
+  const std::lock_guard lock(mutex_);
+  is_open_ = true;
+  changed_.notify_all();
+}
+
+void FalseDigest::operator()(const Outgoing& message) {
+  if (message.tag == kMacDigest && is_armed_.exchange(false)) message.payload.at(0) ^= std::byte{1};
+}
+
+ScriptedPeer::ScriptedPeer(Setup setup) : setup_(std::move(setup)) {}
+
+std::vector<net::Parameter> ScriptedPeer::parameters() const {
+  const auto level = [](const engine::Work& work) {
+    return std::to_string(work.ands) + " ANDs, " + std::to_string(work.inputs) + " inputs";
+  };
+  return {{"version of the daemon's messages", "1"},
+          {"listening party", "A"},
+          {"profile", "fast"},
+          {"sigma", "40"},
+          {"low", level(setup_.low)},
+          {"high", level(setup_.high)},
+          {"refill_threads", "1"},
+          {"evaluations", std::to_string(setup_.evaluations)}};
+}
+
+service::StreamPort& ScriptedPeer::port() {
+  if (!port_) {
+    engine::Endpoint endpoint = loopback(setup_.port, setup_.me == Party::A);
+    if (!setup_.key.empty()) engine::authenticate(endpoint, setup_.key, setup_.peer_key);
+    port_ = std::make_unique<service::StreamPort>(endpoint, [](std::uint64_t) {});
+  }
+  return *port_;
+}
+
+std::unique_ptr<net::ByteStream> ScriptedPeer::open_slowly(std::uint64_t group,
+                                                           std::uint32_t number) {
+  const engine::Endpoint& endpoint = port().endpoint();
+  auto stream = net::tcp_connect(
+      endpoint.address, endpoint.timeouts,
+      endpoint.tls ? static_cast<const net::Admission&>(*endpoint.tls) : net::open_admission());
+  const struct {
+    char magic[8] = {'t', 'i', 'n', 'y', 'o', 't', 'd', '1'};
+    std::uint64_t group;
+    std::uint32_t number, zero = 0;
+  } header{.group = group, .number = number};
+  const auto bytes = std::as_bytes(std::span(&header, 1));
+  for (const auto& part : {bytes.first(8), bytes.subspan(8)}) {
+    stream->write(part);
+    stream->flush();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return stream;
+}
+
+void ScriptedPeer::connect() {
+  link_.reset();
+  link_ = std::make_unique<service::PeerLink>(port(), setup_.me, parameters(), std::stop_token());
+}
+
+wire::Message ScriptedPeer::next(wire::Message::BodyCase kind) {
+  for (;;)
+    if (wire::Message message = link_->receive(); message.body_case() == kind) return message;
+}
+
+std::string ScriptedPeer::refusal(const std::string& job) {
+  for (;;)
+    if (const wire::Message message = next(wire::Message::kRefuse); message.refuse().job() == job)
+      return message.refuse().reason();
+}
+
+void ScriptedPeer::start_job(const std::string& job, std::uint32_t worker, std::uint64_t group,
+                             std::uint64_t session) {
+  wire::Message message;
+  wire::Start& start = *message.mutable_start();
+  start.set_job(job);
+  start.set_worker(worker);
+  start.set_group(group);
+  start.set_session(session);
+  send(message);
+}
+
+void ScriptedPeer::refuse(const std::string& job, const std::string& reason) {
+  wire::Message message;
+  message.mutable_refuse()->set_job(job);
+  message.mutable_refuse()->set_reason(reason);
+  send(message);
+}
+
+void ScriptedPeer::send_stock(const std::vector<std::uint64_t>& sessions) {
+  wire::Message message;
+  wire::Stock& stock = *message.mutable_stock();
+  for (const std::uint64_t number : sessions) {
+    const auto store =
+        storage::Store::open(store_of(number), {.purpose = storage::Purpose::Inspect});
+    const engine::Work left =
+        engine::work_in(store.left(), *engine::begun_parameters(store.manifest()).material);
+    wire::Session& sent = *stock.add_sessions();
+    sent.set_number(number);
+    sent.set_id(short_name(engine::session_id_of(store.manifest())));
+    sent.set_ands(left.ands);
+    sent.set_inputs(left.inputs);
+    sent.set_has_room(true);
+    stock.set_last_session(number);
+  }
+  send(message);
+}
+
+wire::Refill ScriptedPeer::refill_order(std::uint64_t session) {
+  wire::Refill order;
+  order.set_group(++last_refill_group_);
+  order.set_session(session);
+  order.set_ands(setup_.high.ands);
+  order.set_inputs(setup_.high.inputs);
+  return order;
+}
+
+wire::RefillAnswer ScriptedPeer::order(const wire::Refill& refill) {
+  wire::Message message;
+  *message.mutable_refill() = refill;
+  send(message);
+  return next(wire::Message::kRefillAnswer).refill_answer();
+}
+
+wire::Refill ScriptedPeer::accepted_order(std::uint64_t session) {
+  wire::Refill order;
+  EXPECT_TRUE(becomes_true([&] {
+    order = refill_order(session);
+    return this->order(order).begins();
+  }));
+  return order;
+}
+
+std::string ScriptedPeer::reason_of(const wire::RefillAnswer& answer) { return reason_in(answer); }
+
+void ScriptedPeer::answer_refill(const wire::Refill& order, bool begins,
+                                 const std::string& reason) {
+  wire::Message message;
+  message.mutable_refill_answer()->set_group(order.group());
+  message.mutable_refill_answer()->set_begins(begins);
+  set_reason_of(*message.mutable_refill_answer(), reason);
+  send(message);
+}
+
+engine::Endpoint ScriptedPeer::endpoint(std::uint64_t group, const OnSend& on_send,
+                                        const std::stop_token& cancel) {
+  engine::Endpoint endpoint = port().endpoint();
+  const auto number = std::make_shared<std::uint32_t>(0);
+  endpoint.open_stream = [this, group, on_send, cancel,
+                          number]() -> std::unique_ptr<net::ByteStream> {
+    return std::make_unique<ScriptedStream>(port().open({group, (*number)++}, cancel), on_send,
+                                            cancel);
+  };
+  return endpoint;
+}
+
+engine::PreprocessResult ScriptedPeer::refill(const wire::Refill& order, const OnSend& on_send,
+                                              const std::stop_token& cancel) {
+  engine::PreprocessRequest request;
+  request.party = setup_.me;
+  request.endpoint = endpoint(order.group(), on_send, cancel);
+  request.store = store_of(order.session());
+  request.amount = Amount::Left;
+  request.ands = order.ands();
+  request.inputs = order.inputs();
+  request.parameters.profile = Profile::Fast;
+  request.parameters.sigma = 40;
+  Observer quiet;
+  return engine::preprocess(request, quiet, cancel);
+}
+
+fs::path ScriptedPeer::store_of(std::uint64_t session) const {
+  const std::string number = std::to_string(session);
+  return setup_.stores / (std::string(6 - number.size(), '0') + number);
+}
+
+ScriptedPeer::RawLink::RawLink(ScriptedPeer& peer) {
+  const bool leads = peer.setup_.me == Party::A;
+  peer.link_.reset();
+  service::StreamPort& port = peer.port();
+  service::StreamPort::LinkStreams link;
+  if (leads) {
+    link = port.accept_link({});
+  } else {
+    link.group = service::StreamPort::kLinkBit | crypto::Rng::from_system().object<std::uint64_t>();
+    for (std::uint32_t number = 0; number < 2; ++number)
+      link.streams[number] = port.open({link.group, number}, {});
+  }
+  out_ = net::make_framed_channel(std::move(link.streams[leads ? 0 : 1]));
+  in_ = net::make_framed_channel(std::move(link.streams[leads ? 1 : 0]));
+  net::compare_parameters(leads ? *out_ : *in_, kLinkParameters, peer.setup_.me, peer.parameters());
+}
+
+void ScriptedPeer::RawLink::send(const wire::Message& message) {
+  const std::string bytes = message.SerializeAsString();
+  out_->send(kLinkMessage, std::as_bytes(std::span(bytes)));
+  out_->flush();
+}
+
+wire::Message ScriptedPeer::RawLink::receive() {
+  constexpr std::size_t kBytesMax = std::size_t{1} << 16;
+  for (;;) {
+    const auto bytes = in_->recv_variable(kLinkMessage, kBytesMax);
+    wire::Message message;
+    EXPECT_TRUE(message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+    if (message.body_case() != wire::Message::BODY_NOT_SET) return message;
+  }
+}
+
+void ScriptedPeer::RawLink::shut_down() noexcept {
+  for (net::Channel* const channel : {out_.get(), in_.get()})
+    channel->set_deadline(std::chrono::steady_clock::now());
+}
+
+ScriptedPeer::Worker::Worker(ScriptedPeer& peer, std::uint64_t group, std::uint64_t session,
+                             OnSend on_send)
+    : request_{.party = peer.setup_.me,
+               .endpoint = peer.endpoint(group, on_send, cancel_.get_token()),
+               .stores = {peer.store_of(session)},
+               .advance_ands = service::kAdvanceAnds} {}
+
+ScriptedPeer::Worker::~Worker() { cancel_.request_stop(); }
+
+void ScriptedPeer::Worker::evaluate(const std::string& job, const std::string& circuit_name) {
+  outcome_ = {};
+  try {
+    if (has_failed_) throw NetworkError("the connection has ended");
+    const auto circuit = *engine::LoadedCircuit::generated(circuit_name, 1);
+    online::InputValues inputs;
+    for (const circuit::InputBundle& bundle : circuit.info().inputs) {
+      inputs.emplace_back();
+      if (*bundle.owner == request_.party) inputs.back() = {BitVector(bundle.bits)};
+    }
+    if (!evaluator_)
+      evaluator_ = std::make_unique<engine::Evaluator>(request_, cancel_.get_token());
+    const std::vector<engine::Evaluator::Shared> none(inputs.size());
+    outcome_.outputs = evaluator_->run(circuit, inputs, none, job).result.outputs;
+    outcome_.is_done = true;
+  } catch (const std::exception& error) {
+    outcome_.error = error.what();
+    evaluator_.reset();
+    has_failed_ = true;
+  }
+}
+
+void ScriptedPeer::Worker::begin(const std::string& job, const std::string& circuit) {
+  thread_ = std::jthread([this, job, circuit] { evaluate(job, circuit); });
+}
+
+ScriptedPeer::Worker::Outcome ScriptedPeer::Worker::end() {
+  thread_.join();
+  return std::move(outcome_);
+}
+
+ScriptedPeer::Worker::Outcome ScriptedPeer::Worker::run(const std::string& job,
+                                                        const std::string& circuit) {
+  begin(job, circuit);
+  return end();
+}
+
+void ScriptedPeerTest::make_with_scripted(Party party, const Setup& with, const Levels& levels) {
+  const auto work = [](std::uint64_t ands) {
+    return engine::Work{ands, engine::default_inputs(ands)};
+  };
+  scripted_ = party;
+  Setup setup = with;
+  setup.low = level("low", levels.low);
+  setup.high = level("high", levels.high);
+  make(setup);
+  const bool leads = party == Party::A;
+  peer_ = std::make_unique<ScriptedPeer>(
+      ScriptedPeer::Setup{.me = party,
+                          .port = port_,
+                          .stores = leads ? a_->stores() / "bob" : b_->stores() / "alice",
+                          .low = work(levels.low),
+                          .high = work(levels.high)});
+}
+
+void ScriptedPeerTest::take_the_place_of(Party party, const Setup& setup, const Levels& levels) {
+  make_with_scripted(party, setup, levels);
+  a_->start();
+  b_->start();
+  ASSERT_TRUE(is_stocked(levels.high));
+  (party == Party::A ? *a_ : *b_).stop();
+  peer_->connect();
+}
+
+bool ScriptedPeerTest::has_session(std::uint64_t number) {
+  std::string name = std::to_string(number);
+  name.insert(0, 6 - name.size(), '0');
+  return fs::exists(honest().stores() / peer_name() / name);
+}
+
+std::string ScriptedPeerTest::sessions_ended(const std::string& reason) {
+  return honest().metric("tinyot_sessions_ended_total{peer=\"" + peer_name() + "\",reason=\"" +
+                         reason + "\"");
+}
+
+wire::Message ScriptedPeerTest::submitted(const std::string& job, const std::string& circuit) {
+  EXPECT_TRUE(honest()
+                  .client()
+                  .submit({job, circuit, "", {{scripted_ == Party::A ? "b" : "a", "1"}}})
+                  .ok());
+  for (;;)
+    if (wire::Message offer = peer_->next(wire::Message::kOffer); offer.offer().job() == job)
+      return offer;
+}
+
+}  // namespace tinyot::test

@@ -1,0 +1,179 @@
+// A peer that has new sessions begun again and again, to fill the disk or for further tries of what
+// succeeds rarely: no more are begun than the configuration allows for a day, whoever leads.
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "base/error.h"
+#include "engine/connection.h"
+#include "tests/service/scripted_peer.h"
+
+namespace tinyot::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kSessionsPerDay = 3;
+// In the reason why no further session begins.
+constexpr const char* kLimitText = "within 24 hours";
+
+class SessionLimitTest : public ScriptedPeerTest {
+ protected:
+  // Only the honest party has the setting.
+  void begin(Party scripted) {
+    const std::string setting = "sessions_per_day: " + std::to_string(kSessionsPerDay);
+    Setup setup;
+    (scripted == Party::A ? setup.peer_b : setup.peer_a) = setting;
+    make_with_scripted(scripted, setup, {.low = 2000, .high = 5000});
+  }
+  // What an operator sees.
+  std::string shown_peers() {
+    Process client(TINYOT_BINARY,
+                   {"client", "peers", "--server", "unix:" + honest().socket().string()});
+    return client.end().out;
+  }
+  bool shows_limit() { return shown_peers().find(kLimitText) != std::string::npos; }
+  std::size_t sessions_on_disk() {
+    const fs::path directory = honest().stores() / peer_name();
+    return static_cast<std::size_t>(
+        std::count_if(fs::directory_iterator(directory), fs::directory_iterator(),
+                      [](const fs::directory_entry& entry) { return entry.is_directory(); }));
+  }
+  // The honest daemon ends, and its log says why no further session is begun.
+  void expect_limit_in_log() {
+    const std::string log = honest().stop().err;
+    EXPECT_NE(log.find(kLimitText), std::string::npos) << log;
+  }
+};
+
+// Each refill is broken off where tries are left that succeed rarely, and the next one is ordered
+// before that.
+TEST_F(SessionLimitTest, LeaderGetsFewSessionsAndAPause) {
+  begin(Party::A);
+  std::uint64_t begun = 0;
+  std::string reason;
+  const auto order_next = [&] {
+    wire::Message message;
+    *message.mutable_refill() = peer_->refill_order(begun + 1);
+    peer_->send(message);
+    return message.refill();
+  };
+  const auto begins = [&] {
+    const wire::RefillAnswer answer = peer_->next(wire::Message::kRefillAnswer).refill_answer();
+    reason = ScriptedPeer::reason_of(answer);
+    return answer.begins();
+  };
+  for (const bool is_restarted : {false, true}) {
+    if (is_restarted) b_->stop();
+    b_->start();
+    peer_->connect();
+    ASSERT_TRUE(becomes_true([&] {
+      const wire::Refill order = order_next();
+      if (begins()) {
+        ++begun;
+        std::once_flag once;
+        EXPECT_THROW(peer_->refill(order,
+                                   [&](const Outgoing& message) {
+                                     if (message.tag != kLeakyTripleG) return;
+                                     std::call_once(once, [&] { order_next(); });
+                                     throw NetworkError("broken off");
+                                   }),
+                     NetworkError);
+        const bool is_followed = begins();
+        EXPECT_FALSE(is_followed) << "without a pause";
+        EXPECT_NE(reason, "");
+        begun += is_followed;
+      }
+      return begun > kSessionsPerDay || reason.find(kLimitText) != std::string::npos;
+    })) << reason;
+    EXPECT_LE(begun, kSessionsPerDay);
+    EXPECT_LE(sessions_on_disk(), kSessionsPerDay);
+  }
+  EXPECT_TRUE(shows_limit()) << shown_peers();
+  expect_limit_in_log();
+}
+
+// What a follower claims of the sessions that it has.
+enum class Claim { kNothingLeft, kNoSessions };
+
+class ClaimTest : public SessionLimitTest, public ::testing::WithParamInterface<Claim> {
+ protected:
+  ~ClaimTest() override { stop_following(); }
+
+  // Takes part in all refills, on a thread of its own.
+  void follow() {
+    peer_->connect();
+    send_claim();
+    follower_ = std::jthread([this](const std::stop_token& stop) {
+      try {
+        for (;;) {
+          const wire::Refill order = peer_->next(wire::Message::kRefill).refill();
+          begun_.insert(order.session());
+          begun_count_ = begun_.size();
+          peer_->answer_refill(order, true);
+          try {
+            ids_[order.session()] = engine::session_id_of(peer_->refill(order, {}, stop).store);
+          } catch (const Error&) {
+            // The daemon had reasons to end it.
+          }
+          send_claim();
+        }
+      } catch (const Error&) {
+        // The link has ended.
+      }
+    });
+  }
+  void stop_following() {
+    follower_.request_stop();
+    if (peer_) peer_->shut_down();
+    if (follower_.joinable()) follower_.join();
+  }
+  // As in a stock that is empty, or lost.
+  void send_claim() {
+    wire::Message message;
+    wire::Stock& stock = *message.mutable_stock();
+    for (const auto& [number, id] : ids_) {
+      stock.set_last_session(number);
+      if (GetParam() == Claim::kNoSessions) continue;
+      wire::Session& session = *stock.add_sessions();
+      session.set_number(number);
+      session.set_id(short_name(id));
+    }
+    peer_->send(message);
+  }
+
+  // By the number of sessions, or by what this party has in stock already.
+  bool are_stopped() { return shown_peers().find("no refills: ") != std::string::npos; }
+
+  std::map<std::uint64_t, SessionId> ids_;
+  std::set<std::uint64_t> begun_;  // sessions, of the follower's thread
+  std::atomic<std::uint64_t> begun_count_{0};
+  std::jthread follower_;
+};
+
+TEST_P(ClaimTest, FollowerGetsFewSessions) {
+  begin(Party::B);
+  for (const bool is_restarted : {false, true}) {
+    if (is_restarted) {
+      stop_following();
+      a_->stop();
+    }
+    a_->start();
+    follow();
+    ASSERT_TRUE(becomes_true([&] { return begun_count_ > kSessionsPerDay || are_stopped(); }))
+        << shown_peers();
+    EXPECT_LE(begun_count_, kSessionsPerDay);
+    EXPECT_LE(sessions_on_disk(), kSessionsPerDay);
+  }
+  EXPECT_TRUE(are_stopped());
+  EXPECT_NE(honest().stop().err.find("\"refills stopped\""), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(SessionLimitTest, ClaimTest,
+                         ::testing::Values(Claim::kNothingLeft, Claim::kNoSessions));
+
+}  // namespace
+}  // namespace tinyot::test

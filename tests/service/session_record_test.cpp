@@ -1,0 +1,169 @@
+// What a daemon remembers of its sessions with a peer, and the turns of refills.
+#include "service/session_record.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "service/foreign_text.h"
+#include "service/log_rate.h"
+#include "service/refill_slots.h"
+
+namespace tinyot::service {
+namespace {
+
+using namespace std::chrono_literals;
+
+class SessionRecordTest : public ::testing::Test {
+ protected:
+  SessionRecordTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "tinyot-record-XXXXXX").string();
+    directory_ = ::mkdtemp(name.data());
+  }
+  ~SessionRecordTest() override { std::filesystem::remove_all(directory_); }
+
+  std::filesystem::path file() const { return directory_ / "record"; }
+  SessionRecord open(std::uint32_t per_day = 4) const {
+    return SessionRecord(file(), {.sessions_per_day = per_day, .sigma = 40});
+  }
+  static bool may_begin(const SessionRecord& record, BeginsBy by,
+                        SessionRecord::Clock::time_point at) {
+    return !record.refusal_to_begin(by, at).has_value();
+  }
+
+  std::filesystem::path directory_;
+  const SessionRecord::Clock::time_point now_ = SessionRecord::Clock::now();
+};
+
+TEST_F(SessionRecordTest, SessionsOfADayAreLimitedAlsoAfterARestart) {
+  for (std::uint64_t number = 1; number <= 4; ++number) {
+    SessionRecord record = open();
+    ASSERT_TRUE(may_begin(record, BeginsBy::OwnAccount, now_));
+    record.add_begun(number, BeginsBy::OwnAccount, now_);
+  }
+  const SessionRecord record = open();
+  EXPECT_EQ(record.last_number(), 4u);
+  const auto refusal = record.refusal_to_begin(BeginsBy::OwnAccount, now_ + 23h);
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_NE(refusal->find("sessions_per_day"), std::string::npos);
+  EXPECT_TRUE(may_begin(record, BeginsBy::OwnAccount, now_ + 24h));
+}
+
+TEST_F(SessionRecordTest, HalfOfThemMayBeginByAClaim) {
+  SessionRecord record = open();
+  record.add_begun(1, BeginsBy::PeersClaim, now_);
+  EXPECT_TRUE(may_begin(record, BeginsBy::PeersClaim, now_));
+  record.add_begun(2, BeginsBy::PeersClaim, now_);
+  EXPECT_FALSE(may_begin(record, BeginsBy::PeersClaim, now_));
+  EXPECT_FALSE(may_begin(open(), BeginsBy::PeersClaim, now_));
+  EXPECT_TRUE(may_begin(record, BeginsBy::OwnAccount, now_));
+}
+
+TEST_F(SessionRecordTest, ClockThatIsSetBackForgetsNothing) {
+  SessionRecord record = open(1);
+  record.add_begun(1, BeginsBy::OwnAccount, now_);
+  EXPECT_FALSE(may_begin(record, BeginsBy::OwnAccount, now_ - 1000h));
+}
+
+TEST_F(SessionRecordTest, RisksOfEndedSessionsAddUp) {
+  const Risk of_one = risk_limit(40, 1);
+  for (int i = 0; i < 15; ++i) open().add_ended(of_one);
+  EXPECT_FALSE(open().refusal_to_refill({}).has_value());
+  // What is open now counts too.
+  const auto refusal = open().refusal_to_refill(of_one + of_one);
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_NE(refusal->find("2^-35.9"), std::string::npos) << *refusal;
+  open().add_ended(of_one);
+  open().add_ended(of_one);
+  EXPECT_TRUE(open().refusal_to_refill({}).has_value());
+}
+
+TEST_F(SessionRecordTest, OperatorResumes) {
+  SessionRecord record = open(1);
+  record.add_begun(1, BeginsBy::OwnAccount, now_);
+  record.add_ended(risk_limit(30, 1));
+  ASSERT_TRUE(record.refusal_to_refill({}).has_value());
+  record.resume({});
+  EXPECT_FALSE(open(1).refusal_to_refill({}).has_value());
+  EXPECT_TRUE(may_begin(open(1), BeginsBy::OwnAccount, now_));
+  // From then on as much may be risked as from the beginning.
+  record.add_ended(risk_limit(30, 1));
+  EXPECT_TRUE(open(1).refusal_to_refill({}).has_value());
+  EXPECT_EQ(open(1).last_number(), 1u);
+}
+
+TEST_F(SessionRecordTest, RetirementIsKept) {
+  SessionRecord record = open();
+  record.set_retired_below(7);
+  record.set_retired_below(3);
+  EXPECT_EQ(open().retired_below(), 7u);
+}
+
+TEST_F(SessionRecordTest, DamagedRecordIsNotTakenForAnEmptyOne) {
+  { std::ofstream(file()) << "begun { at_"; }
+  EXPECT_THROW(open(), StoreError);
+}
+
+class RefillSlotsTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<RefillSlots::Slot> take(RefillSlots::Clock::time_point now) {
+    return slots_.take(
+        moved_, [this] { ++ended_; }, now);
+  }
+  RefillSlots slots_{1};
+  ByteCount moved_ = 0;
+  int ended_ = 0;
+  const RefillSlots::Clock::time_point now_ = RefillSlots::Clock::now();
+};
+
+TEST_F(RefillSlotsTest, SlotIsFreeAfterItsRefill) {
+  auto slot = take(now_);
+  EXPECT_NE(slot, nullptr);
+  EXPECT_EQ(take(now_), nullptr);
+  slot.reset();
+  EXPECT_NE(take(now_), nullptr);
+  EXPECT_EQ(ended_, 0);
+}
+
+TEST_F(RefillSlotsTest, SlowRefillEndsOnceAnotherWaits) {
+  const auto slot = take(now_);
+  moved_ = RefillSlots::kLeastRate * 30 - 1;
+  EXPECT_EQ(take(now_ + 29s), nullptr);
+  EXPECT_EQ(ended_, 0);
+  EXPECT_EQ(take(now_ + 30s), nullptr);
+  EXPECT_EQ(ended_, 1);
+}
+
+TEST_F(RefillSlotsTest, FastRefillHasItsTurn) {
+  const auto slot = take(now_);
+  for (int i = 1; i < 20; ++i) {
+    moved_ += RefillSlots::kLeastRate * 30;
+    EXPECT_EQ(take(now_ + i * 30s), nullptr);
+  }
+  EXPECT_EQ(ended_, 0);
+  moved_ += RefillSlots::kLeastRate * 30;
+  EXPECT_EQ(take(now_ + RefillSlots::kTurn), nullptr);
+  EXPECT_EQ(ended_, 1);
+}
+
+TEST(LogRateTest, SomeAtOnceThenOneASecond) {
+  LogRate rate;
+  const auto now = LogRate::Clock::now() + 1ms;
+  std::uint64_t written = 0;
+  for (int i = 0; i < 1000; ++i) written += rate.admit(now).has_value();
+  EXPECT_EQ(written, LogRate::kAtOnce);
+  EXPECT_EQ(rate.admit(now + 1s), 1000 - LogRate::kAtOnce);
+  EXPECT_FALSE(rate.admit(now + 1s).has_value());
+  EXPECT_EQ(rate.admit(now + 1h), 1u);
+}
+
+TEST(ForeignTextTest, IsShortAndPrintable) {
+  EXPECT_EQ(foreign_text("a\n\x1b[31m\xff"), "a??[31m?");
+  const std::string text = foreign_text(std::string(1 << 16, 'x'));
+  EXPECT_EQ(text.size(), kForeignTextMax);
+  EXPECT_TRUE(text.ends_with("x..."));
+}
+
+}  // namespace
+}  // namespace tinyot::service

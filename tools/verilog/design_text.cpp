@@ -1,0 +1,186 @@
+#include "tools/verilog/design_text.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+
+#include "base/descriptor.h"
+#include "base/error.h"
+
+namespace tinyot::tools {
+namespace {
+
+constexpr off_t kBytesMax = off_t{64} << 20;
+
+// Those that Yosys computes, and those that it ignores in a synthesis.
+const std::set<std::string_view>& allowed_functions() {
+  static const std::set<std::string_view> kAllowed = {
+      "signed",   "unsigned",  "clog2",     "bits",   "size",    "high",      "low",     "left",
+      "right",    "countones", "countbits", "onehot", "onehot0", "isunknown", "ln",      "log10",
+      "exp",      "sqrt",      "pow",       "floor",  "ceil",    "sin",       "cos",     "tan",
+      "asin",     "acos",      "atan",      "atan2",  "hypot",   "sinh",      "cosh",    "tanh",
+      "asinh",    "acosh",     "atanh",     "rtoi",   "itor",    "sformatf",  "display", "displayb",
+      "displayh", "displayo",  "write",     "writeb", "writeh",  "writeo",    "strobe",  "monitor",
+      "time",     "stop",      "finish",    "info",   "warning", "error",     "fatal"};
+  return kAllowed;
+}
+
+constexpr std::string_view kRead = "readmem", kInclude = "include";
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_of_name(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '$'; }
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\v' || c == '\f'; }
+
+class Scan {
+ public:
+  Scan(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  void run() {
+    while (at_ < text_.size()) {
+      if (starts("//"))
+        skip_to("\n");
+      else if (starts("/*"))
+        skip_comment();
+      else if (text_[at_] == '"')
+        read_string();
+      else if (text_[at_] == '`')
+        read_directive();
+      else if (text_[at_] == '\\')
+        read_escaped_name();
+      else if (text_[at_] == '$')
+        read_system_name();
+      else if (is_letter(text_[at_]))
+        read_name();
+      else
+        ++at_;
+    }
+  }
+
+ private:
+  bool starts(std::string_view word) const { return text_.substr(at_).starts_with(word); }
+
+  [[noreturn]] void refuse(const std::string& reason) const {
+    const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<long>(at_), '\n');
+    throw UsageError(file_ + ":" + std::to_string(line) + ": " + reason);
+  }
+
+  void skip_to(std::string_view end) { at_ = std::min(text_.find(end, at_), text_.size()); }
+
+  void skip_comment() {
+    at_ += 2;
+    skip_to("*/");
+    at_ += std::min<std::size_t>(2, text_.size() - at_);
+  }
+
+  // The part of a name from `begin` on.
+  std::string_view name_from(std::size_t begin) const {
+    std::size_t end = begin;
+    while (end < text_.size() && is_of_name(text_[end])) ++end;
+    return text_.substr(begin, end - begin);
+  }
+
+  void read_string() {
+    if (starts("\"\"\"")) refuse("three quotation marks in a row: put a blank between strings");
+    std::size_t end = at_ + 1;
+    while (end < text_.size() && text_[end] != '"' && text_[end] != '\n')
+      end += text_.substr(end).starts_with("\\\n") || text_[end] != '\\' ? 1 : 2;
+    if (end >= text_.size() || text_[end] == '\n') refuse("a string that does not end on its line");
+    const std::string_view content = text_.substr(at_ + 1, end - at_ - 1);
+    if (content == "DPI" || content == "DPI-C")
+      refuse("a function imported from C (DPI): a design is data and runs nothing on this machine");
+    at_ = end + 1;
+  }
+
+  void read_directive() {
+    if (starts("`\"")) refuse("`\" makes a string of macros: write the string");
+    if (starts("``")) {
+      at_ += 2;
+      return;
+    }
+    const std::string_view name = name_from(at_ + 1);
+    if (name == kInclude)
+      refuse("`include: a design is data and reads no other file; put all modules in one file");
+    if (kInclude.starts_with(name))
+      refuse("`" + std::string(name) + ", which a macro could complete to `include: rename it");
+    at_ += 1 + name.size();
+  }
+
+  // Yosys calls a system function by its escaped name, too.
+  void read_escaped_name() {
+    std::size_t end = at_ + 1;
+    while (end < text_.size() && !is_space(text_[end])) ++end;
+    const std::string_view name = text_.substr(at_ + 1, end - at_ - 1);
+    if (name.find_first_of("\"`") != name.npos || name.find("//") != name.npos ||
+        name.find("/*") != name.npos)
+      refuse("the escaped name \\" + std::string(name) +
+             " has a quotation mark, a macro or a comment in it: rename it");
+    if (name.starts_with('$') && kRead.starts_with(name.substr(1))) refuse_function(name.substr(1));
+    refuse_read_within(name);
+    at_ = end;
+  }
+
+  // A name with a $ in it may be two to Yosys: a number, and what follows.
+  void refuse_read_within(std::string_view name) const {
+    for (std::size_t i = name.find('$'); i != name.npos; i = name.find('$', i + 1))
+      if (name.substr(i + 1).starts_with(kRead)) refuse_function(name.substr(i + 1));
+  }
+
+  [[noreturn]] void refuse_function(std::string_view name) const {
+    refuse("$" + std::string(name) +
+           " is not one of the system functions that a design may use: it is data, and neither "
+           "reads files nor runs commands; put tables into it as a case statement or an initial "
+           "block");
+  }
+
+  void read_system_name() {
+    const std::string_view name = name_from(at_ + 1);
+    if (!allowed_functions().contains(name)) refuse_function(name);
+    at_ += 1 + name.size();
+  }
+
+  void read_name() {
+    const std::string_view name = name_from(at_);
+    refuse_read_within(name);
+    at_ += name.size();
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::string design_text(const std::string& file) {
+  const auto fail = [&](const std::string& reason) {
+    throw UsageError("cannot read the design " + file + ": " + reason);
+  };
+  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (!descriptor.is_open() || ::fstat(descriptor.get(), &status) != 0) fail(std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) fail("it is not a file");
+  if (status.st_size > kBytesMax) fail("it has more than 64 MiB");
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t count = ::read(descriptor.get(), text.data() + size, text.size() - size);
+    if (count < 0 && errno != EINTR) fail(std::strerror(errno));
+    if (count == 0) break;
+    if (count > 0) size += static_cast<std::size_t>(count);
+  }
+  text.resize(size);
+  std::erase(text, '\r');  // Yosys leaves them out, also within names
+  if (std::ranges::any_of(text, [](unsigned char c) { return c < ' ' && !is_space(c); }))
+    fail("it is not a text: it has control characters, or is compressed");
+  refuse_requests(text, file);
+  return text;
+}
+
+void refuse_requests(std::string_view text, const std::string& file) { Scan(text, file).run(); }
+
+}  // namespace tinyot::tools
