@@ -202,6 +202,7 @@ std::optional<std::string> Peer::refusal_to_refill(std::uint64_t session) {
   engine::Work own;
   MaterialCounts left;  // of this session
   for (const SessionStock& stock : sessions_.stock()) {
+    if (stock.number < sessions_.retired_below()) continue;
     own.ands += stock.left.ands;
     own.inputs += stock.left.inputs;
     if (stock.number == session) left = stock.counts;
