@@ -304,6 +304,9 @@ TEST_F(VerilogRequestTest, DesignsAreStoppedAtTheirLimits) {
                              "assign y = a; endmodule\n",
                              {"--memory", "100M"}),
                  2, "it needs more memory than 100,000,000 bytes: --memory allows more"));
+  EXPECT_TRUE(ended_with(import_text("module top(input [9999:0] a, b, output [9999:0] y);\n"
+                                     "assign y = a * b; endmodule\n"),
+                         2, "($mul) makes the circuit too large"));
   Limits limits;
   limits.output_bytes = 50000;
   EXPECT_EQ(error_of(tools::confined_yosys(),
@@ -417,6 +420,12 @@ TEST_F(VerilogRequestTest, RefusesNetlistsThatAreNone) {
   EXPECT_NO_THROW(read(memory(R"("RD_PORTS":"1","ABITS":"1","WIDTH":"1")", "\"0\""), "2,2"));
   EXPECT_THROW(read(R"("\u001b":{"type":"$_BUF_","attributes":{},"parameters":{},)"
                     R"("connections":{"A":["0"],"Y":[2]}})"),
+               UsageError);
+  std::string zeros = "\"0\"";
+  for (int i = 1; i < 9000; ++i) zeros += ",\"0\"";
+  EXPECT_THROW(read(R"("m":{"type":"$mul","attributes":{},"parameters":{"A_SIGNED":"0",)"
+                    R"("B_SIGNED":"0"},"connections":{"A":[)" +
+                    zeros + R"(],"B":[)" + zeros + R"(],"Y":[2]}})"),
                UsageError);
   const std::string far = "18446744073709551615";
   EXPECT_NO_THROW(read(

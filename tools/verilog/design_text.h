@@ -6,8 +6,8 @@
 
 namespace tinyot::tools {
 
-// The content of the file, without carriage returns, which Yosys leaves out. Fails: UsageError if it
-// is not a text file of at most 64 MiB, and as refuse_requests.
+// The content of the file, without carriage returns, which Yosys leaves out. Fails: UsageError if
+// it is not a text file of at most 64 MiB, and as refuse_requests.
 std::string design_text(const std::string& file);
 
 // Refuses what asks for a file or a command: `include, functions of C (DPI), and system functions
