@@ -33,6 +33,7 @@ SessionId bind(const SessionId& base, std::string_view phase, char direction,
 SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
                              std::vector<net::Parameter> parameters,
                              const std::optional<SessionId>& existing) {
+  net::require_sendable(parameters);
   parameters.push_back({"session", existing ? hex_of(*existing) : "new"});
   const net::Hello hello{me, rng.object<std::array<std::uint8_t, 32>>(), std::move(parameters)};
   const net::Handshake handshake = net::shake_hands(channel, hello);

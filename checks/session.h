@@ -34,7 +34,8 @@ struct SessionIds {
 // Role: both. Runs the handshake over `parameters` and, if stores exist already, the stores'
 // session id; derives the ids and confirms them.
 // Wire: 2 messages each way, 2 rounds.
-// Fails: as shake_hands; PeerCheated("handshake") if the peer's confirmation is not for the same
+// Fails: UsageError as require_sendable, before anything is sent; as shake_hands;
+// PeerCheated("handshake") if the peer's confirmation is not for the same
 // two Hellos.
 SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
                              std::vector<net::Parameter> parameters,

@@ -1,6 +1,8 @@
 #include "engine/evaluator.h"
 
 #include "base/error.h"
+#include "base/hex.h"
+#include "crypto/random_oracle.h"
 #include "engine/run_plan.h"
 #include "engine/stored_session.h"
 
@@ -8,6 +10,26 @@ namespace tinyot::engine {
 namespace {
 
 constexpr net::MessageTag kRunBegin{0x2201, "run.begin"};
+// So many shared values are compared one by one, so that a difference is named.
+constexpr std::size_t kNamedMax = 16;
+
+// What the parties compare of values that stay shared.
+std::vector<net::Parameter> parameters_of_shared(const circuit::CircuitInfo& info,
+                                                 const std::vector<Evaluator::Shared>& shared) {
+  std::vector<net::Parameter> parameters;
+  for (std::size_t i = 0; i < shared.size(); ++i)
+    if (shared[i].value != nullptr)
+      parameters.push_back({"the value of " + info.inputs[i].name, shared[i].origin});
+  if (parameters.size() <= kNamedMax) return parameters;
+  crypto::RandomOracle oracle({}, {"shared values", '*', 0});
+  for (const net::Parameter& parameter : parameters)
+    for (const std::string* const text : {&parameter.name, &parameter.value})
+      oracle.absorb_object(static_cast<std::uint64_t>(text->size()))
+          .absorb(std::as_bytes(std::span(*text)));
+  const crypto::Digest digest = oracle.digest();
+  return {{"the values of " + std::to_string(parameters.size()) + " shared inputs",
+           hex_of(std::as_bytes(std::span(digest.bytes)))}};
+}
 
 }  // namespace
 
@@ -51,8 +73,13 @@ std::uint64_t Evaluator::runs() const { return state_->runs; }
 RunReport Evaluator::run(const LoadedCircuit& circuit, const online::InputValues& inputs,
                          const std::vector<Shared>& shared, const std::string& job) {
   require(!state_->has_failed, "the connection has ended with an error");
-  state_->has_failed = true;  // until this call succeeds
   const RunPlan plan(state_->request, circuit);
+  std::vector<net::Parameter> parameters = plan.parameters();
+  if (!job.empty()) parameters.insert(parameters.begin(), {"job", job});
+  for (net::Parameter& parameter : parameters_of_shared(circuit.info(), shared))
+    parameters.push_back(std::move(parameter));
+  net::require_sendable(parameters);
+  state_->has_failed = true;  // until this call succeeds
   StoredSession& stored = state_->stored;
   const bool has_advance = state_->request.advance_ands > 0;
   const MaterialCounts needed = plan.material(stored.form(), plan.ands());
@@ -61,14 +88,8 @@ RunReport Evaluator::run(const LoadedCircuit& circuit, const online::InputValues
   else
     stored.require_material(needed);
   circuit::CircuitRounds rounds = plan.rounds();
-  std::vector<net::Parameter> parameters = plan.parameters();
-  if (!job.empty()) parameters.insert(parameters.begin(), {"job", job});
   online::SharedInputs values;
-  for (std::size_t i = 0; i < shared.size(); ++i) {
-    values.push_back(shared[i].value);
-    if (shared[i].value != nullptr)
-      parameters.push_back({"the value of " + circuit.info().inputs[i].name, shared[i].origin});
-  }
+  for (const Shared& input : shared) values.push_back(input.value);
   RunReport report;
   stored.with_peer([&](checks::Session& session) {
     net::compare_parameters(session.channel(), kRunBegin, session.me(), parameters);

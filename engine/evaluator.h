@@ -29,8 +29,9 @@ class Evaluator {
   // owner. The phases of the report are those of the whole connection so far.
   // `job` names what the result is for, if the parties have agreed on a name.
   // Wire: 1 message each way, then as a run.
-  // Fails: Disagreement if the parties request different circuits, lanes, shared values or jobs;
-  // else as run(). After a failure every call fails.
+  // Fails: before anything is sent UsageError as net::require_sendable(), after which the next call
+  // may succeed; Disagreement if the parties request different circuits, lanes, shared values or
+  // jobs; else as run(). After another failure every call fails.
   RunReport run(const LoadedCircuit& circuit, const online::InputValues& inputs,
                 const std::vector<Shared>& shared, const std::string& job = {});
 

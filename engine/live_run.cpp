@@ -108,14 +108,15 @@ class LiveRun {
   }
 
   RunReport run(const std::stop_token& cancel) {
+    std::vector<net::Parameter> parameters = plan_.parameters();
+    for (net::Parameter& parameter : parameters_of(params_, security_))
+      parameters.push_back(std::move(parameter));
+    net::require_sendable(parameters);
     Connector connector(plan_.request.endpoint, cancel);
     circuit::CircuitRounds rounds = plan_.rounds();
     const auto channel = connector.open();
     const CancelsWaits guard(cancel, *channel);
     crypto::Rng rng = crypto::Rng::from_system();
-    std::vector<net::Parameter> parameters = plan_.parameters();
-    for (net::Parameter& parameter : parameters_of(params_, security_))
-      parameters.push_back(std::move(parameter));
     const checks::SessionIds ids = checks::establish_session(*channel, rng, plan_.request.party,
                                                              std::move(parameters), std::nullopt);
     const ScopedSecret<Delta> key(

@@ -64,9 +64,6 @@ void StoredSession::require_not_revoked() {
 void StoredSession::connect(std::vector<net::Parameter> parameters, const std::string& reservation,
                             const std::stop_token& cancel) {
   cancel_ = cancel;
-  channel_ = Connector(request_.endpoint, cancel_).open();
-  const CancelsWaits guard(cancel_, *channel_);
-  crypto::Rng rng = crypto::Rng::from_system();
   const storage::Manifest& manifest = this->manifest();
   for (net::Parameter& parameter :
        std::vector<net::Parameter>{{"profile", manifest.profile},
@@ -76,6 +73,10 @@ void StoredSession::connect(std::vector<net::Parameter> parameters, const std::s
                                    {"kappa", std::to_string(manifest.kappa)},
                                    {"sigma", std::to_string(manifest.sigma)}})
     parameters.push_back(std::move(parameter));
+  net::require_sendable(parameters);
+  channel_ = Connector(request_.endpoint, cancel_).open();
+  const CancelsWaits guard(cancel_, *channel_);
+  crypto::Rng rng = crypto::Rng::from_system();
   const checks::SessionIds ids = unless_cancelled(cancel_, [&] {
     return checks::establish_session(*channel_, rng, request_.party, std::move(parameters),
                                      session_id_of(manifest));

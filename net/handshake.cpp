@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t kHelloBytesMax = 16 << 10;
 constexpr int kParametersMax = 64;
+// Of what callers give: a session adds its id.
+constexpr std::size_t kGivenBytesMax = 16'000, kGivenMax = 60;
 constexpr std::string_view kMagic = "TinyOT wire\n";
 
 std::vector<std::byte> encode(const Hello& hello) {
@@ -112,9 +114,19 @@ FirstBytes classify_first_bytes(std::span<const std::byte> bytes) {
   return payload.size() < kMagic.size() ? FirstBytes::Incomplete : FirstBytes::Ours;
 }
 
+void require_sendable(const std::vector<Parameter>& parameters) {
+  const std::size_t bytes = encode({Party::A, {}, parameters}).size();
+  if (bytes <= kGivenBytesMax && parameters.size() <= kGivenMax) return;
+  throw UsageError(
+      "what the parties compare has " + std::to_string(parameters.size()) + " parameters with " +
+      std::to_string(bytes) + " bytes, and at most " + std::to_string(kGivenMax) + " with " +
+      std::to_string(kGivenBytesMax) +
+      " bytes are possible: use shorter names for the circuit, its inputs and outputs");
+}
+
 Handshake shake_hands(Channel& channel, const Hello& mine) {
   auto ours = encode(mine);
-  ENSURE(ours.size() <= kHelloBytesMax);
+  ENSURE(ours.size() <= kHelloBytesMax && mine.parameters.size() <= kParametersMax);
   channel.send(kHello, ours);
   std::vector<std::byte> theirs;
   try {
@@ -133,9 +145,9 @@ Handshake shake_hands(Channel& channel, const Hello& mine) {
 
 void compare_parameters(Channel& channel, const MessageTag& tag, Party me,
                         std::vector<Parameter> parameters) {
+  require_sendable(parameters);
   const Hello mine{me, {}, std::move(parameters)};
   const auto ours = encode(mine);
-  ENSURE(ours.size() <= kHelloBytesMax);
   channel.send(tag, ours);
   const auto theirs = channel.recv_variable(tag, kHelloBytesMax);
   if (!has_magic(theirs)) throw PeerCheated("handshake: malformed hello");

@@ -39,6 +39,10 @@ struct Hello {
   std::vector<Parameter> parameters;
 };
 
+// Whether one message can have these parameters, beside those that a session adds: there are at
+// most 60, and 16,000 bytes of them. Fails: UsageError.
+void require_sendable(const std::vector<Parameter>& parameters);
+
 struct Handshake {
   std::vector<std::byte> hello_a;  // as sent by A
   std::vector<std::byte> hello_b;  // as sent by B
@@ -51,8 +55,8 @@ struct Handshake {
 Handshake shake_hands(Channel& channel, const Hello& mine);
 
 // The same comparison later in a session, for the operation that both parties are about to start.
-// Wire: one message each way, concurrently. Fails: Disagreement likewise; PeerCheated("handshake")
-// on a malformed message; and as Channel::recv.
+// Wire: one message each way, concurrently. Fails: UsageError likewise, before anything is sent;
+// Disagreement likewise; PeerCheated("handshake") on a malformed message; and as Channel::recv.
 void compare_parameters(Channel& channel, const MessageTag& tag, Party me,
                         std::vector<Parameter> parameters);
 

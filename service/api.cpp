@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "service/event_log.h"
+#include "service/offer.h"
 #include "service/submission.h"
 #include "tinyot/v1/party.grpc.pb.h"
 
@@ -224,6 +225,7 @@ class PartyService final : public v1::Party::Service {
                      "the daemon is stopping: submit the job again");
     engine::LoadedCircuit circuit = submission.circuit();
     wire::Terms terms = terms_of(circuit);
+    require_offerable(submission.job().id(), terms);
     if (const auto reason = peer.refusal(submission.job().id(), terms))
       return failure(grpc::StatusCode::PERMISSION_DENIED, ErrorClass::Usage, *reason);
     auto inputs =

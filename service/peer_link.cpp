@@ -9,7 +9,6 @@ namespace {
 
 constexpr net::MessageTag kParameters{0x4001, "daemon.parameters"};
 constexpr net::MessageTag kMessage{0x4002, "daemon.message"};
-constexpr std::size_t kMessageBytesMax = std::size_t{1} << 16;
 constexpr auto kSilenceMax = std::chrono::seconds(5), kHandshakeTime = std::chrono::seconds(10),
                kLastWords = std::chrono::seconds(1);
 

@@ -24,6 +24,8 @@ class PeerLink {
   // Messages that wait to be sent take at most kOutboxBytesMax. A peer that does not read them
   // loses the link, and what this party sends of its own accord waits for room.
   static constexpr std::size_t kOutboxBytesMax = std::size_t{1} << 20;
+  // A longer message is a violation of the protocol.
+  static constexpr std::size_t kMessageBytesMax = std::size_t{1} << 16;
 
   // Role: both, symmetric. Connects, and compares the parameters. `drained` is called, on another
   // thread and without a lock, whenever all messages have been sent. Fails: NetworkError;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "service/configuration.h"
 #include "service/event_log.h"
+#include "service/offer.h"
 #include "service/foreign_text.h"
 #include "service/peer.h"
 
@@ -110,10 +111,7 @@ void Peer::offer_waiting() {
 }
 
 void Peer::offer(const Job& job) {
-  wire::Message message;
-  message.mutable_offer()->set_job(job.id());
-  *message.mutable_offer()->mutable_terms() = job.request().terms;
-  send(message);
+  send(offer_of(job.id(), job.request().terms));
 }
 
 void Peer::withdraw(const Job& job) {

@@ -71,6 +71,57 @@ TEST(Evaluator, ContinuesInLanesAndWithNewInputs) {
   });
 }
 
+// More values than the parties compare one by one.
+TEST(Evaluator, ContinuesWithManySharedValues) {
+  constexpr std::uint32_t kValues = 100;
+  const auto make = make_circuit("make", [](Program& program) {
+    const auto x = program.input("x", kValues, Party::A);
+    for (std::uint32_t i = 0; i < kValues; ++i)
+      program.output("s" + std::to_string(i), x.bits()[i], Receiver::None);
+  });
+  const auto use = make_circuit("use", [](Program& program) {
+    circuit::Bits bits;
+    for (std::uint32_t i = 0; i < kValues; ++i)
+      bits.push_back(program.shared_input("s" + std::to_string(i), 1).bits()[0]);
+    program.output("x", bits);
+  });
+  const Stores stores;
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party));
+    const RunResult made =
+        evaluator.run(*make, party == Party::A ? Values().set("x", 0x123456789abcdef0) : Values());
+    const RunResult used = evaluator.run(*use, {}, made.shared);
+    EXPECT_EQ(used.outputs.bytes("x")[0], std::byte{0xf0});
+    // Two of them are exchanged at one party: the parties notice.
+    auto other = made.shared;
+    if (party == Party::B) std::swap(other.at("s0"), other.at("s1"));
+    EXPECT_THROW(evaluator.run(*use, {}, other), Disagreement);
+  });
+}
+
+// Names that do not fit into the message in which the parties compare them.
+TEST(Evaluator, RefusesNamesThatAreTooLongBeforeSendingThem) {
+  const auto named = [](const std::string& name) {
+    return make_circuit(name, [](Program& program) {
+      const auto x = program.input("x", 1, Party::A), y = program.input("y", 1, Party::B);
+      program.output("z", x.bits()[0] & y.bits()[0]);
+    });
+  };
+  const auto too_long = named(std::string(20'000, 'n'));
+  const Stores stores;
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party));
+    EXPECT_THROW(evaluator.run(*too_long, input_of(party, 1)), UsageError);
+    EXPECT_EQ(evaluator.run(*named("f"), input_of(party, 1)).outputs.integer("z"), 1u);
+  });
+  RunRequest request{.party = Party::A, .endpoint = Endpoint::listen(free_address())};
+  request.stores = {stores.of(Party::A)};
+  EXPECT_THROW(run(request, *too_long, input_of(Party::A, 1)), UsageError);
+  request.stores.clear();
+  request.live = ParameterRequest{.profile = Profile::Fast};
+  EXPECT_THROW(run(request, *too_long, input_of(Party::A, 1)), UsageError);
+}
+
 TEST(Evaluator, RefusesSharedValuesThatDoNotFit) {
   const Stores stores;
   both([&](Party party) {

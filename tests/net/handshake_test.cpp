@@ -180,6 +180,25 @@ TEST(CompareParameters, FindsDifferencesLaterInASession) {
   }
 }
 
+// What a user's names make too long is no internal error, and nothing is sent.
+TEST(CompareParameters, RefusesWhatDoesNotFitIntoAMessage) {
+  const auto given = [](std::size_t count, std::size_t bytes) {
+    return std::vector<Parameter>(count, {"n", std::string(bytes, 'v')});
+  };
+  EXPECT_NO_THROW(require_sendable(given(60, 200)));
+  EXPECT_NO_THROW(require_sendable(given(1, 15'900)));
+  EXPECT_THROW(require_sendable(given(61, 0)), UsageError);
+  EXPECT_THROW(require_sendable(given(1, 16'000)), UsageError);
+  EXPECT_THROW(require_sendable(given(60, 265)), UsageError);
+  run_channels([&](Party party, Channel& channel) {
+    for (const auto& most : {given(60, 200), given(1, 15'900)}) {
+      compare_parameters(channel, kLater, party, most);
+      EXPECT_THROW(compare_parameters(channel, kLater, party, given(61, 0)), UsageError);
+      EXPECT_THROW(compare_parameters(channel, kLater, party, given(1, 16'000)), UsageError);
+    }
+  });
+}
+
 TEST(CompareParameters, RejectsMessagesThatAreNone) {
   const std::string magic(kMagic);
   for (const std::string& message :
