@@ -56,7 +56,7 @@ TEST_F(CheatingLeaderTest, OffersAnotherCircuitUnderTheName) {
   wire::Message offer = submitted("mine");
   std::string& fingerprint = *offer.mutable_offer()->mutable_terms()->mutable_fingerprint();
   fingerprint.back() = fingerprint.back() == '0' ? '1' : '0';
-  link_->send(offer);
+  peer_->send(offer);
   const v1::Job job = b_->client().result("mine").job;
   EXPECT_EQ(job.error().error_class(), v1::DISAGREEMENT);
   EXPECT_NE(job.error().message().find("circuit's gates: this party has millionaires (built in"),
@@ -74,9 +74,9 @@ TEST_F(CheatingLeaderTest, CallsAFileBuiltIn) {
   terms.set_fingerprint(
       text_of(engine::LoadedCircuit::from_text(file, "millionaires", {}, 1).fingerprint()));
   offer.mutable_offer()->set_job("other");
-  link_->send(offer);
-  start_job("other");
-  EXPECT_NE(refusal("other").find("has not been submitted"), std::string::npos);
+  peer_->send(offer);
+  peer_->start_job("other");
+  EXPECT_NE(peer_->refusal("other").find("has not been submitted"), std::string::npos);
   v1::SubmitRequest request;
   request.mutable_job()->set_id("other");
   request.mutable_job()->set_circuit("millionaires");

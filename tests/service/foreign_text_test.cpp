@@ -64,10 +64,11 @@ TEST_F(ForeignTextTest, CircuitOfRefusedOffer) {
   wire::Offer& offer = *message.mutable_offer();
   offer.set_job("job");
   offer.mutable_terms()->set_circuit(foreign_text());
+  offer.mutable_terms()->set_fingerprint(std::string(64, '0'));
   peer_->send(message);
   EXPECT_TRUE(is_clean(peer_->refusal("job")));
   offer.mutable_terms()->set_circuit("file");
-  offer.mutable_terms()->set_digest(foreign_text());
+  offer.mutable_terms()->set_fingerprint(foreign_text());
   peer_->send(message);
   EXPECT_TRUE(is_clean(peer_->refusal("job")));
   expect_clean_log();
