@@ -118,6 +118,21 @@ INSTANTIATE_TEST_SUITE_P(FloodTest, FloodTest,
                                            Case{"Starts", start_of_long_name, true}),
                          [](const ::testing::TestParamInfo<Case>& of) { return of.param.name; });
 
+// Refills that make nothing, as nothing is lacking: each takes lines of the log, and writes to the
+// store.
+TEST_F(ScriptedPeerTest, RefillsWithoutNeedAreFew) {
+  constexpr int kOrders = 200, kBegunMax = 50;
+  take_the_place_of(Party::A, {}, {});
+  int begun = 0;
+  for (int i = 0; i < kOrders; ++i) {
+    const wire::Refill order = peer_->refill_order(1);
+    if (!peer_->order(order).begins()) continue;
+    ++begun;
+    EXPECT_EQ(peer_->refill(order).ands, 0u);
+  }
+  EXPECT_LE(begun, kBegunMax);
+}
+
 // Each may take a buffer of the daemon.
 TEST_F(ScriptedPeerTest, SilentConnectionsTakeLittleMemory) {
   constexpr std::uint32_t kConnections = 256;
