@@ -145,6 +145,9 @@ const Requests& requests() {
       {"initial #3$readmemh(\"KEY\", m);", "design.v:3: $readmemh is not"},
       {"initial $read\rmemh(\"KEY\", m);", "design.v:3: $readmemh is not"},
       {"initial \\$readmemh (\"KEY\", m);", "design.v:3: $readmemh is not"},
+      // A number and a system function.
+      {"`define X readmemh\ninitial begin #1_$`X(\"KEY\", m); end",
+       "design.v:4: the name _$ has a $"},
       {"`define D $read\ninitial `D``memh (\"KEY\", m);", "design.v:3: $read is not"},
       {"`define D(x) $``x\ninitial `D(readmemh)(\"KEY\", m);", "design.v:3: $ is not"},
       {"wire \\a\" = 0;\ninitial $readmemh(\"KEY\", m); wire \\b\" = 1;",
@@ -164,6 +167,8 @@ const Requests& requests() {
 const Requests& unclear_requests() {
   static const Requests kRequests = {
       {"`define D \\$rea\ninitial `D``dmemh (\"KEY\", m);", "design.v:3: $rea is not"},
+      {"`define R #1_$read``memh\ninitial `R(\"KEY\", m);", "design.v:3: the name _$read has a $"},
+      {"`define X readmemh\ninitial #1e1$`X(\"KEY\", m);", "design.v:4: the name e1$ has a $"},
       {"localparam p = \"\"\" ; \"\n`include \"PART\"\n", "design.v:3: three quotation marks"},
       {"`ifdef NONE\n\" text\n`endif\n`include \"PART\"\n//\"", "design.v:4: a string"},
       {"`define S(x) `\"x`\"\nlocalparam p = `S(\"a);", "design.v:3: `\""},
@@ -223,7 +228,7 @@ TEST_F(VerilogRequestTest, AcceptsWhatAsksForNothing) {
    (a + b) // "
 /* $fopen("x"), `include, import "DPI-C" /*/
 module top(input [`WIDTH-1:0] a, b, output [3:0] y); // grüße
-  localparam text = "$readmemh `include \" // /* DPI-C", \$name = 1, x$next = 2, t$1 = $clog2(4);
+  localparam text = "$readmemh `include \" // /* DPI-C", name = 1, next = 2, t1 = $clog2(4);
   wire [3:0] `PASTE(one, two) = $signed(a), \a+b[0] = b, \$paramod\top = 0;
   initial $display("%d", 1);
 `ifdef SIMULATION
