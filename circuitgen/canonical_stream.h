@@ -4,7 +4,7 @@
 // The gates, XOR, AND and NOT, stay in their order. What they read is said by references: 0 and 1
 // are the constants, 2 + 2j is bit j of the inputs (of all bundles, one after the other), and
 // 1 + 2d is the gate d gates before the reader. An input or a constant is declared right before its
-// first reader, a constant once, an input that nobody reads not at all; the outputs come at the
+// first reader, a constant once, an input without readers not at all; the outputs come at the
 // end, in the order of their bundles. So neither the numbers of wires nor copies nor the places of
 // declarations, outputs and Free events in the given stream leave a trace, except in the places of
 // Free events.

@@ -36,10 +36,9 @@ class Encoder {
   std::size_t at_ = 0;
 };
 
-std::string_view name_of(const std::optional<Party>& owner) {
+std::string_view owner_name(const std::optional<Party>& owner) {
   return !owner ? "none" : *owner == Party::A ? "A" : "B";
 }
-using circuit::name_of;
 
 std::uint64_t code_of(GateKind kind) {
   return kind == GateKind::Xor ? 1 : kind == GateKind::And ? 2 : 3;
@@ -85,7 +84,7 @@ void encode_interface(const CircuitInfo& info, ByteSink& out) {
   for (const auto& [name, bits, owner, format, same_in_all_lanes] : info.inputs) {
     encoder.text(name);
     encoder.number(bits);
-    encoder.text(name_of(owner));
+    encoder.text(owner_name(owner));
     encoder.text(name_of(format));
     encoder.text(same_in_all_lanes ? "common" : "lanes");
   }

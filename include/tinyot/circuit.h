@@ -50,7 +50,7 @@ class Program {
 // declare and emit the same, and a run checks that (tinyot/run.h). Gates are consumed as they are
 // emitted, so the circuit may be larger than memory.
 // Fails: whatever the function throws; std::logic_error if it declares a name twice. generate():
-// likewise, and UsageError if the declarations differ from those of the first call.
+// as well, and UsageError if the declarations differ from those of the first call.
 std::unique_ptr<Circuit> make_circuit(std::string name, std::function<void(Program&)> function);
 
 // A built-in circuit with its parameters, such as "aes128" or "sort:elements=64" (`tinyot circuit

@@ -23,7 +23,7 @@ using circuit::CheckedCircuit;
 using circuit::FirstGeneration;
 using circuit::Reference;
 
-struct Bytes final : ByteSink {
+struct CollectedBytes final : ByteSink {
   void add(std::span<const std::byte> more) override {
     for (const std::byte byte : more) bytes.push_back(std::to_integer<int>(byte));
   }
@@ -31,7 +31,7 @@ struct Bytes final : ByteSink {
 };
 
 std::vector<int> encoding_of(const Circuit& circuit) {
-  Bytes out;
+  CollectedBytes out;
   circuit::encode_gates(circuit, out);
   return out.bytes;
 }
@@ -44,7 +44,7 @@ std::vector<Gate> stream_of(const Circuit& circuit) {
 
 // As a run evaluates it.
 std::unique_ptr<Circuit> checked(const TestCircuit& circuit) {
-  Bytes ignored;
+  CollectedBytes ignored;
   return std::make_unique<CheckedCircuit>(std::make_shared<TestCircuit>(circuit),
                                           circuit::encode_gates(circuit, ignored).record);
 }
@@ -113,19 +113,19 @@ TestCircuit disguised(const TestCircuit& circuit, std::mt19937_64& rng) {
 }
 
 // What the parties exchange in each round.
-struct Round {
+struct RoundShape {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> inputs;
   std::size_t ands, common_ands;
-  friend bool operator==(const Round&, const Round&) = default;
+  friend bool operator==(const RoundShape&, const RoundShape&) = default;
 };
-std::vector<Round> rounds_of(const Circuit& circuit, std::size_t lanes, std::size_t window) {
+std::vector<RoundShape> rounds_of(const Circuit& circuit, std::size_t lanes, std::size_t window) {
   struct Sink final : circuit::RoundSink {
     void round(circuit::Round& round) override {
       rounds.push_back({{}, round.ands.size(), round.common_ands.size()});
       for (const circuit::RoundInput& input : round.inputs)
         rounds.back().inputs.emplace_back(input.bundle, input.bit);
     }
-    std::vector<Round> rounds;
+    std::vector<RoundShape> rounds;
   } sink;
   circuit::generate_rounds(circuit, lanes, window, sink);
   return sink.rounds;
@@ -176,7 +176,7 @@ TEST(CanonicalStream, ComputesTheSame) {
 }
 
 TEST(CanonicalStream, InputsAtTheirReadersAndOutputsAtTheEnd) {
-  // Input 0 is an output and is read later, input 1 is read by nobody, input 2 only by an output;
+  // Input 0 is an output and is read later, input 1 has no reader, input 2 only an output;
   // a constant is declared three times.
   const CircuitInfo info = test_info({3}, {4});
   using enum GateKind;
@@ -228,7 +228,7 @@ TEST(CanonicalStream, HasTheDocumentedEncoding) {
                                    3,         1,   4};            // the last gate, 1, input bit 1
   EXPECT_EQ(encoding_of(circuit), wanted);
 
-  Bytes interface;
+  CollectedBytes interface;
   CircuitInfo info = test_info({1}, {300});
   info.inputs[0].name = "key";
   info.inputs[0].same_in_all_lanes = true;
@@ -303,10 +303,10 @@ TEST(CanonicalStream, RejectsMalformedStreams) {
   refused({good[0], {Input, 1, 0, 0}, good[1]});  // an input bit twice
   refused({good[0], {Input, 1, 0, 1}, good[1]});  // beyond its bundle
   refused({good[0], {Input, 1, 1, 0}, good[1]});  // no such bundle
-  refused({good[0], {Output, 0, 0, 1}});          // likewise of outputs
+  refused({good[0], {Output, 0, 0, 1}});          // and of outputs
   refused({good[0], {Output, 1, 0, 0}});
   refused({good[0], {Const, 1, 2, 0}, good[1]});
-  refused({good[0], {Xor, 1, 0, 2}, good[1]});   // a wire that nobody writes
+  refused({good[0], {Xor, 1, 0, 2}, good[1]});   // a wire that is not written
   refused({good[0], {Free, 0, 0, 0}, good[1]});  // read after it is freed
 }
 

@@ -16,9 +16,8 @@ namespace {
 
 using circuit::CheckedCircuit;
 using circuit::GateRecord;
-using enum circuit::GateKind;
 
-constexpr std::size_t kBlock = GateRecord::kBlockGates;
+constexpr std::size_t kGatesOfBlock = GateRecord::kBlockGates;
 
 struct NoBytes final : circuit::ByteSink {
   void add(std::span<const std::byte>) override {}
@@ -30,17 +29,17 @@ std::unique_ptr<Circuit> checked(const std::shared_ptr<Circuit>& circuit) {
 }
 
 // A chain: each gate reads the one before and an input.
-std::vector<Gate> chain(std::size_t gates) {
-  std::vector<Gate> stream = {{Input, 0, 0, 0}, {Input, 1, 0, 1}};
+std::vector<Gate> chain_of(std::size_t gates) {
+  std::vector<Gate> stream = {{GateKind::Input, 0, 0, 0}, {GateKind::Input, 1, 0, 1}};
   for (std::size_t i = 0; i < gates; ++i)
-    stream.push_back({i % 3 == 0 ? And : Xor, i + 2, i == 0 ? 0 : i + 1, 1});
-  stream.push_back({Output, 0, gates + 1, 0});
+    stream.push_back({i % 3 == 0 ? GateKind::And : GateKind::Xor, i + 2, i == 0 ? 0 : i + 1, 1});
+  stream.push_back({GateKind::Output, 0, gates + 1, 0});
   return stream;
 }
 constexpr std::size_t kFirstGate = 2;  // in the stream
 
 // The first call gives `first`, later ones `then`.
-std::shared_ptr<TestCircuit> changing(std::vector<Gate> first, std::vector<Gate> then) {
+std::shared_ptr<TestCircuit> changing_circuit(std::vector<Gate> first, std::vector<Gate> then) {
   return std::make_shared<TestCircuit>(
       test_info({2}, {1}), [first = std::move(first), then = std::move(then),
                             is_first = std::make_shared<bool>(true)](GateSink& sink) {
@@ -53,8 +52,9 @@ std::shared_ptr<TestCircuit> changing(std::vector<Gate> first, std::vector<Gate>
 std::size_t gates_before_error(const Circuit& circuit) {
   struct Sink final : GateSink {
     void emit(const Gate& gate) override {
-      gates += gate.kind == And || gate.kind == Xor || gate.kind == Not;
-      EXPECT_NE(gate.kind, Output) << "an output of a circuit that differs";
+      gates +=
+          gate.kind == GateKind::And || gate.kind == GateKind::Xor || gate.kind == GateKind::Not;
+      EXPECT_NE(gate.kind, GateKind::Output) << "an output of a circuit that differs";
     }
     std::size_t gates = 0;
   } sink;
@@ -70,104 +70,112 @@ std::size_t gates_before_error(const Circuit& circuit) {
 }
 
 TEST(CheckedCircuit, PassesEqualGenerationsOn) {
-  for (const std::size_t gates : {std::size_t{1}, kBlock - 1, kBlock, kBlock + 1, 3 * kBlock}) {
-    const auto circuit = checked(std::make_shared<TestCircuit>(test_info({2}, {1}), chain(gates)));
+  for (const std::size_t gates :
+       {std::size_t{1}, kGatesOfBlock - 1, kGatesOfBlock, kGatesOfBlock + 1, 3 * kGatesOfBlock}) {
+    const auto circuit =
+        checked(std::make_shared<TestCircuit>(test_info({2}, {1}), chain_of(gates)));
     for (int i = 0; i < 2; ++i) {
       RecordingSink sink;
       circuit->generate(sink);
-      EXPECT_EQ(sink.count(And) + sink.count(Xor), gates);
-      EXPECT_EQ(sink.count(Output), 1u);
+      EXPECT_EQ(sink.count(GateKind::And) + sink.count(GateKind::Xor), gates);
+      EXPECT_EQ(sink.count(GateKind::Output), 1u);
     }
   }
 }
 
 // One gate differs, in its kind or in an operand: nothing of its block arrives.
 TEST(CheckedCircuit, NoGateOfADifferingBlockArrives) {
-  const std::vector<Gate> good = chain(3 * kBlock + 5);
-  for (const std::size_t at : {std::size_t{0}, std::size_t{1}, kBlock - 1, kBlock, 2 * kBlock - 1,
-                               3 * kBlock - 1, 3 * kBlock, 3 * kBlock + 4}) {
+  const std::vector<Gate> good = chain_of(3 * kGatesOfBlock + 5);
+  for (const std::size_t at :
+       {std::size_t{0}, std::size_t{1}, kGatesOfBlock - 1, kGatesOfBlock, 2 * kGatesOfBlock - 1,
+        3 * kGatesOfBlock - 1, 3 * kGatesOfBlock, 3 * kGatesOfBlock + 4}) {
     for (const int kind : {0, 1, 2}) {
       std::vector<Gate> other = good;
       Gate& gate = other[kFirstGate + at];
-      if (kind == 0) gate.kind = gate.kind == And ? Xor : And;
+      if (kind == 0) gate.kind = gate.kind == GateKind::And ? GateKind::Xor : GateKind::And;
       if (kind == 1) gate.in0 = 1;
       if (kind == 2) gate.in1 = 0;
-      EXPECT_EQ(gates_before_error(*checked(changing(good, other))), at / kBlock * kBlock)
+      EXPECT_EQ(gates_before_error(*checked(changing_circuit(good, other))),
+                at / kGatesOfBlock * kGatesOfBlock)
           << at << " " << kind;
     }
   }
 }
 
 TEST(CheckedCircuit, FindsFewerAndMoreGates) {
-  for (const std::size_t gates : {kBlock - 1, kBlock, kBlock + 1}) {
+  for (const std::size_t gates : {kGatesOfBlock - 1, kGatesOfBlock, kGatesOfBlock + 1}) {
     for (const std::size_t other : {gates - 1, gates + 1, gates / 2, 2 * gates, 4 * gates}) {
-      const std::size_t found = gates_before_error(*checked(changing(chain(gates), chain(other))));
-      EXPECT_LE(found, std::min(gates, other) / kBlock * kBlock) << gates << " " << other;
+      const std::size_t found =
+          gates_before_error(*checked(changing_circuit(chain_of(gates), chain_of(other))));
+      EXPECT_LE(found, std::min(gates, other) / kGatesOfBlock * kGatesOfBlock)
+          << gates << " " << other;
     }
   }
 }
 
 TEST(CheckedCircuit, FindsOtherOutputs) {
-  const std::vector<Gate> good = chain(10);
+  const std::vector<Gate> good = chain_of(10);
   std::vector<Gate> other = good;
   other.back().in0 = 5;
-  EXPECT_EQ(gates_before_error(*checked(changing(good, other))), 0u);
+  EXPECT_EQ(gates_before_error(*checked(changing_circuit(good, other))), 0u);
   other.pop_back();
-  EXPECT_EQ(gates_before_error(*checked(changing(good, other))), 0u);
+  EXPECT_EQ(gates_before_error(*checked(changing_circuit(good, other))), 0u);
 }
 
 // The order of Free events and the numbers of wires are the garbage collector's business.
 TEST(CheckedCircuit, NumbersOfWiresMayDiffer) {
-  const std::vector<Gate> good = chain(2 * kBlock);
+  const std::vector<Gate> good = chain_of(2 * kGatesOfBlock);
   std::vector<Gate> other = good;
   for (Gate& gate : other) {
-    if (gate.kind != Output) gate.out += 7;
-    if (gate.kind != Input) gate.in0 += 7;
-    if (gate.kind == And || gate.kind == Xor) gate.in1 += 7;
+    if (gate.kind != GateKind::Output) gate.out += 7;
+    if (gate.kind != GateKind::Input) gate.in0 += 7;
+    if (gate.kind == GateKind::And || gate.kind == GateKind::Xor) gate.in1 += 7;
   }
-  other.push_back({Free, 0, 9, 0});
+  other.push_back({GateKind::Free, 0, 9, 0});
   RecordingSink sink;
-  checked(changing(good, other))->generate(sink);
-  EXPECT_EQ(sink.count(Output), 1u);
+  checked(changing_circuit(good, other))->generate(sink);
+  EXPECT_EQ(sink.count(GateKind::Output), 1u);
 }
 
 TEST(CheckedCircuit, AFunctionThatThrowsHalfWayHasSentCheckedGatesOnly) {
-  const std::vector<Gate> good = chain(2 * kBlock);
+  const std::vector<Gate> good = chain_of(2 * kGatesOfBlock);
   const auto circuit = std::make_shared<TestCircuit>(
       test_info({2}, {1}), [&, is_first = std::make_shared<bool>(true)](GateSink& sink) {
         const bool throws = !std::exchange(*is_first, false);
         for (std::size_t i = 0; i < good.size(); ++i) {
-          if (throws && i == kBlock + kBlock / 2) throw std::runtime_error("half way");
+          if (throws && i == kGatesOfBlock + kGatesOfBlock / 2)
+            throw std::runtime_error("half way");
           sink.emit(good[i]);
         }
       });
   RecordingSink sink;
   EXPECT_THROW(checked(circuit)->generate(sink), std::runtime_error);
-  EXPECT_EQ(sink.count(And) + sink.count(Xor), kBlock);
-  EXPECT_EQ(sink.count(Output), 0u);
+  EXPECT_EQ(sink.count(GateKind::And) + sink.count(GateKind::Xor), kGatesOfBlock);
+  EXPECT_EQ(sink.count(GateKind::Output), 0u);
 }
 
 // A function may catch what its operations throw.
 TEST(CheckedCircuit, AFunctionThatCatchesTheErrorGetsNoFurther) {
-  const std::vector<Gate> good = chain(4 * kBlock);
+  const std::vector<Gate> good = chain_of(4 * kGatesOfBlock);
   const auto circuit = std::make_shared<TestCircuit>(
       test_info({2}, {1}), [&, is_first = std::make_shared<bool>(true)](GateSink& sink) {
         const bool differs = !std::exchange(*is_first, false);
         for (std::size_t i = 0; i < good.size(); ++i) {
           Gate gate = good[i];
-          if (differs && i == kFirstGate + kBlock) gate.kind = And == gate.kind ? Xor : And;
+          if (differs && i == kFirstGate + kGatesOfBlock)
+            gate.kind = gate.kind == GateKind::And ? GateKind::Xor : GateKind::And;
           try {
             sink.emit(gate);
           } catch (const UsageError&) {
           }
         }
       });
-  EXPECT_EQ(gates_before_error(*checked(circuit)), kBlock);
+  EXPECT_EQ(gates_before_error(*checked(circuit)), kGatesOfBlock);
 }
 
-// Likewise for an error of the receiver: what it has received does not come again.
+// The same for an error of the receiver: what it has received does not come again.
 TEST(CheckedCircuit, AnErrorOfTheReceiverLasts) {
-  const std::vector<Gate> good = chain(4 * kBlock);
+  const std::vector<Gate> good = chain_of(4 * kGatesOfBlock);
   const auto circuit = std::make_shared<TestCircuit>(test_info({2}, {1}), [&](GateSink& sink) {
     for (const Gate& gate : good) {
       try {
@@ -178,8 +186,8 @@ TEST(CheckedCircuit, AnErrorOfTheReceiverLasts) {
   });
   struct Sink final : GateSink {
     void emit(const Gate& gate) override {
-      gates += gate.kind == And || gate.kind == Xor;
-      if (gates == 5) throw NetworkError("the connection has ended");
+      if ((gate.kind == GateKind::And || gate.kind == GateKind::Xor) && ++gates == 5)
+        throw NetworkError("the connection has ended");
     }
     std::size_t gates = 0;
   } sink;
@@ -192,7 +200,7 @@ TEST(CheckedCircuit, InterfaceStays) {
   struct Changing final : Circuit {
     const CircuitInfo& info() const override { return current; }
     void generate(GateSink& sink) const override {
-      for (const Gate& gate : chain(3)) sink.emit(gate);
+      for (const Gate& gate : chain_of(3)) sink.emit(gate);
     }
     CircuitInfo current = test_info({2}, {1});
   };

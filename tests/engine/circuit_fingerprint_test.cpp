@@ -325,6 +325,22 @@ TEST(CircuitFingerprint, EveryFieldOfTheInterfaceChangesIt) {
       << "the name of a circuit is not a part of it";
 }
 
+// A name that looks like the end of an input and the beginning of the next one.
+TEST(CircuitFingerprint, NamesCannotImitateOtherFields) {
+  const auto with_names = [](const std::string& one, const std::string& two) {
+    return Described({"f",
+                      {{one, 8, Party::A, ValueFormat::Integer, false},
+                       {two, 8, Party::A, ValueFormat::Integer, false}},
+                      {{"z", 1, Receiver::Both, ValueFormat::Integer}}});
+  };
+  for (const std::string& between :
+       {std::string("\b\1A\7integer\5lanes\1"), std::string("\bAintegerlanes")}) {
+    const Described one = with_names("a", "b" + between + "c"),
+                    two = with_names("a" + between + "b", "c");
+    EXPECT_NE(circuit::fingerprint_of(one), circuit::fingerprint_of(two));
+  }
+}
+
 TEST(CircuitFingerprint, GatesChangeIt) {
   const std::string text = file_of(*every_kind());
   const CircuitFingerprint whole = from_text(text).fingerprint();

@@ -109,17 +109,17 @@ INSTANTIATE_TEST_SUITE_P(Library, ChangingCircuit, ::testing::ValuesIn(kChanges)
 
 TEST_P(ChangingCircuit, SmallOnesAreRefusedBeforeTheRunConnects) {
   const Stores stores(64, 64);
-  const Endpoint nobody = Endpoint::over([]() -> std::unique_ptr<Transport> {
+  const Endpoint unused = Endpoint::over([]() -> std::unique_ptr<Transport> {
     ADD_FAILURE() << "a connection";
     throw std::logic_error("a connection");
   });
   for (const Party party : {Party::A, Party::B}) {
     RunRequest stored = stores.run(party);
-    stored.endpoint = nobody;
+    stored.endpoint = unused;
     EXPECT_EQ(error_of([&] { run(stored, *changing(GetParam(), Size::Small), input_of(party, 1)); },
                        GetParam()),
               "usage");
-    const RunRequest live{.party = party, .endpoint = nobody, .live = ParameterRequest{}};
+    const RunRequest live{.party = party, .endpoint = unused, .live = ParameterRequest{}};
     EXPECT_EQ(error_of([&] { run(live, *changing(GetParam(), Size::Small), input_of(party, 1)); },
                        GetParam()),
               "usage");
@@ -195,7 +195,7 @@ TEST_P(ChangingCircuit, EndsTheConnectionOfAnEvaluator) {
 
 // As with a random number in it: the parties' fingerprints differ, or one party's generations do,
 // or both agree; they never accuse each other.
-TEST(ChangingCircuits, OfBothPartiesAreNobodysDeviation) {
+TEST(ChangingCircuits, OfBothPartiesAreNoDeviation) {
   const Stores stores(1024, 512);
   for (unsigned bits = 0; bits < 16; ++bits) {
     std::mutex mutex;

@@ -212,7 +212,7 @@ class ChangingCircuitTest(TwoProcesses):
                     for lines in (a, b):
                         self.assertEqual(lines[1:], ["{'result': True}", "True complete"])
 
-    def test_random_functions_are_nobodys_deviation(self):
+    def test_random_functions_are_no_deviation(self):
         report = self.both(
             """
             import random

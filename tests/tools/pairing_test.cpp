@@ -54,7 +54,7 @@ class PairingTest : public CommandTest {
   }
 };
 
-Values bytes(const std::string& name, std::size_t count) {
+Values zero_bytes(const std::string& name, std::size_t count) {
   const std::vector<std::byte> zeros(count);
   return Values().add(name, zeros);
 }
@@ -70,16 +70,17 @@ TEST_F(PairingTest, BuiltInCircuitOfShellAndLibrary) {
                            "--input",   "key_a=000102030405060708090a0b0c0d0e0f",
                            "--input",   "message=00112233445566778899aabbccddeeff"};
   const std::string ciphertext = "69c4e0d86a7b0430d8cdb78070b4c55a";
-  EXPECT_EQ(hex_of_output(run(Party::A, key_a, *aes, bytes("key_b", 16)).of_library, "ciphertext"),
-            ciphertext);
-  Values of_a = bytes("key_a", 16);
+  EXPECT_EQ(
+      hex_of_output(run(Party::A, key_a, *aes, zero_bytes("key_b", 16)).of_library, "ciphertext"),
+      ciphertext);
+  Values of_a = zero_bytes("key_a", 16);
   of_a.add("message", std::vector<std::byte>(16));
   const Results results = run(
       Party::B, {"--circuit", "aes128", "--input", "key_b=" + std::string(32, '0')}, *aes, of_a);
   EXPECT_EQ(results.of_shell["outputs"]["ciphertext"], "66e94bd4ef8a2c3b884cfa59ca342b2e");
 }
 
-// A file that was made of the function. Inputs that nobody reads, early outputs, outputs that are
+// A file that was made of the function. Inputs without readers, early outputs, outputs that are
 // inputs and constants: in the file, inputs come first and outputs last.
 TEST_F(PairingTest, FunctionAndItsFile) {
   make_stores("2^10");
