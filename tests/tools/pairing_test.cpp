@@ -1,5 +1,6 @@
 // A party at the shell and a party that is a program with the library evaluate the same circuit,
 // each with its own form of it.
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -105,6 +106,25 @@ TEST_F(PairingTest, FunctionAndItsFile) {
                              *function, Values().set("x", 3).set("unread", 0));
   EXPECT_EQ(second.of_library.outputs.integer("early"), 10u);
   EXPECT_EQ(second.of_shell["outputs"]["z"], "0x15");
+}
+
+// The same gates from a design, from the file that was made of it, and from a function.
+TEST_F(PairingTest, DesignAndFunction) {
+  if (std::system("yosys -V > /dev/null 2>&1") != 0) GTEST_SKIP() << "yosys is not installed";
+  make_stores("2^10");
+  write_file(path("both.v"),
+             "module both(input a, input b, output z); assign z = a & b; endmodule");
+  const Json report =
+      json_of(tinyot({"circuit", "import", path("both.v"), "--top", "both", "--output",
+                      path("imported.txt"), "--format", "json", "--quiet"}));
+  const auto function = make_circuit("function", [](Program& program) {
+    const Number a = program.input("a", 1, Party::A), b = program.input("b", 1, Party::B);
+    program.output("z", a[0] & b[0]);
+  });
+  EXPECT_EQ(report["fingerprint"], text_of(circuit::fingerprint_of(*function)));
+  const Results results = run(Party::A, {"--circuit", path("imported.txt"), "--input", "a=1"},
+                              *function, Values().set("b", 1));
+  EXPECT_EQ(results.of_library.outputs.integer("z"), 1u);
 }
 
 // Larger than the window of gates that are layered together, with an input that is read first in
