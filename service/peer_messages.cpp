@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "service/configuration.h"
 #include "service/event_log.h"
-#include "service/offer.h"
 #include "service/foreign_text.h"
+#include "service/offer.h"
 #include "service/peer.h"
 
 namespace tinyot::service {
@@ -110,9 +110,7 @@ void Peer::offer_waiting() {
   }
 }
 
-void Peer::offer(const Job& job) {
-  send(offer_of(job.id(), job.request().terms));
-}
+void Peer::offer(const Job& job) { send(offer_of(job.id(), job.request().terms)); }
 
 void Peer::withdraw(const Job& job) {
   wire::Message message;

@@ -224,8 +224,7 @@ std::optional<std::string> Peer::refusal_to_refill(std::uint64_t session) {
     return "this party has " + std::to_string(own.ands) +
            " ANDs in stock, and the peer claims to have less than low of them";
   const engine::PreprocessRequest request = refill_request(session);
-  if (const auto shortage =
-          engine::disk_shortage(request.store, engine::space_for(request, left)))
+  if (const auto shortage = engine::disk_shortage(request.store, engine::space_for(request, left)))
     return shortage->what();
   if (auto reason = sessions_.record().refusal_to_refill(open_risk())) return reason;
   if (!has_session(session) && session <= sessions_.record().last_number())

@@ -1,6 +1,7 @@
-// How many refills run at a time, of all peers together. A free slot goes to the peer that has waited
-// longest. While another peer waits, a refill has to move its bytes at a least rate, and the oldest
-// one that has had its turn ends after its unit: no peer keeps the others from their refills.
+// How many refills run at a time, of all peers together. A free slot goes to the peer that has
+// waited longest. While another peer waits, a refill has to move its bytes at a least rate, and the
+// oldest one that has had its turn ends after its unit: no peer keeps the others from their
+// refills.
 #pragma once
 
 #include <chrono>
@@ -19,8 +20,8 @@ namespace tinyot::service {
 class RefillSlots {
  public:
   using Clock = std::chrono::steady_clock;
-  static constexpr auto kWaitRenewal = std::chrono::seconds(5);  // a peer that waits asks more often
-  static constexpr auto kTurn = std::chrono::minutes(10);  // that a refill has in any case
+  static constexpr auto kWaitRenewal = std::chrono::seconds(5);  // a waiting peer asks more often
+  static constexpr auto kTurn = std::chrono::minutes(10);        // that a refill has in any case
   static constexpr auto kRateInterval =
       std::chrono::seconds(30);  // over which its rate is measured
   static constexpr std::uint64_t kLeastRate = std::uint64_t{64} << 10;  // bytes/s, both ways
@@ -49,11 +50,11 @@ class RefillSlots {
     std::uint64_t moved_before_ = 0;
   };
 
-  // `moved`: the bytes that the refill has moved, in both directions; `end` ends it. Both outlive the
-  // slot. Null if all slots are taken or others have waited longer; `peer` then waits, as long as it
-  // asks again within kWaitRenewal.
-  std::unique_ptr<Slot> take(const std::string& peer, const ByteCount& moved, std::function<void(End)> end,
-                             Clock::time_point now);
+  // `moved`: the bytes that the refill has moved, in both directions; `end` ends it. Both outlive
+  // the slot. Null if all slots are taken or others have waited longer; `peer` then waits, as long
+  // as it asks again within kWaitRenewal.
+  std::unique_ptr<Slot> take(const std::string& peer, const ByteCount& moved,
+                             std::function<void(End)> end, Clock::time_point now);
 
  private:
   const std::size_t count_;

@@ -126,7 +126,7 @@ std::vector<SessionStock> Sessions::stock() {
         sessions.push_back(open->stock(number));
         continue;
       }
-      // A process may have ended after it had retired the session, before its directory was removed.
+      // A process may have ended after it had retired the session, with its directory still there.
       if (noted_.insert(number).second && number >= record_.retired_below())
         revoked_.push_back({number, manifest.revoked_reason});
       (void)remove(number);

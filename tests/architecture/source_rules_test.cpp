@@ -11,7 +11,7 @@
 namespace tinyot::test {
 namespace {
 
-constexpr std::size_t kLinesMax = 400, kColumnsMax = 100;
+constexpr std::size_t kColumnsMax = 100;
 
 using Words = std::vector<std::string>;
 
@@ -142,11 +142,6 @@ TEST(SourceRules, HaveNoLeftOversOrPrivatePaths) {
           << file.path << ":" << i + 1 << ": " << file.lines[i];
     }
   }
-}
-
-TEST(SourceRules, FilesAreShort) {
-  for (const SourceFile& file : product_files())
-    EXPECT_LE(file.lines.size(), kLinesMax) << file.path;
 }
 
 TEST(SourceRules, LinesOfCodeAreShort) {
