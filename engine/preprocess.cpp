@@ -60,7 +60,7 @@ class PreprocessRun {
   void begin_store();
   void agree_on_job();
   void plan_next_job(const StoreStatuses& statuses);
-  void check_claim_of_peer() const;
+  void check_claim_of_peer(const MaterialCounts& left_at_both) const;
   void connect_workers();
   void begin_session(const storage::Manifest& manifest);
   void check_delta(offline::Preprocessor& preprocessor);
@@ -140,19 +140,22 @@ void PreprocessRun::agree_on_job() {
 }
 
 void PreprocessRun::plan_next_job(const StoreStatuses& statuses) {
-  plan_ = next_job(request_, left_at_both(*store_, statuses));
+  const MaterialCounts left = left_at_both(*store_, statuses);
+  plan_ = next_job(request_, left);
   if (plan_.units.empty()) return;
-  if (request_.amount == Amount::Left) check_claim_of_peer();
+  if (request_.amount == Amount::Left) check_claim_of_peer(left);
   agree_on_space(*channel_, shortage_of(plan_.units));
   begin_next_job(*session_, *store_, plan_);
 }
 
 // A peer that claims again and again to have used what this party still has would have it store
 // without end.
-void PreprocessRun::check_claim_of_peer() const {
-  const Work own = work_in(store_->left(), plan_.params.material());
-  const bool has_ands = plan_.work.ands > 0 && own.ands >= kStockMax * request_.ands,
-             has_inputs = plan_.work.inputs > 0 && own.inputs >= kStockMax * request_.inputs;
+void PreprocessRun::check_claim_of_peer(const MaterialCounts& left_at_both) const {
+  const MaterialForm form = plan_.params.material();
+  const Work own = work_in(store_->left(), form), both = work_in(left_at_both, form);
+  const bool has_ands = both.ands < request_.ands && own.ands >= kStockMax * request_.ands,
+             has_inputs =
+                 both.inputs < request_.inputs && own.inputs >= kStockMax * request_.inputs;
   if (has_ands || has_inputs)
     throw Disagreement("the peer claims to have less left than " + std::to_string(request_.ands) +
                        " ANDs and " + std::to_string(request_.inputs) +
