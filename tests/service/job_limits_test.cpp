@@ -9,17 +9,6 @@ namespace {
 
 constexpr const char* kShort = "random:width=50,depth=20";
 
-// The members depend on how refills share the daemon.
-template <class Shared>
-std::unique_ptr<Shared> shared_of(const service::config::Daemon& config, service::Jobs& jobs,
-                                  service::DaemonMetrics& metrics) {
-  if constexpr (requires(Shared & shared) { shared.refill_slots; })
-    return std::unique_ptr<Shared>(
-        new Shared{config, {}, jobs, metrics, decltype(Shared::refill_slots)(1)});
-  else
-    return std::unique_ptr<Shared>(new Shared{config, {}, jobs, metrics, {}});
-}
-
 class JobLimitsTest : public ScriptedPeerTest {
  protected:
   v1::State state(const std::string& job) { return honest().client().status(job).state(); }
@@ -110,8 +99,8 @@ TEST_F(JobLimitsTest, JobThatBeginsAtTheEndOfItsTimeIsNotGivenUp) {
                       .results_kept = std::chrono::seconds(600)});
   service::DaemonMetrics metrics("test");
   metrics.add_peer("alice");
-  const auto shared = shared_of<service::Shared>(config, jobs, metrics);
-  service::Peer peer(config.peer(0), *shared);
+  service::Shared shared{config, {}, jobs, metrics, service::RefillSlots(1)};
+  service::Peer peer(config.peer(0), shared);
   peer_->connect();
 
   service::Submission submission(1 << 20);

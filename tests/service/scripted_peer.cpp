@@ -65,18 +65,6 @@ class ScriptedStream final : public net::ByteStream {
   const std::stop_token ended_;
 };
 
-template <class Answer>
-void set_reason_of(Answer& answer, const std::string& reason) {
-  if constexpr (requires { answer.set_reason(reason); }) answer.set_reason(reason);
-}
-template <class Answer>
-std::string reason_in(const Answer& answer) {
-  if constexpr (requires { answer.reason(); })
-    return answer.reason();
-  else
-    return {};
-}
-
 }  // namespace
 
 void Gate::pass(const std::stop_token& ended) {
@@ -233,14 +221,12 @@ wire::Refill ScriptedPeer::accepted_order(std::uint64_t session) {
   return order;
 }
 
-std::string ScriptedPeer::reason_of(const wire::RefillAnswer& answer) { return reason_in(answer); }
-
 void ScriptedPeer::answer_refill(const wire::Refill& order, bool begins,
                                  const std::string& reason) {
   wire::Message message;
   message.mutable_refill_answer()->set_group(order.group());
   message.mutable_refill_answer()->set_begins(begins);
-  set_reason_of(*message.mutable_refill_answer(), reason);
+  message.mutable_refill_answer()->set_reason(reason);
   send(message);
 }
 

@@ -102,8 +102,6 @@ class ScriptedPeer {
   wire::RefillAnswer order(const wire::Refill& refill);
   // Orders a refill until the daemon begins it, which may take a pause.
   wire::Refill accepted_order(std::uint64_t session);
-  // Why a refill has been declined, if the answer says so.
-  static std::string reason_of(const wire::RefillAnswer& answer);
   void answer_refill(const wire::Refill& order, bool begins, const std::string& reason = {});
   // Makes material with the daemon, in this peer's half; throws what ends it.
   engine::PreprocessResult refill(const wire::Refill& order, const OnSend& on_send = {},

@@ -65,7 +65,7 @@ TEST_F(SessionLimitTest, LeaderGetsFewSessionsAndAPause) {
   };
   const auto begins = [&] {
     const wire::RefillAnswer answer = peer_->next(wire::Message::kRefillAnswer).refill_answer();
-    reason = ScriptedPeer::reason_of(answer);
+    reason = answer.reason();
     return answer.begins();
   };
   for (const bool is_restarted : {false, true}) {
@@ -111,7 +111,7 @@ TEST_F(SessionLimitTest, RiskOfAllSessionsStopsRefills) {
   std::string reason;
   const auto is_stopped = [&](std::uint64_t session) {
     return becomes_true([&] {
-      reason = ScriptedPeer::reason_of(peer_->order(peer_->refill_order(session)));
+      reason = peer_->order(peer_->refill_order(session)).reason();
       return reason.find("operator") != std::string::npos;
     });
   };
