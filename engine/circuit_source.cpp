@@ -83,12 +83,18 @@ LoadedCircuit::LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit,
     : circuit_(std::move(circuit)), fingerprint_(std::move(fingerprint)), lanes_(lanes),
       cost_(cost) {}
 
-std::optional<LoadedCircuit> LoadedCircuit::generated(const std::string& name, std::size_t lanes) {
+std::optional<LoadedCircuit> LoadedCircuit::not_generated(const std::string& name,
+                                                          std::size_t lanes) {
   auto found = circuit::find_circuit(name);
   if (!found) return std::nullopt;
-  const auto cost = circuit::cost_within(*found, kSmallGates);
   std::string fingerprint = found->info().name;
-  return LoadedCircuit(std::move(found), std::move(fingerprint), lanes, cost);
+  return LoadedCircuit(std::move(found), std::move(fingerprint), lanes, std::nullopt);
+}
+
+std::optional<LoadedCircuit> LoadedCircuit::generated(const std::string& name, std::size_t lanes) {
+  auto loaded = not_generated(name, lanes);
+  if (loaded) loaded->cost_ = circuit::cost_within(*loaded->circuit_, kSmallGates);
+  return loaded;
 }
 
 LoadedCircuit LoadedCircuit::from_file(const std::string& path,
@@ -131,6 +137,11 @@ LoadedCircuit LoadedCircuit::borrowed(const circuit::Circuit& circuit, std::size
   std::shared_ptr<const circuit::Circuit> view(std::shared_ptr<void>(), &circuit);
   return LoadedCircuit(std::move(view), circuit.info().name + " " + digest.text(), lanes,
                        digest.cost());
+}
+
+const circuit::CircuitCost* LoadedCircuit::cost_within_ands(std::uint64_t ands_max) const {
+  if (!cost_) cost_ = circuit::cost_within_ands(*circuit_, ands_max);
+  return cost_ && cost_->ands <= ands_max ? &*cost_ : nullptr;
 }
 
 const circuit::CircuitCost& LoadedCircuit::cost() const {

@@ -97,7 +97,29 @@ TEST_F(DaemonTest, CircuitFileByItsDigest) {
   EXPECT_EQ(a_->client().submit({roles}).error_code(), grpc::StatusCode::PERMISSION_DENIED);
 }
 
-// The offer of such a job would be a violation of the protocol to the peer, which would end the link.
+// Its gates would take hours to count.
+TEST_F(DaemonTest, HugeCircuitIsNotCounted) {
+  const std::string huge = "random:width=4096,depth=1073741824";
+  Setup setup;
+  setup.policy_a = std::string(kPolicy) +
+                   "allow { circuit: 'random' parameter { name: 'width' max: 4096 }\n"
+                   "        parameter { name: 'depth' max: 1073741824 } }\n";
+  start(setup);
+  v1::SubmitRequest first, inputs;
+  first.mutable_job()->set_id("huge");
+  first.mutable_job()->set_circuit(huge);
+  inputs.add_inputs()->set_name("a");
+  inputs.mutable_inputs(0)->set_bits(std::string(4096 / 8, '\0'));
+  const grpc::Status allowed = a_->client().submit({first, inputs});
+  EXPECT_EQ(allowed.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << allowed.error_message();
+  EXPECT_NE(allowed.error_message().find("more than 60000 ANDs"), std::string::npos)
+      << allowed.error_message();
+  EXPECT_EQ(b_->client().submit({"huge", huge, "", {}}).error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+}
+
+// The offer of such a job would be a violation of the protocol to the peer, which would end the
+// link.
 TEST_F(DaemonTest, JobThatDoesNotFitIntoAnOfferIsRefused) {
   constexpr int kInputs = 6000;
   std::string file = "1 " + std::to_string(kInputs + 1) + "\n" + std::to_string(kInputs);
