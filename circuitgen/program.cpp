@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "circuitgen/checked_circuit.h"
 #include "tinyot/circuit.h"
 
 namespace tinyot::circuit {
@@ -21,15 +22,14 @@ bool same(const OutputBundle& x, const OutputBundle& y) {
 
 template <class Bundle>
 void declare_in(std::vector<Bundle>& bundles, std::uint32_t number, const Bundle& bundle,
-                bool is_first_time) {
+                bool is_first_time, const std::string& circuit) {
   if (is_first_time) {
     require(!bundle.name.empty(), "a bundle of a circuit has no name");
     for (const Bundle& other : bundles)
       require(other.name != bundle.name, "two bundles of a circuit have the same name");
     bundles.push_back(bundle);
   }
-  require(number < bundles.size() && same(bundles[number], bundle),
-          "the function of a circuit does not always declare the same bundles");
+  if (number >= bundles.size() || !same(bundles[number], bundle)) throw not_the_same(circuit);
 }
 
 }  // namespace
@@ -49,8 +49,8 @@ class FunctionCircuit final : public Circuit {
     Builder builder(sink, info);
     Program program(builder, info, false);
     function_(program);
-    require(program.inputs_ == info_.inputs.size() && program.outputs_ == info_.outputs.size(),
-            "the function of a circuit does not always declare the same bundles");
+    if (program.inputs_ != info_.inputs.size() || program.outputs_ != info_.outputs.size())
+      throw not_the_same(info_.name);
   }
 
  private:
@@ -59,7 +59,7 @@ class FunctionCircuit final : public Circuit {
 };
 
 Number Program::declare(const InputBundle& bundle) {
-  declare_in(info_.inputs, inputs_, bundle, declares_);
+  declare_in(info_.inputs, inputs_, bundle, declares_, info_.name);
   return Number(builder_.input(inputs_++));
 }
 
@@ -77,7 +77,8 @@ Number Program::shared_input(const std::string& name, std::uint32_t bits) {
 
 void Program::output(const std::string& name, BitSpan value, Receiver to) {
   declare_in(info_.outputs, outputs_,
-             {name, static_cast<std::uint32_t>(value.size()), to, ValueFormat::Integer}, declares_);
+             {name, static_cast<std::uint32_t>(value.size()), to, ValueFormat::Integer}, declares_,
+             info_.name);
   builder_.output(outputs_++, value);
 }
 

@@ -1,4 +1,8 @@
-// A circuit from a named generator or a file, with the information that a run needs.
+// A circuit by name, from a file or of the caller's, with the information that a run needs.
+//
+// Whichever way it comes, of() makes its fingerprint. A circuit that is not built in is generated
+// once for that, and each later generation is compared with the first one
+// (circuitgen/checked_circuit.h).
 #pragma once
 
 #include <memory>
@@ -7,6 +11,7 @@
 
 #include "circuitgen/cost.h"
 #include "circuitgen/formats/circuit_file.h"
+#include "tinyot/circuit/fingerprint.h"
 #include "tinyot/circuit/gate.h"
 
 namespace tinyot::engine {
@@ -14,6 +19,11 @@ namespace tinyot::engine {
 class LoadedCircuit {
  public:
   static constexpr std::uint64_t kLanesMax = std::uint64_t{1} << 24;
+  // Built-in circuits with more ANDs and XORs are not counted when they are loaded.
+  static constexpr std::uint64_t kSmallGates = std::uint64_t{1} << 22;
+
+  // Fails: as the circuit's first generation.
+  static LoadedCircuit of(std::shared_ptr<const circuit::Circuit> circuit, std::size_t lanes);
 
   // A generator by its name and parameters; empty if there is none.
   static std::optional<LoadedCircuit> generated(const std::string& name, std::size_t lanes);
@@ -26,15 +36,16 @@ class LoadedCircuit {
   // The same for the content of a file; `name` is the file's without its extension.
   static LoadedCircuit from_text(std::string text, const std::string& name,
                                  const circuit::CircuitFileOptions& options, std::size_t lanes);
-  // A circuit of the caller's, which outlives this object. It is counted at once, whatever its
-  // size, as all its gates are read for the fingerprint.
+  // A circuit of the caller's, which outlives this object.
   static LoadedCircuit borrowed(const circuit::Circuit& circuit, std::size_t lanes);
 
   const circuit::Circuit& circuit() const { return *circuit_; }
   const circuit::CircuitInfo& info() const { return circuit_->info(); }
-  // A large circuit is counted by the first call, which takes about as long as a tenth of a run.
+  // A large built-in circuit is counted by the first call, which takes about as long as a tenth of
+  // a run.
   const circuit::CircuitCost& cost() const;
-  // The cost if the circuit has been counted: it is small, or cost() has been called.
+  // The cost if the circuit has been counted: it is small or not built in, or cost() has been
+  // called.
   const std::optional<circuit::CircuitCost>& known_cost() const { return cost_; }
   // The cost of a circuit with at most so many ANDs, in one lane; null for a larger one, whose
   // generation stops there.
@@ -47,12 +58,12 @@ class LoadedCircuit {
     return other;
   }
 
-  // What both parties compare: the name; for a file a digest of its bytes, owners and widths of
-  // inputs, and the receivers; for a circuit of the caller's a digest of its inputs, outputs and
-  // gates.
-  const std::string& fingerprint() const { return fingerprint_; }
-  // Of a file's bytes; empty for other circuits.
-  const std::string& digest() const { return digest_; }
+  // What both parties compare, and that of the inputs and outputs alone.
+  const circuit::CircuitFingerprint& fingerprint() const { return fingerprint_; }
+  const circuit::CircuitFingerprint& interface_fingerprint() const { return interface_; }
+  bool is_built_in() const { return is_built_in_; }
+  // The circuit's name with the short form of the fingerprint, for messages.
+  std::string shown() const;
   // Whether the circuit says who owns its inputs and who receives its outputs; a file may not.
   bool has_roles() const { return has_roles_; }
 
@@ -60,11 +71,12 @@ class LoadedCircuit {
   static LoadedCircuit read(const std::shared_ptr<const circuit::TextSource>& text,
                             const std::string& name, const circuit::CircuitFileOptions& options,
                             std::size_t lanes);
-  LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit, std::string fingerprint,
-                std::size_t lanes, std::optional<circuit::CircuitCost> cost);
+  // With the fingerprint of a circuit that is built in.
+  LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit, std::size_t lanes);
 
   std::shared_ptr<const circuit::Circuit> circuit_;
-  std::string fingerprint_, digest_;
+  circuit::CircuitFingerprint fingerprint_, interface_;
+  bool is_built_in_ = false;
   bool has_roles_ = true;
   std::size_t lanes_;
   mutable std::optional<circuit::CircuitCost> cost_;

@@ -16,6 +16,9 @@
 namespace tinyot::engine {
 namespace {
 
+// With so many times what is wanted in this party's store, no more is made, whatever the peer has.
+constexpr std::uint64_t kStockMax = 2;
+
 // For how long a party waits for the peer only to tell it that the job cannot be stored.
 constexpr auto kTimeToTellPeer = std::chrono::seconds(10);
 
@@ -57,6 +60,7 @@ class PreprocessRun {
   void begin_store();
   void agree_on_job();
   void plan_next_job(const StoreStatuses& statuses);
+  void check_claim_of_peer() const;
   void connect_workers();
   void begin_session(const storage::Manifest& manifest);
   void check_delta(offline::Preprocessor& preprocessor);
@@ -138,8 +142,23 @@ void PreprocessRun::agree_on_job() {
 void PreprocessRun::plan_next_job(const StoreStatuses& statuses) {
   plan_ = next_job(request_, left_at_both(*store_, statuses));
   if (plan_.units.empty()) return;
+  if (request_.amount == Amount::Left) check_claim_of_peer();
   agree_on_space(*channel_, shortage_of(plan_.units));
   begin_next_job(*session_, *store_, plan_);
+}
+
+// A peer that claims again and again to have used what this party still has would have it store
+// without end.
+void PreprocessRun::check_claim_of_peer() const {
+  const Work own = work_in(store_->left(), plan_.params.material());
+  const bool has_ands = plan_.work.ands > 0 && own.ands >= kStockMax * request_.ands,
+             has_inputs = plan_.work.inputs > 0 && own.inputs >= kStockMax * request_.inputs;
+  if (has_ands || has_inputs)
+    throw Disagreement("the peer claims to have less left than " + std::to_string(request_.ands) +
+                       " ANDs and " + std::to_string(request_.inputs) +
+                       " inputs of a party, and this party has " + std::to_string(own.ands) +
+                       " and " + std::to_string(own.inputs) +
+                       ": no more is made; begin a new session if the peer has lost material");
 }
 
 // Inside the session: a peer that deviates revokes it. Both parties lack the same units.

@@ -16,7 +16,9 @@ circuit::CircuitRounds RunPlan::rounds() const {
 
 std::vector<net::Parameter> RunPlan::parameters() const {
   return {{"command", request.live ? "live run" : "run"},
-          {"circuit", circuit.fingerprint()},
+          {"the circuit's inputs and outputs (names, widths, owners, receivers, formats)",
+           text_of(circuit.interface_fingerprint()), circuit.shown()},
+          {"the circuit's gates", text_of(circuit.fingerprint()), circuit.shown()},
           {"lanes", std::to_string(circuit.lanes())},
           {"window", std::to_string(window)}};
 }

@@ -23,6 +23,7 @@ std::vector<std::byte> encode(const Hello& hello) {
     auto* added = message.add_parameters();
     added->set_name(parameter.name);
     added->set_value(parameter.value);
+    added->set_shown(parameter.shown);
   }
   std::vector<std::byte> bytes(kMagic.size() + message.ByteSizeLong());
   std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
@@ -78,7 +79,8 @@ void compare(const Hello& mine, const wire::Hello& peers) {
                          "; run the same job and release on both sides");
     if (ours.value != theirs.value())
       throw Disagreement("the parties disagree on " + ours.name + ": this party has " +
-                         quoted(ours.value) + ", the peer has " + quoted(theirs.value()) +
+                         quoted(ours.shown.empty() ? ours.value : ours.shown) + ", the peer has " +
+                         quoted(theirs.shown().empty() ? theirs.value() : theirs.shown()) +
                          "; give both parties the same");
   }
   if (mine.parameters.size() != static_cast<std::size_t>(peers.parameters_size()))

@@ -30,6 +30,7 @@ FirstBytes classify_first_bytes(std::span<const std::byte> bytes);
 struct Parameter {
   std::string name;
   std::string value;
+  std::string shown = {};  // in place of the value in messages, if given; not compared
 };
 
 struct Hello {

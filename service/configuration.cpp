@@ -52,8 +52,8 @@ Message parsed(const std::string& text, const std::string& name) {
 class Checks {
  public:
   explicit Checks(std::string name) : name_(std::move(name)) {}
-  void require(bool holds, const std::string& otherwise) const {
-    if (!holds) throw UsageError(name_ + ": " + otherwise);
+  void require(bool holds, const std::string& otherwise, Remedy remedy = Remedy::None) const {
+    if (!holds) throw UsageError(name_ + ": " + otherwise, remedy);
   }
   void in_range(const std::string& field, std::uint64_t value, std::uint64_t min,
                 std::uint64_t max) const {
@@ -103,8 +103,6 @@ void check_circuit(const config::Rule& rule, const std::string& of, const Checks
   const auto family = std::ranges::find(families, rule.circuit(), &circuit::CircuitFamily::name);
   file.require(family != families.end(), of + "there is no circuit '" + rule.circuit() +
                                              "'; bounds of its parameters are fields of their own");
-  file.require(rule.input_size() == 0 && !rule.has_outputs(),
-               of + "input and outputs are for circuit files; " + rule.circuit() + " has its own");
   for (const config::Parameter& parameter : rule.parameter()) {
     const std::string name = of + "parameter " + parameter.name() + ": ";
     const auto known =
@@ -125,11 +123,15 @@ void check_circuit(const config::Rule& rule, const std::string& of, const Checks
 
 void check_rule(const config::Rule& rule, const std::string& of, const Checks& file) {
   file.require(rule.has_circuit() != rule.has_digest(),
-               of + "give one of circuit and digest: a circuit's name, or a file's digest");
+               of + "give one of circuit and digest: a circuit's name, or its fingerprint");
   if (rule.has_circuit()) {
     check_circuit(rule, of, file);
   } else {
-    file.require(rule.parameter_size() == 0, of + "a circuit file has no parameters");
+    file.require(circuit::parse_circuit_fingerprint(rule.digest()).has_value(),
+                 of + "a digest is the whole fingerprint of a circuit, 64 hex digits, not " +
+                     std::to_string(rule.digest().size()) + " characters",
+                 Remedy::PrintFingerprint);
+    file.require(rule.parameter_size() == 0, of + "a digest is of a circuit with its parameters");
   }
   file.in_range(of + "lanes_max", rule.lanes_max(), 1, engine::LoadedCircuit::kLanesMax);
   if (!rule.has_rate()) return;

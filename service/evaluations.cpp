@@ -34,9 +34,14 @@ std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
     const std::lock_guard lock(mutex_);
     Worker& worker = workers_[index];
     if (worker.next) return "two jobs on one connection";
-    if (worker.group == order.group && worker.session != order.session)
-      return "the connection belongs to session " + std::to_string(worker.session) +
-             ", and the job is to use session " + std::to_string(order.session);
+    if (worker.group == order.group && worker.session != order.session) {
+      const std::string refusal =
+          "the connection belongs to session " + std::to_string(worker.session) +
+          ", and the job is to use session " + std::to_string(order.session);
+      worker.is_to_close = true;
+      changed_.notify_all();
+      return refusal;
+    }
     worker.next = std::move(order);
   }
   changed_.notify_all();

@@ -53,7 +53,7 @@ class Evaluations {
   ~Evaluations();
 
   // Returns why the order is refused: the worker has one that it has not begun yet, or its
-  // connection belongs to another session. Empty if it is accepted.
+  // connection belongs to another session, and is then closed. Empty if it is accepted.
   std::optional<std::string> begin(std::size_t worker, Order order);
   void cancel(const Job& job);
   // Closes the connections of older sessions, each as soon as it is not in use.

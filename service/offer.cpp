@@ -15,12 +15,9 @@ wire::Message offer_of(const std::string& job, const wire::Terms& terms) {
 void require_offerable(const std::string& job, const wire::Terms& terms) {
   const std::size_t bytes = offer_of(job, terms).ByteSizeLong();
   if (bytes <= PeerLink::kMessageBytesMax) return;
-  throw UsageError("the names of the circuit, of its " + std::to_string(terms.inputs_size()) +
-                   " inputs and of its " + std::to_string(terms.outputs_size()) + " outputs take " +
-                   std::to_string(bytes) +
-                   " bytes in the message that offers the job to the peer, and at most " +
-                   std::to_string(PeerLink::kMessageBytesMax) +
-                   " are possible: use fewer bundles, or shorter names");
+  throw UsageError("the name of the circuit takes " + std::to_string(terms.circuit().size()) +
+                   " bytes in the message that offers the job to the peer, which may have " +
+                   std::to_string(PeerLink::kMessageBytesMax) + " in all: use a shorter name");
 }
 
 }  // namespace tinyot::service

@@ -101,7 +101,7 @@ class Peer {
   // A refill's share of what the peers have in common.
   struct RefillTurn {
     ByteCount moved = 0;
-    std::stop_source broken;
+    std::stop_source after_unit, broken;
     std::unique_ptr<RefillSlots::Slot> slot;
   };
   // The connection of a worker as the leading party sees it.
@@ -142,6 +142,7 @@ class Peer {
 
   // peer_refills.cpp: refills.
   void keep_stocked(const std::stop_token& stop);
+  void keep_stocked_once(const std::stop_token& stop);
   void end_old_sessions();
   void end_revoked_sessions();
   bool is_refill_due();
@@ -205,7 +206,7 @@ class Peer {
     std::uint64_t free_bytes = 0;
   };
   std::optional<LocalFailure> local_failure_;
-  LogRate refusal_lines_, rejection_lines_;
+  LogRate refusal_lines_, rejection_lines_, stock_lines_;
 
   std::unique_ptr<Evaluations> evaluations_;
   std::jthread stocker_, linker_;

@@ -11,18 +11,6 @@
 namespace tinyot::service {
 namespace {
 
-std::string difference(const wire::Terms& mine, const wire::Terms& theirs) {
-  const auto circuit = [](const wire::Terms& terms) {
-    return terms.circuit() + (terms.digest().empty() ? "" : " " + terms.digest());
-  };
-  if (circuit(mine) != circuit(theirs))
-    return "circuit: this party has " + circuit(mine) + ", the peer has " + circuit(theirs);
-  if (mine.lanes() != theirs.lanes())
-    return "lanes: this party has " + std::to_string(mine.lanes()) + ", the peer has " +
-           std::to_string(theirs.lanes());
-  return "owners of inputs or receivers of outputs";
-}
-
 const char* outcome_name(ErrorClass error_class) {
   switch (error_class) {
     case ErrorClass::Network:

@@ -38,11 +38,11 @@ class LowPriority {
 
 class RefillObserver final : public Observer {
  public:
-  explicit RefillObserver(std::function<void()> connected) : connected_(std::move(connected)) {}
-  void connected() override { connected_(); }
+  explicit RefillObserver(std::function<void()> begins) : begins_(std::move(begins)) {}
+  void began(std::uint64_t, std::uint64_t) override { begins_(); }
 
  private:
-  const std::function<void()> connected_;
+  const std::function<void()> begins_;
 };
 
 }  // namespace
@@ -66,22 +66,35 @@ void Peer::send_stock() {
 void Peer::keep_stocked(const std::stop_token& stop) {
   const LowPriority here;
   while (!stop.stop_requested()) {
-    std::optional<wire::Refill> order;
-    bool is_due = false;
-    {
+    try {
+      keep_stocked_once(stop);
+    } catch (const std::exception& error) {
+      // Such as a full disk; the other peers are not concerned.
       Lock lock(mutex_);
-      changed_.wait_for(lock, stop, kStockInterval, [&] { return refill_order_ || is_to_look_; });
-      if (stop.stop_requested()) return;
-      is_to_look_ = false;
-      end_old_sessions();
-      order.swap(refill_order_);
-      is_due = is_refill_due();
+      if (const auto suppressed = stock_lines_.admit(Clock::now()))
+        log_event(LogLevel::Error, "stock cannot be kept",
+                  {{"peer", name()}, {"error", error.what()}, {"suppressed", *suppressed}});
+      changed_.wait_for(lock, stop, kStockInterval, [] { return false; });
     }
-    if (order)
-      follow_refill(*order, stop);
-    else if (is_due)
-      lead_refill(stop);
   }
+}
+
+void Peer::keep_stocked_once(const std::stop_token& stop) {
+  std::optional<wire::Refill> order;
+  bool is_due = false;
+  {
+    Lock lock(mutex_);
+    changed_.wait_for(lock, stop, kStockInterval, [&] { return refill_order_ || is_to_look_; });
+    if (stop.stop_requested()) return;
+    is_to_look_ = false;
+    end_old_sessions();
+    order.swap(refill_order_);
+    is_due = is_refill_due();
+  }
+  if (order)
+    follow_refill(*order, stop);
+  else if (is_due)
+    lead_refill(stop);
 }
 
 // A session that a check has ended is given up for all that use it.
@@ -202,6 +215,7 @@ std::optional<std::string> Peer::refusal_to_refill(std::uint64_t session) {
   engine::Work own;
   MaterialCounts left;  // of this session
   for (const SessionStock& stock : sessions_.stock()) {
+    if (stock.number < sessions_.retired_below()) continue;
     own.ands += stock.left.ands;
     own.inputs += stock.left.inputs;
     if (stock.number == session) left = stock.counts;
@@ -235,7 +249,11 @@ void Peer::stop_refills(const std::string& reason) {
 
 bool Peer::take_slot(RefillTurn& turn) {
   turn.slot = shared_.refill_slots.take(
-      turn.moved, [broken = turn.broken]() mutable { broken.request_stop(); }, Clock::now());
+      name(), turn.moved,
+      [after_unit = turn.after_unit, broken = turn.broken](RefillSlots::End end) mutable {
+        (end == RefillSlots::End::AtOnce ? broken : after_unit).request_stop();
+      },
+      Clock::now());
   return turn.slot != nullptr;
 }
 
@@ -311,7 +329,7 @@ void Peer::follow_refill(const wire::Refill& order, const std::stop_token& stop)
 }
 
 void Peer::refill(const wire::Refill& order, const std::stop_token& stop, RefillTurn& turn) {
-  std::stop_source cancel;
+  std::stop_source& cancel = turn.after_unit;
   const std::stop_callback end(stop, [&] { cancel.request_stop(); });
   const std::stop_callback give_up(turn.broken.get_token(), [&] { cancel.request_stop(); });
   engine::PreprocessRequest request = refill_request(order.session());
@@ -349,13 +367,15 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
   }
   const Lock lock(mutex_);
   is_refilling_ = false;
+  const std::uint64_t revoked_before = revoked_;
   (void)sessions_.stock();
   end_revoked_sessions();
   if (is_new && has_session(order.session())) shared_.metrics.session_begun(name());
   shared_.metrics.refill(name(), result.has_value(), result ? result->ands : 0);
   if (result) {
     shared_.metrics.traffic(name(), "refill", traffic_of(result->phases));
-    refill_pause_ = {};
+    // A peer could make nothing in between, to have the pause after a broken refill forgotten.
+    if (result->ands > 0) refill_pause_ = {};
     log_event(LogLevel::Info, "stock refilled",
               {{"peer", name()},
                {"session", short_name(engine::session_id_of(result->store))},
@@ -363,13 +383,13 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
                {"seconds", result->wall_s}});
   } else if (!cancel.stop_requested() || turn.broken.stop_requested()) {
     if (error->error_class == ErrorClass::PeerCheated) shared_.metrics.cheating(name());
-    if (error->error_class == ErrorClass::Store && has_session(order.session()))
+    if (error->error_class == ErrorClass::Store && revoked_ == revoked_before)
       set_local_failure(error->message);
     refill_pause_ = std::min(kRefillPauseMax, std::max(kRefillPauseMin, 2 * refill_pause_));
     log_event(error->error_class == ErrorClass::PeerCheated ? LogLevel::Error : LogLevel::Warning,
               "refill failed", {{"peer", name()}, {"error", error->message}});
   }
-  next_refill_ = Clock::now() + refill_pause_;
+  next_refill_ = Clock::now() + std::max(refill_pause_, kRefillPauseMin);
   end_old_sessions();
   send_stock();
   dispatch();

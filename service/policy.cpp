@@ -5,12 +5,12 @@
 #include <map>
 #include <string_view>
 
-#include "circuitgen/formats/circuit_file.h"
 #include "circuitgen/generators/registry.h"
 
 namespace tinyot::service {
 namespace {
 
+using circuit::CircuitFingerprint;
 using Parameters = std::map<std::string, std::string, std::less<>>;
 
 // The parameters in a canonical name such as minimum:bits=20,count=1000.
@@ -56,78 +56,78 @@ bool allows_circuit(const config::Rule& rule, const std::string& name) {
   return given.empty();
 }
 
-std::string_view name_of(config::Receiver receiver) {
-  switch (receiver) {
-    case config::ONLY_A:
-      return "A";
-    case config::ONLY_B:
-      return "B";
-    case config::BOTH:
-      break;
-  }
-  return "both";
-}
-
-bool allows_roles(const config::Rule& rule, const wire::Terms& terms) {
-  std::map<std::uint32_t, Party> owners;
-  for (const config::Input& input : rule.input())
-    owners[input.number()] = input.owner() == config::A ? Party::A : Party::B;
-  for (int i = 0; i < terms.inputs_size(); ++i) {
-    const auto number = static_cast<std::uint32_t>(i);
-    const auto given = owners.find(number);
-    const Party owner = given != owners.end() ? given->second : circuit::default_owner(number);
-    if (terms.inputs(i).owner() != std::string(1, letter(owner))) return false;
-  }
-  return std::ranges::all_of(terms.outputs(), [&](const wire::Output& output) {
-    return output.to() == name_of(rule.outputs());
-  });
+// The peer's text, for messages.
+std::string printable(const std::string& text) {
+  constexpr std::size_t kMax = 80;
+  std::string shown = text.substr(0, kMax);
+  for (char& c : shown)
+    if (c < ' ' || c > '~') c = '?';
+  return shown;
 }
 
 }  // namespace
 
 wire::Terms terms_of(const engine::LoadedCircuit& circuit) {
+  constexpr std::size_t kFileNameMax = 255;
   wire::Terms terms;
-  terms.set_circuit(circuit.info().name);
-  terms.set_digest(circuit.digest());
+  const std::string& name = circuit.info().name;
+  terms.set_circuit(circuit.is_built_in() ? name : name.substr(0, kFileNameMax));
+  terms.set_fingerprint(text_of(circuit.fingerprint()));
   terms.set_lanes(circuit.lanes());
-  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
-    wire::Input& input = *terms.add_inputs();
-    input.set_name(bundle.name);
-    input.set_bits(bundle.bits);
-    if (bundle.owner) input.set_owner(std::string(1, letter(*bundle.owner)));
-  }
-  for (const circuit::OutputBundle& bundle : circuit.info().outputs) {
-    wire::Output& output = *terms.add_outputs();
-    output.set_name(bundle.name);
-    output.set_bits(bundle.bits);
-    output.set_to(std::string(circuit::name_of(bundle.to)));
-  }
+  terms.set_interface(text_of(circuit.interface_fingerprint()));
+  terms.set_is_built_in(circuit.is_built_in());
   return terms;
 }
 
 bool same_terms(const wire::Terms& mine, const wire::Terms& theirs) {
-  return mine.SerializeAsString() == theirs.SerializeAsString();
+  wire::Terms renamed = theirs;
+  if (!mine.is_built_in()) renamed.set_circuit(mine.circuit());
+  return mine.SerializeAsString() == renamed.SerializeAsString();
+}
+
+std::string difference(const wire::Terms& mine, const wire::Terms& theirs) {
+  const auto shown = [](const wire::Terms& terms) {
+    constexpr std::size_t kShortDigits = 16;
+    return printable(terms.circuit()) + (terms.is_built_in() ? " (built in, " : " (") +
+           printable(terms.fingerprint().substr(0, kShortDigits)) + ")";
+  };
+  const auto both = [](const std::string& ours, const std::string& peers) {
+    return ": this party has " + ours + ", the peer has " + peers;
+  };
+  if (mine.interface() != theirs.interface())
+    return "circuit's inputs and outputs (names, widths, owners, receivers, formats)" +
+           both(shown(mine), shown(theirs));
+  if (mine.lanes() != theirs.lanes())
+    return "lanes" + both(std::to_string(mine.lanes()), std::to_string(theirs.lanes()));
+  return "circuit's gates" + both(shown(mine), shown(theirs));
+}
+
+Policy::Policy(config::Policy policy) : policy_(std::move(policy)) {
+  begun_.resize(static_cast<std::size_t>(policy_.allow_size()));
+  for (const config::Rule& rule : policy_.allow())
+    digests_.push_back(circuit::parse_circuit_fingerprint(rule.digest()));
 }
 
 Policy::Verdict Policy::verdict(const wire::Terms& terms, Clock::time_point now) const {
-  const std::string name =
-      terms.digest().empty() ? terms.circuit() : "the circuit file of digest " + terms.digest();
+  const auto fingerprint = circuit::parse_circuit_fingerprint(terms.fingerprint());
+  if (!fingerprint) return {{}, "the job does not have the fingerprint of a circuit"};
+  const std::string name = printable(terms.circuit()) +
+                           (terms.is_built_in() ? " (built in)" : " (a file)") + ", fingerprint " +
+                           terms.fingerprint();
   Verdict verdict{{}, "the policy has no rule for " + name};
-  for (int i = 0; i < policy_.allow_size(); ++i) {
-    const config::Rule& rule = policy_.allow(i);
-    if (rule.has_digest() ? terms.digest() != rule.digest()
-                          : !terms.digest().empty() || !allows_circuit(rule, terms.circuit()))
+  for (std::size_t i = 0; i < begun_.size(); ++i) {
+    const config::Rule& rule = policy_.allow(static_cast<int>(i));
+    if (rule.has_digest() ? digests_[i] != fingerprint
+                          : !terms.is_built_in() || !allows_circuit(rule, terms.circuit()))
       continue;
-    if (rule.has_digest() && !allows_roles(rule, terms)) {
-      verdict.reason = "the policy has other owners or receivers for " + name;
-    } else if (terms.lanes() > rule.lanes_max()) {
+    if (terms.lanes() > rule.lanes_max()) {
       verdict.reason =
           "the policy allows " + std::to_string(rule.lanes_max()) + " lanes of " + name;
     } else {
-      const auto& begun = begun_[static_cast<std::size_t>(i)];
+      const auto& begun = begun_[i];
       if (!rule.has_rate() || begun.size() < rule.rate().jobs() ||
           begun.front() + std::chrono::seconds(rule.rate().seconds()) <= now)
-        return {static_cast<std::size_t>(i), {}};
+        return {i, {}};
       verdict.reason = "the policy allows " + std::to_string(rule.rate().jobs()) + " jobs of " +
                        name + " in " + std::to_string(rule.rate().seconds()) + " s";
     }

@@ -14,18 +14,18 @@
 
 namespace tinyot::service {
 
-// What both parties have to agree on. `circuit` is the base of its name for a file.
 wire::Terms terms_of(const engine::LoadedCircuit& circuit);
 
+// Whether both parties mean the same job. The file of a circuit may have another name at the peer.
 bool same_terms(const wire::Terms& mine, const wire::Terms& theirs);
+// In which of the terms they differ, with both values.
+std::string difference(const wire::Terms& mine, const wire::Terms& theirs);
 
 class Policy {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Policy(config::Policy policy) : policy_(std::move(policy)) {
-    begun_.resize(static_cast<std::size_t>(policy_.allow_size()));
-  }
+  explicit Policy(config::Policy policy);
 
   bool is_empty() const { return policy_.allow().empty(); }
 
@@ -43,6 +43,7 @@ class Policy {
   Verdict verdict(const wire::Terms& terms, Clock::time_point now) const;
 
   config::Policy policy_;
+  std::vector<std::optional<circuit::CircuitFingerprint>> digests_;  // by rule
   // By rule: when the last jobs that it allowed began, as many as its rate allows.
   std::vector<std::deque<Clock::time_point>> begun_;
 };

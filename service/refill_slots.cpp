@@ -1,8 +1,11 @@
 #include "service/refill_slots.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace tinyot::service {
 
-RefillSlots::Slot::Slot(RefillSlots& slots, const ByteCount& moved, std::function<void()> end,
+RefillSlots::Slot::Slot(RefillSlots& slots, const ByteCount& moved, std::function<void(End)> end,
                         Clock::time_point now)
     : slots_(slots), moved_(moved), end_(std::move(end)), begun_(now), measured_(now) {}
 
@@ -11,26 +14,35 @@ RefillSlots::Slot::~Slot() {
   slots_.taken_.remove(this);
 }
 
-std::unique_ptr<RefillSlots::Slot> RefillSlots::take(const ByteCount& moved,
-                                                     std::function<void()> end,
+std::unique_ptr<RefillSlots::Slot> RefillSlots::take(const std::string& peer,
+                                                     const ByteCount& moved,
+                                                     std::function<void(End)> end,
                                                      Clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  if (taken_.size() < count_) {
+  std::erase_if(waiting_, [&](const Waiting& other) {
+    return other.peer != peer && other.asked + kWaitRenewal < now;
+  });
+  auto mine = std::ranges::find(waiting_, peer, &Waiting::peer);
+  if (mine == waiting_.end()) mine = waiting_.insert(waiting_.end(), {peer, now});
+  mine->asked = now;
+  const auto before = static_cast<std::size_t>(std::distance(waiting_.begin(), mine));
+  if (taken_.size() + before < count_) {
+    waiting_.erase(mine);
     std::unique_ptr<Slot> slot(new Slot(*this, moved, std::move(end), now));
     taken_.push_back(slot.get());
     return slot;
   }
   for (Slot* const slot : taken_) {
-    bool is_to_end = slot->begun_ + kTurn <= now;
-    if (const auto elapsed = now - slot->measured_; elapsed >= kRateInterval) {
-      const std::uint64_t bytes = slot->moved_;
-      const double seconds = std::chrono::duration<double>(elapsed).count();
-      is_to_end |= static_cast<double>(bytes - slot->moved_before_) <
-                   seconds * static_cast<double>(kLeastRate);
-      slot->moved_before_ = bytes;
-      slot->measured_ = now;
-    }
-    if (is_to_end) slot->end_();
+    if (slot == taken_.front() && slot->begun_ + kTurn <= now) slot->end_(End::AfterUnit);
+    const auto elapsed = now - slot->measured_;
+    if (elapsed < kRateInterval) continue;
+    const std::uint64_t bytes = slot->moved_;
+    const double seconds = std::chrono::duration<double>(elapsed).count();
+    const bool is_slow = static_cast<double>(bytes - slot->moved_before_) <
+                         seconds * static_cast<double>(kLeastRate);
+    slot->moved_before_ = bytes;
+    slot->measured_ = now;
+    if (is_slow) slot->end_(End::AtOnce);
   }
   return nullptr;
 }

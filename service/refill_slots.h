@@ -1,6 +1,6 @@
-// How many refills run at a time, of all peers together. While another peer waits for a slot, a
-// refill has to move its bytes at a least rate and to end within a time: no peer keeps the others
-// from their refills.
+// How many refills run at a time, of all peers together. A free slot goes to the peer that has waited
+// longest. While another peer waits, a refill has to move its bytes at a least rate, and the oldest
+// one that has had its turn ends after its unit: no peer keeps the others from their refills.
 #pragma once
 
 #include <chrono>
@@ -9,6 +9,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "service/breakable_stream.h"
 
@@ -18,10 +19,13 @@ namespace tinyot::service {
 class RefillSlots {
  public:
   using Clock = std::chrono::steady_clock;
+  static constexpr auto kWaitRenewal = std::chrono::seconds(5);  // a peer that waits asks more often
   static constexpr auto kTurn = std::chrono::minutes(10);  // that a refill has in any case
   static constexpr auto kRateInterval =
       std::chrono::seconds(30);  // over which its rate is measured
   static constexpr std::uint64_t kLeastRate = std::uint64_t{64} << 10;  // bytes/s, both ways
+
+  enum class End : std::uint8_t { AfterUnit, AtOnce };
 
   explicit RefillSlots(std::size_t count) : count_(count) {}
 
@@ -34,27 +38,32 @@ class RefillSlots {
 
    private:
     friend class RefillSlots;
-    Slot(RefillSlots& slots, const ByteCount& moved, std::function<void()> end,
+    Slot(RefillSlots& slots, const ByteCount& moved, std::function<void(End)> end,
          Clock::time_point now);
 
     RefillSlots& slots_;
     const ByteCount& moved_;
-    const std::function<void()> end_;
+    const std::function<void(End)> end_;
     const Clock::time_point begun_;
     Clock::time_point measured_;  // when `moved_before_` was read
     std::uint64_t moved_before_ = 0;
   };
 
-  // `moved`: the bytes that the refill has moved, in both directions; `end` breaks it off. Both
-  // outlive the slot. Null if all slots are taken; refills that are too slow, or have had their
-  // time, are then broken off, and the next call may get one.
-  std::unique_ptr<Slot> take(const ByteCount& moved, std::function<void()> end,
+  // `moved`: the bytes that the refill has moved, in both directions; `end` ends it. Both outlive the
+  // slot. Null if all slots are taken or others have waited longer; `peer` then waits, as long as it
+  // asks again within kWaitRenewal.
+  std::unique_ptr<Slot> take(const std::string& peer, const ByteCount& moved, std::function<void(End)> end,
                              Clock::time_point now);
 
  private:
   const std::size_t count_;
   std::mutex mutex_;
-  std::list<Slot*> taken_;
+  std::list<Slot*> taken_;  // oldest first
+  struct Waiting {
+    std::string peer;
+    Clock::time_point asked;
+  };
+  std::list<Waiting> waiting_;  // longest first
 };
 
 }  // namespace tinyot::service

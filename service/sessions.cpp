@@ -126,7 +126,9 @@ std::vector<SessionStock> Sessions::stock() {
         sessions.push_back(open->stock(number));
         continue;
       }
-      if (noted_.insert(number).second) revoked_.push_back({number, manifest.revoked_reason});
+      // A process may have ended after it had retired the session, before its directory was removed.
+      if (noted_.insert(number).second && number >= record_.retired_below())
+        revoked_.push_back({number, manifest.revoked_reason});
       (void)remove(number);
     } catch (const Error& error) {
       open_.erase(number);
@@ -159,10 +161,10 @@ bool Sessions::remove(std::uint64_t number) {
   open_.erase(number);
   try {
     if (storage::Store::exists(path_of(number))) storage::retire_store(path_of(number), store_key_);
+    if (recorded_.insert(number).second) record_.add_ended(risk);
   } catch (const StoreError&) {
     return false;
   }
-  record_.add_ended(risk);
   std::error_code error;
   fs::remove_all(path_of(number), error);
   return true;

@@ -94,6 +94,7 @@ class Sessions {
   std::map<std::uint64_t, Open> open_;
   std::set<std::uint64_t>
       noted_;  // sessions whose revocation or unreadable store has been reported
+  std::set<std::uint64_t> recorded_;  // sessions whose risk is among those of the ended ones
   std::vector<RevokedSession> revoked_;
 };
 

@@ -82,16 +82,16 @@ int circuit_info(const Arguments& arguments) {
   const auto link = estimated_link_from(line);
   const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
   // Layering a large circuit takes minutes.
-  const bool layers = circuit.known_cost() || link || line.has("lanes") || line.has("window");
   const circuit::CircuitCost& cost = circuit.cost();
+  const bool layers = cost.ands + cost.xors <= engine::LoadedCircuit::kSmallGates || link ||
+                      line.has("lanes") || line.has("window");
   Json report = {{"name", circuit.info().name}};
   std::string text = circuit.info().name + ": " + gates_text(cost) + "\n";
   add_gates(report, cost);
   report["common_ands"] = cost.common_ands;
-  if (!circuit.digest().empty()) {
-    report["digest"] = circuit.digest();
-    text += "digest: " + circuit.digest() + "\n";
-  }
+  report["fingerprint"] = text_of(circuit.fingerprint());
+  report["built_in"] = circuit.is_built_in();
+  text += "fingerprint: " + text_of(circuit.fingerprint()) + "\n";
   if (cost.common_ands > 0)
     text += "the same in all lanes, and evaluated once: " + grouped(cost.common_ands) + " ANDs\n";
   add_bundles(report, circuit.info());

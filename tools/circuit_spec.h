@@ -50,7 +50,7 @@ class NamedCircuit : public engine::LoadedCircuit {
 
   // The lanes are the blocks of one message: its value, and the outputs, are one string.
   bool has_blocks() const { return blocks_; }
-  bool is_file() const { return !digest().empty(); }
+  bool is_file() const { return !is_built_in(); }
 
   // Index of an input (output) bundle. Fails: UsageError with the existing names.
   std::size_t input_index(const std::string& name) const;

@@ -86,6 +86,8 @@ std::string text_of(Remedy remedy) {
       return "tinyot store verify lists all corrupt batches";
     case Remedy::ListReservations:
       return "tinyot store info lists the planned ones";
+    case Remedy::PrintFingerprint:
+      return "tinyot circuit info FILE prints it, of the owners and receivers that its options say";
     case Remedy::UseShardsTogether:
       return "use the shards together instead: --store DIR DIR ...";
     case Remedy::None:

@@ -57,6 +57,7 @@ Json run_report(const RunJob& job, const NamedCircuit& circuit,
                  {"command", "run"},
                  {"session", hex_of(engine::session_id_of(evaluation.security))},
                  {"circuit", circuit.info().name},
+                 {"fingerprint", text_of(circuit.fingerprint())},
                  {"ands", ands},
                  {"gates", gates}};
   if (circuit.has_blocks()) report["blocks"] = circuit.lanes();
@@ -159,6 +160,7 @@ JobResult reserve(const RunJob& job) {
   Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "run --reserve-only"},
                  {"circuit", circuit.info().name},
+                 {"fingerprint", text_of(circuit.fingerprint())},
                  {"reservation", planned.id}};
   for (const MaterialKind kind : kAllMaterialKinds)
     if (planned.range.end[kind] > planned.range.start[kind])

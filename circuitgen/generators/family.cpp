@@ -64,6 +64,13 @@ std::string CircuitParameter::allowed() const {
                          : joined(choices, " or ");
 }
 
+std::string CircuitArguments::full_spec() const {
+  std::string spec = family_;
+  for (const auto& [name, value] : values_)
+    spec += (spec == family_ ? ":" : ",") + name + "=" + value;
+  return spec;
+}
+
 const std::string& CircuitArguments::choice(const std::string& name) const {
   const auto found = values_.find(name);
   ENSURE(found != values_.end());
@@ -99,7 +106,7 @@ CircuitArguments CircuitFamily::parse(std::string_view text) const {
     arguments.values_[parameter.name] = *found;
   }
 
-  arguments.spec_ = name;
+  arguments.family_ = arguments.spec_ = name;
   for (const CircuitParameter& parameter : parameters) {
     const std::string& value = arguments.values_[parameter.name];
     if (value == parameter.default_value) continue;

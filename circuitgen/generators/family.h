@@ -45,13 +45,15 @@ class CircuitArguments {
   // The family's name and the values that differ from the defaults, in the family's order: equal if
   // and only if the circuits are.
   const std::string& spec() const { return spec_; }
+  // The family's name and the values of all parameters, in the order of their names.
+  std::string full_spec() const;
   // Fails: std::logic_error by ENSURE if there is no such parameter.
   const std::string& choice(const std::string& name) const;
   std::uint64_t number(const std::string& name) const;
 
  private:
   friend struct CircuitFamily;
-  std::string spec_;
+  std::string family_, spec_;
   std::map<std::string, std::string> values_;  // numbers in decimal without leading zeros
 };
 
@@ -60,6 +62,10 @@ struct CircuitFamily {
   std::string description;  // one line
   std::vector<CircuitParameter> parameters;
   std::function<std::unique_ptr<Circuit>(const CircuitArguments&)> make;
+  // Stepped when the gates of the circuits, their order, or the places of inputs, constants and
+  // outputs among them change: the parties compare it in place of the gates. A test compares it
+  // with them.
+  std::uint32_t revision = 1;
 
   // `text` is `key=value,key=value`, or empty for the defaults. Fails: UsageError with the known
   // parameters and allowed values.

@@ -40,6 +40,19 @@ std::vector<CircuitFamily> all_families() {
   return families;
 }
 
+class BuiltInCircuit final : public Circuit {
+ public:
+  BuiltInCircuit(std::unique_ptr<Circuit> circuit, BuiltIn what)
+      : circuit_(std::move(circuit)), what_(std::move(what)) {}
+  const CircuitInfo& info() const override { return circuit_->info(); }
+  void generate(GateSink& sink) const override { circuit_->generate(sink); }
+  const BuiltIn& what() const { return what_; }
+
+ private:
+  std::unique_ptr<Circuit> circuit_;
+  BuiltIn what_;
+};
+
 }  // namespace
 
 const std::vector<CircuitFamily>& circuit_families() {
@@ -59,9 +72,17 @@ std::unique_ptr<Circuit> find_circuit(std::string_view spec) {
     if (!same_name(family.name, spec.substr(0, colon))) continue;
     const std::string_view text =
         colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
-    return family.make(family.parse(text));
+    const CircuitArguments arguments = family.parse(text);
+    return std::make_unique<BuiltInCircuit>(family.make(arguments),
+                                            BuiltIn{arguments.full_spec(), family.revision});
   }
   return nullptr;
+}
+
+std::optional<BuiltIn> built_in(const Circuit& circuit) {
+  const auto* const found = dynamic_cast<const BuiltInCircuit*>(&circuit);
+  if (found == nullptr) return std::nullopt;
+  return found->what();
 }
 
 }  // namespace tinyot::circuit

@@ -1,7 +1,9 @@
 // The registry of circuits by name.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,5 +20,13 @@ std::vector<std::string> circuit_names();
 // the circuit is the canonical spec, see CircuitArguments. Fails: UsageError for a wrong key or
 // value, with the known keys and allowed values.
 std::unique_ptr<Circuit> find_circuit(std::string_view spec);
+
+// What find_circuit() knows of a circuit that it has made.
+struct BuiltIn {
+  std::string name;  // with all parameters
+  std::uint32_t revision;
+};
+// Empty for any other circuit, a copy of such a one in a file included.
+std::optional<BuiltIn> built_in(const Circuit& circuit);
 
 }  // namespace tinyot::circuit

@@ -51,18 +51,34 @@ std::size_t SharedBits::bits() const { return value_->bits(); }
 std::size_t SharedBits::lanes() const { return value_->lanes(); }
 
 struct Evaluator::State {
+  State(const RunRequest& request, const std::stop_token& cancel) : party(request.party) {
+    evaluator.emplace(engine_request(request), cancel);
+  }
+  // A failure closes the connection at once: the peer may be waiting.
+  engine::RunReport run(const engine::LoadedCircuit& circuit, const online::InputValues& inputs,
+                        const std::vector<engine::Evaluator::Shared>& shared,
+                        const std::string& label) {
+    try {
+      return evaluator->run(circuit, inputs, shared, label);
+    } catch (...) {
+      evaluator.reset();
+      throw;
+    }
+  }
+
   Party party;
-  engine::Evaluator evaluator;
+  std::optional<engine::Evaluator> evaluator;  // empty after a failure
 };
 
 Evaluator::Evaluator(const RunRequest& request, const std::stop_token& cancel)
-    : state_(new State{request.party, engine::Evaluator(engine_request(request), cancel)}) {}
+    : state_(new State(request, cancel)) {}
 Evaluator::Evaluator(Evaluator&&) noexcept = default;
 Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
 Evaluator::~Evaluator() = default;
 
 RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
                          const SharedInputs& shared, std::size_t lanes, const std::string& label) {
+  require(state_->evaluator.has_value(), "the connection has ended with an error");
   const circuit::CircuitInfo& info = circuit.info();
   const online::InputValues values = input_values(info, state_->party, lanes, inputs);
   std::vector<engine::Evaluator::Shared> continued;
@@ -77,15 +93,15 @@ RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
       throw UsageError("input " + bundle.name + " has " + std::to_string(bundle.bits) +
                        " bits in " + std::to_string(lanes) + " lanes; the shared value has " +
                        std::to_string(value.bits()) + " in " + std::to_string(value.lanes()));
-    if (!value.origin_.starts_with(state_->evaluator.connection()))
+    if (!value.origin_.starts_with(state_->evaluator->connection()))
       throw UsageError("input " + bundle.name +
                        " takes a shared value, but the given one belongs to another connection");
     continued.back() = {value.value_.get(), value.origin_};
   }
-  const std::string origin = state_->evaluator.connection() + ", circuit " +
-                             std::to_string(state_->evaluator.runs()) + ", output ";
-  engine::RunReport report = state_->evaluator.run(engine::LoadedCircuit::borrowed(circuit, lanes),
-                                                   values, continued, label);
+  const std::string origin = state_->evaluator->connection() + ", circuit " +
+                             std::to_string(state_->evaluator->runs()) + ", output ";
+  engine::RunReport report =
+      state_->run(engine::LoadedCircuit::borrowed(circuit, lanes), values, continued, label);
   RunResult result = result_of(info, report);
   for (std::size_t b = 0; b < info.outputs.size(); ++b) {
     if (!report.result.shared[b]) continue;

@@ -46,10 +46,11 @@ class Program {
 };
 
 // Makes a circuit from a function. The function is called at once, to learn the inputs and outputs,
-// and again whenever the circuit is generated, on the thread that generates it; each call must emit
-// the same gates. Gates are consumed as they are emitted, so the circuit may be larger than memory.
-// Fails: whatever the function throws; std::logic_error if it declares a name twice, or if its
-// declarations differ from those of the first call.
+// and again whenever the circuit is generated, on the thread that generates it; each call must
+// declare and emit the same, and a run checks that (tinyot/run.h). Gates are consumed as they are
+// emitted, so the circuit may be larger than memory.
+// Fails: whatever the function throws; std::logic_error if it declares a name twice. generate():
+// as well, and UsageError if the declarations differ from those of the first call.
 std::unique_ptr<Circuit> make_circuit(std::string name, std::function<void(Program&)> function);
 
 // A built-in circuit with its parameters, such as "aes128" or "sort:elements=64" (`tinyot circuit

@@ -45,6 +45,7 @@ enum class Remedy {
   AdoptStore,           // declare that the original of this copy no longer exists
   VerifyStore,          // list everything that is corrupt
   ListReservations,     // list the planned reservations
+  PrintFingerprint,     // print the whole fingerprint of the circuit
   UseShardsTogether,    // use several shards as one store
 };
 

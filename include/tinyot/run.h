@@ -62,11 +62,14 @@ struct RunResult {
 };
 
 // Role: both, at the same time. Connects, evaluates the circuit in `lanes` parallel instances, and
-// disconnects. `inputs` has this party's bundles and no others. The parties compare digests of the
-// circuit first. Outputs are returned only after the MAC check of everything that they depend on.
+// disconnects. `inputs` has this party's bundles and no others. The parties compare the circuit's
+// fingerprints first. The circuit is generated once for that, and again for the evaluation, unless
+// it is built in. Outputs are returned only after the MAC check of everything that they depend on.
 // Fails: UsageError for inputs that do not fit the circuit; OutOfMaterial, StoreError before
-// anything is sent; then as in error.h; Cancelled if `cancel` requests a stop, and then the
-// material reserved for the run is lost.
+// anything is sent; UsageError if the circuit is not the same each time it is generated, before
+// anything that depends on the difference is sent: the session stays as it is at both parties, and
+// the peer sees the connection end; then as in error.h; Cancelled if `cancel` requests a stop, and
+// then the material reserved for the run is lost.
 RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
               std::size_t lanes = 1, const std::stop_token& cancel = {});
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tinyot/circuit.h"
+#include "tinyot/circuit/fingerprint.h"
 #include "tinyot/endpoint.h"
 #include "tinyot/error.h"
 #include "tinyot/estimate.h"

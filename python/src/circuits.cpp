@@ -103,6 +103,12 @@ py::dict counted(const Circuit& circuit, const std::stop_source& stop) {
                   py::arg("nots") = counts.nots, py::arg("depth") = counts.and_depth);
 }
 
+std::string fingerprint_text(const Circuit& circuit, const std::stop_source& stop) {
+  const CancelScope scope(stop.get_token());
+  const py::gil_scoped_release release;
+  return text_of(fingerprint_of(circuit));
+}
+
 py::dict evaluated(const Circuit& circuit, const Values& inputs, std::size_t lanes,
                    const std::stop_source& stop) {
   const CancelScope scope(stop.get_token());
@@ -141,6 +147,7 @@ void register_circuits(py::module_& module) {
           py::call_guard<py::gil_scoped_release>())
       .def("info", &info_of)
       .def("count", &counted)
+      .def("fingerprint", &fingerprint_text)
       .def("evaluate", &evaluated);
 }
 

@@ -49,6 +49,8 @@ const char* hint_of(Remedy remedy) {
     case Remedy::VerifyStore:
     case Remedy::ListReservations:
       return "the tinyot command has a subcommand or an option for this";
+    case Remedy::PrintFingerprint:
+      return "Circuit.fingerprint() returns it";
     case Remedy::UseShardsTogether:
       return "give the shards together as a list: Party(store=[...])";
     case Remedy::None:

@@ -80,6 +80,13 @@ class Circuit:
         native = self._native()
         return Cost(**interruptible(lambda stop: native.count(stop)))
 
+    def fingerprint(self) -> str:
+        """64 hex digits, which the parties compare before a run: the same for the same gates, inputs
+        and outputs, whether they come from a function, a file or C++. The digest of a policy's rule
+        is such a fingerprint."""
+        native = self._native()
+        return interruptible(lambda stop: native.fingerprint(stop))
+
     def evaluate(self, inputs: Mapping[str, Any], lanes: int | None = None) -> dict[str, Any]:
         """All outputs for the inputs of both parties, computed here without a peer."""
         native = self._native()

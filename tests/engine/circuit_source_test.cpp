@@ -8,8 +8,10 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "engine/temporary_directory.h"
 #include "tests/support/circuit_files.h"
 #include "tests/support/layers.h"
+#include "tinyot/circuit.h"
 
 namespace tinyot::test {
 namespace {
@@ -36,8 +38,6 @@ TEST(CircuitSource, ContentOfFileGivesSameCircuitAsFile) {
     const auto file = LoadedCircuit::from_file(path, options, 3);
     const auto text = LoadedCircuit::from_text(
         content_of(path), std::filesystem::path(path).stem().string(), options, 3);
-    EXPECT_FALSE(file.digest().empty());
-    EXPECT_EQ(text.digest(), file.digest());
     EXPECT_EQ(text.fingerprint(), file.fingerprint());
     EXPECT_EQ(text.info().name, file.info().name);
     EXPECT_EQ(text.lanes(), 3u);
@@ -45,18 +45,45 @@ TEST(CircuitSource, ContentOfFileGivesSameCircuitAsFile) {
   }
 }
 
-TEST(CircuitSource, DigestIsOfBytesAndFingerprintAlsoOfRoles) {
-  const std::string path = circuit_file("adder64.txt"), text = content_of(path);
-  const auto circuit = LoadedCircuit::from_file(path, {}, 1);
-  const auto changed = LoadedCircuit::from_text(text + "\n", "adder64", {}, 1);
-  EXPECT_NE(changed.digest(), circuit.digest());
-  EXPECT_NE(changed.fingerprint(), circuit.fingerprint());
-  CircuitFileOptions to_b;
-  to_b.other_receivers = Receiver::B;
-  const auto other_roles = LoadedCircuit::from_text(text, "adder64", to_b, 1);
-  EXPECT_EQ(other_roles.digest(), circuit.digest());
-  EXPECT_NE(other_roles.fingerprint(), circuit.fingerprint());
-  EXPECT_EQ(LoadedCircuit::generated("aes128", 1)->digest(), "");
+TEST(CircuitSource, CircuitsThatAreNotBuiltInAreCountedAndChecked) {
+  const auto file = LoadedCircuit::from_file(circuit_file("adder64.txt"), {}, 1);
+  EXPECT_FALSE(file.is_built_in());
+  EXPECT_TRUE(file.known_cost().has_value());
+  int calls = 0;
+  const auto changing = make_circuit("mine", [&](Program& program) {
+    const Number x = program.input("x", 2, Party::A);
+    program.output("z", ++calls > 2 ? x[0] & x[1] : x[0] ^ x[1]);
+  });
+  const auto loaded = LoadedCircuit::borrowed(*changing, 1);
+  EXPECT_EQ(loaded.known_cost()->ands, 0u);
+  CostCounter counter(loaded.info());
+  EXPECT_THROW(loaded.circuit().generate(counter), UsageError);
+}
+
+// Replaced by another valid file of the same length after it was loaded: no gate of it is
+// evaluated.
+TEST(CircuitSource, NoGateOfAFileThatHasChangedIsEvaluated) {
+  const TemporaryDirectory directory;
+  const std::string path = (directory.path() / "f.txt").string();
+  std::string text = content_of(circuit_file("adder64.txt"));
+  std::ofstream(path, std::ios::binary) << text;
+  const auto loaded = LoadedCircuit::from_file(path, {}, 1);
+  text.replace(text.rfind("XOR"), 3, "AND");
+  std::ofstream(path, std::ios::binary) << text;
+  struct Sink final : GateSink {
+    void emit(const Gate&) override { ++events; }
+    int events = 0;
+  } sink;
+  EXPECT_THROW(loaded.circuit().generate(sink), UsageError);
+  EXPECT_EQ(sink.events, 0);
+}
+
+TEST(CircuitSource, ShownWithNameAndShortForm) {
+  EXPECT_EQ(LoadedCircuit::generated("aes128", 1)->shown(),
+            "aes128 (built in, " +
+                short_name(LoadedCircuit::generated("aes128", 1)->fingerprint()) + ")");
+  const auto file = LoadedCircuit::from_file(circuit_file("adder64.txt"), {}, 1);
+  EXPECT_EQ(file.shown(), "adder64 (" + short_name(file.fingerprint()) + ")");
 }
 
 TEST(CircuitSource, RejectsMalformedContentWithItsName) {

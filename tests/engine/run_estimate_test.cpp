@@ -32,7 +32,7 @@ class RunEstimates : public testing::TestWithParam<MaterialForm> {
       IdealDealer dealer = dealer_of(session, 1);
       const ChannelCounters before = session.channel().counters();
       const RunResult result =
-          run_party(session, dealer, {circuit, lanes, inputs, GetParam(), window});
+          run_party(session, dealer, {loaded.circuit(), lanes, inputs, GetParam(), window});
       const ChannelCounters after = session.channel().counters();
       EXPECT_EQ(estimate.ands, result.ands);
       EXPECT_EQ(estimate.and_rounds, result.and_rounds);

@@ -31,7 +31,8 @@ void try_policy(std::string_view text) {
 void try_message(std::string_view text) {
   static Policy policy(
       parse_policy("allow { circuit: 'minimum' parameter { name: 'count' max: 100 } }\n"
-                   "allow { digest: '00112233' input { number: 0 owner: B } outputs: ONLY_A }",
+                   "allow { digest: '00112233445566778899aabbccddeeff"
+                   "00112233445566778899aabbccddeeff' lanes_max: 4 }",
                    "policy"));
   wire::Message message;
   if (!message.ParseFromArray(text.data(), static_cast<int>(text.size()))) return;

@@ -75,12 +75,12 @@ TEST(MakeCircuit, RefusesFunctionsWhoseDeclarationsChange) {
     program.output("y", program.input("x", calls++ == 0 ? 1 : 2, Party::A));
   });
   Counter counter;
-  EXPECT_THROW(wider->generate(counter), std::logic_error);
+  EXPECT_THROW(wider->generate(counter), UsageError);
   calls = 0;
   const auto fewer = make_circuit("f", [&](Program& program) {
     if (calls++ == 0) program.input("x", 1, Party::A);
   });
-  EXPECT_THROW(fewer->generate(counter), std::logic_error);
+  EXPECT_THROW(fewer->generate(counter), UsageError);
 }
 
 TEST(MakeCircuit, RefusesOperandsOfDifferentWidths) {

@@ -77,6 +77,54 @@ class CircuitTest(TestCase):
         file.write_text("1 3\n")
         self.refused(tinyot.UsageError, "and.txt", tinyot.read, file)
 
+    def test_fingerprint_is_that_of_the_same_gates_from_elsewhere(self):
+        @tinyot.circuit
+        def both(a: Bit = A.bit(), b: Bit = B.bit()) -> Bit:
+            unused = UInt(8, 3) + UInt(8, 5)
+            return (a & b) ^ unused[0]
+
+        @tinyot.circuit
+        def either(a: Bit = A.bit(), b: Bit = B.bit()) -> Bit:
+            return a | b
+
+        file = self.directory / "other.txt"
+        file.write_text(
+            "# gates, then names and owners\n1 5\n2 1 1\n1 1\n\n2 1 0 1 4 AND\n"
+            "#tinyot description 1\n#tinyot input a 1 A integer\n#tinyot input b 1 B integer\n"
+            "#tinyot output result 1 both integer\n"
+        )
+        whole = both.fingerprint()
+        self.assertRegex(whole, "^[0-9a-f]{64}$")
+        self.assertEqual(tinyot.read(file).fingerprint(), whole)
+        self.assertEqual(tinyot.circuit(lambda a=A.bit(), b=B.bit(): a & b).fingerprint(), whole)
+        self.assertNotEqual(either.fingerprint(), whole)
+        self.assertNotEqual(tinyot.named("aes128").fingerprint(), whole)
+        self.assertEqual(
+            tinyot.named("AES-128:sbox=small").fingerprint(), tinyot.named("aes128").fingerprint()
+        )
+
+    def test_collected_values_do_not_change_the_fingerprint(self):
+        """Wires are freed when Python collects them, which is not the same each time."""
+
+        def make(collects):
+            @tinyot.circuit
+            def f(x: UInt = A.uint(16)) -> UInt:
+                for i in range(50):
+                    cycle = [x * x]
+                    cycle.append(cycle)
+                    x = x + i
+                    if collects and i % 7 == 0:
+                        gc.collect()
+                return x
+
+            return f
+
+        gc.disable()
+        try:
+            self.assertEqual(make(True).fingerprint(), make(False).fingerprint())
+        finally:
+            gc.enable()
+
 
 class MisuseTest(TestCase):
     def refused_in(self, kind, text, function):
@@ -152,7 +200,7 @@ class MisuseTest(TestCase):
             calls.append(1)
             return {str(len(calls)): x}
 
-        self.refused(ValueError, "does not always declare the same", f.cost)
+        self.refused(tinyot.UsageError, "f is not the same each time", f.cost)
 
     def test_exceptions_of_the_function_are_raised(self):
         class Mine(Exception):

@@ -1,11 +1,16 @@
 """The two parties as two processes: keys, stores, peers that fail, cheat or ask for something else,
 and Ctrl-C."""
 
+import json
+import os
+import subprocess
+import textwrap
 import time
 import unittest
 
 import tinyot
 from support import Process, Relay, TestCase, free_port
+from tinyot import Bit
 
 RICHER = """
 @tinyot.circuit
@@ -155,6 +160,144 @@ class ProcessesTest(TwoProcesses):
             ports=(port, relay.port),
         )
         self.assertEqual(lines, [["NetworkError True"]] * 2)
+
+
+# Differs from its third call on, which is that of the run, if it is A's: in its first gates, at the
+# end, or in what it does with an exception.
+CHANGING = """
+calls = 0
+
+@tinyot.circuit
+def changing(a: UInt = A.uint(64), b: UInt = B.uint(64)) -> Bit:
+    global calls
+    calls += 1
+    differs = calls > 2 and sys.argv[1] == "A"
+    if differs and how == "first":
+        return a <= b
+    for i in range(loops):
+        try:
+            a = a ^ (a if differs and how == "catches" and i == loops // 2 else b)
+        except Exception:
+            pass
+    return a >= b if differs and how == "last" else a > b
+
+"""
+
+
+class ChangingCircuitTest(TwoProcesses):
+    """A function that does not do the same on each call: an error of its party alone."""
+
+    def test_session_stays(self):
+        program = textwrap.dedent("""
+            inputs = {"a": 30} if sys.argv[1] == "A" else {"b": 20}
+            one = party(connect_timeout=20)
+            if how == "first" and loops == 10:
+                report(lambda: one.preprocess(4096, 1024))
+            try:
+                with one.connect() as connection:
+                    print(connection.run(changing, inputs).outputs)
+            except tinyot.Error as error:
+                print(type(error).__name__, error, sep="|")
+            print(report(lambda: one.run(richer, inputs)).outputs)
+            print(one.ands_left() > 0, tinyot.Store("store-" + sys.argv[1]).info().state)
+        """)
+        # Small circuits are layered before the run, large ones are generated during it.
+        for loops in (10, 6000):
+            for how in ("first", "last", "catches"):
+                with self.subTest(loops=loops, how=how):
+                    a, b = self.both(f"how, loops = {how!r}, {loops}\n" + CHANGING + program)
+                    self.assertTrue(a[0].startswith("UsageError|circuit changing is not the"), a)
+                    self.assertIn("no random numbers", a[0])
+                    self.assertTrue(b[0].startswith("NetworkError|"), b)
+                    for lines in (a, b):
+                        self.assertEqual(lines[1:], ["{'result': True}", "True complete"])
+
+    def test_random_functions_are_no_deviation(self):
+        report = self.both(
+            """
+            import random
+
+            @tinyot.circuit
+            def drawn(a: UInt = A.uint(32), b: UInt = B.uint(32)) -> Bit:
+                return a > b if random.random() < 0.5 else a >= b
+
+            one = party(connect_timeout=20)
+            report(lambda: one.preprocess(16384, 4096))
+            random.seed(sys.argv[1])
+            inputs = {"a": 30} if sys.argv[1] == "A" else {"b": 20}
+            for i in range(8):
+                try:
+                    with one.connect() as connection:
+                        print(connection.run(drawn, inputs).outputs)
+                except tinyot.Error as error:
+                    print(type(error).__name__)
+            print(tinyot.Store("store-" + sys.argv[1]).info().state)
+            """
+        )
+        for lines in report:
+            self.assertEqual(lines[-1], "complete")
+            self.assertLessEqual(
+                set(lines[:-1]), {"UsageError", "NetworkError", "Disagreement", "{'result': True}"}
+            )
+            self.assertEqual(len(lines), 9)
+
+
+@unittest.skipUnless("TINYOT_BINARY" in os.environ, "there is no tinyot command")
+class ShellTest(TestCase):
+    """One party is the command, the other one a Python program."""
+
+    def run_with_shell(self, circuit, arguments, inputs):
+        """The command is A. Its report and the outputs of B."""
+        binary = os.environ["TINYOT_BINARY"]
+        if not (self.directory / "A").exists():
+            subprocess.run(
+                [binary, "local", "preprocess", "--store", self.directory, "--ands", "2^14"]
+                + ["--profile", "fast", "--quiet"],
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
+        address = f"127.0.0.1:{free_port()}"
+        shell = subprocess.Popen(
+            [binary, "run", "--party", "A", "--listen", address, "--store", self.directory / "A"]
+            + ["--format", "json", *arguments],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        party = tinyot.Party("B", connect=address, store=self.directory / "B", connect_timeout=20)
+        try:
+            outputs = party.run(circuit, inputs).outputs
+        finally:
+            report = json.loads(shell.communicate(timeout=60)[0])
+        return report, outputs
+
+    def test_built_in_circuit(self):
+        aes = tinyot.named("aes128")
+        report, outputs = self.run_with_shell(
+            aes,
+            ["--circuit", "aes128", "--input", "key_a=000102030405060708090a0b0c0d0e0f"]
+            + ["--input", "message=00112233445566778899aabbccddeeff"],
+            {"key_b": bytes(16)},
+        )
+        self.assertEqual(outputs["ciphertext"].hex(), "69c4e0d86a7b0430d8cdb78070b4c55a")
+        self.assertEqual(report["fingerprint"], aes.fingerprint())
+
+    def test_function_and_file(self):
+        @tinyot.circuit
+        def half_adder(a: Bit = tinyot.A.bit(), b: Bit = tinyot.B.bit()) -> tinyot.Outputs:
+            return {"sum": a ^ b, "carry": tinyot.out(a & b, "B")}
+
+        file = self.directory / "file.txt"
+        file.write_text(
+            "2 4\n2 1 1\n2 1 1\n\n2 1 0 1 2 XOR\n2 1 0 1 3 AND\n#tinyot description 1\n"
+            "#tinyot input a 1 A integer\n#tinyot input b 1 B integer\n"
+            "#tinyot output sum 1 both integer\n#tinyot output carry 1 B integer\n"
+        )
+        report, outputs = self.run_with_shell(
+            half_adder, ["--circuit", file, "--input", "a=1"], {"b": True}
+        )
+        self.assertEqual(report["fingerprint"], half_adder.fingerprint())
+        self.assertEqual(report["outputs"], {"sum": "0x0"})
+        self.assertEqual(outputs, {"sum": False, "carry": True})
 
 
 class InterruptTest(TwoProcesses):

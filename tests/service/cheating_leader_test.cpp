@@ -1,5 +1,6 @@
 // A peer that leads and does not keep to the protocol of daemons.
 #include "base/error.h"
+#include "engine/circuit_source.h"
 #include "tests/service/scripted_peer.h"
 
 namespace tinyot::test {
@@ -48,6 +49,46 @@ TEST_F(CheatingLeaderTest, OffersOtherTerms) {
   EXPECT_EQ(job.error().error_class(), v1::DISAGREEMENT);
   EXPECT_NE(job.error().message().find("lanes: this party has 1, the peer has 2"),
             std::string::npos);
+}
+
+// Another circuit under the name of this one.
+TEST_F(CheatingLeaderTest, OffersAnotherCircuitUnderTheName) {
+  wire::Message offer = submitted("mine");
+  std::string& fingerprint = *offer.mutable_offer()->mutable_terms()->mutable_fingerprint();
+  fingerprint.back() = fingerprint.back() == '0' ? '1' : '0';
+  peer_->send(offer);
+  const v1::Job job = b_->client().result("mine").job;
+  EXPECT_EQ(job.error().error_class(), v1::DISAGREEMENT);
+  EXPECT_NE(job.error().message().find("circuit's gates: this party has millionaires (built in"),
+            std::string::npos)
+      << job.error().message();
+  EXPECT_EQ(b_->client().ands_left(), 60000u);
+}
+
+// The policy allows `millionaires` by its name. What the peer calls built in is judged by what this
+// party's own client submits.
+TEST_F(CheatingLeaderTest, CallsAFileBuiltIn) {
+  const std::string file = "1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n";
+  wire::Message offer = submitted("mine");
+  wire::Terms& terms = *offer.mutable_offer()->mutable_terms();
+  terms.set_fingerprint(
+      text_of(engine::LoadedCircuit::from_text(file, "millionaires", {}, 1).fingerprint()));
+  offer.mutable_offer()->set_job("other");
+  peer_->send(offer);
+  peer_->start_job("other");
+  EXPECT_NE(peer_->refusal("other").find("has not been submitted"), std::string::npos);
+  v1::SubmitRequest request;
+  request.mutable_job()->set_id("other");
+  request.mutable_job()->set_circuit("millionaires");
+  request.mutable_job()->set_is_file(true);
+  request.set_circuit_part(file);
+  request.add_inputs()->set_name("1");
+  request.mutable_inputs(0)->add_numbers("1");
+  const grpc::Status status = b_->client().submit({request});
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_NE(status.error_message().find(terms.fingerprint()), std::string::npos)
+      << status.error_message();
+  EXPECT_EQ(b_->client().ands_left(), 60000u);
 }
 
 // The second evaluation would be with other inputs of the peer.

@@ -89,11 +89,15 @@ TEST(Configuration, RefusesRulesThatDoNotFit) {
   EXPECT_NE(policy_error_of("allow { circuit: 'aes128' parameter { name: 'sbox' max: 1 } }")
                 .find("values"),
             std::string::npos);
-  EXPECT_NE(policy_error_of("allow { circuit: 'aes128' outputs: ONLY_A }").find("circuit files"),
+  const std::string whole(64, 'd');
+  EXPECT_NE(policy_error_of("allow { digest: '" + whole + "' parameter { name: 'bits' max: 1 } }")
+                .find("with its parameters"),
             std::string::npos);
-  EXPECT_NE(policy_error_of("allow { digest: 'd' parameter { name: 'bits' max: 1 } }")
-                .find("no parameters"),
-            std::string::npos);
+  for (const std::string& part : {std::string(), std::string("0c86258b71ad623f"), whole.substr(1),
+                                  whole + "d", std::string(64, 'x')}) {
+    const std::string error = policy_error_of("allow { digest: '" + part + "' }");
+    EXPECT_NE(error.find("64 hex digits"), std::string::npos) << error;
+  }
   EXPECT_NE(policy_error_of("allow { circuit: 'aes128' rate { jobs: 0 seconds: 1 } }").find("jobs"),
             std::string::npos);
 }

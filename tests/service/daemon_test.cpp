@@ -11,8 +11,9 @@
 namespace tinyot::test {
 namespace {
 
-std::string digest_of(const std::string& circuit_file) {
-  return engine::LoadedCircuit::from_text(circuit_file, "file", {}, 1).digest();
+std::string fingerprint_of(const std::string& circuit_file,
+                           const circuit::CircuitFileOptions& options = {}) {
+  return text_of(engine::LoadedCircuit::from_text(circuit_file, "file", options, 1).fingerprint());
 }
 
 TEST_F(DaemonTest, EvaluatesWhatBothSubmit) {
@@ -65,14 +66,14 @@ TEST_F(DaemonTest, InputsAsBitsInPartsAndLanes) {
   EXPECT_EQ(a_->client().result("lanes").outputs.at("a_has_more"), std::string("\0\1", 2));
 }
 
-TEST_F(DaemonTest, CircuitFileByItsDigest) {
+// Under other names and with other comments at the two parties.
+TEST_F(DaemonTest, CircuitFileByItsFingerprint) {
   const std::string file = "1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n";
-  const std::string name = "and";
   Setup setup;
-  setup.policy_a = setup.policy_b = "allow { digest: '" + digest_of(file) + "' }";
+  setup.policy_a = setup.policy_b = "allow { digest: '" + fingerprint_of(file) + "' }";
   start(setup);
-  const auto request = [&](const std::string& id, const std::string& input,
-                           const std::string& text) {
+  const auto request = [&](const std::string& id, const std::string& input, const std::string& text,
+                           const std::string& name) {
     v1::SubmitRequest part;
     part.mutable_job()->set_id(id);
     part.mutable_job()->set_circuit(name);
@@ -83,15 +84,17 @@ TEST_F(DaemonTest, CircuitFileByItsDigest) {
     value.add_numbers("1");
     return part;
   };
-  ASSERT_TRUE(a_->client().submit({request("file", "0", file)}).ok());
-  ASSERT_TRUE(b_->client().submit({request("file", "1", file)}).ok());
+  ASSERT_TRUE(a_->client().submit({request("file", "0", file, "and")}).ok());
+  ASSERT_TRUE(b_->client().submit({request("file", "1", "# mine\r\n" + file, "other")}).ok());
   EXPECT_EQ(a_->client().result("file").outputs.at("0"), std::string("\1", 1));
   // Another file, and other owners than the policy allows.
   std::string other = file;
   other.replace(other.find("AND"), 3, "XOR");
-  EXPECT_EQ(a_->client().submit({request("other", "0", other)}).error_code(),
-            grpc::StatusCode::PERMISSION_DENIED);
-  v1::SubmitRequest roles = request("roles", "1", file);
+  const grpc::Status status = a_->client().submit({request("other", "0", other, "and")});
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_NE(status.error_message().find(fingerprint_of(other)), std::string::npos)
+      << status.error_message();
+  v1::SubmitRequest roles = request("roles", "1", file, "and");
   (*roles.mutable_job()->mutable_roles()->mutable_owners())[0] = "B";
   (*roles.mutable_job()->mutable_roles()->mutable_owners())[1] = "A";
   EXPECT_EQ(a_->client().submit({roles}).error_code(), grpc::StatusCode::PERMISSION_DENIED);
@@ -118,29 +121,35 @@ TEST_F(DaemonTest, HugeCircuitIsNotCounted) {
             grpc::StatusCode::PERMISSION_DENIED);
 }
 
-// The offer of such a job would be a violation of the protocol to the peer, which would end the
-// link.
-TEST_F(DaemonTest, JobThatDoesNotFitIntoAnOfferIsRefused) {
+// However many inputs a circuit file has and however long its name is, the daemons' messages about
+// it have a bounded length: a longer one would be a violation of the protocol and end the link.
+TEST_F(DaemonTest, FileWithManyInputsAndALongNameIsEvaluated) {
   constexpr int kInputs = 6000;
   std::string file = "1 " + std::to_string(kInputs + 1) + "\n" + std::to_string(kInputs);
   for (int i = 0; i < kInputs; ++i) file += " 1";
   file += "\n1 1\n2 1 0 1 " + std::to_string(kInputs) + " AND\n";
   Setup setup;
-  setup.policy_a = setup.policy_b =
-      "allow { digest: '" + digest_of(file) + "' }\nallow { circuit: 'millionaires' }";
+  setup.policy_a = setup.policy_b = "allow { digest: '" + fingerprint_of(file) + "' }";
+  setup.low = "low { ands: 1000 inputs: 8000 }";
+  setup.high = "high { ands: 2000 inputs: 8000 }";
   start(setup);
-  v1::SubmitRequest request;
-  request.mutable_job()->set_id("many");
-  request.mutable_job()->set_circuit("many");
-  request.mutable_job()->set_is_file(true);
-  request.set_circuit_part(file);
-  const grpc::Status status = a_->client().submit({request});
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_EQ(class_of(status), v1::USAGE);
-  EXPECT_NE(status.error_message().find("6000 inputs"), std::string::npos);
-  EXPECT_NE(status.error_message().find("at most 65536"), std::string::npos)
-      << status.error_message();
-  evaluate("other");
+  for (const Daemon* daemon : {a_.get(), b_.get()}) {
+    v1::SubmitRequest request;
+    request.mutable_job()->set_id("many");
+    request.mutable_job()->set_circuit(std::string(1 << 16, 'n'));
+    request.mutable_job()->set_is_file(true);
+    request.set_circuit_part(file);
+    for (int i = 0; i < kInputs; ++i) {
+      if ((i == 1) != (daemon == b_.get())) continue;
+      v1::Input& value = *request.add_inputs();
+      value.set_name(std::to_string(i));
+      value.add_numbers("1");
+    }
+    const grpc::Status status = daemon->client().submit({request});
+    ASSERT_TRUE(status.ok()) << status.error_message();
+  }
+  for (const Daemon* daemon : {a_.get(), b_.get()})
+    EXPECT_EQ(daemon->client().result("many").outputs.at("0"), std::string("\1", 1));
 }
 
 TEST_F(DaemonTest, BadRequestsAreRefusedWithTheirClass) {
@@ -313,6 +322,21 @@ TEST_F(DaemonTest, OneDaemonForDirectory) {
   EXPECT_EQ(ended.status, 5);
   EXPECT_NE(ended.err.find("another daemon uses"), std::string::npos) << ended.err;
   evaluate("still");
+}
+
+TEST_F(DaemonTest, PolicyWithAPartOfAFingerprintIsRefusedAtStart) {
+  Setup setup;
+  setup.policy_a = "allow { digest: '0c86258b71ad623f' }";
+  make(setup);
+  for (const Arguments& check : {Arguments{}, Arguments{"--check"}}) {
+    Arguments arguments = {"serve", "--config", a_->configuration().string()};
+    arguments.insert(arguments.end(), check.begin(), check.end());
+    Process process(TINYOT_BINARY, arguments);
+    const Ended ended = process.end();
+    EXPECT_EQ(ended.status, 2) << ended.err;
+    for (const char* part : {"rule 1", "64 hex digits, not 16", "tinyot circuit info FILE"})
+      EXPECT_NE(ended.err.find(part), std::string::npos) << ended.err;
+  }
 }
 
 TEST_F(DaemonTest, BadConfigurationIsRefusedAtStart) {

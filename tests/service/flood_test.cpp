@@ -39,24 +39,26 @@ std::string long_text(std::size_t i) {
   return text;
 }
 
-wire::Message offer_of_long_name(std::size_t i) {
+wire::Message offer_of(std::size_t i, const std::string& circuit, const std::string& fingerprint) {
   wire::Message message;
   message.mutable_offer()->set_job(job_name(i));
-  message.mutable_offer()->mutable_terms()->set_circuit(long_text(i));
-  message.mutable_offer()->mutable_terms()->set_lanes(1);
+  wire::Terms& terms = *message.mutable_offer()->mutable_terms();
+  terms.set_circuit(circuit);
+  terms.set_fingerprint(fingerprint);
+  terms.set_is_built_in(true);
+  terms.set_lanes(1);
   return message;
 }
-wire::Message offer_of_long_digest(std::size_t i) {
-  wire::Message message = offer_of_long_name(i);
-  std::swap(*message.mutable_offer()->mutable_terms()->mutable_digest(),
-            *message.mutable_offer()->mutable_terms()->mutable_circuit());
-  return message;
+const std::string kFingerprint(64, '0');
+
+wire::Message offer_of_long_name(std::size_t i) { return offer_of(i, long_text(i), kFingerprint); }
+wire::Message offer_of_long_fingerprint(std::size_t i) {
+  return offer_of(i, "aes128", long_text(i));
 }
 // What a policy allows is kept.
 wire::Message offer_that_is_allowed(std::size_t i) {
-  wire::Message message = offer_of_long_name(i);
-  message.mutable_offer()->mutable_terms()->set_circuit("aes128");
-  message.mutable_offer()->mutable_terms()->add_outputs()->set_name(long_text(i));
+  wire::Message message = offer_of(i, "aes128", kFingerprint);
+  message.mutable_offer()->mutable_terms()->set_interface(long_text(i));
   return message;
 }
 wire::Message start_of_long_name(std::size_t i) {
@@ -100,7 +102,9 @@ TEST_P(FloodTest, MemoryAndLogAreBounded) {
     // Ended, or held up.
   }
   reader.join();
-  if (kMeasuresMemory) EXPECT_LT(peak_memory_of(b_->pid()), before + kMemoryMax);
+  if (kMeasuresMemory) {
+    EXPECT_LT(peak_memory_of(b_->pid()), before + kMemoryMax);
+  }
   link.shut_down();
   EXPECT_LT(b_->stop().err.size(), kLogMax);
 }
@@ -108,13 +112,26 @@ TEST_P(FloodTest, MemoryAndLogAreBounded) {
 INSTANTIATE_TEST_SUITE_P(FloodTest, FloodTest,
                          ::testing::Values(Case{"OffersUnread", offer_of_long_name, false},
                                            Case{"Offers", offer_of_long_name, true},
-                                           Case{"OffersOfFiles", offer_of_long_digest, true},
+                                           Case{"Fingerprints", offer_of_long_fingerprint, true},
                                            Case{"AllowedOffers", offer_that_is_allowed, true},
                                            Case{"StartsUnread", start_of_long_name, false},
                                            Case{"Starts", start_of_long_name, true}),
-                         [](const ::testing::TestParamInfo<Case>& info) {
-                           return info.param.name;
-                         });
+                         [](const ::testing::TestParamInfo<Case>& of) { return of.param.name; });
+
+// Refills that make nothing, as nothing is lacking: each takes lines of the log, and writes to the
+// store.
+TEST_F(ScriptedPeerTest, RefillsWithoutNeedAreFew) {
+  constexpr int kOrders = 200, kBegunMax = 50;
+  take_the_place_of(Party::A, {}, {});
+  int begun = 0;
+  for (int i = 0; i < kOrders; ++i) {
+    const wire::Refill order = peer_->refill_order(1);
+    if (!peer_->order(order).begins()) continue;
+    ++begun;
+    EXPECT_EQ(peer_->refill(order).ands, 0u);
+  }
+  EXPECT_LE(begun, kBegunMax);
+}
 
 // Each may take a buffer of the daemon.
 TEST_F(ScriptedPeerTest, SilentConnectionsTakeLittleMemory) {
@@ -150,7 +167,9 @@ TEST_F(ScriptedPeerTest, SilentConnectionsTakeLittleMemory) {
   // Connections are taken one after the other.
   peer.connect();
   EXPECT_FALSE(streams.empty());
-  if (kMeasuresMemory) EXPECT_LT(peak_memory_of(a_->pid()), before + kMemoryMax);
+  if (kMeasuresMemory) {
+    EXPECT_LT(peak_memory_of(a_->pid()), before + kMemoryMax);
+  }
 }
 
 }  // namespace

@@ -48,8 +48,9 @@ class JobLimitsTest : public ScriptedPeerTest {
 // Jobs that wait for stock, which depends on the peer, begin no faster for that.
 TEST_F(JobLimitsTest, RateOfLeaderIsThatOfJobsThatBegin) {
   Setup setup;
-  setup.policy_a = random_policy("jobs: 1 seconds: 2");
-  take_the_place_of(Party::B, setup, {});
+  setup.policy_a = random_policy("jobs: 1 seconds: 10");
+  // Enough for all of them at a time.
+  take_the_place_of(Party::B, setup, {.low = 1000, .high = 250000});
   peer_->send_stock({});
   const std::vector<std::string> jobs = {"one", "two", "three"};
   for (const std::string& job : jobs) {

@@ -62,29 +62,132 @@ TEST(Policy, MalformedTermsAreRefused) {
     terms.set_circuit(name);
     EXPECT_FALSE(allows(policy, terms)) << name;
   }
+  const service::wire::Terms good = terms_of("minimum:count=10");
+  EXPECT_TRUE(allows(policy, good));
   // A file may have the name of a circuit.
-  terms.set_circuit("minimum:count=10");
-  terms.set_digest("0123456789abcdef");
+  terms = good;
+  terms.set_is_built_in(false);
   EXPECT_FALSE(allows(policy, terms));
+  for (const std::string& fingerprint : {std::string(), good.fingerprint().substr(0, 16),
+                                         good.fingerprint() + "0", std::string(64, 'x')}) {
+    terms = good;
+    terms.set_fingerprint(fingerprint);
+    EXPECT_FALSE(allows(policy, terms)) << fingerprint;
+  }
 }
 
-TEST(Policy, CircuitFilesByDigestAndRoles) {
-  const std::string file = "1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n";
-  const auto load = [&](const circuit::CircuitFileOptions& options) {
-    return service::terms_of(engine::LoadedCircuit::from_text(file, "and", options, 1));
+// Foreign text is shown in part, without control characters.
+TEST(Policy, ReasonsAreShortAndPrintable) {
+  service::wire::Terms terms = terms_of("minimum:count=10");
+  terms.set_circuit("\x1b[2J" + std::string(1 << 16, 'a'));
+  const std::string reason = policy_from("").refusal(terms, Clock::now()).value();
+  EXPECT_LT(reason.size(), 300u);
+  EXPECT_EQ(reason.find('\x1b'), std::string::npos);
+  EXPECT_LT(service::difference(terms_of("minimum"), terms).size(), 400u);
+}
+
+const std::string kAnd = "1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n";
+
+service::wire::Terms terms_of_file(const std::string& text,
+                                   const circuit::CircuitFileOptions& options = {},
+                                   const std::string& name = "and") {
+  return service::terms_of(engine::LoadedCircuit::from_text(text, name, options, 1));
+}
+
+TEST(Policy, CircuitsByWholeFingerprintWhichHasTheRoles) {
+  const std::string fingerprint = terms_of_file(kAnd).fingerprint();
+  ASSERT_EQ(fingerprint.size(), 64u);
+  const std::string rule = "allow { digest: '" + fingerprint + "' }";
+  EXPECT_TRUE(allows(rule, terms_of_file(kAnd)));
+  EXPECT_TRUE(allows(rule, terms_of_file(kAnd, {}, "another name")));
+  EXPECT_TRUE(allows(rule, terms_of_file("# a comment\n\n" + kAnd)));
+  EXPECT_FALSE(allows(rule, terms_of("aes128")));
+  const circuit::CircuitFileOptions swapped = {.owners = {{0, Party::B}, {1, Party::A}}},
+                                    to_a = {.other_receivers = circuit::Receiver::A};
+  for (const auto& options : {swapped, to_a}) {
+    const auto terms = terms_of_file(kAnd, options);
+    EXPECT_FALSE(allows(rule, terms));
+    EXPECT_TRUE(allows("allow { digest: '" + terms.fingerprint() + "' }", terms));
+  }
+  std::string upper = fingerprint;
+  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  EXPECT_TRUE(allows("allow { digest: '" + upper + "' }", terms_of_file(kAnd)));
+  // A built-in circuit can be allowed in this way as well: then in this revision alone.
+  const std::string aes = terms_of("aes128").fingerprint();
+  EXPECT_TRUE(allows("allow { digest: '" + aes + "' }", terms_of("aes128")));
+  EXPECT_FALSE(allows("allow { digest: '" + aes + "' }", terms_of("aes128:sbox=shallow")));
+}
+
+// With 64 bits, a collision was found in minutes: two circuits that share the first 16 digits are
+// different circuits.
+TEST(Policy, FingerprintsThatShareTheFirstDigitsAreDifferent) {
+  const auto terms = terms_of_file(kAnd);
+  for (const std::size_t same : {16, 32, 63}) {
+    std::string other = terms.fingerprint();
+    for (std::size_t i = same; i < other.size(); ++i) other[i] = other[i] == '0' ? '1' : '0';
+    EXPECT_FALSE(allows("allow { digest: '" + other + "' }", terms)) << same;
+    auto theirs = terms;
+    theirs.set_fingerprint(other);
+    EXPECT_FALSE(service::same_terms(terms, theirs)) << same;
+  }
+}
+
+TEST(Policy, RefusalsHaveTheWholeFingerprint) {
+  const auto file = terms_of_file(kAnd), built_in = terms_of("aes128");
+  for (const auto& terms : {file, built_in}) {
+    const std::string reason = policy_from("").refusal(terms, Clock::now()).value();
+    EXPECT_NE(reason.find("no rule for " + terms.circuit()), std::string::npos) << reason;
+    EXPECT_NE(reason.find(terms.fingerprint()), std::string::npos) << reason;
+  }
+}
+
+TEST(Policy, TermsAgreeExceptForTheNameOfAFile) {
+  const auto mine = terms_of_file(kAnd, {}, "mine");
+  EXPECT_TRUE(service::same_terms(mine, terms_of_file(kAnd, {}, "theirs")));
+  EXPECT_FALSE(service::same_terms(mine, terms_of("aes128")));
+  // Every field changed singly, so that none is forgotten. Names of built-in circuits count.
+  const auto built_in = terms_of("aes128");
+  for (const auto& terms : {mine, built_in}) {
+    const auto* const fields = terms.GetDescriptor();
+    for (int i = 0; i < fields->field_count(); ++i) {
+      const auto* const field = fields->field(i);
+      auto other = terms;
+      const auto* const reflection = other.GetReflection();
+      if (field->name() == "circuit" && !terms.is_built_in()) continue;
+      if (field->type() == field->TYPE_STRING)
+        reflection->SetString(&other, field, "x");
+      else if (field->type() == field->TYPE_BOOL)
+        reflection->SetBool(&other, field, !reflection->GetBool(terms, field));
+      else
+        reflection->SetUInt64(&other, field, 99);
+      EXPECT_FALSE(service::same_terms(terms, other)) << field->name();
+      EXPECT_FALSE(service::same_terms(other, terms)) << field->name();
+    }
+  }
+}
+
+TEST(Policy, DifferencesNameBothAndWhatDiffers) {
+  const auto mine = terms_of_file(kAnd, {}, "mine");
+  const auto shown = [](const service::wire::Terms& terms, const std::string& name) {
+    return name + terms.fingerprint().substr(0, 16) + ")";
   };
-  const std::string digest = load({}).digest();
-  const std::string rule = "allow { digest: '" + digest + "' ";
-  EXPECT_TRUE(allows(rule + "}", load({})));
-  EXPECT_FALSE(allows("allow { digest: '" + digest + "0' }", load({})));
-  const circuit::CircuitFileOptions swapped = {.owners = {{0, Party::B}, {1, Party::A}}};
-  EXPECT_FALSE(allows(rule + "}", load(swapped)));
-  EXPECT_TRUE(
-      allows(rule + "input { number: 0 owner: B } input { number: 1 owner: A } }", load(swapped)));
-  const circuit::CircuitFileOptions to_a = {.other_receivers = circuit::Receiver::A};
-  EXPECT_FALSE(allows(rule + "}", load(to_a)));
-  EXPECT_TRUE(allows(rule + "outputs: ONLY_A }", load(to_a)));
-  EXPECT_FALSE(allows(rule + "outputs: ONLY_B }", load(to_a)));
+  const auto to_a = terms_of_file(kAnd, {.other_receivers = circuit::Receiver::A}, "theirs");
+  EXPECT_EQ(service::difference(mine, to_a),
+            "circuit's inputs and outputs (names, widths, owners, receivers, formats): this party "
+            "has " +
+                shown(mine, "mine (") + ", the peer has " + shown(to_a, "theirs ("));
+  std::string text = kAnd;
+  text.replace(text.find("AND"), 3, "XOR");
+  const auto other = terms_of_file(text, {}, "theirs");
+  EXPECT_EQ(service::difference(mine, other), "circuit's gates: this party has " +
+                                                  shown(mine, "mine (") + ", the peer has " +
+                                                  shown(other, "theirs ("));
+  const auto small = terms_of("aes128"), shallow = terms_of("aes128:sbox=shallow");
+  EXPECT_EQ(service::difference(small, shallow),
+            "circuit's gates: this party has " + shown(small, "aes128 (built in, ") +
+                ", the peer has " + shown(shallow, "aes128:sbox=shallow (built in, "));
+  EXPECT_EQ(service::difference(terms_of("aes128", 2), terms_of("aes128", 3)),
+            "lanes: this party has 2, the peer has 3");
 }
 
 TEST(Policy, RateCountsJobsThatBegin) {

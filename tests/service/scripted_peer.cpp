@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr auto kPatience = std::chrono::seconds(90);
 constexpr std::uint32_t kAbortTag = 0xFFFFFFFF;
 // Of links (service/peer_link.cpp).
 constexpr net::MessageTag kLinkParameters{0x4001, "daemon.parameters"};
@@ -152,6 +153,14 @@ void ScriptedPeer::connect() {
 }
 
 wire::Message ScriptedPeer::next(wire::Message::BodyCase kind) {
+  // The daemon shows all the time that it is there, so the link would not end of itself.
+  std::mutex mutex;
+  std::condition_variable_any received;
+  const std::jthread limit([&](const std::stop_token& stop) {
+    std::unique_lock lock(mutex);
+    received.wait_for(lock, stop, kPatience, [] { return false; });
+    if (!stop.stop_requested()) link_->shut_down();
+  });
   for (;;)
     if (wire::Message message = link_->receive(); message.body_case() == kind) return message;
 }
@@ -337,7 +346,11 @@ void ScriptedPeer::Worker::evaluate(const std::string& job, const std::string& c
 }
 
 void ScriptedPeer::Worker::begin(const std::string& job, const std::string& circuit) {
-  thread_ = std::jthread([this, job, circuit] { evaluate(job, circuit); });
+  has_ended_ = false;
+  thread_ = std::jthread([this, job, circuit] {
+    evaluate(job, circuit);
+    has_ended_ = true;
+  });
 }
 
 ScriptedPeer::Worker::Outcome ScriptedPeer::Worker::end() {

@@ -87,7 +87,7 @@ class ScriptedPeer {
   std::unique_ptr<net::ByteStream> open_slowly(std::uint64_t group, std::uint32_t number);
 
   void send(const wire::Message& message) { link_->send(message); }
-  // The next message of this kind.
+  // The next message of this kind. Fails: NetworkError if the link ends, also as none comes.
   wire::Message next(wire::Message::BodyCase kind);
   // Of the next refusal of this job.
   std::string refusal(const std::string& job);
@@ -138,7 +138,10 @@ class ScriptedPeer {
     };
     // On a thread of its own. After a failure every job fails.
     void begin(const std::string& job, const std::string& circuit);
+    bool has_ended() const { return has_ended_; }
     Outcome end();
+    // What waits for the daemon fails.
+    void cancel() { cancel_.request_stop(); }
     Outcome run(const std::string& job, const std::string& circuit);
 
    private:
@@ -148,6 +151,7 @@ class ScriptedPeer {
     const engine::RunRequest request_;
     std::unique_ptr<engine::Evaluator> evaluator_;
     bool has_failed_ = false;
+    std::atomic<bool> has_ended_{true};
     Outcome outcome_;
     std::jthread thread_;
   };

@@ -2,12 +2,14 @@
 // succeeds rarely: no more are begun than the configuration allows for a day, whoever leads.
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "base/error.h"
+#include "base/risk.h"
 #include "engine/connection.h"
 #include "tests/service/scripted_peer.h"
 
@@ -94,6 +96,50 @@ TEST_F(SessionLimitTest, LeaderGetsFewSessionsAndAPause) {
   }
   EXPECT_TRUE(shows_limit()) << shown_peers();
   expect_limit_in_log();
+}
+
+// The record of a peer whose sessions have ended with as much risk as is allowed: one more unit
+// that is broken off is too much, whatever becomes of its session, until the operator has decided.
+TEST_F(SessionLimitTest, RiskOfAllSessionsStopsRefills) {
+  begin(Party::A);
+  const fs::path directory = b_->stores() / "alice";
+  fs::create_directories(directory);
+  std::string ended;
+  for (const std::uint64_t word : risk_limit(36, 1).words)
+    ended += " word: " + std::to_string(word);
+  std::ofstream(directory / "record") << "ended {" << ended << " }\n";
+  std::string reason;
+  const auto is_stopped = [&](std::uint64_t session) {
+    return becomes_true([&] {
+      reason = ScriptedPeer::reason_of(peer_->order(peer_->refill_order(session)));
+      return reason.find("operator") != std::string::npos;
+    });
+  };
+  b_->start();
+  peer_->connect();
+  EXPECT_THROW(peer_->refill(peer_->accepted_order(1),
+                             [](const Outgoing& message) {
+                               if (message.tag == kLeakyTripleG) throw NetworkError("broken off");
+                             }),
+               NetworkError);
+  EXPECT_TRUE(is_stopped(1)) << reason;
+  EXPECT_TRUE(is_stopped(2)) << reason;
+  ASSERT_TRUE(b_->client().retire("alice").ok());
+  EXPECT_TRUE(becomes_true([&] { return !has_session(1); }));
+  EXPECT_TRUE(is_stopped(2)) << reason;
+  b_->stop();
+  b_->start();
+  peer_->connect();
+  EXPECT_TRUE(is_stopped(2)) << reason;
+  EXPECT_NE(shown_peers().find(reason), std::string::npos) << shown_peers();
+  EXPECT_EQ(b_->metric("tinyot_refills_stopped{peer=\"alice\""), "1");
+
+  const Ended resumed = Process(TINYOT_BINARY, {"client", "resume", "--peer", "alice", "--server",
+                                                "unix:" + b_->socket().string()})
+                            .end();
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_NO_THROW((void)peer_->refill(peer_->accepted_order(2)));
+  EXPECT_TRUE(becomes_true([&] { return b_->client().ands_left() > 0; }));
 }
 
 // What a follower claims of the sessions that it has.

@@ -109,11 +109,13 @@ class RefillSlotsTest : public ::testing::Test {
  protected:
   std::unique_ptr<RefillSlots::Slot> take(RefillSlots::Clock::time_point now) {
     return slots_.take(
-        moved_, [this] { ++ended_; }, now);
+        "peer", moved_,
+        [this](RefillSlots::End end) { ++(end == RefillSlots::End::AtOnce ? ended_ : asked_); },
+        now);
   }
   RefillSlots slots_{1};
   ByteCount moved_ = 0;
-  int ended_ = 0;
+  int ended_ = 0, asked_ = 0;  // to end at once, and after the unit
   const RefillSlots::Clock::time_point now_ = RefillSlots::Clock::now();
 };
 
@@ -144,7 +146,29 @@ TEST_F(RefillSlotsTest, FastRefillHasItsTurn) {
   EXPECT_EQ(ended_, 0);
   moved_ += RefillSlots::kLeastRate * 30;
   EXPECT_EQ(take(now_ + RefillSlots::kTurn), nullptr);
-  EXPECT_EQ(ended_, 1);
+  EXPECT_EQ(ended_, 0);
+  EXPECT_EQ(asked_, 1);
+}
+
+// A peer that asks again at once after its refill does not get the slot before those that wait.
+TEST_F(RefillSlotsTest, FreeSlotGoesToThePeerThatHasWaitedLongest) {
+  const auto of = [&](const std::string& peer, RefillSlots::Clock::time_point now) {
+    return slots_.take(
+        peer, moved_, [](RefillSlots::End) {}, now);
+  };
+  auto slot = of("first", now_);
+  EXPECT_EQ(of("second", now_ + 1s), nullptr);
+  slot.reset();
+  EXPECT_EQ(of("first", now_ + 1s), nullptr);
+  slot = of("second", now_ + 2s);
+  EXPECT_NE(slot, nullptr);
+  slot.reset();
+  EXPECT_NE(of("first", now_ + 3s), nullptr);
+  // One that no longer asks is not waited for.
+  slot = of("second", now_ + 4s);
+  EXPECT_EQ(of("third", now_ + 4s), nullptr);
+  slot.reset();
+  EXPECT_NE(of("second", now_ + 10s), nullptr);
 }
 
 TEST(LogRateTest, SomeAtOnceThenOneASecond) {

@@ -5,6 +5,8 @@
 #include <list>
 #include <optional>
 
+#include "service/offer.h"
+#include "service/peer_link.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
@@ -174,6 +176,20 @@ TEST_F(BudgetTest, ValuesCountBeforeTheyAreMade) {
   submission.add(bits("a", std::string(kLanes, '\1')));
   const auto circuit = submission.circuit();
   EXPECT_THROW(submission.inputs(circuit, Party::A), Exhausted);
+}
+
+// The limit holds for the whole message.
+TEST(OfferTest, HasTheSizeOfAMessage) {
+  service::wire::Terms terms;
+  const std::string job(64, 'j');
+  std::size_t length = service::PeerLink::kMessageBytesMax - 1000;
+  do {
+    terms.set_circuit(std::string(++length, 'c'));
+  } while (service::offer_of(job, terms).ByteSizeLong() < service::PeerLink::kMessageBytesMax);
+  EXPECT_NO_THROW(service::require_offerable(job, terms));
+  EXPECT_THROW(service::require_offerable(job + "j", terms), UsageError);
+  terms.set_circuit(std::string(length + 1, 'c'));
+  EXPECT_THROW(service::require_offerable(job, terms), UsageError);
 }
 
 }  // namespace

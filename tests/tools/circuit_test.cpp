@@ -39,18 +39,29 @@ TEST_F(CircuitTest, ConvertedGeneratorHasSameCostAndFunction) {
   EXPECT_EQ(eval["outputs"]["0"], "0x5ac5b47080b7cdd830047b6ad8e0c469");
 }
 
-// The policy of the daemon names a file by it.
-TEST_F(CircuitTest, InfoPrintsDigestOfFileWhateverItsRoles) {
+// The policy of the daemon names a circuit by it.
+TEST_F(CircuitTest, InfoPrintsTheWholeFingerprintWithTheRolesGiven) {
   const std::string adder = circuit_file("adder64.txt");
-  const std::string digest = LoadedCircuit::from_file(adder, CircuitFileOptions{}, 1).digest();
-  ASSERT_FALSE(digest.empty());
-  EXPECT_EQ(json({"info", adder})["digest"], digest);
-  EXPECT_EQ(json({"info", adder, "--to", "A"})["digest"], digest);
-  EXPECT_NE(tinyot({"circuit", "info", adder}).out.find("\ndigest: " + digest + "\n"),
+  CircuitFileOptions to_a;
+  to_a.other_receivers = Receiver::A;
+  const std::string fingerprint = text_of(LoadedCircuit::from_file(adder, {}, 1).fingerprint());
+  ASSERT_EQ(fingerprint.size(), 64u);
+  EXPECT_EQ(json({"info", adder})["fingerprint"], fingerprint);
+  EXPECT_EQ(json({"info", adder, "--to", "A"})["fingerprint"],
+            text_of(LoadedCircuit::from_file(adder, to_a, 1).fingerprint()));
+  EXPECT_NE(tinyot({"circuit", "info", adder}).out.find("\nfingerprint: " + fingerprint + "\n"),
             std::string::npos);
-  write_file(path("other.txt"), read_file(adder) + "\n");
-  EXPECT_NE(json({"info", path("other.txt")})["digest"], digest);
-  EXPECT_FALSE(json({"info", "aes128"}).contains("digest"));
+  write_file(path("other.txt"), "# a comment\n" + read_file(adder) + "\n");
+  EXPECT_EQ(json({"info", path("other.txt")})["fingerprint"], fingerprint);
+  EXPECT_EQ(json({"info", adder})["built_in"], false);
+  const Json aes = json({"info", "aes128"});
+  EXPECT_EQ(aes["built_in"], true);
+  EXPECT_EQ(aes["fingerprint"], text_of(LoadedCircuit::generated("aes128", 1)->fingerprint()));
+  // A converted circuit is the same, unless it was built in.
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", adder, "--output", path("again.txt")}), 0));
+  EXPECT_EQ(json({"info", path("again.txt")})["fingerprint"], fingerprint);
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", "aes128", "--output", path("aes.txt")}), 0));
+  EXPECT_NE(json({"info", path("aes.txt")})["fingerprint"], aes["fingerprint"]);
 }
 
 TEST_F(CircuitTest, ConvertedFileKeepsNamesOwnersAndReceivers) {
@@ -166,8 +177,10 @@ TEST_F(CircuitTest, RunsTruthTableFile) {
   const Arguments run = {"--circuit", circuit_file("lt16.lps"), "--input"};
   const BothEnded ended =
       both("run", run + Arguments{"0=1"} + kBundles, run + Arguments{"1=1", "--bundles", "15,17"});
-  EXPECT_TRUE(ended_with(ended.a, 6, "circuit: this party has lt16 "));
-  EXPECT_TRUE(ended_with(ended.b, 6, "circuit: this party has lt16 "));
+  EXPECT_TRUE(ended_with(
+      ended.a, 6, "circuit's inputs and outputs (names, widths, owners, receivers, formats)"));
+  EXPECT_TRUE(ended_with(
+      ended.b, 6, "circuit's inputs and outputs (names, widths, owners, receivers, formats)"));
 }
 
 // Two input bits; the outputs are their XOR and their AND.

@@ -110,7 +110,8 @@ TEST_F(ClientTest, SendsInputsAndFilesInParts) {
   const std::string sha = circuit_file("sha256.txt");
   ASSERT_GT(std::filesystem::file_size(sha), kPartBytesMax);
   ASSERT_TRUE(ended_with(ask("submit", {"--job", "j2", "--circuit", sha, "--input", "0=1"}), 0));
-  EXPECT_EQ(server_->submission()->circuit().digest(), NamedCircuit({.name = sha}).digest());
+  EXPECT_EQ(server_->submission()->circuit().fingerprint(),
+            NamedCircuit({.name = sha}).fingerprint());
   for (const v1::SubmitRequest& part : server_->parts) {
     std::size_t bits = 0;
     for (const v1::Input& input : part.inputs()) bits += input.bits().size();

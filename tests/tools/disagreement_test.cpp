@@ -73,9 +73,9 @@ TEST_F(DisagreementTest, OnRunParameters) {
 
   BothEnded ended = both("run", a, {"--circuit", sub, "--input", "1=1"});
   for (const Ended& each : {ended.a, ended.b}) {
-    EXPECT_TRUE(ended_with(each, 6, "circuit: this party has "));
-    EXPECT_TRUE(ended_with(each, 6, "adder64"));
-    EXPECT_TRUE(ended_with(each, 6, "sub64"));
+    EXPECT_TRUE(ended_with(each, 6, "the circuit's gates: this party has "));
+    EXPECT_TRUE(ended_with(each, 6, "adder64 ("));
+    EXPECT_TRUE(ended_with(each, 6, "sub64 ("));
   }
   // The same name, but one gate of another kind.
   std::string text = read_file(adder);
@@ -83,11 +83,19 @@ TEST_F(DisagreementTest, OnRunParameters) {
   std::filesystem::create_directory(path("other"));
   write_file(path("other/adder64.txt"), text);
   ended = both("run", a, {"--circuit", path("other/adder64.txt"), "--input", "1=1"});
-  EXPECT_TRUE(ended_with(ended.a, 6, "circuit: this party has adder64 "));
-  EXPECT_TRUE(ended_with(ended.b, 6, "circuit: this party has adder64 "));
+  EXPECT_TRUE(ended_with(ended.a, 6, "circuit's gates: this party has adder64 ("));
+  EXPECT_TRUE(ended_with(ended.b, 6, "circuit's gates: this party has adder64 ("));
   ended = both("run", a + Arguments{"--to", "A"}, b);
-  EXPECT_TRUE(ended_with(ended.a, 6, "outputs A64"));
-  EXPECT_TRUE(ended_with(ended.b, 6, "outputs A64"));
+  EXPECT_TRUE(ended_with(ended.a, 6, "receivers, formats): this party has adder64 ("));
+  EXPECT_TRUE(ended_with(ended.b, 6, "receivers, formats): this party has adder64 ("));
+  // A built-in circuit matches itself alone.
+  Process convert(TINYOT_BINARY,
+                  {"circuit", "convert", "millionaires", "--output", path("millionaires.txt")});
+  EXPECT_TRUE(ended_with(convert.end(), 0));
+  ended = both("run", {"--circuit", "millionaires", "--input", "a=1"},
+               {"--circuit", path("millionaires.txt"), "--input", "b=1"});
+  EXPECT_TRUE(ended_with(ended.a, 6, "circuit's gates: this party has millionaires (built in, "));
+  EXPECT_TRUE(ended_with(ended.b, 6, "the peer has millionaires (built in, "));
 
   for (const char party : {'A', 'B'})
     EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["reserved"], 0) << party;

@@ -5,7 +5,7 @@
 namespace tinyot::test {
 namespace {
 
-const Arguments kFast = {"--profile", "fast"};
+const Arguments kFastTriples = {"--profile", "fast"};
 constexpr std::uint64_t kSmall = 4 << 20, kPage = 4096;
 
 class DiskFullTest : public CommandTest {
@@ -47,11 +47,11 @@ TEST_F(DiskFullTest, NewStoreIsRefusedAtBothParties) {
         Arguments{"--ands", "2^17", "--inputs", "2^17"}}) {
     SCOPED_TRACE(amount[0] + " " + amount[1]);
     ASSERT_TRUE(disk_.resize(kSmall));
-    const std::uint64_t needed = expect_refused(kFast + amount);
+    const std::uint64_t needed = expect_refused(kFastTriples + amount);
     EXPECT_FALSE(std::filesystem::exists(path("A")));
     EXPECT_TRUE(std::filesystem::is_empty(path("B")));
     ASSERT_TRUE(disk_.resize(needed + kPage));
-    expect_made(kFast + amount);
+    expect_made(kFastTriples + amount);
     std::filesystem::remove_all(path("A"));
     for (const auto& entry : std::filesystem::directory_iterator(path("B")))
       std::filesystem::remove_all(entry);
@@ -59,7 +59,7 @@ TEST_F(DiskFullTest, NewStoreIsRefusedAtBothParties) {
 }
 
 TEST_F(DiskFullTest, GrowthSpendsNothing) {
-  expect_made(kFast + Arguments{"--ands", "1000"});
+  expect_made(kFastTriples + Arguments{"--ands", "1000"});
   const Json before[] = {risk_of('A'), risk_of('B')};
   for (const Arguments& amount : {Arguments{"--add", "2^17"}, Arguments{"--until-left", "2^17"},
                                   Arguments{"--for", "aes128", "--runs", "20"}}) {

@@ -141,19 +141,22 @@ const Requests& requests() {
   static const Requests kRequests = {
       {"initial $readmemh(\"KEY\", m);",
        "design.v:3: $readmemh is not one of the system functions"},
-      {"initial\n$readmemb(\"KEY\", m);", "design.v:4: $readmemb"},
-      {"initial #3$readmemh(\"KEY\", m);", "$readmemh"},
-      {"initial $read\rmemh(\"KEY\", m);", "$readmemh"},
-      {"initial \\$readmemh (\"KEY\", m);", "$readmemh"},
-      {"`define D $read\ninitial `D``memh (\"KEY\", m);", "design.v:3: $read"},
-      {"`define D(x) $``x\ninitial `D(readmemh)(\"KEY\", m);", "design.v:3: $ "},
+      {"initial\n$readmemb(\"KEY\", m);", "design.v:4: $readmemb is not"},
+      {"initial #3$readmemh(\"KEY\", m);", "design.v:3: $readmemh is not"},
+      {"initial $read\rmemh(\"KEY\", m);", "design.v:3: $readmemh is not"},
+      {"initial \\$readmemh (\"KEY\", m);", "design.v:3: $readmemh is not"},
+      // A number and a system function.
+      {"`define X readmemh\ninitial begin #1_$`X(\"KEY\", m); end",
+       "design.v:4: the name _$ has a $"},
+      {"`define D $read\ninitial `D``memh (\"KEY\", m);", "design.v:3: $read is not"},
+      {"`define D(x) $``x\ninitial `D(readmemh)(\"KEY\", m);", "design.v:3: $ is not"},
       {"wire \\a\" = 0;\ninitial $readmemh(\"KEY\", m); wire \\b\" = 1;",
        "design.v:3: the escaped name \\a\""},
       {"`include \"PART\"", "design.v:3: `include: a design is data"},
       {"`define F \"PART\"\n`include `F", "design.v:4: `include: a design is data"},
       {"`define I `include \"PART\"\n`I", "design.v:3: `include: a design is data"},
-      {"`define I(x) `inc\n`I()lude \"PART\"", "design.v:3: `inc"},
-      {"`define I(x) `\n`I()include \"PART\"", "design.v:3: `"},
+      {"`define I(x) `inc\n`I()lude \"PART\"", "design.v:3: `inc, which"},
+      {"`define I(x) `\n`I()include \"PART\"", "design.v:3: `, which"},
       {"wire \\a\" = 0; // \"\n`include \"PART\"\nwire \\b\" = 1;",
        "design.v:3: the escaped name \\a\""},
   };
@@ -163,7 +166,9 @@ const Requests& requests() {
 // What is refused because it is not clear.
 const Requests& unclear_requests() {
   static const Requests kRequests = {
-      {"`define D \\$rea\ninitial `D``dmemh (\"KEY\", m);", "design.v:3: $rea"},
+      {"`define D \\$rea\ninitial `D``dmemh (\"KEY\", m);", "design.v:3: $rea is not"},
+      {"`define R #1_$read``memh\ninitial `R(\"KEY\", m);", "design.v:3: the name _$read has a $"},
+      {"`define X readmemh\ninitial #1e1$`X(\"KEY\", m);", "design.v:4: the name e1$ has a $"},
       {"localparam p = \"\"\" ; \"\n`include \"PART\"\n", "design.v:3: three quotation marks"},
       {"`ifdef NONE\n\" text\n`endif\n`include \"PART\"\n//\"", "design.v:4: a string"},
       {"`define S(x) `\"x`\"\nlocalparam p = `S(\"a);", "design.v:3: `\""},
@@ -223,7 +228,7 @@ TEST_F(VerilogRequestTest, AcceptsWhatAsksForNothing) {
    (a + b) // "
 /* $fopen("x"), `include, import "DPI-C" /*/
 module top(input [`WIDTH-1:0] a, b, output [3:0] y); // grüße
-  localparam text = "$readmemh `include \" // /* DPI-C", \$name = 1, x$next = 2, t$1 = $clog2(4);
+  localparam text = "$readmemh `include \" // /* DPI-C", name = 1, next = 2, t1 = $clog2(4);
   wire [3:0] `PASTE(one, two) = $signed(a), \a+b[0] = b, \$paramod\top = 0;
   initial $display("%d", 1);
 `ifdef SIMULATION
@@ -304,6 +309,9 @@ TEST_F(VerilogRequestTest, DesignsAreStoppedAtTheirLimits) {
                              "assign y = a; endmodule\n",
                              {"--memory", "100M"}),
                  2, "it needs more memory than 100,000,000 bytes: --memory allows more"));
+  EXPECT_TRUE(ended_with(import_text("module top(input [9999:0] a, b, output [9999:0] y);\n"
+                                     "assign y = a * b; endmodule\n"),
+                         2, "($mul) makes the circuit too large"));
   Limits limits;
   limits.output_bytes = 50000;
   EXPECT_EQ(error_of(tools::confined_yosys(),
@@ -417,6 +425,12 @@ TEST_F(VerilogRequestTest, RefusesNetlistsThatAreNone) {
   EXPECT_NO_THROW(read(memory(R"("RD_PORTS":"1","ABITS":"1","WIDTH":"1")", "\"0\""), "2,2"));
   EXPECT_THROW(read(R"("\u001b":{"type":"$_BUF_","attributes":{},"parameters":{},)"
                     R"("connections":{"A":["0"],"Y":[2]}})"),
+               UsageError);
+  std::string zeros = "\"0\"";
+  for (int i = 1; i < 9000; ++i) zeros += ",\"0\"";
+  EXPECT_THROW(read(R"("m":{"type":"$mul","attributes":{},"parameters":{"A_SIGNED":"0",)"
+                    R"("B_SIGNED":"0"},"connections":{"A":[)" +
+                    zeros + R"(],"B":[)" + zeros + R"(],"Y":[2]}})"),
                UsageError);
   const std::string far = "18446744073709551615";
   EXPECT_NO_THROW(read(

@@ -292,6 +292,19 @@ std::string unsupported(const Cell& cell) {
   return is_memory ? unsupported_memory(cell) : "";
 }
 
+std::uint64_t bit_operations(const Cell& cell) {
+  if (cell.type == "$mul" || cell.type == "$div" || cell.type == "$mod")
+    return std::uint64_t{cell.input("A").size()} * cell.input("B").size();
+  std::uint64_t operations = 0;
+  for (const auto& [port, nets] : cell.inputs) operations += nets.size();
+  if (cell.type == "$mem_v2") {
+    const Table table(cell);
+    for (std::size_t port = 0; port < table.ports(); ++port)
+      operations += cell.number("WIDTH") << table.address_bits(port);
+  }
+  return operations;
+}
+
 Bits evaluate(const Cell& cell, const Input& input) {
   Bits out = functions().at(cell.type)(cell, input);
   std::size_t bits = 0;

@@ -2,6 +2,7 @@
 // circuit/integer.h, which takes fewer ANDs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -18,6 +19,9 @@ std::string unsupported(const Cell& cell);
 
 // A $mod has its output at kRemainder; a $div with the same operands may have both.
 inline constexpr const char *kQuotient = "Y", *kRemainder = "R";
+
+// Products and sums of single bits that the cell takes, about. It is not an unsupported one.
+std::uint64_t bit_operations(const Cell& cell);
 
 // The values of the cell's outputs, one after the other in the order of the ports' names, given
 // those of its inputs. The cell is not an unsupported one. Fails: UsageError naming the cell if the

@@ -105,6 +105,7 @@ class Scan {
     const std::string_view name = name_from(at_ + 1);
     if (name == kInclude)
       refuse("`include: a design is data and reads no other file; put all modules in one file");
+    refuse_dollar_within(name);
     if (kInclude.starts_with(name))
       refuse("`" + std::string(name) + ", which a macro could complete to `include: rename it");
     at_ += 1 + name.size();
@@ -120,14 +121,16 @@ class Scan {
       refuse("the escaped name \\" + std::string(name) +
              " has a quotation mark, a macro or a comment in it: rename it");
     if (name.starts_with('$') && kRead.starts_with(name.substr(1))) refuse_function(name.substr(1));
-    refuse_read_within(name);
+    if (name.find("$readmem") != name.npos) refuse_function(name.substr(name.find('$') + 1));
     at_ = end;
   }
 
-  // A name with a $ in it may be two to Yosys: a number, and what follows.
-  void refuse_read_within(std::string_view name) const {
-    for (std::size_t i = name.find('$'); i != name.npos; i = name.find('$', i + 1))
-      if (name.substr(i + 1).starts_with(kRead)) refuse_function(name.substr(i + 1));
+  // To Yosys, a name with a $ in it may be a number and a system function, and a macro may complete
+  // what follows.
+  void refuse_dollar_within(std::string_view name) const {
+    if (name.find('$') != name.npos)
+      refuse("the name " + std::string(name) +
+             " has a $ in it, which may begin a system function: rename it");
   }
 
   [[noreturn]] void refuse_function(std::string_view name) const {
@@ -145,7 +148,7 @@ class Scan {
 
   void read_name() {
     const std::string_view name = name_from(at_);
-    refuse_read_within(name);
+    refuse_dollar_within(name);
     at_ += name.size();
   }
 

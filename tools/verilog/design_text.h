@@ -1,4 +1,4 @@
-// The text of a design, which is data: importing it reads no other file and runs nothing.
+// The text of a design. It is data: importing it reads no other file and runs nothing.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace tinyot::tools {
 
-// The content of the file, which the design's own text may not exceed by includes and the like
-// (refuse_requests). Fails: UsageError.
+// The content of the file, without carriage returns, which Yosys leaves out. Fails: UsageError if
+// it is not a text file of at most 64 MiB, and as refuse_requests.
 std::string design_text(const std::string& file);
 
 // Refuses what asks for a file or a command: `include, functions of C (DPI), and system functions
-// that are not about values. Macros are not expanded; names that they could complete to one of
-// these are refused, and so is text of which Yosys could have another opinion where strings and
-// comments end. Fails: UsageError naming file, line and what to write instead.
+// that are not about values. Macros are not expanded: a name that one could complete to such a
+// request is refused, and so is text in which Yosys may see other strings and comments than this
+// does. Fails: UsageError naming file, line and what to write instead.
 void refuse_requests(std::string_view text, const std::string& file);
 
 }  // namespace tinyot::tools

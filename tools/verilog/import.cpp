@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/formats/file_description.h"
+#include "tinyot/circuit/fingerprint.h"
 #include "tools/circuit_report.h"
 #include "tools/circuit_spec.h"
 #include "tools/failure.h"
@@ -135,6 +136,9 @@ int circuit_import(const Arguments& arguments) {
   Json report = {{"circuit", best.circuit->info().name}};
   std::string text = best.circuit->info().name + ": " + gates_text(best.cost) + "\n" +
                      bundles_text(best.circuit->info());
+  const std::string fingerprint = text_of(fingerprint_of(*best.circuit));
+  report["fingerprint"] = fingerprint;
+  text += "fingerprint: " + fingerprint + "\n";
   add_gates(report, best.cost);
   add_bundles(report, best.circuit->info());
   report["synthesis"] = best.name;

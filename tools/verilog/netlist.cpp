@@ -10,6 +10,9 @@
 namespace tinyot::tools {
 namespace {
 
+// A few cells of many bits are a large circuit.
+constexpr std::uint64_t kOperationsMax = std::uint64_t{1} << 26;
+
 // "a flip-flop", for a cell that a circuit cannot have; empty for others.
 std::string forbidden_kind(const std::string& type) {
   const auto has = [&](const char* part) { return type.find(part) != std::string::npos; };
@@ -99,6 +102,11 @@ class NetlistReader {
     for (const auto& [port, bits] : json.at("connections").items())
       (is_output(port) ? cell.outputs : cell.inputs)[port] = nets_of(bits, described(cell));
     if (const std::string reason = unsupported(cell); !reason.empty()) refuse(cell, reason);
+    operations_ += bit_operations(cell);
+    if (operations_ > kOperationsMax)
+      refuse(cell,
+             "makes the circuit too large: it would take more than 2^26 products and sums of "
+             "single bits");
     if (cell.type == "$mod") {
       auto remainder = cell.outputs.extract(kQuotient);
       remainder.key() = kRemainder;
@@ -172,6 +180,7 @@ class NetlistReader {
 
   const Json& module_;
   const std::string& file_;
+  std::uint64_t operations_ = 0;
   std::unordered_map<std::uint64_t, Net> nets_;  // by number in the file
   Netlist netlist_;
 };

@@ -89,8 +89,8 @@ struct CircuitInfo {
 };
 
 // A circuit is its interface and a program that emits its gates. generate() may be called any
-// number of times and emits the same stream each time, with each input bit at most once and each
-// output bit exactly once.
+// number of times and emits the same gates each time, with each input bit at most once and each
+// output bit exactly once. The parties compare its fingerprint (tinyot/circuit/fingerprint.h).
 class Circuit {
  public:
   virtual ~Circuit() = default;

@@ -1,0 +1,40 @@
+// A record of the gates of a circuit, by which later generations are compared with the first one:
+// a hash of 64 bits at the end of each block of gates. It detects mistakes, such as a function that
+// does not do the same on each call; no peer chooses what it is compared with, so the hash need not
+// be cryptographic.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "circuitgen/canonical_stream.h"
+
+namespace tinyot::circuit {
+
+// Memory: 8 bytes for each block.
+struct GateRecord {
+  static constexpr std::uint64_t kBlockGates = std::uint64_t{1} << 12;
+
+  std::vector<std::uint64_t> blocks;  // the hash after each full block
+  std::uint64_t gates = 0;
+  std::uint64_t end = 0;  // the hash after the last gate and the outputs
+
+  friend bool operator==(const GateRecord&, const GateRecord&) = default;
+};
+
+// The hash of the gates so far.
+class GateHash {
+ public:
+  void add(GateKind kind, Reference in0, Reference in1) {
+    add(8 * in0 + static_cast<std::uint64_t>(kind));
+    add(in1);
+  }
+  void add(std::uint64_t word) { value_ = std::rotl(value_ ^ word, 29) * 0x9e3779b97f4a7c15ULL; }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0;
+};
+
+}  // namespace tinyot::circuit

@@ -1,0 +1,50 @@
+// What the parties compare before a run.
+#include "engine/run_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/circuit_files.h"
+#include "tests/support/layers.h"
+
+namespace tinyot::test {
+namespace {
+
+std::vector<net::Parameter> parameters_of(const LoadedCircuit& circuit) {
+  const engine::RunRequest request;
+  return engine::RunPlan(request, circuit).parameters();
+}
+
+std::size_t count_of(const std::vector<net::Parameter>& parameters, const std::string& value) {
+  return static_cast<std::size_t>(std::ranges::count(parameters, value, &net::Parameter::value));
+}
+
+TEST(RunPlan, TheWholeFingerprintIsCompared) {
+  CircuitFileOptions to_a;
+  to_a.other_receivers = Receiver::A;
+  for (const auto& circuit : {*LoadedCircuit::generated("aes128", 1),
+                              LoadedCircuit::from_file(circuit_file("adder64.txt"), {}, 1),
+                              LoadedCircuit::from_file(circuit_file("adder64.txt"), to_a, 1)}) {
+    const auto parameters = parameters_of(circuit);
+    EXPECT_EQ(count_of(parameters, text_of(circuit.fingerprint())), 1u);
+    EXPECT_EQ(count_of(parameters, text_of(circuit.interface_fingerprint())), 1u);
+    // Names and short forms are for messages.
+    for (const net::Parameter& parameter : parameters)
+      EXPECT_EQ(parameter.value.find("adder64"), std::string::npos) << parameter.value;
+    EXPECT_EQ(std::ranges::count(parameters, circuit.shown(), &net::Parameter::shown), 2);
+  }
+}
+
+TEST(RunPlan, LanesAreComparedBesidesTheFingerprint) {
+  const auto one = *LoadedCircuit::generated("aes128", 1);
+  const auto many = one.on_lanes(5);
+  EXPECT_EQ(one.fingerprint(), many.fingerprint());
+  const auto parameters = parameters_of(many);
+  const auto lanes = std::ranges::find(parameters, "lanes", &net::Parameter::name);
+  ASSERT_NE(lanes, parameters.end());
+  EXPECT_EQ(lanes->value, "5");
+}
+
+}  // namespace
+}  // namespace tinyot::test
