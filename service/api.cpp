@@ -84,11 +84,11 @@ std::shared_ptr<grpc::ServerCredentials> credentials_from(const TlsFiles& tls) {
 }
 
 // Of all lanes, each padded to whole bytes.
-std::string bits_of(const online::BundleValues& values) {
-  std::string bits;
+SecretVector<std::byte> bits_of(const online::BundleValues& values) {
+  SecretVector<std::byte> bits;
   for (const BitVector& value : values) {
     const auto bytes = value.bytes();
-    bits.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    bits.insert(bits.end(), bytes.begin(), bytes.end());
   }
   return bits;
 }
@@ -274,7 +274,7 @@ class PartyService final : public v1::Party::Service {
     const auto& bundles = job.request().circuit.info().outputs;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i]) continue;
-      const std::string bits = bits_of(*outputs[i]);
+      const SecretVector<std::byte> bits = bits_of(*outputs[i]);
       std::size_t at = 0;
       do {
         v1::ResultPart part;
@@ -282,8 +282,10 @@ class PartyService final : public v1::Party::Service {
         output.set_name(bundles[i].name);
         output.set_bits_per_lane(bundles[i].bits);
         output.set_format(std::string(name_of(bundles[i].format)));
-        output.set_bits(bits.substr(at, kPartBytes));
-        if (!parts.Write(part)) return false;
+        output.set_bits(bits.data() + at, std::min(kPartBytes, bits.size() - at));
+        const bool is_sent = parts.Write(part);
+        wipe(output.mutable_bits()->data(), output.bits().size());
+        if (!is_sent) return false;
         at += kPartBytes;
       } while (at < bits.size());
     }
