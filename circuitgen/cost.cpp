@@ -12,18 +12,32 @@ class LimitedCounter final : public GateSink {
  public:
   struct TooLarge {};  // thrown
 
-  LimitedCounter(CostCounter& counter, std::uint64_t gates_max)
-      : counter_(counter), gates_left_(gates_max) {}
+  LimitedCounter(CostCounter& counter, std::uint64_t ands_max, std::uint64_t gates_max)
+      : counter_(counter), ands_left_(ands_max), gates_left_(gates_max) {}
   void emit(const Gate& gate) override {
-    if ((gate.kind == GateKind::And || gate.kind == GateKind::Xor) && gates_left_-- == 0)
+    const bool is_and = gate.kind == GateKind::And;
+    if ((is_and && ands_left_-- == 0) ||
+        ((is_and || gate.kind == GateKind::Xor) && gates_left_-- == 0))
       throw TooLarge();
     counter_.emit(gate);
   }
 
  private:
   CostCounter& counter_;
-  std::uint64_t gates_left_;
+  std::uint64_t ands_left_, gates_left_;
 };
+
+std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t ands_max,
+                                       std::uint64_t gates_max) {
+  CostCounter counter(circuit.info());
+  LimitedCounter limited(counter, ands_max, gates_max);
+  try {
+    circuit.generate(limited);
+  } catch (const LimitedCounter::TooLarge&) {
+    return std::nullopt;
+  }
+  return counter.cost();
+}
 
 }  // namespace
 
@@ -78,14 +92,11 @@ void CostCounter::emit(const Gate& gate) {
 }
 
 std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gates_max) {
-  CostCounter counter(circuit.info());
-  LimitedCounter limited(counter, gates_max);
-  try {
-    circuit.generate(limited);
-  } catch (const LimitedCounter::TooLarge&) {
-    return std::nullopt;
-  }
-  return counter.cost();
+  return cost_within(circuit, gates_max, gates_max);
+}
+
+std::optional<CircuitCost> cost_within_ands(const Circuit& circuit, std::uint64_t ands_max) {
+  return cost_within(circuit, ands_max, ~std::uint64_t{0});
 }
 
 CircuitCost cost_of(const Circuit& circuit) {

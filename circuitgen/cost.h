@@ -70,5 +70,7 @@ CircuitCost cost_of(const Circuit& circuit);
 // The same for a circuit of at most `gates_max` ANDs and XORs; empty for a larger circuit, whose
 // generation stops at that number.
 std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gates_max);
+// Likewise for a circuit of at most `ands_max` ANDs.
+std::optional<CircuitCost> cost_within_ands(const Circuit& circuit, std::uint64_t ands_max);
 
 }  // namespace tinyot::circuit

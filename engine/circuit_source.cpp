@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/error.h"
 #include "circuitgen/checked_circuit.h"
 #include "circuitgen/formats/text_source.h"
 #include "circuitgen/generators/registry.h"
@@ -10,15 +11,20 @@
 
 namespace tinyot::engine {
 
+LoadedCircuit::LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit, std::size_t lanes)
+    : circuit_(std::move(circuit)), interface_(engine::interface_fingerprint(circuit_->info())),
+      lanes_(lanes) {
+  if (const auto what = circuit::built_in(*circuit_)) {
+    is_built_in_ = true;
+    fingerprint_ = fingerprint_of(circuit_->info(), *what);
+  }
+}
+
 LoadedCircuit LoadedCircuit::of(std::shared_ptr<const circuit::Circuit> circuit,
                                 std::size_t lanes) {
-  LoadedCircuit loaded(lanes);
-  loaded.interface_ = engine::interface_fingerprint(circuit->info());
-  if (const auto what = circuit::built_in(*circuit)) {
-    loaded.is_built_in_ = true;
-    loaded.fingerprint_ = fingerprint_of(circuit->info(), *what);
+  LoadedCircuit loaded(circuit, lanes);
+  if (loaded.is_built_in_) {
     loaded.cost_ = circuit::cost_within(*circuit, kSmallGates);
-    loaded.circuit_ = std::move(circuit);
     return loaded;
   }
   GateFingerprint gates = fingerprint_of_gates(*circuit);
@@ -33,6 +39,15 @@ std::optional<LoadedCircuit> LoadedCircuit::generated(const std::string& name, s
   auto found = circuit::find_circuit(name);
   if (!found) return std::nullopt;
   return of(std::move(found), lanes);
+}
+
+std::optional<LoadedCircuit> LoadedCircuit::not_generated(const std::string& name,
+                                                          std::size_t lanes) {
+  auto found = circuit::find_circuit(name);
+  if (!found) return std::nullopt;
+  LoadedCircuit loaded(std::move(found), lanes);
+  ENSURE(loaded.is_built_in_);
+  return loaded;
 }
 
 LoadedCircuit LoadedCircuit::from_file(const std::string& path,
@@ -61,6 +76,11 @@ LoadedCircuit LoadedCircuit::read(const std::shared_ptr<const circuit::TextSourc
 LoadedCircuit LoadedCircuit::borrowed(const circuit::Circuit& circuit, std::size_t lanes) {
   // Shares the ownership of nothing.
   return of(std::shared_ptr<const circuit::Circuit>(std::shared_ptr<void>(), &circuit), lanes);
+}
+
+const circuit::CircuitCost* LoadedCircuit::cost_within_ands(std::uint64_t ands_max) const {
+  if (!cost_) cost_ = circuit::cost_within_ands(*circuit_, ands_max);
+  return cost_ && cost_->ands <= ands_max ? &*cost_ : nullptr;
 }
 
 const circuit::CircuitCost& LoadedCircuit::cost() const {

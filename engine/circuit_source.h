@@ -27,6 +27,8 @@ class LoadedCircuit {
 
   // A generator by its name and parameters; empty if there is none.
   static std::optional<LoadedCircuit> generated(const std::string& name, std::size_t lanes);
+  // The same, of which no gate has been generated: for a caller that may refuse it.
+  static std::optional<LoadedCircuit> not_generated(const std::string& name, std::size_t lanes);
   // Fails: UsageError for a file that is missing, unreadable or malformed, or to which the options
   // do not apply.
   static LoadedCircuit from_file(const std::string& path,
@@ -45,6 +47,9 @@ class LoadedCircuit {
   // The cost if the circuit has been counted: it is small or not built in, or cost() has been
   // called.
   const std::optional<circuit::CircuitCost>& known_cost() const { return cost_; }
+  // The cost of a circuit with at most so many ANDs, in one lane; null for a larger one, whose
+  // generation stops there.
+  const circuit::CircuitCost* cost_within_ands(std::uint64_t ands_max) const;
   std::size_t lanes() const { return lanes_; }
   // The same circuit on another number of lanes.
   LoadedCircuit on_lanes(std::size_t lanes) const {
@@ -66,7 +71,8 @@ class LoadedCircuit {
   static LoadedCircuit read(const std::shared_ptr<const circuit::TextSource>& text,
                             const std::string& name, const circuit::CircuitFileOptions& options,
                             std::size_t lanes);
-  explicit LoadedCircuit(std::size_t lanes) : lanes_(lanes) {}
+  // With the fingerprint of a circuit that is built in.
+  LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit, std::size_t lanes);
 
   std::shared_ptr<const circuit::Circuit> circuit_;
   circuit::CircuitFingerprint fingerprint_, interface_;

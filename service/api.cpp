@@ -20,7 +20,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kServerStopTime{2000}, kCancelInterval{200};
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;
-constexpr int kThreadsMax = 1024;
+constexpr int kThreadsMax = 1024, kMessageBytesMax = 2 << 20;
+// Of calls that send small jobs: so many MiB, so many calls.
+constexpr std::uint64_t kCallsBytes = 64 << 20;
 
 v1::ErrorClass class_of(ErrorClass error_class) {
   switch (error_class) {
@@ -82,11 +84,11 @@ std::shared_ptr<grpc::ServerCredentials> credentials_from(const TlsFiles& tls) {
 }
 
 // Of all lanes, each padded to whole bytes.
-std::string bits_of(const online::BundleValues& values) {
-  std::string bits;
+SecretVector<std::byte> bits_of(const online::BundleValues& values) {
+  SecretVector<std::byte> bits;
   for (const BitVector& value : values) {
     const auto bytes = value.bytes();
-    bits.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    bits.insert(bits.end(), bytes.begin(), bytes.end());
   }
   return bits;
 }
@@ -95,13 +97,18 @@ class PartyService final : public v1::Party::Service {
  public:
   PartyService(const config::Daemon& config, Jobs& jobs, const service::Peers& peers,
                const std::atomic<bool>& is_stopping)
-      : config_(config), jobs_(jobs), peers_(peers), is_stopping_(is_stopping) {}
+      : config_(config), jobs_(jobs), peers_(peers), is_stopping_(is_stopping),
+        budget_(2 * config.job_bytes_max() + kCallsBytes) {}
 
   grpc::Status Submit(grpc::ServerContext* context, grpc::ServerReader<v1::SubmitRequest>* parts,
                       v1::Job* reply) override {
     return answered([&] {
-      Submission submission(config_.job_bytes_max());
-      for (v1::SubmitRequest part; parts->Read(&part);) submission.add(part);
+      Submission submission(config_.job_bytes_max(), budget_);
+      for (;;) {
+        v1::SubmitRequest part;
+        if (!parts->Read(&part)) break;
+        submission.add(std::move(part));
+      }
       // A client that has gone has not sent everything.
       if (context->IsCancelled()) return grpc::Status::CANCELLED;
       return submit(submission, reply);
@@ -193,6 +200,8 @@ class PartyService final : public v1::Party::Service {
       return failure(grpc::StatusCode::INVALID_ARGUMENT, ErrorClass::Usage, error.what());
     } catch (const StoreError& error) {
       return failure(grpc::StatusCode::FAILED_PRECONDITION, ErrorClass::Store, error.what());
+    } catch (const MemoryBudget::Exhausted& error) {
+      return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Other, error.what());
     } catch (const Jobs::Refusal& error) {
       return error.why() == Jobs::Refused::Exists
                  ? failure(grpc::StatusCode::ALREADY_EXISTS, ErrorClass::Usage, error.what())
@@ -223,6 +232,7 @@ class PartyService final : public v1::Party::Service {
     if (is_stopping_)
       return failure(grpc::StatusCode::UNAVAILABLE, ErrorClass::Network,
                      "the daemon is stopping: submit the job again");
+    // Of a circuit by name no gate has been generated yet; a file has to be read for its digest.
     engine::LoadedCircuit circuit = submission.circuit();
     wire::Terms terms = terms_of(circuit);
     require_offerable(submission.job().id(), terms);
@@ -232,8 +242,9 @@ class PartyService final : public v1::Party::Service {
         std::make_shared<const online::InputValues>(submission.inputs(circuit, peer.me()));
     if (const auto reason = peer.too_large(circuit))
       return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, *reason);
-    const SharedJob job = jobs_.add({submission.job().id(), peer.name(), std::move(circuit),
-                                     std::move(terms), std::move(inputs)});
+    const SharedJob job =
+        jobs_.add({submission.job().id(), peer.name(), std::move(circuit), std::move(terms),
+                   std::move(inputs), submission.circuit_bytes()});
     peer.submit(job);
     describe(*job, reply);
     return grpc::Status::OK;
@@ -263,7 +274,7 @@ class PartyService final : public v1::Party::Service {
     const auto& bundles = job.request().circuit.info().outputs;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i]) continue;
-      const std::string bits = bits_of(*outputs[i]);
+      const SecretVector<std::byte> bits = bits_of(*outputs[i]);
       std::size_t at = 0;
       do {
         v1::ResultPart part;
@@ -271,8 +282,10 @@ class PartyService final : public v1::Party::Service {
         output.set_name(bundles[i].name);
         output.set_bits_per_lane(bundles[i].bits);
         output.set_format(std::string(name_of(bundles[i].format)));
-        output.set_bits(bits.substr(at, kPartBytes));
-        if (!parts.Write(part)) return false;
+        output.set_bits(bits.data() + at, std::min(kPartBytes, bits.size() - at));
+        const bool is_sent = parts.Write(part);
+        wipe(output.mutable_bits()->data(), output.bits().size());
+        if (!is_sent) return false;
         at += kPartBytes;
       } while (at < bits.size());
     }
@@ -300,6 +313,8 @@ class PartyService final : public v1::Party::Service {
   Jobs& jobs_;
   const service::Peers& peers_;
   const std::atomic<bool>& is_stopping_;
+  // The largest job has its inputs twice: as they were sent, and as values.
+  MemoryBudget budget_;
 };
 
 }  // namespace
@@ -322,6 +337,7 @@ Api::Api(const config::Daemon& config, const std::optional<TlsFiles>& tls, Jobs&
   grpc::ResourceQuota quota;
   quota.SetMaxThreads(kThreadsMax);
   builder.SetResourceQuota(quota);
+  builder.SetMaxReceiveMessageSize(kMessageBytesMax);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddListeningPort("unix:" + config.socket(), grpc::InsecureServerCredentials());
   int port = 0;

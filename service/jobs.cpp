@@ -7,7 +7,7 @@ std::uint64_t bytes_of(const online::InputValues& values) {
   std::uint64_t bytes = 0;
   for (const auto& bundle : values)
     if (bundle)
-      for (const BitVector& value : *bundle) bytes += sizeof value + value.words().size_bytes();
+      for (const BitVector& value : *bundle) bytes += bytes_of_value(value.size());
   return bytes;
 }
 
@@ -16,6 +16,13 @@ double seconds_between(Jobs::Clock::time_point begin, Jobs::Clock::time_point en
 }
 
 }  // namespace
+
+std::uint64_t bytes_of_value(std::uint64_t bits) {
+  // Memory for secrets is aligned to 64 bytes; so many are added to find it again.
+  constexpr std::uint64_t kAlignment = 64, kOfAllocation = 32;
+  const std::uint64_t bytes = words_for(bits) * sizeof(std::uint64_t);
+  return sizeof(BitVector) + (bytes + kAlignment - 1) / kAlignment * kAlignment + kOfAllocation;
+}
 
 JobError current_error() {
   try {
@@ -29,7 +36,7 @@ JobError current_error() {
 
 SharedJob Jobs::add(JobRequest request) {
   const SharedJob job(new Job(std::move(request)));
-  job->bytes_ = bytes_of(*job->request_.inputs);
+  job->bytes_ = bytes_of(*job->request_.inputs) + job->request_.circuit_bytes;
   job->status_.submitted_at = std::chrono::system_clock::now();
   const std::lock_guard lock(mutex_);
   if (jobs_.contains(job->id()))
@@ -71,7 +78,7 @@ bool Jobs::end(Job& job, JobState state, JobError error) {
   job.status_.state = state;
   job.status_.error = std::move(error);
   job.status_.total_s = seconds_between(job.submitted_, job.ended_);
-  const std::uint64_t bytes = bytes_of(job.outputs_);
+  const std::uint64_t bytes = bytes_of(job.outputs_) + job.request_.circuit_bytes;
   if (jobs_.contains(job.id())) bytes_ += bytes - job.bytes_;
   job.bytes_ = bytes;
   changed_.notify_all();

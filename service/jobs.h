@@ -26,6 +26,9 @@ struct JobError {
 // The current exception, in a catch block.
 JobError current_error();
 
+// What a value of so many bits takes in memory.
+std::uint64_t bytes_of_value(std::uint64_t bits);
+
 enum class JobState { WaitingForPeer, Queued, Running, Done, Failed, Cancelled };
 constexpr bool has_ended(JobState state) { return state >= JobState::Done; }
 
@@ -34,6 +37,7 @@ struct JobRequest {
   engine::LoadedCircuit circuit;
   wire::Terms terms;
   std::shared_ptr<const online::InputValues> inputs;
+  std::uint64_t circuit_bytes = 0;  // of a circuit file, which the circuit keeps
 };
 
 struct JobStatus {
@@ -74,7 +78,7 @@ struct JobCounts {
 
 // What a daemon may hold.
 struct JobLimits {
-  std::uint64_t jobs, bytes;  // of jobs; of their inputs and results
+  std::uint64_t jobs, bytes;  // of jobs; of their circuit files, inputs and results
   std::chrono::seconds until_matched, results_kept;
 };
 

@@ -89,15 +89,20 @@ std::optional<std::string> Peer::refusal(const std::string& job, const wire::Ter
 }
 
 std::optional<std::string> Peer::too_large(const engine::LoadedCircuit& circuit) const {
-  const std::uint64_t ands = circuit.cost().ands_of(circuit.lanes());
+  const std::string limit = ", more than the stock may have (high { } of the configuration: " +
+                            std::to_string(high_.ands) + " and " + std::to_string(high_.inputs) +
+                            ")";
+  const circuit::CircuitCost* const cost = circuit.cost_within_ands(high_.ands);
+  if (cost == nullptr)
+    return "the job takes more than " + std::to_string(high_.ands) + " ANDs" + limit;
+  const std::uint64_t ands = cost->ands_of(circuit.lanes());
   const MaterialCounts needed =
       online::material_for(circuit.info(), ands, MaterialForm::Triples, circuit.lanes());
   const std::uint64_t inputs =
       std::max(needed[MaterialKind::AuthBitsA], needed[MaterialKind::AuthBitsB]);
   if (ands <= high_.ands && inputs <= high_.inputs) return std::nullopt;
   return "the job takes " + std::to_string(ands) + " ANDs and " + std::to_string(inputs) +
-         " inputs of a party, more than the stock may have (high { } of the configuration: " +
-         std::to_string(high_.ands) + " and " + std::to_string(high_.inputs) + ")";
+         " inputs of a party" + limit;
 }
 
 void Peer::submit(const SharedJob& job) {

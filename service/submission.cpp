@@ -10,6 +10,9 @@
 namespace tinyot::service {
 namespace {
 
+// Of a call before it has sent anything: its thread and its buffers.
+constexpr std::uint64_t kCallBytes = 1 << 20;
+
 Party party_of(const std::string& text) {
   if (text == "A") return Party::A;
   if (text == "B") return Party::B;
@@ -28,66 +31,70 @@ circuit::CircuitFileOptions options_of(const v1::FileRoles& roles) {
   return options;
 }
 
-online::BundleValues from_bits(const circuit::InputBundle& bundle, std::size_t lanes,
-                               std::span<const std::byte> bits) {
-  const std::size_t bytes = bytes_for(bundle.bits);
-  if (bits.size() != lanes * bytes)
-    throw UsageError("input " + bundle.name + ": " + std::to_string(bits.size()) +
-                     " bytes given, " + std::to_string(lanes * bytes) + " expected");
-  online::BundleValues values;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    BitVector value(bundle.bits);
-    if (bytes > 0) std::memcpy(value.bytes().data(), bits.data() + lane * bytes, bytes);
-    if (!value.clear_padding())
-      throw UsageError("input " + bundle.name + ": bits are set beyond the " +
-                       std::to_string(bundle.bits) + " of a value");
-    values.push_back(std::move(value));
-  }
-  return values;
-}
-
-online::BundleValues from_numbers(const circuit::InputBundle& bundle, std::size_t lanes,
-                                  const std::vector<std::string>& numbers) {
-  if (numbers.size() != lanes)
-    throw UsageError("input " + bundle.name + ": " + std::to_string(numbers.size()) +
-                     " values given, " + std::to_string(lanes) + " expected");
-  online::BundleValues values;
-  for (const std::string& number : numbers) {
-    try {
-      values.push_back(circuit::parse_value(number, bundle.bits, bundle.format, false));
-    } catch (const UsageError& error) {
-      throw UsageError("input " + bundle.name + ": " + error.what());
+// The inputs in a message, of which protobuf keeps no other copy.
+class WipesInputs {
+ public:
+  explicit WipesInputs(v1::SubmitRequest& part) : part_(part) {}
+  ~WipesInputs() {
+    for (v1::Input& input : *part_.mutable_inputs()) {
+      wipe(input.mutable_bits()->data(), input.bits().size());
+      for (std::string& number : *input.mutable_numbers()) wipe(number.data(), number.size());
     }
   }
-  return values;
+  WipesInputs(const WipesInputs&) = delete;
+  WipesInputs& operator=(const WipesInputs&) = delete;
+
+ private:
+  v1::SubmitRequest& part_;
+};
+
+// What this object keeps of a part; empty numbers and inputs take memory too.
+std::uint64_t bytes_of(const v1::SubmitRequest& part) {
+  constexpr std::uint64_t kOfEntry = 128;
+  std::uint64_t bytes = part.job().SpaceUsedLong() + part.circuit_part().size();
+  for (const v1::Input& input : part.inputs()) {
+    bytes += kOfEntry + input.name().size() + input.bits().size();
+    for (const std::string& number : input.numbers()) bytes += number.size() + sizeof(std::size_t);
+  }
+  return bytes;
 }
 
 }  // namespace
 
-void Submission::add(const v1::SubmitRequest& part) {
+Submission::Submission(std::uint64_t bytes_max, MemoryBudget& budget)
+    : bytes_max_(bytes_max), budget_(budget), share_(budget) {
+  share_.take(kCallBytes);
+}
+
+void Submission::add(v1::SubmitRequest&& part) {
+  const WipesInputs wipes(part);
+  MemoryBudget::Share of_message(budget_);
+  of_message.take(part.SpaceUsedLong());
   if (has_job_ == part.has_job())
     throw UsageError("the first message of a submission has the job, and the others do not");
+  const std::uint64_t bytes = bytes_of(part);
+  bytes_ += bytes;
+  if (bytes_ > bytes_max_)
+    throw UsageError("the inputs or the circuit are larger than job_bytes_max, " +
+                     std::to_string(bytes_max_) + " bytes");
+  share_.take(bytes);
   if (part.has_job()) {
     has_job_ = true;
     job_ = part.job();
     if (!is_name(job_.id()))
       throw UsageError("the id of a job has 1 to 64 letters, digits and . _ -");
   }
-  bytes_ += part.circuit_part().size();
-  for (const v1::Input& input : part.inputs()) {
-    bytes_ += input.bits().size();
-    for (const std::string& number : input.numbers()) bytes_ += number.size() + 1;
-  }
-  if (bytes_ > bytes_max_)
-    throw UsageError("the inputs or the circuit are larger than job_bytes_max, " +
-                     std::to_string(bytes_max_) + " bytes");
   file_ += part.circuit_part();
+  circuit_bytes_ = file_.size();
   for (const v1::Input& input : part.inputs()) {
     Given& given = inputs_[input.name()];
     const auto bits = std::as_bytes(std::span(input.bits()));
     given.bits.insert(given.bits.end(), bits.begin(), bits.end());
-    given.numbers.insert(given.numbers.end(), input.numbers().begin(), input.numbers().end());
-    if (!given.bits.empty() && !given.numbers.empty())
+    for (const std::string& number : input.numbers()) {
+      given.numbers.insert(given.numbers.end(), number.begin(), number.end());
+      given.ends.push_back(given.numbers.size());
+    }
+    if (!given.bits.empty() && !given.ends.empty())
       throw UsageError("input " + input.name() + " is given as bits and as numbers");
   }
 }
@@ -101,11 +108,50 @@ engine::LoadedCircuit Submission::circuit() {
                                             options_of(job_.roles()), lanes);
   if (!file_.empty() || job_.has_roles())
     throw UsageError("a circuit by name has its own gates, owners and receivers");
-  if (auto found = engine::LoadedCircuit::generated(job_.circuit(), lanes)) return *found;
+  if (auto found = engine::LoadedCircuit::not_generated(job_.circuit(), lanes)) return *found;
   throw UsageError("there is no circuit '" + job_.circuit() + "'");
 }
 
-online::InputValues Submission::inputs(const engine::LoadedCircuit& circuit, Party me) const {
+online::BundleValues Submission::from_bits(const circuit::InputBundle& bundle, std::size_t lanes,
+                                           std::span<const std::byte> bits) {
+  const std::size_t bytes = bytes_for(bundle.bits);
+  if (bits.size() != lanes * bytes)
+    throw UsageError("input " + bundle.name + ": " + std::to_string(bits.size()) +
+                     " bytes given, " + std::to_string(lanes * bytes) + " expected");
+  online::BundleValues values;
+  values.reserve(lanes);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    BitVector value(bundle.bits);
+    if (bytes > 0) std::memcpy(value.bytes().data(), bits.data() + lane * bytes, bytes);
+    if (!value.clear_padding())
+      throw UsageError("input " + bundle.name + ": bits are set beyond the " +
+                       std::to_string(bundle.bits) + " of a value");
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+online::BundleValues Submission::from_numbers(const circuit::InputBundle& bundle, std::size_t lanes,
+                                              const Given& given) {
+  if (given.ends.size() != lanes)
+    throw UsageError("input " + bundle.name + ": " + std::to_string(given.ends.size()) +
+                     " values given, " + std::to_string(lanes) + " expected");
+  online::BundleValues values;
+  values.reserve(lanes);
+  std::size_t begin = 0;
+  for (const std::size_t end : given.ends) {
+    try {
+      values.push_back(circuit::parse_value(view_of(given.numbers).substr(begin, end - begin),
+                                            bundle.bits, bundle.format, false));
+    } catch (const UsageError& error) {
+      throw UsageError("input " + bundle.name + ": " + error.what());
+    }
+    begin = end;
+  }
+  return values;
+}
+
+online::InputValues Submission::inputs(const engine::LoadedCircuit& circuit, Party me) {
   const auto& bundles = circuit.info().inputs;
   for (const auto& [name, given] : inputs_) {
     const auto bundle = std::ranges::find(bundles, name, &circuit::InputBundle::name);
@@ -122,9 +168,9 @@ online::InputValues Submission::inputs(const engine::LoadedCircuit& circuit, Par
       throw UsageError("input " + bundles[i].name + " of this party, " +
                        std::string(1, letter(me)) + ", is missing");
     const std::size_t lanes = bundles[i].same_in_all_lanes ? 1 : circuit.lanes();
-    values[i] = given->second.numbers.empty()
-                    ? from_bits(bundles[i], lanes, given->second.bits)
-                    : from_numbers(bundles[i], lanes, given->second.numbers);
+    share_.take(lanes * bytes_of_value(bundles[i].bits));
+    values[i] = given->second.ends.empty() ? from_bits(bundles[i], lanes, given->second.bits)
+                                           : from_numbers(bundles[i], lanes, given->second);
   }
   return values;
 }

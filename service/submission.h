@@ -6,34 +6,46 @@
 #include <string>
 #include <vector>
 
-#include "base/secret.h"
+#include "base/secret_text.h"
 #include "service/jobs.h"
+#include "service/memory_budget.h"
 #include "tinyot/v1/party.pb.h"
 
 namespace tinyot::service {
 
 class Submission {
  public:
-  // `bytes_max`: of all inputs, and of a circuit file.
-  explicit Submission(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
+  // `bytes_max`: of all inputs, and of a circuit file. What the call takes until its end, these and
+  // the values made of them, comes from `budget`. Fails: MemoryBudget::Exhausted, as the calls that
+  // follow.
+  Submission(std::uint64_t bytes_max, MemoryBudget& budget);
 
-  // The messages of a call, in order. Fails: UsageError.
-  void add(const v1::SubmitRequest& part);
+  // The messages of a call, in order; the inputs in them are wiped. Fails: UsageError.
+  void add(v1::SubmitRequest&& part);
 
   const v1::NewJob& job() const { return job_; }
-  // Fails: UsageError if there is no such circuit.
+  std::uint64_t circuit_bytes() const { return circuit_bytes_; }
+  // No gate of a circuit by name is generated yet. Fails: UsageError if there is no such circuit.
   engine::LoadedCircuit circuit();
   // The values of `me`'s input bundles, all of them and no others. Fails: UsageError naming the
   // bundle, never the value.
-  online::InputValues inputs(const engine::LoadedCircuit& circuit, Party me) const;
+  online::InputValues inputs(const engine::LoadedCircuit& circuit, Party me);
 
  private:
   struct Given {
     SecretVector<std::byte> bits;
-    std::vector<std::string> numbers;
+    // One after the other, with their ends.
+    SecretText numbers;
+    std::vector<std::size_t> ends;
   };
+  static online::BundleValues from_bits(const circuit::InputBundle& bundle, std::size_t lanes,
+                                        std::span<const std::byte> bits);
+  static online::BundleValues from_numbers(const circuit::InputBundle& bundle, std::size_t lanes,
+                                           const Given& given);
 
-  std::uint64_t bytes_max_, bytes_ = 0;
+  std::uint64_t bytes_max_, bytes_ = 0, circuit_bytes_ = 0;
+  MemoryBudget& budget_;
+  MemoryBudget::Share share_;
   bool has_job_ = false;
   v1::NewJob job_;
   std::string file_;

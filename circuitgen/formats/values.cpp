@@ -120,7 +120,7 @@ std::string print_decimal_number(const BitVector& value) {
   Limbs limbs(value.size() / 32 + 1, 0);
   for (std::size_t i = 0; i < value.size(); ++i)
     limbs[i / 32] |= std::uint32_t{value[i]} << (i % 32);
-  std::string digits;
+  SecretVector<char> digits;
   for (std::size_t length = limbs.size(); length > 0;) {
     std::uint64_t remainder = 0;
     for (std::size_t i = length; i-- > 0;) {
@@ -136,6 +136,7 @@ std::string print_decimal_number(const BitVector& value) {
 
 std::string print_binary_number(const BitVector& value) {
   std::string text = "0b";
+  text.reserve(text.size() + value.size());
   for (std::size_t i = value.size(); i-- > 0;) text.push_back(value[i] ? '1' : '0');
   return text;
 }

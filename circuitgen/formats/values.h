@@ -28,9 +28,10 @@ inline constexpr std::uint32_t kDecimalBitsMax = std::uint32_t{1} << 15;
 
 enum class NumberBase { Binary = 2, Decimal = 10, Hexadecimal = 16 };
 
-// Lowercase digits. Integer: 0x and ceil(bits / 4) digits, or 0b and all bits, so that the length
-// does not depend on the value; or a decimal number without leading zeros. The base does not
-// concern Bytes. Fails: UsageError for a decimal number of more than kDecimalBitsMax bits.
+// The text is the only copy, which the caller wipes if the value is secret. Lowercase digits.
+// Integer: 0x and ceil(bits / 4) digits, or 0b and all bits, so that the length does not depend on
+// the value; or a decimal number without leading zeros. The base does not concern Bytes. Fails:
+// UsageError for a decimal number of more than kDecimalBitsMax bits.
 std::string print_value(const BitVector& value, ValueFormat format, bool msb_first,
                         NumberBase base = NumberBase::Hexadecimal);
 

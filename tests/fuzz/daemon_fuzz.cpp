@@ -47,7 +47,8 @@ void try_submission(std::string_view text) {
   if (text.empty()) return;
   const std::size_t length = static_cast<unsigned char>(text[0]);
   text.remove_prefix(1);
-  Submission submission(kBytesMax);
+  MemoryBudget budget(std::uint64_t{1} << 30);
+  Submission submission(kBytesMax, budget);
   for (const std::string_view part :
        {text.substr(0, length), text.substr(std::min(length, text.size()))}) {
     v1::SubmitRequest request;
@@ -56,7 +57,7 @@ void try_submission(std::string_view text) {
     if (request.has_job() && !request.job().is_file())
       request.mutable_job()->set_circuit("hamming:bits=9");
     if (request.job().lanes() > 64) request.mutable_job()->set_lanes(64);
-    submission.add(request);
+    submission.add(std::move(request));
   }
   const engine::LoadedCircuit circuit = submission.circuit();
   (void)terms_of(circuit);

@@ -100,26 +100,56 @@ TEST_F(DaemonTest, CircuitFileByItsFingerprint) {
   EXPECT_EQ(a_->client().submit({roles}).error_code(), grpc::StatusCode::PERMISSION_DENIED);
 }
 
-// Its offer has digests in place of names, so it is no longer than others, and the link goes on.
-TEST_F(DaemonTest, LongNamesOfACircuitDoNotEndTheLink) {
-  const std::string file = "1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n";
+// Its gates would take hours to count.
+TEST_F(DaemonTest, HugeCircuitIsNotCounted) {
+  const std::string huge = "random:width=4096,depth=1073741824";
   Setup setup;
-  setup.policy_a = setup.policy_b =
-      "allow { digest: '" + fingerprint_of(file) + "' }\nallow { circuit: 'millionaires' }";
+  setup.policy_a = std::string(kPolicy) +
+                   "allow { circuit: 'random' parameter { name: 'width' max: 4096 }\n"
+                   "        parameter { name: 'depth' max: 1073741824 } }\n";
   start(setup);
-  for (Daemon* const daemon : {a_.get(), b_.get()}) {
+  v1::SubmitRequest first, inputs;
+  first.mutable_job()->set_id("huge");
+  first.mutable_job()->set_circuit(huge);
+  inputs.add_inputs()->set_name("a");
+  inputs.mutable_inputs(0)->set_bits(std::string(4096 / 8, '\0'));
+  const grpc::Status allowed = a_->client().submit({first, inputs});
+  EXPECT_EQ(allowed.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << allowed.error_message();
+  EXPECT_NE(allowed.error_message().find("more than 60000 ANDs"), std::string::npos)
+      << allowed.error_message();
+  EXPECT_EQ(b_->client().submit({"huge", huge, "", {}}).error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+}
+
+// However many inputs a circuit file has and however long its name is, the daemons' messages about
+// it have a bounded length: a longer one would be a violation of the protocol and end the link.
+TEST_F(DaemonTest, FileWithManyInputsAndALongNameIsEvaluated) {
+  constexpr int kInputs = 6000;
+  std::string file = "1 " + std::to_string(kInputs + 1) + "\n" + std::to_string(kInputs);
+  for (int i = 0; i < kInputs; ++i) file += " 1";
+  file += "\n1 1\n2 1 0 1 " + std::to_string(kInputs) + " AND\n";
+  Setup setup;
+  setup.policy_a = setup.policy_b = "allow { digest: '" + fingerprint_of(file) + "' }";
+  setup.low = "low { ands: 1000 inputs: 8000 }";
+  setup.high = "high { ands: 2000 inputs: 8000 }";
+  start(setup);
+  for (const Daemon* daemon : {a_.get(), b_.get()}) {
     v1::SubmitRequest request;
-    request.mutable_job()->set_id("long");
+    request.mutable_job()->set_id("many");
     request.mutable_job()->set_circuit(std::string(1 << 16, 'n'));
     request.mutable_job()->set_is_file(true);
     request.set_circuit_part(file);
-    v1::Input& input = *request.add_inputs();
-    input.set_name(daemon == a_.get() ? "0" : "1");
-    input.add_numbers("1");
-    ASSERT_TRUE(daemon->client().submit({request}).ok());
+    for (int i = 0; i < kInputs; ++i) {
+      if ((i == 1) != (daemon == b_.get())) continue;
+      v1::Input& value = *request.add_inputs();
+      value.set_name(std::to_string(i));
+      value.add_numbers("1");
+    }
+    const grpc::Status status = daemon->client().submit({request});
+    ASSERT_TRUE(status.ok()) << status.error_message();
   }
-  EXPECT_EQ(a_->client().result("long").job.state(), v1::DONE);
-  evaluate("other");
+  for (const Daemon* daemon : {a_.get(), b_.get()})
+    EXPECT_EQ(daemon->client().result("many").outputs.at("0"), std::string("\1", 1));
 }
 
 TEST_F(DaemonTest, BadRequestsAreRefusedWithTheirClass) {

@@ -103,14 +103,16 @@ TEST_F(JobLimitsTest, JobThatBeginsAtTheEndOfItsTimeIsNotGivenUp) {
   service::Peer peer(config.peer(0), shared);
   peer_->connect();
 
-  service::Submission submission(1 << 20);
+  service::MemoryBudget budget(16 << 20);
+  service::Submission submission(1 << 20, budget);
   v1::SubmitRequest request;
   request.mutable_job()->set_id("late");
   request.mutable_job()->set_circuit(kShort);
   request.add_inputs()->set_name("b");
   request.mutable_inputs(0)->add_numbers("1");
-  submission.add(request);
+  submission.add(std::move(request));
   engine::LoadedCircuit circuit = submission.circuit();
+  (void)circuit.cost();
   service::wire::Terms terms = service::terms_of(circuit);
   auto inputs = std::make_shared<const online::InputValues>(submission.inputs(circuit, Party::B));
   const service::SharedJob job =

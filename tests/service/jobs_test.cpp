@@ -57,6 +57,22 @@ TEST(JobsTest, LimitsCountJobsAndBytes) {
   jobs.add(request("4", 40'000));
 }
 
+TEST(JobsTest, CircuitFilesAndSmallValuesCountWhatTheyTake) {
+  Jobs jobs(kLimits);
+  service::JobRequest with_file = request("file");
+  with_file.circuit_bytes = 9'000;
+  const SharedJob job = jobs.add(std::move(with_file));
+  EXPECT_EQ(refused(jobs, request("1", 8'000)), Jobs::Refused::Full);
+  jobs.fail(*job, {});
+  EXPECT_EQ(refused(jobs, request("1", 8'000)), Jobs::Refused::Full) << "its circuit is kept";
+  jobs.forget(*job);
+  service::JobRequest lanes = request("lanes");
+  online::InputValues bits(1);
+  bits[0] = online::BundleValues(200, BitVector(1));
+  lanes.inputs = std::make_shared<const online::InputValues>(std::move(bits));
+  EXPECT_EQ(refused(jobs, std::move(lanes)), Jobs::Refused::Full);
+}
+
 TEST(JobsTest, EndedJobDropsItsInputsAndDoesNotChange) {
   Jobs jobs(kLimits);
   const SharedJob job = jobs.add(request("1"));

@@ -2,11 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <list>
+#include <optional>
+
+#include "service/offer.h"
+#include "service/peer_link.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
 namespace {
 
+using service::MemoryBudget;
 using service::Submission;
 
 v1::SubmitRequest job(const std::string& circuit, std::uint64_t lanes = 1) {
@@ -27,8 +33,9 @@ v1::SubmitRequest bits(const std::string& name, const std::string& value) {
 std::string error_of(const std::vector<v1::SubmitRequest>& parts, Party me = Party::A,
                      std::uint64_t bytes_max = 1000) {
   try {
-    Submission submission(bytes_max);
-    for (const v1::SubmitRequest& part : parts) submission.add(part);
+    MemoryBudget budget(1 << 24);
+    Submission submission(bytes_max, budget);
+    for (v1::SubmitRequest part : parts) submission.add(std::move(part));
     const auto circuit = submission.circuit();
     submission.inputs(circuit, me);
   } catch (const UsageError& error) {
@@ -38,7 +45,8 @@ std::string error_of(const std::vector<v1::SubmitRequest>& parts, Party me = Par
 }
 
 TEST(SubmissionTest, PartsOfAnInputAreJoined) {
-  Submission submission(1000);
+  MemoryBudget budget(1 << 24);
+  Submission submission(1000, budget);
   submission.add(job("millionaires", 2));
   submission.add(bits("a", std::string("\x01\x02\x03\x04\x05", 5)));
   submission.add(bits("a", std::string("\x06\x07\x08", 3)));
@@ -80,6 +88,108 @@ TEST(SubmissionTest, RefusesWhatDoesNotFit) {
   v1::SubmitRequest roles = job("millionaires");
   (*roles.mutable_job()->mutable_roles()->mutable_owners())[0] = "B";
   EXPECT_NE(error_of({roles, bits("a", four)}).find("its own"), std::string::npos);
+}
+
+// Of a message of N bytes, empty values take many times N in memory.
+TEST(SubmissionTest, EmptyValuesCountWhatTheyTake) {
+  v1::SubmitRequest empty = job("millionaires");
+  empty.add_inputs()->set_name("a");
+  for (int i = 0; i < 100; ++i) empty.mutable_inputs(0)->add_numbers("");
+  EXPECT_NE(error_of({empty}).find("larger than job_bytes_max"), std::string::npos);
+  v1::SubmitRequest names = job("millionaires");
+  for (int i = 0; i < 100; ++i) names.add_inputs()->set_name(std::to_string(i));
+  EXPECT_NE(error_of({names}).find("larger than job_bytes_max"), std::string::npos);
+}
+
+TEST(SubmissionTest, ValuesOfAnyBasesAreParsedFromOnePlace) {
+  MemoryBudget budget(1 << 24);
+  Submission submission(1000, budget);
+  submission.add(job("millionaires", 4));
+  v1::SubmitRequest numbers;
+  numbers.add_inputs()->set_name("a");
+  for (const char* number : {"17", "0x1f", "0b101", "0"})
+    numbers.mutable_inputs(0)->add_numbers(number);
+  submission.add(std::move(numbers));
+  const online::InputValues values = submission.inputs(submission.circuit(), Party::A);
+  const std::uint64_t expected[] = {17, 0x1f, 5, 0};
+  for (std::size_t lane = 0; lane < 4; ++lane)
+    EXPECT_EQ((*values[0])[lane].words()[0], expected[lane]);
+}
+
+// What a message held is wiped where it was, whether the message is accepted or not.
+TEST(SubmissionTest, WipesInputsOfMessages) {
+  for (const bool is_first : {true, false}) {
+    MemoryBudget budget(1 << 24);
+    Submission submission(1000, budget);
+    v1::SubmitRequest request = is_first ? job("millionaires") : v1::SubmitRequest();
+    v1::Input& by_bits = *request.add_inputs();
+    by_bits.set_name("a");
+    by_bits.set_bits("secret that is longer than a short string");
+    v1::Input& by_numbers = *request.add_inputs();
+    by_numbers.set_name("b");
+    by_numbers.add_numbers("1234567890123456789012345678901234567890");
+    by_numbers.add_numbers("7");
+    if (is_first)
+      submission.add(std::move(request));
+    else
+      EXPECT_THROW(submission.add(std::move(request)), UsageError);
+    EXPECT_EQ(by_bits.bits().find_first_not_of('\0'), std::string::npos);
+    for (const std::string& number : by_numbers.numbers())
+      EXPECT_EQ(number.find_first_not_of('\0'), std::string::npos);
+  }
+}
+
+class BudgetTest : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kBytesMax = 1 << 20, kOfCall = 1 << 20;
+  using Exhausted = MemoryBudget::Exhausted;
+  MemoryBudget budget_{3 * kOfCall};
+};
+
+TEST_F(BudgetTest, CallsTakeMemoryBeforeTheySendAnything) {
+  std::list<Submission> calls;
+  for (int i = 0; i < 3; ++i) calls.emplace_back(kBytesMax, budget_);
+  EXPECT_THROW(calls.emplace_back(kBytesMax, budget_), Exhausted);
+  calls.pop_front();
+  EXPECT_NO_THROW(calls.emplace_back(kBytesMax, budget_));
+}
+
+TEST_F(BudgetTest, CallsInProgressShareIt) {
+  const std::string most(kOfCall * 3 / 4, '\1');
+  std::optional<Submission> first(std::in_place, kBytesMax, budget_);
+  first->add(job("hamming:bits=6291456"));
+  first->add(bits("a", most));
+  Submission second(kBytesMax, budget_);
+  second.add(job("hamming:bits=6291456"));
+  EXPECT_THROW(second.add(bits("a", most)), Exhausted) << "the message counts too";
+  first.reset();
+  Submission third(kBytesMax, budget_);
+  third.add(job("hamming:bits=6291456"));
+  EXPECT_THROW(third.add(bits("a", most)), Exhausted) << "the second call has not ended";
+}
+
+// A bit of each lane is sent as a byte, and takes 128 of them as a value.
+TEST_F(BudgetTest, ValuesCountBeforeTheyAreMade) {
+  constexpr std::uint64_t kLanes = 1 << 15;
+  Submission submission(kBytesMax, budget_);
+  submission.add(job("millionaires:bits=1", kLanes));
+  submission.add(bits("a", std::string(kLanes, '\1')));
+  const auto circuit = submission.circuit();
+  EXPECT_THROW(submission.inputs(circuit, Party::A), Exhausted);
+}
+
+// The limit holds for the whole message.
+TEST(OfferTest, HasTheSizeOfAMessage) {
+  service::wire::Terms terms;
+  const std::string job(64, 'j');
+  std::size_t length = service::PeerLink::kMessageBytesMax - 1000;
+  do {
+    terms.set_circuit(std::string(++length, 'c'));
+  } while (service::offer_of(job, terms).ByteSizeLong() < service::PeerLink::kMessageBytesMax);
+  EXPECT_NO_THROW(service::require_offerable(job, terms));
+  EXPECT_THROW(service::require_offerable(job + "j", terms), UsageError);
+  terms.set_circuit(std::string(length + 1, 'c'));
+  EXPECT_THROW(service::require_offerable(job, terms), UsageError);
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ FakeDaemon::~FakeDaemon() {
 }
 
 std::unique_ptr<service::Submission> FakeDaemon::submission() const {
-  auto all = std::make_unique<service::Submission>(std::size_t{1} << 30);
-  for (const v1::SubmitRequest& part : parts) all->add(part);
+  auto all = std::make_unique<service::Submission>(std::size_t{1} << 30, budget_);
+  for (v1::SubmitRequest part : parts) all->add(std::move(part));
   return all;
 }
 

@@ -65,6 +65,7 @@ class FakeDaemon final : public v1::Party::Service {
   std::condition_variable changed_;
   bool is_result_wanted_ = false;
   int port_ = 0;
+  mutable service::MemoryBudget budget_{std::uint64_t{1} << 32};
   std::unique_ptr<grpc::Server> server_;
 };
 

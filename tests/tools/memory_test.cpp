@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <thread>
 
@@ -231,6 +232,79 @@ TEST_P(MemoryOf, HoldsNoSecretsAfterUse) {
       Store::open(of('A', ""), {.store_key = read_store_key(of('A', ".key"))}).global_key();
   EXPECT_FALSE(places_of(secrets_).empty())
       << "the keys searched for are not the actual ones: " << &held;
+}
+
+// Both parties learn both inputs of `bits` bits: what is read is also what is written.
+std::string copies(std::uint32_t bits) {
+  std::string gates;
+  for (std::uint32_t bit = 0; bit < 2 * bits; ++bit)
+    gates += "2 1 " + std::to_string(bit) + " " + std::to_string(bit) + " " +
+             std::to_string(2 * bits + bit) + " AND\n";
+  const std::string widths = "2 " + std::to_string(bits) + " " + std::to_string(bits) + "\n";
+  return std::to_string(2 * bits) + " " + std::to_string(4 * bits) + "\n" + widths + widths + "\n" +
+         gates;
+}
+
+TEST_F(Memory, HoldsNoRowsAfterUse) {
+  constexpr std::size_t kRows = 1100;  // more than one block of a file
+  make_files();
+  const Arguments amount = {"--ands", "1.2M", "--inputs", "600k", "--profile", "fast"};
+  both(preprocess_command, amount, amount);
+  const auto evaluate = [&](std::uint32_t bits, const std::string& type) {
+    write_private(path("copies.txt"), copies(bits));
+    const Arguments circuit = {"--circuit", path("copies.txt"), "--column",       "0=" + type,
+                               "--column",  "1=" + type,        "--rows-at-once", "1000"};
+    Arguments a = circuit, b = circuit;
+    fs::remove(of('A', ".out"));
+    fs::remove(of('B', ".out"));
+    a.insert(a.end(), {"--rows", of('A', ".csv"), "--out", of('A', ".out")});
+    b.insert(b.end(), {"--rows", of('B', ".csv"), "--out", of('B', ".out")});
+    both(run_command, a, b);
+    expect_none_left();
+  };
+  // A table of rows that `make_row` returns, of which some are searched for: from the character
+  // `from` on, `length` of them.
+  const auto make_table = [&](char party, std::size_t from, std::size_t length,
+                              const std::function<std::string()>& make_row) {
+    know(made_elsewhere(std::string("text of a row of ") + party, length, [&] {
+      std::string table = party == 'A' ? "0\n" : "1\n";
+      Bytes searched;
+      for (std::size_t row = 0; row < kRows; ++row) {
+        const std::string text = make_row();
+        table += text + "\n";
+        if (row % (kRows / 3) == 0)
+          searched.insert(searched.end(), text.begin() + static_cast<std::ptrdiff_t>(from),
+                          text.begin() + static_cast<std::ptrdiff_t>(from + length));
+      }
+      write_private(of(party, ".csv"), table);
+      return searched;
+    }));
+  };
+
+  for (const char party : {'A', 'B'}) {
+    make_table(party, 16, 32, [] { return hex_of(random_bytes(32)); });
+    know(made_elsewhere(std::string("row of ") + party, kInputBytes, [&] {
+      const std::string text = text_in(of(party, ".csv"));
+      Bytes value;
+      for (std::size_t i = 0; i < kInputBytes; ++i)
+        value.insert(value.begin(), static_cast<unsigned char>(
+                                        std::stoul(text.substr(2 + 2 * i, 2), nullptr, 16)));
+      return value;
+    }));
+  }
+  evaluate(256, "hex256");
+
+  for (const char party : {'A', 'B'})
+    make_table(party, 0, 16, [] {
+      std::string number;
+      for (const unsigned char byte : random_bytes(14)) number += static_cast<char>('1' + byte % 9);
+      return number + ".5";
+    });
+  evaluate(64, "fix64.8");
+
+  for (const char party : {'A', 'B'})
+    make_table(party, 0, 24, [] { return hex_of(random_bytes(12)); });
+  evaluate(192, "str24");
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ std::uint64_t number_from(const BitVector& value) {
 
 // A decimal number with a sign and a point: magnitude . 2^fraction, rounded to the nearest.
 struct Decimal {
+  ~Decimal() { wipe_object(scaled); }
   bool is_negative = false;
   Wide scaled = 0;
 };
@@ -58,7 +59,7 @@ Decimal decimal_from(std::string_view text, std::uint32_t fraction) {
     if (number.scaled >> kNumberBitsMax != 0) throw UsageError("the number is too large");
   }
   // Long division of the digits behind the point by their power of ten, bit by bit.
-  std::string digits(part);
+  SecretText digits = secret_text(part);
   for (std::uint32_t bit = 0; bit <= fraction; ++bit) {
     unsigned carry = 0;
     for (std::size_t i = digits.size(); i-- > 0;) {
@@ -73,18 +74,31 @@ Decimal decimal_from(std::string_view text, std::uint32_t fraction) {
   return number;
 }
 
-std::string decimal_text(std::uint64_t magnitude, bool is_negative, std::uint32_t fraction) {
+SecretText decimal_text(std::uint64_t magnitude, bool is_negative, std::uint32_t fraction) {
   const Wide scaled = magnitude;
-  std::string text =
-      (is_negative ? "-" : "") + std::to_string(static_cast<std::uint64_t>(scaled >> fraction));
+  SecretText text = secret_text(is_negative ? "-" : "");
+  char digits[20];  // of 2^64 - 1
+  const auto end = std::to_chars(std::begin(digits), std::end(digits),
+                                 static_cast<std::uint64_t>(scaled >> fraction));
+  text.insert(text.end(), digits, end.ptr);
+  wipe(digits, sizeof digits);
   Wide rest = scaled & ((Wide{1} << fraction) - 1);
-  if (rest != 0) text += '.';
+  if (rest != 0) text.push_back('.');
   while (rest != 0) {
     rest *= 10;
-    text += static_cast<char>('0' + static_cast<unsigned>(rest >> fraction));
+    text.push_back(static_cast<char>('0' + static_cast<unsigned>(rest >> fraction)));
     rest &= (Wide{1} << fraction) - 1;
   }
   return text;
+}
+
+// As circuit::print_value, without the first characters.
+SecretText printed(const BitVector& value, circuit::ValueFormat format, circuit::NumberBase base,
+                   std::size_t skipped = 0) {
+  std::string text = circuit::print_value(value, format, false, base);
+  SecretText kept = secret_text(std::string_view(text).substr(skipped));
+  wipe(text.data(), text.size());
+  return kept;
 }
 
 }  // namespace
@@ -135,10 +149,11 @@ BitVector ColumnType::parse(std::string_view field) const {
   switch (kind_) {
     case Kind::Value:
       return circuit::parse_value(field, bits_, format_, false);
-    case Kind::Hex:
-      return circuit::parse_value(
-          field.starts_with("0x") ? std::string(field) : "0x" + std::string(field), bits_,
-          circuit::ValueFormat::Integer, false);
+    case Kind::Hex: {
+      SecretText number = secret_text(field.starts_with("0x") ? "" : "0x");
+      number.insert(number.end(), field.begin(), field.end());
+      return circuit::parse_value(view_of(number), bits_, circuit::ValueFormat::Integer, false);
+    }
     case Kind::Text: {
       if (field.size() > bits_ / 8)
         throw UsageError("the text has " + std::to_string(field.size()) + " bytes, more than " +
@@ -163,20 +178,21 @@ BitVector ColumnType::parse(std::string_view field) const {
   return bits_from(number.is_negative ? std::uint64_t{0} - magnitude : magnitude, bits_);
 }
 
-std::string ColumnType::print(const BitVector& value) const {
+SecretText ColumnType::print(const BitVector& value) const {
   switch (kind_) {
     case Kind::Value:
-      return circuit::print_value(value, format_, false, base_);
+      return printed(value, format_, base_);
     case Kind::Hex:
-      return circuit::print_value(value, circuit::ValueFormat::Integer, false).substr(2);
+      return printed(value, circuit::ValueFormat::Integer, circuit::NumberBase::Hexadecimal, 2);
     case Kind::Text: {
-      std::string text;
+      SecretText text;
       for (std::size_t i = 0; i < value.size(); i += 8) {
         unsigned byte = 0;
         for (std::size_t j = 0; j < 8; ++j) byte |= unsigned{value[i + j]} << j;
-        text += static_cast<char>(byte);
+        text.push_back(static_cast<char>(byte));
       }
-      return text.substr(0, text.find_last_not_of('\0') + 1);
+      text.resize(view_of(text).find_last_not_of('\0') + 1);
+      return text;
     }
     case Kind::Unsigned:
     case Kind::Signed:

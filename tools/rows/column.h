@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/bit_vector.h"
+#include "base/secret_text.h"
 #include "circuitgen/formats/values.h"
 
 namespace tinyot::tools {
@@ -25,7 +26,7 @@ class ColumnType {
 
   // Fails: UsageError with what is wrong, never with the field, which may be secret.
   BitVector parse(std::string_view field) const;
-  std::string print(const BitVector& value) const;
+  SecretText print(const BitVector& value) const;
 
   const std::string& name() const { return name_; }
 

@@ -132,28 +132,31 @@ CsvWriter::CsvWriter(const std::filesystem::path& path)
     throw CommandError("cannot make " + path.string() + ": " + std::strerror(errno));
 }
 
-void CsvWriter::write_row(const std::vector<std::string>& fields) {
+void CsvWriter::write_row(const std::vector<SecretText>& fields) {
+  const auto add = [&](std::string_view text) {
+    pending_.insert(pending_.end(), text.begin(), text.end());
+  };
   // Many readers drop an empty line.
-  if (fields.size() == 1 && fields[0].empty()) pending_ += "\"\"";
+  if (fields.size() == 1 && fields[0].empty()) add("\"\"");
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (i > 0) pending_ += ',';
-    if (fields[i].find_first_of(kQuoted) == std::string::npos) {
-      pending_ += fields[i];
+    const std::string_view field = view_of(fields[i]);
+    if (i > 0) add(",");
+    if (field.find_first_of(kQuoted) == std::string_view::npos) {
+      add(field);
       continue;
     }
-    pending_ += '"';
-    for (const char c : fields[i]) pending_.append(c == '"' ? 2 : 1, c);
-    pending_ += '"';
+    add("\"");
+    for (const char c : field) pending_.insert(pending_.end(), c == '"' ? 2 : 1, c);
+    add("\"");
   }
-  pending_ += '\n';
+  add("\n");
   if (pending_.size() > kBlock) flush();
 }
 
 void CsvWriter::flush() {
-  if (!write_all(file_.get(), pending_))
+  if (!write_all(file_.get(), view_of(pending_)))
     throw CommandError("cannot write " + path_.string() + ": " + std::strerror(errno));
-  wipe(pending_.data(), pending_.size());
-  pending_.clear();
+  pending_ = {};
 }
 
 }  // namespace tinyot::tools

@@ -55,14 +55,14 @@ class CsvReader {
 class CsvWriter {
  public:
   explicit CsvWriter(const std::filesystem::path& path);
-  void write_row(const std::vector<std::string>& fields);
+  void write_row(const std::vector<SecretText>& fields);
   // Hands all rows to the system.
   void flush();
 
  private:
   std::filesystem::path path_;
   Descriptor file_;
-  std::string pending_;
+  SecretText pending_;
 };
 
 }  // namespace tinyot::tools

@@ -108,14 +108,14 @@ class OutputTable {
  public:
   // Fails: UsageError for --out of a party that learns nothing, and without it of one that does.
   OutputTable(const NamedCircuit& circuit, const RunJob& job) {
-    std::vector<std::string> header;
+    std::vector<SecretText> header;
     for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
       const circuit::OutputBundle& bundle = circuit.info().outputs[i];
       if (!circuit::receives(bundle.to, job.party)) continue;
       columns_.push_back({i, InputTable::type_of(*job.rows, {bundle.name, ""}, bundle.bits,
                                                  bundle.format, job.circuit.output_base)});
       const std::string& type = columns_.back().second.name();
-      header.push_back(bundle.name + (type.empty() ? "" : ":" + type));
+      header.push_back(secret_text(bundle.name + (type.empty() ? "" : ":" + type)));
     }
     if (columns_.empty() != !job.rows->out)
       throw UsageError(columns_.empty() ? std::string("party ") + letter(job.party) +
@@ -139,7 +139,7 @@ class OutputTable {
   void write(const online::InputValues& outputs, std::uint64_t rows) {
     if (!writer_) return;
     is_empty_ = false;
-    std::vector<std::string> fields(columns_.size());
+    std::vector<SecretText> fields(columns_.size());
     for (std::uint64_t row = 0; row < rows; ++row) {
       for (std::size_t i = 0; i < columns_.size(); ++i)
         fields[i] = columns_[i].second.print((*outputs[columns_[i].first])[row]);
