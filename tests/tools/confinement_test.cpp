@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -145,9 +146,12 @@ TEST_P(ConfinementTest, HasLimitsOfTheSystem) {
 
 // Whether a process has the word in its command line.
 bool is_running(const std::string& word) {
-  std::error_code ended;
-  for (const auto& entry : fs::directory_iterator("/proc"))
-    if (read_file(entry.path() / "cmdline").find(word) != std::string::npos) return true;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    std::ostringstream line;
+    // fails, and does not throw, where the process ends meanwhile
+    line << std::ifstream(entry.path() / "cmdline").rdbuf();
+    if (line.str().find(word) != std::string::npos) return true;
+  }
   return false;
 }
 
