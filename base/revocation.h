@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <vector>
 
 namespace tinyot {
 
@@ -14,5 +16,8 @@ class RevocationFlag {
  private:
   std::atomic<bool> is_set_ = false;
 };
+
+// Of all stores that a session uses: one, or shards.
+using Revocations = std::vector<std::shared_ptr<const RevocationFlag>>;
 
 }  // namespace tinyot

@@ -1,5 +1,7 @@
 #include "checks/session.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "crypto/random_oracle.h"
 
@@ -69,11 +71,10 @@ void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::u
 }
 
 Session::Session(Party me, const SessionIds& ids, const Delta& global_key, net::Channel& channel,
-                 crypto::Rng rng, net::PhaseLog& log,
-                 std::shared_ptr<const RevocationFlag> revocation)
+                 crypto::Rng rng, net::PhaseLog& log, Revocations revocations)
     : me_(me), ids_(ids), global_key_(global_key), channel_(channel), rng_(std::move(rng)),
       parts_seed_(rng_.block()), log_(log), transcripts_(ids.connection, me),
-      revocation_(std::move(revocation)) {}
+      revocations_(std::move(revocations)) {}
 
 Session::Session(const Session& whole, std::string_view kind, std::uint64_t number,
                  net::Channel& channel, net::PhaseLog& log)
@@ -86,10 +87,10 @@ Session::Session(const Session& whole, std::string_view kind, std::uint64_t numb
                                    .absorb(std::as_bytes(std::span(kind)))
                                    .absorb_object(whole.parts_seed_)
                                    .block()}),
-              log, whole.revocation_) {}
+              log, whole.revocations_) {}
 
 void Session::require_not_revoked() const {
-  if (revocation_ && revocation_->is_set())
+  if (std::ranges::any_of(revocations_, [](const auto& flag) { return flag->is_set(); }))
     throw StoreError(
         "the session is revoked: a check has failed on another of its connections; nothing is "
         "output, start a new session in a new store");

@@ -49,11 +49,10 @@ void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::u
 
 class Session {
  public:
-  // `global_key` is Delta^me, the key under which this party checks the peer's bits. `revocation`
-  // is that of the session's store; null if the session has no other connections.
+  // `global_key` is Delta^me, the key under which this party checks the peer's bits. `revocations`
+  // are those of the session's stores; none if the session has no other connections.
   Session(Party me, const SessionIds& ids, const Delta& global_key, net::Channel& channel,
-          crypto::Rng rng, net::PhaseLog& log,
-          std::shared_ptr<const RevocationFlag> revocation = nullptr);
+          crypto::Rng rng, net::PhaseLog& log, Revocations revocations = {});
   // A part of `whole`, for one unit of its work on `channel`: it has its own id, randomness,
   // counter and MAC transcripts, derived from those of `whole`, `kind` and `number`. Parts of
   // different numbers may be used on different threads.
@@ -88,7 +87,7 @@ class Session {
   net::PhaseLog& log_;
   MacTranscripts transcripts_;
   std::uint64_t counter_ = 0;
-  std::shared_ptr<const RevocationFlag> revocation_;
+  Revocations revocations_;
 };
 
 }  // namespace tinyot::checks

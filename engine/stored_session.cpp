@@ -81,8 +81,10 @@ void StoredSession::connect(std::vector<net::Parameter> parameters, const std::s
     return checks::establish_session(*channel_, rng, request_.party, std::move(parameters),
                                      session_id_of(manifest));
   });
+  Revocations revocations;
+  for (const storage::Store& store : stores_) revocations.push_back(store.revocation());
   session_.emplace(request_.party, ids, global_key_, *channel_, std::move(rng), log_,
-                   stores_.front().revocation());
+                   std::move(revocations));
 }
 
 void StoredSession::with_peer(const std::function<void(checks::Session&)>& work) {

@@ -84,7 +84,7 @@ void Peer::check(const config::Peer& config) {
 std::optional<std::string> Peer::refusal(const std::string& job, const wire::Terms& terms) {
   const Lock lock(mutex_);
   const auto reason = policy_.refusal(terms, Clock::now());
-  if (reason) log_refusal(job, *reason);
+  if (reason) log_refusal(job, *reason, submission_lines_);
   return reason;
 }
 
@@ -121,6 +121,7 @@ void Peer::cancel(const SharedJob& job) {
   leave_queue(*job);
   matched_.erase(job->id());
   forget_offer(job->id());
+  std::erase(to_offer_, job);
   evaluations_->cancel(*job);
   withdraw(*job);
 }
@@ -154,7 +155,7 @@ PeerStatus Peer::status() {
   if (refills_stopped_.empty() && !peers_refusal_.empty())
     status.refills_stopped = "the peer declines: " + peers_refusal_;
   status.stock = sessions_.stock();
-  status.risk = as_double(sessions_.record().total(open_risk()));
+  status.risk = as_double(sessions_.record().total(sessions_.open_risk()));
   for (const SessionStock& session : common_of(status.stock)) {
     if (session.left.ands == 0) continue;
     status.current = session.number;
@@ -172,7 +173,7 @@ PeerGauges Peer::gauges() {
     const Lock lock(mutex_);
     gauges.is_connected = link_ != nullptr;
     gauges.are_refills_stopped = !refills_stopped_.empty();
-    gauges.risk = as_double(sessions_.record().total(open_risk()));
+    gauges.risk = as_double(sessions_.record().total(sessions_.open_risk()));
     const engine::Work left = left_at_both();
     gauges.ands = left.ands;
     gauges.inputs = left.inputs;
@@ -199,7 +200,7 @@ std::string Peer::retire() {
 
 void Peer::resume_refills() {
   const Lock lock(mutex_);
-  sessions_.record().resume(open_risk());
+  sessions_.record().resume(sessions_.open_risk());
   local_failure_.reset();
   refills_stopped_.clear();
   refill_pause_ = {};

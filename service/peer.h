@@ -122,7 +122,7 @@ class Peer {
   void offer(const Job& job);
   void withdraw(const Job& job);
   void refuse(const std::string& job, const std::string& reason);
-  void log_refusal(const std::string& job, const std::string& reason);
+  void log_refusal(const std::string& job, const std::string& reason, LogRate& lines);
   void forget_offer(const std::string& job);
   void rejected(const std::string& connection);
   void offered(const wire::Offer& offer);
@@ -155,7 +155,6 @@ class Peer {
   void note_peers_answer(const std::string& reason);
   void stop_refills(const std::string& reason);
   BeginsBy cause_of_new_session();
-  Risk open_risk();
   std::uint64_t last_session();
   bool has_session(std::uint64_t number);
   bool take_slot(RefillTurn& turn);
@@ -206,7 +205,8 @@ class Peer {
     std::uint64_t free_bytes = 0;
   };
   std::optional<LocalFailure> local_failure_;
-  LogRate refusal_lines_, rejection_lines_, stock_lines_;
+  // Of this party's clients; of the peer.
+  LogRate submission_lines_, refusal_lines_, rejection_lines_, link_lines_, stock_lines_;
 
   std::unique_ptr<Evaluations> evaluations_;
   std::jthread stocker_, linker_;

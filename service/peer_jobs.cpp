@@ -70,6 +70,7 @@ void Peer::fail(const SharedJob& job, JobError error) {
   if (!shared_.jobs.fail(*job, error)) return;
   matched_.erase(job->id());
   forget_offer(job->id());
+  std::erase(to_offer_, job);
   shared_.metrics.evaluation(name(), outcome_name(error.error_class));
   log_event(LogLevel::Warning, "job failed",
             {{"peer", name()}, {"job", job->id()}, {"error", error.message}});

@@ -69,7 +69,8 @@ void Peer::link_is_up(std::shared_ptr<PeerLink> link) {
   link_ = std::move(link);
   is_stock_awaited_ = true;
   last_error_.clear();
-  log_event(LogLevel::Info, "peer connected", {{"peer", name()}});
+  if (const auto suppressed = link_lines_.admit(Clock::now()))
+    log_event(LogLevel::Info, "peer connected", {{"peer", name()}, {"suppressed", *suppressed}});
   send_stock();
   to_offer_.clear();
   for (SharedJob& job : shared_.jobs.of_peer(name())) to_offer_.push_back(std::move(job));
@@ -79,8 +80,10 @@ void Peer::link_is_up(std::shared_ptr<PeerLink> link) {
 void Peer::link_is_down(const std::string& why) {
   std::shared_ptr<PeerLink> ended;  // destroyed without the lock
   const Lock lock(mutex_);
-  if (link_ || !last_error_.starts_with(why))
-    log_event(LogLevel::Warning, "peer not connected", {{"peer", name()}, {"error", why}});
+  const bool is_news = link_ || !last_error_.starts_with(why);
+  if (const auto suppressed = is_news ? link_lines_.admit(Clock::now()) : std::nullopt)
+    log_event(LogLevel::Warning, "peer not connected",
+              {{"peer", name()}, {"error", why}, {"suppressed", *suppressed}});
   ended.swap(link_);
   last_error_ = why;
   if (!last_rejection_.empty()) last_error_ += "; rejected: " + last_rejection_;
@@ -126,9 +129,9 @@ void Peer::rejected(const std::string& connection) {
               {{"peer", name()}, {"error", last_rejection_}, {"suppressed", *suppressed}});
 }
 
-void Peer::log_refusal(const std::string& job, const std::string& reason) {
+void Peer::log_refusal(const std::string& job, const std::string& reason, LogRate& lines) {
   shared_.metrics.refusal(name(), "this_party");
-  if (const auto suppressed = refusal_lines_.admit(Clock::now()))
+  if (const auto suppressed = lines.admit(Clock::now()))
     log_event(LogLevel::Warning, "job refused",
               {{"peer", name()},
                {"job", job},
@@ -138,7 +141,7 @@ void Peer::log_refusal(const std::string& job, const std::string& reason) {
 }
 
 void Peer::refuse(const std::string& job, const std::string& reason) {
-  log_refusal(job, reason);
+  log_refusal(job, reason, refusal_lines_);
   wire::Message message;
   message.mutable_refuse()->set_job(job);
   message.mutable_refuse()->set_reason(foreign_text(reason));

@@ -185,12 +185,6 @@ engine::PreprocessRequest Peer::refill_request(std::uint64_t session) const {
   return request;
 }
 
-Risk Peer::open_risk() {
-  Risk risk;
-  for (const SessionStock& session : sessions_.stock()) risk += session.risk;
-  return risk;
-}
-
 // A session of its own account replaces one that this party cannot fill any further.
 BeginsBy Peer::cause_of_new_session() {
   const auto stock = sessions_.stock();
@@ -226,7 +220,7 @@ std::optional<std::string> Peer::refusal_to_refill(std::uint64_t session) {
   const engine::PreprocessRequest request = refill_request(session);
   if (const auto shortage = engine::disk_shortage(request.store, engine::space_for(request, left)))
     return shortage->what();
-  if (auto reason = sessions_.record().refusal_to_refill(open_risk())) return reason;
+  if (auto reason = sessions_.record().refusal_to_refill(sessions_.open_risk())) return reason;
   if (!has_session(session) && session <= sessions_.record().last_number())
     return "session " + std::to_string(session) + " has ended";
   if (!has_session(session))

@@ -63,6 +63,7 @@ SessionRecord::State SessionRecord::read() const {
   for (const record::Beginning& begun : coded.begun())
     state.begun.push_back({Clock::time_point(std::chrono::seconds(begun.at_unix_s())),
                            begun.is_by_claim() ? BeginsBy::PeersClaim : BeginsBy::OwnAccount});
+  state.ended_numbers.assign(coded.ended_number().begin(), coded.ended_number().end());
   state.ended = risk_from(coded.ended());
   state.accepted = risk_from(coded.accepted());
   return state;
@@ -78,6 +79,7 @@ void SessionRecord::write(State next) {
         std::chrono::duration_cast<std::chrono::seconds>(begun.at.time_since_epoch()).count());
     added.set_is_by_claim(begun.by == BeginsBy::PeersClaim);
   }
+  for (const std::uint64_t number : next.ended_numbers) coded.add_ended_number(number);
   put_risk(next.ended, *coded.mutable_ended());
   put_risk(next.accepted, *coded.mutable_accepted());
   std::string text;
@@ -134,12 +136,24 @@ void SessionRecord::add_begun(std::uint64_t number, BeginsBy by, Clock::time_poi
   write(std::move(next));
 }
 
-void SessionRecord::add_ended(const Risk& risk) {
-  if (risk == Risk{}) return;
+void SessionRecord::add_ended(std::uint64_t number, const Risk& risk) {
   const std::lock_guard lock(mutex_);
+  if (std::ranges::find(state_.ended_numbers, number) != state_.ended_numbers.end()) return;
   State next = state_;
+  next.ended_numbers.push_back(number);
   next.ended += risk;
   write(std::move(next));
+}
+
+bool SessionRecord::has_ended(std::uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::find(state_.ended_numbers, number) != state_.ended_numbers.end();
+}
+
+void SessionRecord::removed(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  State next = state_;
+  if (std::erase(next.ended_numbers, number) > 0) write(std::move(next));
 }
 
 Risk SessionRecord::total(const Risk& open) const {

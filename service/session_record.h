@@ -38,8 +38,11 @@ class SessionRecord {
   std::optional<std::string> refusal_to_begin(BeginsBy by, Clock::time_point now) const;
   void add_begun(std::uint64_t number, BeginsBy by, Clock::time_point now);
 
-  // Of a session that has ended.
-  void add_ended(const Risk& risk);
+  // The risk of a session that has ended counts once, also if its directory is removed later.
+  void add_ended(std::uint64_t number, const Risk& risk);
+  bool has_ended(std::uint64_t number) const;
+  // The directory of the session is gone.
+  void removed(std::uint64_t number);
   // Of all sessions that have ended, and of `open` ones.
   Risk total(const Risk& open) const;
   // Why no unit may be begun; empty if one may.
@@ -56,6 +59,7 @@ class SessionRecord {
     };
     std::uint64_t last_number = 0, retired_below = 0;
     std::vector<Beginning> begun;
+    std::vector<std::uint64_t> ended_numbers;  // of which the directory is still there
     Risk ended, accepted;
   };
   State read() const;

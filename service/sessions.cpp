@@ -41,15 +41,18 @@ Sessions::Open::Open(storage::Store opened)
     : store(std::move(opened)),
       params(SecurityParameters::make(engine::begun_parameters(store.manifest()))) {}
 
+void Sessions::Open::read_budget() {
+  if (Clock::now() < budget_read + kBudgetInterval) return;
+  budget_read = Clock::now();
+  risk = store.attempts().risk;
+  const UnitPlan unit = params.plan(params.unit()).front();
+  has_room = params.within(unit, risk).has_value() && store.manifest().units_made < kUnitsMax;
+  budget_spent = as_double(risk) / as_double(params.risk_limit());
+}
+
 SessionStock Sessions::Open::stock(std::uint64_t number) {
   const storage::Manifest& manifest = store.manifest();
-  if (budget_read + kBudgetInterval < Clock::now()) {
-    budget_read = Clock::now();
-    risk = store.attempts().risk;
-    const UnitPlan unit = params.plan(params.unit()).front();
-    has_room = params.within(unit, risk).has_value() && manifest.units_made < kUnitsMax;
-    budget_spent = as_double(risk) / as_double(params.risk_limit());
-  }
+  read_budget();
   const MaterialCounts left = store.left();
   return {.number = number,
           .id = short_name(engine::session_id_of(manifest)),
@@ -60,7 +63,6 @@ SessionStock Sessions::Open::stock(std::uint64_t number) {
           .left = engine::work_in(left, params.material()),
           .has_room = has_room,
           .budget_spent = budget_spent,
-          .risk = risk,
           .bytes = store.store_bytes()};
 }
 
@@ -145,11 +147,21 @@ std::vector<RevokedSession> Sessions::take_revoked() {
   return std::exchange(revoked_, {});
 }
 
+Risk Sessions::open_risk() {
+  Risk risk;
+  const std::lock_guard lock(mutex_);
+  for (const std::uint64_t number : numbers())
+    if (!record_.has_ended(number)) risk += risk_of(number);
+  return risk;
+}
+
 // Of the units that it has outstanding; all that a session may have if it cannot be read.
 Risk Sessions::risk_of(std::uint64_t number) {
   try {
     Open* const open = look_at(number);
-    return open == nullptr ? Risk{} : open->store.attempts().risk;
+    if (open == nullptr) return {};
+    open->read_budget();
+    return open->risk;
   } catch (const Error&) {
     return risk_limit(sigma_, 1);
   }
@@ -157,16 +169,18 @@ Risk Sessions::risk_of(std::uint64_t number) {
 
 // False if it is in use; the next call tries again. Its risk is recorded before its log is removed.
 bool Sessions::remove(std::uint64_t number) {
+  open_.erase(number);  // what it has read may be old
   const Risk risk = risk_of(number);
   open_.erase(number);
   try {
     if (storage::Store::exists(path_of(number))) storage::retire_store(path_of(number), store_key_);
-    if (recorded_.insert(number).second) record_.add_ended(risk);
+    record_.add_ended(number, risk);
+    std::error_code error;
+    fs::remove_all(path_of(number), error);
+    if (!error) record_.removed(number);
   } catch (const StoreError&) {
     return false;
   }
-  std::error_code error;
-  fs::remove_all(path_of(number), error);
   return true;
 }
 

@@ -30,7 +30,6 @@ struct SessionStock {
   engine::Work left;
   bool has_room = false;    // for further units
   double budget_spent = 0;  // part of the session's sigma
-  Risk risk;                // of its outstanding units
   std::uint64_t bytes = 0;
 };
 
@@ -54,6 +53,8 @@ class Sessions {
   // Oldest first, without those that have been revoked. These are removed as soon as their stores
   // are no longer in use.
   std::vector<SessionStock> stock();
+  // Of all units that are outstanding in sessions that have not ended.
+  Risk open_risk();
   // Those that stock() has found revoked since the last call.
   std::vector<RevokedSession> take_revoked();
 
@@ -73,6 +74,7 @@ class Sessions {
   struct Open {
     explicit Open(storage::Store opened);
     SessionStock stock(std::uint64_t number);
+    void read_budget();
     storage::Store store;
     SecurityParameters params;
     Clock::time_point budget_read{};  // its log of attempts is long
@@ -94,7 +96,6 @@ class Sessions {
   std::map<std::uint64_t, Open> open_;
   std::set<std::uint64_t>
       noted_;  // sessions whose revocation or unreadable store has been reported
-  std::set<std::uint64_t> recorded_;  // sessions whose risk is among those of the ended ones
   std::vector<RevokedSession> revoked_;
 };
 

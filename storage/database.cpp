@@ -59,6 +59,11 @@ void View::check_not_revoked() const {
   if (manifest_.state == SessionState::Revoked)
     throw StoreError("the session is revoked: " + manifest_.revoked_reason +
                      "; start a new session in a new store");
+  // Another user in this process has announced it, and is about to write it.
+  if (database_.revocation()->is_set())
+    throw StoreError(
+        "the session is revoked: a check has failed on another of its connections; start a new "
+        "session in a new store");
 }
 
 namespace {

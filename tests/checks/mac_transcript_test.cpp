@@ -109,12 +109,14 @@ TEST(MacTranscript, DoesNotSettleOnceTheSessionIsRevoked) {
   for (const bool in_parts : {false, true}) {
     const Outcomes outcomes = run_sessions(
         [&](Session& session) {
-          const auto revocation = std::make_shared<RevocationFlag>();
+          // of the shards of a session
+          const auto first = std::make_shared<RevocationFlag>();
+          const auto second = std::make_shared<RevocationFlag>();
           PhaseLog log;
           Session other(session.me(), {session.id(), session.id()}, session.global_key(),
-                        session.channel(), session.rng().fork(), log, revocation);
+                        session.channel(), session.rng().fork(), log, {first, second});
           settle_transcripts(other);
-          if (session.me() == Party::A) revocation->set();
+          if (session.me() == Party::A) second->set();
           if (!in_parts) return (void)settle_transcripts(other);
           Session part(other, "test", 0, session.channel(), log);
           settle_part(other, part);

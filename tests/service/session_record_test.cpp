@@ -9,6 +9,8 @@
 #include "service/foreign_text.h"
 #include "service/log_rate.h"
 #include "service/refill_slots.h"
+#include "service/sessions.h"
+#include "storage/store_files.h"
 
 namespace tinyot::service {
 namespace {
@@ -68,27 +70,48 @@ TEST_F(SessionRecordTest, ClockThatIsSetBackForgetsNothing) {
 
 TEST_F(SessionRecordTest, RisksOfEndedSessionsAddUp) {
   const Risk of_one = risk_limit(40, 1);
-  for (int i = 0; i < 15; ++i) open().add_ended(of_one);
+  for (std::uint64_t number = 1; number <= 15; ++number) open().add_ended(number, of_one);
   EXPECT_FALSE(open().refusal_to_refill({}).has_value());
   // What is open now counts too.
   const auto refusal = open().refusal_to_refill(of_one + of_one);
   ASSERT_TRUE(refusal.has_value());
   EXPECT_NE(refusal->find("2^-35.9"), std::string::npos) << *refusal;
-  open().add_ended(of_one);
-  open().add_ended(of_one);
+  open().add_ended(16, of_one);
+  open().add_ended(17, of_one);
   EXPECT_TRUE(open().refusal_to_refill({}).has_value());
+}
+
+// Its directory may be there still when the daemon is started again.
+TEST_F(SessionRecordTest, RiskOfAnEndedSessionCountsOnce) {
+  const Risk of_one = risk_limit(40, 1);
+  for (int i = 0; i < 100; ++i) open().add_ended(1, of_one);
+  EXPECT_TRUE(open().has_ended(1));
+  EXPECT_EQ(open().total({}), of_one);
+  open().removed(1);
+  EXPECT_FALSE(open().has_ended(1));
+  EXPECT_EQ(open().total({}), of_one);
+}
+
+// A store that cannot be read says nothing of its units.
+TEST_F(SessionRecordTest, SessionThatCannotBeReadHasAllRiskOfOne) {
+  Sessions sessions(directory_ / "peer", std::nullopt, {.sigma = 40});
+  EXPECT_EQ(sessions.open_risk(), Risk{});
+  std::filesystem::create_directory(sessions.path_of(1));
+  std::ofstream(storage::StoreFiles(sessions.path_of(1)).database) << "not a store";
+  EXPECT_TRUE(sessions.stock().empty());
+  EXPECT_EQ(sessions.open_risk(), risk_limit(40, 1));
 }
 
 TEST_F(SessionRecordTest, OperatorResumes) {
   SessionRecord record = open(1);
   record.add_begun(1, BeginsBy::OwnAccount, now_);
-  record.add_ended(risk_limit(30, 1));
+  record.add_ended(1, risk_limit(30, 1));
   ASSERT_TRUE(record.refusal_to_refill({}).has_value());
   record.resume({});
   EXPECT_FALSE(open(1).refusal_to_refill({}).has_value());
   EXPECT_TRUE(may_begin(open(1), BeginsBy::OwnAccount, now_));
   // From then on as much may be risked as from the beginning.
-  record.add_ended(risk_limit(30, 1));
+  record.add_ended(2, risk_limit(30, 1));
   EXPECT_TRUE(open(1).refusal_to_refill({}).has_value());
   EXPECT_EQ(open(1).last_number(), 1u);
 }

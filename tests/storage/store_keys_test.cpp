@@ -114,6 +114,7 @@ TEST_F(StoreTest, RevocationReachesAllHandlesAtOnce) {
   first.erase_keys();
   EXPECT_TRUE(known->is_set());
   EXPECT_NE(second.manifest().state, SessionState::Revoked);
+  EXPECT_TRUE(mentions(message_of([&] { second.require_not_revoked(); }), "on another of its"));
   first.revoke("for a test");
   EXPECT_TRUE(mentions(message_of([&] { second.require_not_revoked(); }), "is revoked"));
 }
