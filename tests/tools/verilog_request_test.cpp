@@ -374,6 +374,37 @@ TEST_F(VerilogRequestTest, BubblewrapThatFailsIsNoFaultOfTheDesign) {
   EXPECT_TRUE(ended_with(import_with_path(folder, {"--require-sandbox"}), 2, reason));
 }
 
+// Macros that end with the first half of what opens a comment, or with an escaped name that goes on
+// after them: what is a string to the scan is none to Yosys, or the other way round.
+TEST_F(VerilogRequestTest, RefusesRequestsThatTheScanTakesForStrings) {
+  const std::string key = "localparam K = \"" + path("key.hex") + "\";\n";
+  const std::string include = "include \"" + path("part.v") + "\"";
+  const std::vector<std::string> fills = {
+      "`define C(x) /x\n" + key + "`C(*) \" */ initial $readmemb(K, m); // \"",
+      "`define S /\n" + key + "`S* \" */ initial $readmemb(K, m); // \"",
+      "`define S /``*\n" + key + "`S \" */ initial $readmemb(K, m); // \"",
+      "`define E \\q\n" + key + "wire `E\" = 0; initial $readmemb(K, m); wire `E\" = 0;",
+      "`define E \\q\nwire `E\" ; `" + include + " // \"",
+      key + "genvar \\a\v\" ; initial $readmemb(K, m); genvar \\b\v\" ;",
+      key + "genvar \\a\f\" ; initial $readmemb(K, m); genvar \\b\f\" ;"};
+  const std::string folder = yosys_only();
+  for (const std::string& fill : fills) {
+    write_file(path("design.v"), table_design(fill));
+    EXPECT_TRUE(ended_with(import_with_path(folder, {}), 2)) << fill;
+    EXPECT_FALSE(fs::exists(path("top.txt"))) << fill;
+    fs::remove(path("top.txt"));
+  }
+}
+
+TEST_F(VerilogRequestTest, ErrorsHaveNoControlCharactersOfTheDesign) {
+  for (const char* design :
+       {"module top((* owner = \"\\033[31mX\\007\" *) input a, output y); assign y = a; endmodule\n",
+        "(* blackbox *) module foo(input A, output Y); endmodule\n"
+        "module top(input a, output y); (* src = \"\\033[31mX\\007\" *) foo u(.A(a), .Y(y));\n"
+        "endmodule\n"})
+    EXPECT_EQ(import_text(design).err.find('\033'), std::string::npos) << design;
+}
+
 // What Yosys has written is data of the design as well.
 TEST_F(VerilogRequestTest, RefusesCellsWhosePortsDoNotFit) {
   const auto with_cell = [](const std::string& cell) {
