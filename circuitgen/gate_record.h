@@ -1,11 +1,12 @@
 // A record of the gates of a circuit, by which later generations are compared with the first one:
-// a hash of 64 bits at the end of each block of gates. It detects mistakes, such as a function that
-// does not do the same on each call; no peer chooses what it is compared with, so the hash need not
-// be cryptographic.
+// a hash of 64 bits at the end of each block of gates. It detects a function that does not do the
+// same on each call, and a file that is changed while it is in use. Hashes of one process are
+// compared with each other only, and begin with a value that nobody else knows.
 #pragma once
 
 #include <bit>
 #include <cstdint>
+#include <random>
 #include <vector>
 
 #include "circuitgen/canonical_stream.h"
@@ -34,7 +35,15 @@ class GateHash {
   std::uint64_t value() const { return value_; }
 
  private:
-  std::uint64_t value_ = 0;
+  static std::uint64_t value_of_process() {
+    static const std::uint64_t kValue = [] {
+      std::random_device random;
+      return std::uint64_t{random()} << 32 | random();
+    }();
+    return kValue;
+  }
+
+  std::uint64_t value_ = value_of_process();
 };
 
 }  // namespace tinyot::circuit

@@ -119,9 +119,10 @@ void PreprocessRun::begin_store() {
     if (request_.session && !session_file_) begin_session(manifest);
   });
   is_new_ = !store_;
-  if (is_new_)
-    store_ = storage::Store::create(request_.store, manifest, session_->global_key(),
-                                    plan_.estimate.disk_bytes, request_.store_key);
+  if (!is_new_) return;
+  if (request_.before_new_store) request_.before_new_store();
+  store_ = storage::Store::create(request_.store, manifest, session_->global_key(),
+                                  plan_.estimate.disk_bytes, request_.store_key);
 }
 
 // A party that crashed may have lost units that the other one has: both continue from the units

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -34,6 +35,8 @@ struct PreprocessRequest {
   // limit for the units in progress, used to choose the unit size if it is left open
   std::uint64_t memory_bytes = kPlanMemoryBytes;
   bool resume = false;
+  // Called before a new store is made; an exception ends the job.
+  std::function<void()> before_new_store = {};
   bool stores = true;  // false: the material is discarded, to measure the cost of making it
 };
 

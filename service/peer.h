@@ -170,10 +170,13 @@ class Peer {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::shared_ptr<PeerLink> link_;  // null: not connected
+  // Before the port, which rejects connections on a thread of its own.
+  std::string last_error_, last_rejection_;
+  // Of this party's clients; of the peer.
+  LogRate submission_lines_, refusal_lines_, rejection_lines_, link_lines_, stock_lines_;
   StreamPort port_;
   Sessions sessions_;
   Policy policy_;
-  std::string last_error_, last_rejection_;
   bool is_stopping_ = false;
   std::map<std::string, Offered> offers_;  // of the peer, by job
   std::size_t offers_bytes_ = 0;
@@ -205,8 +208,6 @@ class Peer {
     std::uint64_t free_bytes = 0;
   };
   std::optional<LocalFailure> local_failure_;
-  // Of this party's clients; of the peer.
-  LogRate submission_lines_, refusal_lines_, rejection_lines_, link_lines_, stock_lines_;
 
   std::unique_ptr<Evaluations> evaluations_;
   std::jthread stocker_, linker_;

@@ -69,6 +69,7 @@ wire::Message PeerLink::receive() {
     if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
         message.body_case() == wire::Message::BODY_NOT_SET)
       throw NetworkError("the peer sent a malformed message");
+    message.DiscardUnknownFields();  // which take more memory than in the message
     return message;
   }
 }
@@ -99,7 +100,7 @@ void PeerLink::write_all(const std::stop_token& stop) {
       }
       if (is_drained && drained_) drained_();
     }
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     in_->set_deadline(std::chrono::steady_clock::now());
   }
 }

@@ -197,7 +197,7 @@ void Peer::offered(const wire::Offer& offer) {
   const std::string& id = offer.job();
   if (!is_name(id)) throw NetworkError("the peer offers a job without a name");
   forget_offer(id);
-  const std::size_t bytes = offer.ByteSizeLong();
+  const std::size_t bytes = offer.SpaceUsedLong();
   if (offers_.size() >= shared_.config.jobs_max() || offers_bytes_ + bytes > kOffersBytesMax)
     return refuse(id, "the peer has offered more jobs than this daemon keeps");
   if (const auto reason = policy_.refusal(offer.terms(), Clock::now())) return refuse(id, *reason);

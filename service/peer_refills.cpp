@@ -36,15 +36,6 @@ class LowPriority {
   LowPriority() { ::setpriority(PRIO_PROCESS, 0, kRefillNice); }
 };
 
-class RefillObserver final : public Observer {
- public:
-  explicit RefillObserver(std::function<void()> begins) : begins_(std::move(begins)) {}
-  void began(std::uint64_t, std::uint64_t) override { begins_(); }
-
- private:
-  const std::function<void()> begins_;
-};
-
 }  // namespace
 
 void Peer::send_stock() {
@@ -261,8 +252,8 @@ void Peer::note_peers_answer(const std::string& reason) {
 
 void Peer::lead_refill(const std::stop_token& stop) {
   RefillTurn turn;
-  if (!take_slot(turn)) return;
-  turn.slot.reset();  // a peer that does not answer keeps no slot from the others
+  // A peer that does not answer keeps no slot from the others.
+  if (!shared_.refill_slots.is_turn_of(name(), Clock::now())) return;
   wire::Refill order;
   bool begins = false;
   {
@@ -349,11 +340,11 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
   std::optional<engine::PreprocessResult> result;
   std::optional<JobError> error;
   try {
-    // The store has been made, and no unit has begun.
-    RefillObserver observer([&] {
-      if (is_new && order.session() > sessions_.record().last_number())
-        sessions_.record().add_begun(order.session(), cause, SessionRecord::Clock::now());
-    });
+    // A session that is broken off at any time after that has been counted.
+    request.before_new_store = [&] {
+      sessions_.record().add_begun(order.session(), cause, SessionRecord::Clock::now());
+    };
+    Observer observer;
     result = engine::preprocess(request, observer, cancel.get_token());
   } catch (const std::exception&) {
     error = current_error();
@@ -367,8 +358,8 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
   shared_.metrics.refill(name(), result.has_value(), result ? result->ands : 0);
   if (result) {
     shared_.metrics.traffic(name(), "refill", traffic_of(result->phases));
-    // A peer could make nothing in between, to have the pause after a broken refill forgotten.
-    if (result->ands > 0) refill_pause_ = {};
+    // A peer could let some refills end well, to have the pause after broken ones forgotten.
+    if (result->ands > 0) refill_pause_ /= 2;
     log_event(LogLevel::Info, "stock refilled",
               {{"peer", name()},
                {"session", short_name(engine::session_id_of(result->store))},

@@ -14,11 +14,7 @@ RefillSlots::Slot::~Slot() {
   slots_.taken_.remove(this);
 }
 
-std::unique_ptr<RefillSlots::Slot> RefillSlots::take(const std::string& peer,
-                                                     const ByteCount& moved,
-                                                     std::function<void(End)> end,
-                                                     Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
+bool RefillSlots::is_next(const std::string& peer, Clock::time_point now) {
   std::erase_if(waiting_, [&](const Waiting& other) {
     return other.peer != peer && other.asked + kWaitRenewal < now;
   });
@@ -26,12 +22,10 @@ std::unique_ptr<RefillSlots::Slot> RefillSlots::take(const std::string& peer,
   if (mine == waiting_.end()) mine = waiting_.insert(waiting_.end(), {peer, now});
   mine->asked = now;
   const auto before = static_cast<std::size_t>(std::distance(waiting_.begin(), mine));
-  if (taken_.size() + before < count_) {
-    waiting_.erase(mine);
-    std::unique_ptr<Slot> slot(new Slot(*this, moved, std::move(end), now));
-    taken_.push_back(slot.get());
-    return slot;
-  }
+  return taken_.size() + before < count_;
+}
+
+void RefillSlots::end_slow_ones(Clock::time_point now) {
   for (Slot* const slot : taken_) {
     if (slot == taken_.front() && slot->begun_ + kTurn <= now) slot->end_(End::AfterUnit);
     const auto elapsed = now - slot->measured_;
@@ -44,7 +38,28 @@ std::unique_ptr<RefillSlots::Slot> RefillSlots::take(const std::string& peer,
     slot->measured_ = now;
     if (is_slow) slot->end_(End::AtOnce);
   }
-  return nullptr;
+}
+
+bool RefillSlots::is_turn_of(const std::string& peer, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (is_next(peer, now)) return true;
+  end_slow_ones(now);
+  return false;
+}
+
+std::unique_ptr<RefillSlots::Slot> RefillSlots::take(const std::string& peer,
+                                                     const ByteCount& moved,
+                                                     std::function<void(End)> end,
+                                                     Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (!is_next(peer, now)) {
+    end_slow_ones(now);
+    return nullptr;
+  }
+  std::erase_if(waiting_, [&](const Waiting& other) { return other.peer == peer; });
+  std::unique_ptr<Slot> slot(new Slot(*this, moved, std::move(end), now));
+  taken_.push_back(slot.get());
+  return slot;
 }
 
 }  // namespace tinyot::service

@@ -50,6 +50,10 @@ class RefillSlots {
     std::uint64_t moved_before_ = 0;
   };
 
+  // Whether take() would return a slot. `peer` keeps its place among those that wait, as long as it
+  // asks again, or takes the slot, within kWaitRenewal.
+  bool is_turn_of(const std::string& peer, Clock::time_point now);
+
   // `moved`: the bytes that the refill has moved, in both directions; `end` ends it. Both outlive
   // the slot. Null if all slots are taken or others have waited longer; `peer` then waits, as long
   // as it asks again within kWaitRenewal.
@@ -57,13 +61,17 @@ class RefillSlots {
                              std::function<void(End)> end, Clock::time_point now);
 
  private:
-  const std::size_t count_;
-  std::mutex mutex_;
-  std::list<Slot*> taken_;  // oldest first
   struct Waiting {
     std::string peer;
     Clock::time_point asked;
   };
+  // Both under the lock.
+  bool is_next(const std::string& peer, Clock::time_point now);
+  void end_slow_ones(Clock::time_point now);
+
+  const std::size_t count_;
+  std::mutex mutex_;
+  std::list<Slot*> taken_;      // oldest first
   std::list<Waiting> waiting_;  // longest first
 };
 

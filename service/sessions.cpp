@@ -27,6 +27,23 @@ std::uint64_t number_in(std::string_view text) {
   return read.ec == std::errc() && read.ptr == text.data() + text.size() ? number : 0;
 }
 
+fs::path path_in(const fs::path& directory, std::uint64_t number) {
+  std::string name = std::to_string(number);
+  name.insert(0, name.size() < 6 ? 6 - name.size() : 0, '0');
+  return directory / name;
+}
+
+std::vector<std::uint64_t> numbers_in(const fs::path& directory) {
+  std::vector<std::uint64_t> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    const std::uint64_t number = number_in(entry.path().filename().string());
+    if (number > 0 && entry.path() == path_in(directory, number)) found.push_back(number);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
 fs::path private_directory(fs::path directory) {
   std::error_code error;
   fs::create_directories(directory, error);
@@ -76,30 +93,33 @@ Sessions::Sessions(fs::path directory, std::optional<storage::StoreKey> store_ke
       fs::remove_all(path_of(number), error);  // not made completely
       continue;
     }
-    // Opened alone, a store is recovered.
-    (void)storage::Store::open(path_of(number), {.store_key = store_key_});
+    try {
+      // Opened alone, a store is recovered.
+      (void)storage::Store::open(path_of(number), {.store_key = store_key_});
+    } catch (const storage::KeysErased&) {
+      // stock() ends the session.
+    }
     // The process ended between making the store and recording it.
     if (number > record_.last_number())
       record_.add_begun(number, BeginsBy::OwnAccount, SessionRecord::Clock::now());
   }
 }
 
-fs::path Sessions::path_of(std::uint64_t number) const {
-  std::string name = std::to_string(number);
-  name.insert(0, name.size() < 6 ? 6 - name.size() : 0, '0');
-  return directory_ / name;
+void Sessions::check(const fs::path& directory, const std::optional<storage::StoreKey>& store_key) {
+  (void)SessionRecord(directory / kRecordFile, {});
+  for (const std::uint64_t number : numbers_in(directory)) {
+    const fs::path path = path_in(directory, number);
+    if (!storage::Store::exists(path)) continue;
+    try {
+      (void)storage::Store::open(path,
+                                 {.purpose = storage::Purpose::Inspect, .store_key = store_key});
+    } catch (const storage::KeysErased&) {
+    }
+  }
 }
 
-std::vector<std::uint64_t> Sessions::numbers() const {
-  std::vector<std::uint64_t> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory_, error)) {
-    const std::uint64_t number = number_in(entry.path().filename().string());
-    if (number > 0 && entry.path() == path_of(number)) found.push_back(number);
-  }
-  std::ranges::sort(found);
-  return found;
-}
+fs::path Sessions::path_of(std::uint64_t number) const { return path_in(directory_, number); }
+std::vector<std::uint64_t> Sessions::numbers() const { return numbers_in(directory_); }
 
 Sessions::Open* Sessions::look_at(std::uint64_t number) {
   auto found = open_.find(number);
@@ -124,14 +144,15 @@ std::vector<SessionStock> Sessions::stock() {
       Open* const open = look_at(number);
       if (open == nullptr) continue;
       const storage::Manifest& manifest = open->store.manifest();
-      if (manifest.state != storage::SessionState::Revoked) {
-        sessions.push_back(open->stock(number));
+      const bool is_revoked = manifest.state == storage::SessionState::Revoked;
+      if (is_revoked || open->store.revocation()->is_set()) {
+        end_revoked(number, is_revoked ? manifest.revoked_reason : "a check has failed");
         continue;
       }
-      // A process may have ended after it had retired the session, with its directory still there.
-      if (noted_.insert(number).second && number >= record_.retired_below())
-        revoked_.push_back({number, manifest.revoked_reason});
-      (void)remove(number);
+      sessions.push_back(open->stock(number));
+    } catch (const storage::KeysErased& error) {
+      // A process ended after it had erased the keys, and before it wrote why.
+      end_revoked(number, error.what());
     } catch (const Error& error) {
       open_.erase(number);
       if (noted_.insert(number).second)
@@ -140,6 +161,13 @@ std::vector<SessionStock> Sessions::stock() {
     }
   }
   return sessions;
+}
+
+// A process may have ended after it had retired the session, with its directory still there.
+void Sessions::end_revoked(std::uint64_t number, const std::string& reason) {
+  if (noted_.insert(number).second && number >= record_.retired_below())
+    revoked_.push_back({number, reason});
+  (void)remove(number);
 }
 
 std::vector<RevokedSession> Sessions::take_revoked() {

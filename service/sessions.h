@@ -45,6 +45,10 @@ class Sessions {
   Sessions(std::filesystem::path directory, std::optional<storage::StoreKey> store_key,
            SessionRecord::Limits limits);
 
+  // Reads what the constructor will recover, and changes nothing. Fails: StoreError.
+  static void check(const std::filesystem::path& directory,
+                    const std::optional<storage::StoreKey>& store_key);
+
   std::filesystem::path path_of(std::uint64_t number) const;
   const std::optional<storage::StoreKey>& store_key() const { return store_key_; }
 
@@ -85,6 +89,7 @@ class Sessions {
 
   std::vector<std::uint64_t> numbers() const;
   Open* look_at(std::uint64_t number);
+  void end_revoked(std::uint64_t number, const std::string& reason);
   bool remove(std::uint64_t number);
   Risk risk_of(std::uint64_t number);
 

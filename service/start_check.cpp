@@ -71,6 +71,8 @@ class Check {
     if (config.has_tls()) result_.tls = read_tls(config.tls());
     for (const config::Peer& peer : config.peer()) {
       named([&] { Peer::check(peer); });
+      of("peer " + peer.name(),
+         [&] { check_sessions(fs::path(config.directory()) / peer.name()); });
       if (!peer.has_key()) continue;
       const net::Identity identity = engine::read_identity(peer.key());
       note_end("peer " + peer.name() + ": key", peer.key(), identity.valid_until());
@@ -111,10 +113,20 @@ class Check {
   }
 
   void read_store_key(const std::string& file) {
+    as_usage_errors([&] { result_.store_key = storage::read_store_key(file); });
+  }
+
+  void check_sessions(const fs::path& directory) const {
+    as_usage_errors([&] { Sessions::check(directory, result_.store_key); });
+  }
+
+  // The operator has to mend what is wrong, so that it is not tried again.
+  template <class Work>
+  static void as_usage_errors(const Work& work) {
     try {
-      result_.store_key = storage::read_store_key(file);
+      work();
     } catch (const StoreError& error) {
-      throw UsageError(error.what());
+      throw UsageError(error.what(), error.remedy());
     }
   }
 

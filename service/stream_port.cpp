@@ -38,8 +38,8 @@ void StreamPort::accept_all(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     try {
       admit(listener_->accept(admission_of(endpoint_), stop));
-    } catch (const Error&) {
-      // None arrived, or this one is not the peer's; the next may be.
+    } catch (const std::exception&) {
+      // None arrived, or this one is not the peer's, or there is no memory for it; the next may be.
     }
   }
 }

@@ -61,7 +61,7 @@ Store::Store(std::shared_ptr<Database> database, Purpose purpose, bool is_adopte
   if (protection() == KeyProtection::Erased) {
     // A revocation was interrupted before the manifest was written; some keys may be left.
     if (purpose != Purpose::Inspect) complete_revocation();
-    throw StoreError("the keys of the store in " + directory().string() +
+    throw KeysErased("the keys of the store in " + directory().string() +
                      " are erased: nothing in it can be used, start a new session in a new store");
   }
   (void)ScopedSecret<Delta>(database_->keys().global_key());  // checks that it can be read

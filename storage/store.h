@@ -55,6 +55,11 @@ struct StoreIsCopy : StoreError {
   using StoreError::StoreError;
 };
 
+// Its keys have been erased, but nothing says why: a revocation was interrupted.
+struct KeysErased : StoreError {
+  using StoreError::StoreError;
+};
+
 // The request of a run.
 struct ReservationRequest {
   MaterialCounts counts;

@@ -172,5 +172,45 @@ TEST_F(ScriptedPeerTest, SilentConnectionsTakeLittleMemory) {
   }
 }
 
+// Fields that the daemon does not know take much more memory than in the message.
+TEST_F(ScriptedPeerTest, UnknownFieldsOfOffersTakeLittleMemory) {
+  Setup setup;
+  setup.daemon_b = "jobs_max: 1000000";
+  make_with_scripted(Party::A, setup, {});
+  b_->start();
+  const std::uint64_t before = peak_memory_of(b_->pid());
+  ScriptedPeer::RawLink link(*peer_);
+  std::jthread reader([&] {
+    try {
+      while (link.receive().refuse().job() != "last") {
+      }
+    } catch (const NetworkError&) {
+    }
+  });
+  try {
+    for (std::size_t i = 0; i < 400; ++i) {
+      wire::Message message;
+      message.mutable_offer()->set_job("job-" + std::to_string(i));
+      wire::Terms& terms = *message.mutable_offer()->mutable_terms();
+      terms.set_circuit("aes128");
+      terms.set_fingerprint(std::string(64, '0'));
+      terms.set_is_built_in(true);
+      terms.set_lanes(1);
+      auto* unknown = terms.GetReflection()->MutableUnknownFields(&terms);
+      for (int k = 0; k < 32000; ++k) unknown->AddGroup(15);
+      link.send(message);
+    }
+    wire::Message last;
+    last.mutable_offer()->set_job("last");
+    last.mutable_offer()->mutable_terms()->set_circuit("forbidden");
+    link.send(last);
+  } catch (const NetworkError& error) {
+    ADD_FAILURE() << error.what();
+  }
+  reader.join();
+  const std::uint64_t after = peak_memory_of(b_->pid());
+  if (kMeasuresMemory) EXPECT_LT(after, before + kMemoryMax);
+}
+
 }  // namespace
 }  // namespace tinyot::test

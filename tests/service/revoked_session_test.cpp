@@ -1,5 +1,6 @@
 // A peer fails a check on one connection of a session while others have material in memory: none of
 // them gives an output any more.
+#include "storage/store.h"
 #include "tests/service/scripted_peer.h"
 
 namespace tinyot::test {
@@ -152,6 +153,16 @@ TEST_F(RevokedSessionTest, RunningJobOfOtherWorkerEndsAtLeader) {
   EXPECT_FALSE(first.end().is_done) << "it was evaluated on revoked material";
   expect_nothing_of("running");
   expect_revoked();
+}
+
+// A revocation that was interrupted after the keys had been erased.
+TEST_F(RevokedSessionTest, StartsWithSessionWhoseRevocationWasInterrupted) {
+  take_the_place_of(Party::A, {}, {});
+  b_->stop();
+  storage::Store::open(b_->stores() / "alice" / "000001", {}).erase_keys();
+  b_->start();
+  EXPECT_TRUE(becomes_true([&] { return b_->client().ands_left() == 0; }));
+  EXPECT_NE(b_->stop().err.find("session revoked"), std::string::npos);
 }
 
 }  // namespace

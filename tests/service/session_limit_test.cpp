@@ -221,5 +221,40 @@ TEST_P(ClaimTest, FollowerGetsFewSessions) {
 INSTANTIATE_TEST_SUITE_P(SessionLimitTest, ClaimTest,
                          ::testing::Values(Claim::kNothingLeft, Claim::kNoSessions));
 
+// Each refill is broken off once the daemon has made the store of a new session, and before the
+// first unit.
+TEST_F(SessionLimitTest, SessionsBrokenOffBeforeTheirFirstUnitCount) {
+  constexpr std::uint64_t kPerDay = 2;
+  Setup setup;
+  setup.peer_b = "sessions_per_day: 2";
+  make_with_scripted(Party::A, setup, {.low = 2000, .high = 5000});
+  b_->start();
+  peer_->connect();
+  std::uint64_t begun = 0;
+  std::string reason;
+  EXPECT_TRUE(becomes_true([&] {
+    const wire::Refill order = peer_->refill_order(begun + 1);
+    const wire::RefillAnswer answer = peer_->order(order);
+    reason = answer.reason();
+    if (answer.begins()) {
+      ++begun;
+      EXPECT_THROW(peer_->refill(order,
+                                 [&](const Outgoing& message) {
+                                   if (message.tag == 0x3001) throw NetworkError("broken off");
+                                 }),
+                   Error);
+      EXPECT_TRUE(becomes_true([&] { return has_session(begun); })) << begun;
+    }
+    return begun > kPerDay + 1 || reason.find("within 24 hours") != std::string::npos;
+  })) << reason;
+  EXPECT_LE(begun, kPerDay);
+  // Neither a restart nor the number makes them forgotten.
+  b_->stop();
+  b_->start();
+  peer_->connect();
+  EXPECT_NE(peer_->order(peer_->refill_order(begun + 1)).reason().find("within 24 hours"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace tinyot::test

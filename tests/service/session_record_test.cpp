@@ -194,6 +194,24 @@ TEST_F(RefillSlotsTest, FreeSlotGoesToThePeerThatHasWaitedLongest) {
   EXPECT_NE(of("second", now_ + 10s), nullptr);
 }
 
+// Of a party that leads, while its peer answers.
+TEST_F(RefillSlotsTest, PlaceIsKeptUntilTheSlotIsTaken) {
+  const auto of = [&](const std::string& peer, RefillSlots::Clock::time_point now) {
+    return slots_.take(
+        peer, moved_, [](RefillSlots::End) {}, now);
+  };
+  EXPECT_TRUE(slots_.is_turn_of("first", now_));
+  EXPECT_EQ(of("second", now_ + 1s), nullptr);
+  EXPECT_FALSE(slots_.is_turn_of("third", now_ + 1s));
+  auto slot = of("first", now_ + 2s);
+  EXPECT_NE(slot, nullptr);
+  slot.reset();
+  EXPECT_FALSE(slots_.is_turn_of("first", now_ + 3s)) << "the second has waited longer";
+  // A peer that does not answer keeps it no longer.
+  EXPECT_TRUE(slots_.is_turn_of("second", now_ + 4s));
+  EXPECT_NE(of("fourth", now_ + 4s + RefillSlots::kWaitRenewal + 1s), nullptr);
+}
+
 TEST(LogRateTest, SomeAtOnceThenOneASecond) {
   LogRate rate;
   const auto now = LogRate::Clock::now() + 1ms;

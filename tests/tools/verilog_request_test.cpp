@@ -396,9 +396,33 @@ TEST_F(VerilogRequestTest, RefusesRequestsThatTheScanTakesForStrings) {
   }
 }
 
+// Without a sandbox: names for values and expressions.
+TEST_F(VerilogRequestTest, RefusesMacrosThatAreNotPlain) {
+  const std::string folder = yosys_only();
+  const auto status_of = [&](const std::string& fill) {
+    write_file(path("design.v"),
+               fill + "\nmodule top(input [3:0] a, output [3:0] y); assign y = a; endmodule\n");
+    fs::remove(path("top.txt"));
+    return import_with_path(folder, {}).status;
+  };
+  for (const char* fill :
+       {"`define W 4", "`define W 4 // bits", "`define M (`W + 1)", "`define E",
+        "`define K 4'b10\\\n10", "`define W 4\n`ifdef W\n`undef W\n`endif",
+        "`define A ((1 << 2) - $clog2(8))",
+        "`define N 2\nmodule part(input a); wire [`N:0] w; wire v = w[`N]; endmodule"})
+    EXPECT_EQ(status_of(fill), 0) << fill;
+  for (const char* fill :
+       {"`define F(x) x", "`define F (x) (x)\n`define G(y) y", "`define D /", "`define P *",
+        "`define Q \"", "`define B \\q", "`define J a``b", "`define E\nwire w = 1/`E*2;",
+        "`define E\nwire w = 1`E/ 2;", "`define W 4 // \\\n5", "`define C /* x */ 4",
+        "`define R $readmem", "`define E\n`define D 1`E/ 2"})
+    EXPECT_EQ(status_of(fill), 2) << fill;
+}
+
 TEST_F(VerilogRequestTest, ErrorsHaveNoControlCharactersOfTheDesign) {
   for (const char* design :
-       {"module top((* owner = \"\\033[31mX\\007\" *) input a, output y); assign y = a; endmodule\n",
+       {"module top((* owner = \"\\033[31mX\\007\" *) input a, output y); assign y = a; "
+        "endmodule\n",
         "(* blackbox *) module foo(input A, output Y); endmodule\n"
         "module top(input a, output y); (* src = \"\\033[31mX\\007\" *) foo u(.A(a), .Y(y));\n"
         "endmodule\n"})

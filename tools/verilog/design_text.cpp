@@ -34,11 +34,12 @@ constexpr std::string_view kRead = "readmem", kInclude = "include";
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_of_name(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '$'; }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\v' || c == '\f'; }
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
 class Scan {
  public:
-  Scan(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  Scan(std::string_view text, const std::string& file, Macros macros)
+      : text_(text), file_(file), macros_(macros) {}
 
   void run() {
     while (at_ < text_.size()) {
@@ -99,6 +100,7 @@ class Scan {
   void read_directive() {
     if (starts("`\"")) refuse("`\" makes a string of macros: write the string");
     if (starts("``")) {
+      refuse_unless_any("``, which joins the text of macros");
       at_ += 2;
       return;
     }
@@ -108,7 +110,59 @@ class Scan {
     refuse_dollar_within(name);
     if (kInclude.starts_with(name))
       refuse("`" + std::string(name) + ", which a macro could complete to `include: rename it");
+    if (macros_ == Macros::Plain) refuse_neighbours(name);
     at_ += 1 + name.size();
+    if (macros_ == Macros::Plain && name == "define") check_plain_macro();
+  }
+
+  void refuse_unless_any(const std::string& what) const {
+    if (macros_ != Macros::Any)
+      refuse(what +
+             ": without a sandbox, a macro is a name for a value or an expression, so that it "
+             "cannot change what is a string or a comment; write its text, or install bubblewrap");
+  }
+
+  // A macro's text, which may be empty, is part of what stands before and after it.
+  void refuse_neighbours(std::string_view name) const {
+    constexpr std::string_view kOpening = "/*\\\"`";
+    const std::size_t end = at_ + 1 + name.size();
+    if ((at_ > 0 && kOpening.find(text_[at_ - 1]) != kOpening.npos) ||
+        (end < text_.size() && kOpening.find(text_[end]) != kOpening.npos))
+      refuse_unless_any("a macro next to one of / * \\ \" `: put a blank between them");
+  }
+
+  // From the end of `define on: the name, and the text to the end of the line.
+  void check_plain_macro() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+    at_ += name_from(at_).size();
+    if (starts("(")) refuse_unless_any("a macro with arguments");
+    for (; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
+      if (starts("//")) {
+        const std::string_view comment = text_.substr(at_, text_.find('\n', at_) - at_);
+        if (comment.find('\\') != comment.npos)
+          refuse_unless_any("a macro with a \\ in its comment");
+        return;
+      }
+      if (starts("\\\n")) {
+        ++at_;
+        continue;
+      }
+      if (text_[at_] == '/' || text_[at_] == '*' || text_[at_] == '\\' || text_[at_] == '"')
+        refuse_unless_any("a macro with one of / * \\ \" in its text");
+      if (text_[at_] == '`') {
+        if (starts("``") || starts("`\"")) refuse_unless_any("a macro that joins texts");
+        const std::string_view used = name_from(at_ + 1);
+        refuse_neighbours(used);
+        refuse_dollar_within(used);
+        at_ += used.size();
+      } else if (text_[at_] == '$') {
+        read_system_name();
+        --at_;
+      } else if (is_letter(text_[at_])) {
+        read_name();
+        --at_;
+      }
+    }
   }
 
   // Yosys calls a system function by its escaped name, too.
@@ -154,6 +208,7 @@ class Scan {
 
   std::string_view text_;
   const std::string& file_;
+  const Macros macros_;
   std::size_t at_ = 0;
 };
 
@@ -180,10 +235,11 @@ std::string design_text(const std::string& file) {
   std::erase(text, '\r');  // Yosys leaves them out, also within names
   if (std::ranges::any_of(text, [](unsigned char c) { return c < ' ' && !is_space(c); }))
     fail("it is not a text: it has control characters, or is compressed");
-  refuse_requests(text, file);
   return text;
 }
 
-void refuse_requests(std::string_view text, const std::string& file) { Scan(text, file).run(); }
+void refuse_requests(std::string_view text, const std::string& file, Macros macros) {
+  Scan(text, file, macros).run();
+}
 
 }  // namespace tinyot::tools

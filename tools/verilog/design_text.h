@@ -7,13 +7,23 @@
 namespace tinyot::tools {
 
 // The content of the file, without carriage returns, which Yosys leaves out. Fails: UsageError if
-// it is not a text file of at most 64 MiB, and as refuse_requests.
+// it is not a text file of at most 64 MiB.
 std::string design_text(const std::string& file);
+
+// Macros that a design may use.
+enum class Macros {
+  Any,
+  // Names for values and expressions, without arguments. The text of one has nothing of which
+  // strings, comments or escaped names are made, and none is next to such text; so there are as
+  // many of these after the expansion as before it.
+  Plain,
+};
 
 // Refuses what asks for a file or a command: `include, functions of C (DPI), and system functions
 // that are not about values. Macros are not expanded: a name that one could complete to such a
 // request is refused, and so is text in which Yosys may see other strings and comments than this
-// does. Fails: UsageError naming file, line and what to write instead.
-void refuse_requests(std::string_view text, const std::string& file);
+// does; but macros other than plain ones can build those. Fails: UsageError naming file, line and
+// what to write instead.
+void refuse_requests(std::string_view text, const std::string& file, Macros macros);
 
 }  // namespace tinyot::tools

@@ -120,8 +120,10 @@ int circuit_import(const Arguments& arguments) {
   const PortRoles roles = roles_from(line);
   const Limits limits = limits_from(line);
   const std::string content = design_text(design);
+  refuse_requests(content, design, Macros::Any);  // before Yosys is looked for
   const Confinement yosys = confined_yosys();
   require_sandbox(yosys, line.has("require-sandbox"), line.common().quiet);
+  if (yosys.sandbox() == Sandbox::None) refuse_requests(content, design, Macros::Plain);
   const std::vector<Candidate> candidates =
       import_design(yosys, {design, content, line.text("top")}, roles,
                     line.has("depth") ? Goal::Depth : Goal::Ands, limits, line.common().quiet);

@@ -27,20 +27,20 @@ std::string described(const Cell& cell) {
          ")";
 }
 
+// Texts of the netlist become parts of messages.
+const std::string& printable(const std::string& text) {
+  if (std::ranges::any_of(text, [](unsigned char c) { return c < ' ' || c == 127; }))
+    throw UsageError("the netlist has a name or an attribute with control characters");
+  return text;
+}
+
 // The place in the design, which comes after those in the library of Yosys that the cell was mapped
 // with.
 std::string source_of(const Json& attributes, const std::string& file) {
   const std::string places = attributes.value("src", std::string());
-  const std::string place = places.substr(places.rfind('|') + 1);
+  const std::string place = printable(places.substr(places.rfind('|') + 1));
   const std::string prefix = std::string(kDesignFile) + ":";
   return place.starts_with(prefix) ? file + ":" + place.substr(prefix.size()) : place;
-}
-
-// Control characters are in no name of a design.
-const std::string& printable(const std::string& name) {
-  if (std::ranges::any_of(name, [](unsigned char c) { return c < ' '; }))
-    throw UsageError("the netlist has a name with control characters");
-  return name;
 }
 
 class NetlistReader {
@@ -86,13 +86,17 @@ class NetlistReader {
     DesignPort read{
         printable(name), direction == "input", nets_of(port.at("bits"), "port " + name), {}};
     for (const auto& [attribute, value] : module_.at("netnames").at(name).at("attributes").items())
-      if (value.is_string()) read.attributes[attribute] = value;
+      if (value.is_string()) read.attributes[attribute] = printable(value);
     netlist_.ports.push_back(std::move(read));
   }
 
   void read_cell(const std::string& name, const Json& json) {
-    Cell cell{
-        printable(name), json.at("type"), source_of(json.at("attributes"), file_), {}, {}, {}};
+    Cell cell{printable(name),
+              printable(json.at("type")),
+              source_of(json.at("attributes"), file_),
+              {},
+              {},
+              {}};
     if (const std::string kind = forbidden_kind(cell.type); !kind.empty())
       refuse(cell, "is " + kind +
                        ": a circuit keeps no state and always drives its wires. Give each output a "
