@@ -349,6 +349,7 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
   } catch (const std::exception&) {
     error = current_error();
   }
+  sessions_.refilled(order.session());
   const Lock lock(mutex_);
   is_refilling_ = false;
   const std::uint64_t revoked_before = revoked_;

@@ -175,6 +175,11 @@ std::vector<RevokedSession> Sessions::take_revoked() {
   return std::exchange(revoked_, {});
 }
 
+void Sessions::refilled(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  open_.erase(number);
+}
+
 Risk Sessions::open_risk() {
   Risk risk;
   const std::lock_guard lock(mutex_);

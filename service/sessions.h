@@ -57,6 +57,9 @@ class Sessions {
   // Oldest first, without those that have been revoked. These are removed as soon as their stores
   // are no longer in use.
   std::vector<SessionStock> stock();
+  // A refill has ended: what has been read of the session's units is old.
+  void refilled(std::uint64_t number);
+
   // Of all units that are outstanding in sessions that have not ended.
   Risk open_risk();
   // Those that stock() has found revoked since the last call.
