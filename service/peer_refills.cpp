@@ -195,7 +195,8 @@ Risk Peer::open_risk() {
 BeginsBy Peer::cause_of_new_session() {
   const auto stock = sessions_.stock();
   const auto can_be_filled = [&](const SessionStock& session) {
-    return session.number >= sessions_.retired_below() && session.has_room &&
+    return session.number >= sessions_.retired_below() &&
+           session.number <= sessions_.record().last_number() && session.has_room &&
            session.profile == profile_ && session.sigma == config_.sigma();
   };
   return std::ranges::any_of(stock, can_be_filled) ? BeginsBy::PeersClaim : BeginsBy::OwnAccount;
@@ -238,10 +239,9 @@ std::optional<std::string> Peer::refusal_to_refill(std::uint64_t session) {
   if (const auto shortage = engine::disk_shortage(request.store, engine::space_for(request, left)))
     return shortage->what();
   if (auto reason = sessions_.record().refusal_to_refill(open_risk())) return reason;
-  if (!has_session(session) && session <= sessions_.record().last_number())
-    return "session " + std::to_string(session) + " has ended";
-  if (!has_session(session))
+  if (session > sessions_.record().last_number())
     return sessions_.record().refusal_to_begin(cause_of_new_session(), SessionRecord::Clock::now());
+  if (!has_session(session)) return "session " + std::to_string(session) + " has ended";
   return std::nullopt;
 }
 
@@ -366,9 +366,10 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
   std::optional<engine::PreprocessResult> result;
   std::optional<JobError> error;
   try {
-    // The store has been made, and no unit has begun.
+    // The store has been made, perhaps by an earlier refill that could not record it, and no unit
+    // has begun.
     RefillObserver observer([&] {
-      if (is_new && order.session() > sessions_.record().last_number())
+      if (order.session() > sessions_.record().last_number())
         sessions_.record().add_begun(order.session(), cause, SessionRecord::Clock::now());
     });
     result = engine::preprocess(request, observer, cancel.get_token());

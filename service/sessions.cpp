@@ -155,16 +155,33 @@ Risk Sessions::risk_of(std::uint64_t number) {
   }
 }
 
-// False if it is in use; the next call tries again. Its risk is recorded before its log is removed.
+// Once. False if it cannot be recorded, which is reported once.
+bool Sessions::record_end(std::uint64_t number, const Risk& risk) {
+  if (recorded_.contains(number)) return true;
+  try {
+    record_.add_ended(risk);
+  } catch (const StoreError& error) {
+    if (unrecorded_.insert(number).second)
+      log_event(LogLevel::Error, "end of session cannot be recorded",
+                {{"store", path_of(number).string()}, {"error", error.what()}});
+    return false;
+  }
+  recorded_.insert(number);
+  return true;
+}
+
+// False if it is in use, or its end cannot be recorded; the next call tries again. Its risk is
+// recorded before its log is removed.
 bool Sessions::remove(std::uint64_t number) {
   const Risk risk = risk_of(number);
   open_.erase(number);
   try {
     if (storage::Store::exists(path_of(number))) storage::retire_store(path_of(number), store_key_);
-    if (recorded_.insert(number).second) record_.add_ended(risk);
+    noted_.insert(number);  // this revocation is no news
   } catch (const StoreError&) {
     return false;
   }
+  if (!record_end(number, risk)) return false;
   std::error_code error;
   fs::remove_all(path_of(number), error);
   return true;

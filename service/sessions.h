@@ -85,6 +85,7 @@ class Sessions {
   Open* look_at(std::uint64_t number);
   bool remove(std::uint64_t number);
   Risk risk_of(std::uint64_t number);
+  bool record_end(std::uint64_t number, const Risk& risk);
 
   const std::filesystem::path directory_;
   const std::optional<storage::StoreKey> store_key_;
@@ -94,7 +95,8 @@ class Sessions {
   std::map<std::uint64_t, Open> open_;
   std::set<std::uint64_t>
       noted_;  // sessions whose revocation or unreadable store has been reported
-  std::set<std::uint64_t> recorded_;  // sessions whose risk is among those of the ended ones
+  std::set<std::uint64_t> recorded_;    // sessions whose risk is among those of the ended ones
+  std::set<std::uint64_t> unrecorded_;  // of which it has been reported that it cannot be
   std::vector<RevokedSession> revoked_;
 };
 
