@@ -120,6 +120,20 @@ TEST(LinkTest, TooLongMessageEndsTheLink) {
   EXPECT_THROW(links.a->receive(), PeerCheated);
 }
 
+// What waits to be sent to it takes memory of this party.
+TEST(LinkTest, PeerThatDoesNotReadLosesTheLink) {
+  constexpr std::size_t kBytes = std::size_t{60} << 20;  // more than the sockets take
+  Ports ports;
+  Links links(ports);
+  auto ended =
+      std::async(std::launch::async, [&] { EXPECT_THROW(links.b->receive(), NetworkError); });
+  const std::string text(60'000, 'x');
+  for (std::size_t sent = 0; sent < kBytes; sent += text.size()) links.b->send(withdrawal(text));
+  EXPECT_FALSE(links.b->has_room());
+  EXPECT_EQ(ended.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  links.b->shut_down();
+}
+
 TEST(StreamPortTest, StreamsFindTheirCounterparts) {
   Ports ports;
   std::vector<std::unique_ptr<net::ByteStream>> sent;
