@@ -19,17 +19,20 @@ using service::StreamPort;
 namespace wire = service::wire;
 
 struct Ports {
-  static engine::Endpoint endpoint(const std::string& port, bool listen) {
+  explicit Ports(std::chrono::seconds idle_timeout = std::chrono::seconds(10))
+      : idle(idle_timeout) {}
+  engine::Endpoint endpoint(bool listen) const {
     engine::Endpoint endpoint;
     endpoint.listen = listen;
     endpoint.address = {"127.0.0.1", port};
-    endpoint.timeouts = {std::chrono::seconds(10), std::chrono::seconds(10)};
+    endpoint.timeouts = {std::chrono::seconds(10), idle};
     return endpoint;
   }
+  const std::chrono::seconds idle;
   std::string port = reserved_port();
   std::atomic<int> arrivals{0};
-  StreamPort a{endpoint(port, true), [this](std::uint64_t) { ++arrivals; }};
-  StreamPort b{endpoint(port, false), [](std::uint64_t) {}};
+  StreamPort a{endpoint(true), [this](std::uint64_t) { ++arrivals; }};
+  StreamPort b{endpoint(false), [](std::uint64_t) {}};
 };
 
 struct Links {
@@ -120,10 +123,10 @@ TEST(LinkTest, TooLongMessageEndsTheLink) {
   EXPECT_THROW(links.a->receive(), PeerCheated);
 }
 
-// What waits to be sent to it takes memory of this party.
+// What waits to be sent to it takes memory of this party, however long it may be silent.
 TEST(LinkTest, PeerThatDoesNotReadLosesTheLink) {
   constexpr std::size_t kBytes = std::size_t{60} << 20;  // more than the sockets take
-  Ports ports;
+  Ports ports(std::chrono::seconds(600));
   Links links(ports);
   auto ended =
       std::async(std::launch::async, [&] { EXPECT_THROW(links.b->receive(), NetworkError); });
