@@ -56,13 +56,16 @@ class UnwritableRecordTest : public ScriptedPeerTest {
     EXPECT_EQ(opened.manifest().units_made, 0u);
     EXPECT_EQ(opened.attempts().risk, Risk{});
   }
-  // It counts as one that has begun within this day.
+  // It counts as one that has begun within this day, of this party's own account.
   void expect_recorded(std::uint64_t session) {
+    using service::BeginsBy;
     using service::SessionRecord;
+    const auto now = SessionRecord::Clock::now();
     const SessionRecord record(stores() / "record", {.sessions_per_day = 1});
     EXPECT_EQ(record.last_number(), session);
-    EXPECT_TRUE(record.refusal_to_begin(service::BeginsBy::OwnAccount, SessionRecord::Clock::now())
-                    .has_value());
+    EXPECT_TRUE(record.refusal_to_begin(BeginsBy::OwnAccount, now).has_value());
+    const SessionRecord of_two(stores() / "record", {.sessions_per_day = 2});
+    EXPECT_FALSE(of_two.refusal_to_begin(BeginsBy::PeersClaim, now).has_value());
   }
   void expect_in_log() {
     const Ended ended = honest().stop();
