@@ -39,11 +39,13 @@ class ClaimOfPeer : public StoreTest, public ::testing::WithParamInterface<Party
     std::vector<std::future<engine::PreprocessResult>> results;
     for (const Party party : {Party::A, Party::B})
       results.push_back(std::async(std::launch::async, [&, party] { return make(party); }));
-    for (std::size_t i = 0; i < results.size(); ++i) try {
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      try {
         (void)results[i].get();
-      } catch (...) {
+      } catch (const Error&) {
         errors[i] = std::current_exception();
       }
+    }
     return errors;
   }
   void expect_refilled() {
@@ -59,7 +61,7 @@ class ClaimOfPeer : public StoreTest, public ::testing::WithParamInterface<Party
     (void)store.grant({.counts = counts, .at_least = {}});  // without the other party
   }
   // The peer, which is the test's parameter, uses up what it has of these kinds before each refill.
-  // So many refills make `made` each time, and no more.
+  // The honest party gets `wanted` objects of kind `made` twice, and no more.
   void expect_bound(const std::vector<MaterialKind>& kinds, MaterialKind made,
                     std::uint64_t wanted) {
     const Party honest = peer_of(GetParam());

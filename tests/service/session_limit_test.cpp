@@ -183,7 +183,7 @@ TEST_F(UsedUpTest, LeaderThatKeepsItsInputsGetsNoMoreAnds) {
   EXPECT_NE(log.find("the peer claims to have less left than"), std::string::npos) << log;
 }
 
-// Then no refill begins.
+// The honest party has twice high of both kinds, whatever the leader's stock is: no refill begins.
 TEST_F(UsedUpTest, LeaderThatUsesUpEverythingGetsNoMore) {
   begin(Party::A);
   b_->start();
