@@ -150,6 +150,7 @@ class Peer {
   void follow_refill(const wire::Refill& order, const std::stop_token& stop);
   wire::Refill next_refill();
   engine::PreprocessRequest refill_request(std::uint64_t session) const;
+  bool has_all_but_for_claims(const engine::Work& own);
   std::optional<std::string> refusal_to_refill(std::uint64_t session);
   void set_local_failure(const std::string& message);
   void note_peers_answer(const std::string& reason);

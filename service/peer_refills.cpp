@@ -186,6 +186,17 @@ BeginsBy Peer::cause_of_new_session() {
   return std::ranges::any_of(stock, can_be_filled) ? BeginsBy::PeersClaim : BeginsBy::OwnAccount;
 }
 
+// Whether this party has so much that only the peer's claims make it store more: of both kinds, or
+// of one that the peer claims to lack.
+bool Peer::has_all_but_for_claims(const engine::Work& own) {
+  const engine::Work both = left_at_both();
+  const bool has_ands = own.ands >= kStockMax * high_.ands,
+             has_inputs = own.inputs >= kStockMax * high_.inputs;
+  if (has_ands && both.ands < high_.ands) return true;
+  if (has_inputs && both.inputs < high_.inputs) return true;
+  return has_ands && has_inputs;
+}
+
 // Why this party takes part in no refill of this session now; empty if it does. The peer decides
 // neither how often sessions begin, nor how soon a refill follows one that it has broken off.
 std::optional<std::string> Peer::refusal_to_refill(std::uint64_t session) {
@@ -205,17 +216,16 @@ std::optional<std::string> Peer::refusal_to_refill(std::uint64_t session) {
     own.inputs += stock.left.inputs;
     if (stock.number == session) left = stock.counts;
   }
-  if (own.ands >= kStockMax * high_.ands && own.inputs >= kStockMax * high_.inputs)
-    return "this party has " + std::to_string(own.ands) +
-           " ANDs in stock, and the peer claims to have less than low of them";
+  if (has_all_but_for_claims(own))
+    return "this party has " + std::to_string(own.ands) + " ANDs and " +
+           std::to_string(own.inputs) + " inputs in stock, more than the peer claims to have";
   const engine::PreprocessRequest request = refill_request(session);
   if (const auto shortage = engine::disk_shortage(request.store, engine::space_for(request, left)))
     return shortage->what();
   if (auto reason = sessions_.record().refusal_to_refill(sessions_.open_risk())) return reason;
-  if (!has_session(session) && session <= sessions_.record().last_number())
-    return "session " + std::to_string(session) + " has ended";
-  if (!has_session(session))
+  if (session > sessions_.record().last_number())
     return sessions_.record().refusal_to_begin(cause_of_new_session(), SessionRecord::Clock::now());
+  if (!has_session(session)) return "session " + std::to_string(session) + " has ended";
   return std::nullopt;
 }
 

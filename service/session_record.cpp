@@ -84,7 +84,14 @@ void SessionRecord::write(State next) {
   put_risk(next.accepted, *coded.mutable_accepted());
   std::string text;
   google::protobuf::TextFormat::PrintToString(coded, &text);
-  storage::replace_file(file_, std::as_bytes(std::span(text)));
+  try {
+    storage::replace_file(file_, std::as_bytes(std::span(text)));
+  } catch (const StoreError& error) {
+    throw StoreError(
+        "the record of the sessions with this peer cannot be written, and no session begins that "
+        "is not recorded: " +
+        std::string(error.what()));
+  }
   state_ = std::move(next);
 }
 

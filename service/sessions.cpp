@@ -200,19 +200,38 @@ Risk Sessions::risk_of(std::uint64_t number) {
   }
 }
 
-// False if it is in use; the next call tries again. Its risk is recorded before its log is removed.
+// False if it cannot be recorded, which is reported once.
+bool Sessions::record_end(std::uint64_t number, const Risk& risk) {
+  try {
+    record_.add_ended(number, risk);
+  } catch (const StoreError& error) {
+    if (unrecorded_.insert(number).second)
+      log_event(LogLevel::Error, "end of session cannot be recorded",
+                {{"store", path_of(number).string()}, {"error", error.what()}});
+    return false;
+  }
+  return true;
+}
+
+// False if it is in use, or its end cannot be recorded; the next call tries again. Its risk is
+// recorded before its log is removed.
 bool Sessions::remove(std::uint64_t number) {
   open_.erase(number);  // what it has read may be old
   const Risk risk = risk_of(number);
   open_.erase(number);
   try {
     if (storage::Store::exists(path_of(number))) storage::retire_store(path_of(number), store_key_);
-    record_.add_ended(number, risk);
-    std::error_code error;
-    fs::remove_all(path_of(number), error);
-    if (!error) record_.removed(number);
+    noted_.insert(number);  // this revocation is no news
   } catch (const StoreError&) {
     return false;
+  }
+  if (!record_end(number, risk)) return false;
+  std::error_code error;
+  fs::remove_all(path_of(number), error);
+  try {
+    if (!error) record_.removed(number);
+  } catch (const StoreError&) {
+    // Its number stays in the record, which changes nothing.
   }
   return true;
 }

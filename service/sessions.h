@@ -95,6 +95,7 @@ class Sessions {
   void end_revoked(std::uint64_t number, const std::string& reason);
   bool remove(std::uint64_t number);
   Risk risk_of(std::uint64_t number);
+  bool record_end(std::uint64_t number, const Risk& risk);
 
   const std::filesystem::path directory_;
   const std::optional<storage::StoreKey> store_key_;
@@ -104,6 +105,7 @@ class Sessions {
   std::map<std::uint64_t, Open> open_;
   std::set<std::uint64_t>
       noted_;  // sessions whose revocation or unreadable store has been reported
+  std::set<std::uint64_t> unrecorded_;  // whose end has been reported as not recorded
   std::vector<RevokedSession> revoked_;
 };
 

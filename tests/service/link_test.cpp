@@ -19,17 +19,20 @@ using service::StreamPort;
 namespace wire = service::wire;
 
 struct Ports {
-  static engine::Endpoint endpoint(const std::string& port, bool listen) {
+  explicit Ports(std::chrono::seconds idle_timeout = std::chrono::seconds(10))
+      : idle(idle_timeout) {}
+  engine::Endpoint endpoint(bool listen) const {
     engine::Endpoint endpoint;
     endpoint.listen = listen;
     endpoint.address = {"127.0.0.1", port};
-    endpoint.timeouts = {std::chrono::seconds(10), std::chrono::seconds(10)};
+    endpoint.timeouts = {std::chrono::seconds(10), idle};
     return endpoint;
   }
+  const std::chrono::seconds idle;
   std::string port = reserved_port();
   std::atomic<int> arrivals{0};
-  StreamPort a{endpoint(port, true), [this](std::uint64_t) { ++arrivals; }};
-  StreamPort b{endpoint(port, false), [](std::uint64_t) {}};
+  StreamPort a{endpoint(true), [this](std::uint64_t) { ++arrivals; }};
+  StreamPort b{endpoint(false), [](std::uint64_t) {}};
 };
 
 struct Links {
@@ -118,6 +121,20 @@ TEST(LinkTest, TooLongMessageEndsTheLink) {
   Links links(ports);
   links.b->send(withdrawal(std::string(1 << 17, 'x')));
   EXPECT_THROW(links.a->receive(), PeerCheated);
+}
+
+// What waits to be sent to it takes memory of this party, however long it may be silent.
+TEST(LinkTest, PeerThatDoesNotReadLosesTheLink) {
+  constexpr std::size_t kBytes = std::size_t{60} << 20;  // more than the sockets take
+  Ports ports(std::chrono::seconds(600));
+  Links links(ports);
+  auto ended =
+      std::async(std::launch::async, [&] { EXPECT_THROW(links.b->receive(), NetworkError); });
+  const std::string text(60'000, 'x');
+  for (std::size_t sent = 0; sent < kBytes; sent += text.size()) links.b->send(withdrawal(text));
+  EXPECT_FALSE(links.b->has_room());
+  EXPECT_EQ(ended.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  links.b->shut_down();
 }
 
 TEST(StreamPortTest, StreamsFindTheirCounterparts) {

@@ -15,8 +15,11 @@ class RetiredSessionTest : public ScriptedPeerTest {
     // A job that is held is not ended by its timeout.
     setup.peer_b = "idle_timeout_s: 600";
     take_the_place_of(Party::A, setup, {.low = 1000, .high = 100000});
-    worker_ = std::make_unique<ScriptedPeer::Worker>(*peer_, 1, 1, [&](const Outgoing& message) {
-      if (message.tag == kMacDigest) gate_.pass(message.ended);
+    worker_ = worker_held_by(gate_, 1);
+  }
+  std::unique_ptr<ScriptedPeer::Worker> worker_held_by(Gate& gate, std::uint64_t group) {
+    return std::make_unique<ScriptedPeer::Worker>(*peer_, group, 1, [&](const Outgoing& message) {
+      if (message.tag == kMacDigest) gate.pass(message.ended);
     });
   }
 
@@ -30,12 +33,13 @@ class RetiredSessionTest : public ScriptedPeerTest {
   void make_new_session() { (void)peer_->refill(peer_->accepted_order(2)); }
 
   // The daemon refuses the job, or closes the connection and waits for a new one.
-  void expect_not_evaluated(const std::string& job) {
-    worker_->begin(job, kShortJob);
+  void expect_not_evaluated(const std::string& job) { expect_not_evaluated(job, *worker_); }
+  void expect_not_evaluated(const std::string& job, ScriptedPeer::Worker& worker) {
+    worker.begin(job, kShortJob);
     EXPECT_TRUE(becomes_true(
-        [&] { return worker_->has_ended() || b_->client().status(job).state() > v1::RUNNING; }));
-    if (b_->client().status(job).state() == v1::FAILED) worker_->cancel();
-    const ScriptedPeer::Worker::Outcome outcome = worker_->end();
+        [&] { return worker.has_ended() || b_->client().status(job).state() > v1::RUNNING; }));
+    if (b_->client().status(job).state() == v1::FAILED) worker.cancel();
+    const ScriptedPeer::Worker::Outcome outcome = worker.end();
     EXPECT_FALSE(outcome.is_done) << job << " was evaluated on retired material";
     if (!outcome.is_done) peer_->refuse(job);
     const Client::Result result = b_->client().result(job);
@@ -112,6 +116,30 @@ TEST_F(RetiredSessionTest, AcceptedJobIsNotBegunAfterwards) {
   gate_.open();
   (void)worker_->end();
   expect_not_evaluated("next");
+  expect_evaluated_in_new_session();
+}
+
+// It would be begun on a new connection, as another worker still uses the store.
+TEST_F(RetiredSessionTest, AcceptedJobIsNotBegunOnNewConnection) {
+  hold("running");
+  Gate other_gate;
+  const auto other = worker_held_by(other_gate, 2);
+  for (const std::string job : {"other", "next"}) {
+    peer_->send(submitted(job, kShortJob));
+    peer_->start_job(job, 1, 2);
+    ASSERT_TRUE(becomes_true([&] { return b_->client().status(job).state() == v1::RUNNING; }));
+    if (job == "next") continue;
+    other->begin(job, kShortJob);
+    other_gate.wait_until_reached();
+  }
+  ASSERT_TRUE(b_->client().retire("alice").ok());
+  make_new_session();
+  other_gate.open();
+  (void)other->end();
+  ScriptedPeer::Worker anew(*peer_, 2, 1);
+  expect_not_evaluated("next", anew);
+  gate_.open();
+  (void)worker_->end();
   expect_evaluated_in_new_session();
 }
 

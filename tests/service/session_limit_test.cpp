@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/risk.h"
 #include "engine/connection.h"
+#include "engine/growth.h"
+#include "storage/store.h"
 #include "tests/service/scripted_peer.h"
 
 namespace tinyot::test {
@@ -18,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kSessionsPerDay = 3;
+constexpr std::uint64_t kSessionsPerDay = 3, kHigh = 5000;
 // In the reason why no further session begins.
 constexpr const char* kLimitText = "within 24 hours";
 
@@ -29,7 +31,7 @@ class SessionLimitTest : public ScriptedPeerTest {
     const std::string setting = "sessions_per_day: " + std::to_string(kSessionsPerDay);
     Setup setup;
     (scripted == Party::A ? setup.peer_b : setup.peer_a) = setting;
-    make_with_scripted(scripted, setup, {.low = 2000, .high = 5000});
+    make_with_scripted(scripted, setup, {.low = 2000, .high = kHigh});
   }
   // What an operator sees.
   std::string shown_peers() {
@@ -50,6 +52,18 @@ class SessionLimitTest : public ScriptedPeerTest {
     EXPECT_NE(log.find(kLimitText), std::string::npos) << log;
   }
 };
+
+MaterialCounts left_in(const fs::path& store) {
+  return storage::Store::open(store, {.purpose = storage::Purpose::Inspect}).left();
+}
+
+// Of one party's half alone, which the other party learns in the next refill.
+void use_up(const fs::path& directory, const std::vector<MaterialKind>& kinds) {
+  storage::Store store = storage::Store::open(directory);
+  MaterialCounts counts;
+  for (const MaterialKind kind : kinds) counts[kind] = store.left()[kind];
+  (void)store.grant({.counts = counts, .at_least = {}});
+}
 
 // Each refill is broken off where tries are left that succeed rarely, and the next one is ordered
 // before that.
@@ -142,8 +156,51 @@ TEST_F(SessionLimitTest, RiskOfAllSessionsStopsRefills) {
   EXPECT_TRUE(becomes_true([&] { return b_->client().ands_left() > 0; }));
 }
 
+// A leader that orders further refills of the session although its stock, as it says, is full.
+class UsedUpTest : public SessionLimitTest {
+ protected:
+  // Uses up material of these kinds after each refill.
+  void refill_and_use_up(const std::vector<MaterialKind>& kinds) {
+    peer_->refill(peer_->accepted_order(1));
+    peer_->send_stock({1});
+    use_up(peer_->store_of(1), kinds);
+  }
+  std::uint64_t ands_of_honest() {
+    return left_in(b_->stores() / "alice" / "000001")[MaterialKind::Triples];
+  }
+};
+
+// The honest party learns it only once the refill has begun.
+TEST_F(UsedUpTest, LeaderThatKeepsItsInputsGetsNoMoreAnds) {
+  begin(Party::A);
+  b_->start();
+  peer_->connect();
+  for (int i = 0; i < 2; ++i) refill_and_use_up({MaterialKind::Triples});
+  EXPECT_EQ(ands_of_honest(), 2 * kHigh);
+  EXPECT_THROW((void)peer_->refill(peer_->accepted_order(1)), Error);
+  EXPECT_EQ(ands_of_honest(), 2 * kHigh);
+  const std::string log = b_->stop().err;
+  EXPECT_NE(log.find("the peer claims to have less left than"), std::string::npos) << log;
+}
+
+// The honest party has twice high of both kinds, whatever the leader's stock is: no refill begins.
+TEST_F(UsedUpTest, LeaderThatUsesUpEverythingGetsNoMore) {
+  begin(Party::A);
+  b_->start();
+  peer_->connect();
+  for (int i = 0; i < 2; ++i)
+    refill_and_use_up({MaterialKind::Triples, MaterialKind::AuthBitsA, MaterialKind::AuthBitsB});
+  wire::RefillAnswer answer;
+  EXPECT_TRUE(becomes_true([&] {
+    answer = peer_->order(peer_->refill_order(1));
+    return answer.begins() || answer.reason().find("in stock") != std::string::npos;
+  }));
+  EXPECT_FALSE(answer.begins());
+  EXPECT_EQ(ands_of_honest(), 2 * kHigh);
+}
+
 // What a follower claims of the sessions that it has.
-enum class Claim { kNothingLeft, kNoSessions };
+enum class Claim { kNothingLeft, kNoSessions, kNoAnds, kNoInputs };
 
 class ClaimTest : public SessionLimitTest, public ::testing::WithParamInterface<Claim> {
  protected:
@@ -177,7 +234,8 @@ class ClaimTest : public SessionLimitTest, public ::testing::WithParamInterface<
     if (peer_) peer_->shut_down();
     if (follower_.joinable()) follower_.join();
   }
-  // As in a stock that is empty, or lost.
+  // As in a stock that is empty, or lost; or one kind of material is used up, without the other
+  // party.
   void send_claim() {
     wire::Message message;
     wire::Stock& stock = *message.mutable_stock();
@@ -187,6 +245,15 @@ class ClaimTest : public SessionLimitTest, public ::testing::WithParamInterface<
       wire::Session& session = *stock.add_sessions();
       session.set_number(number);
       session.set_id(short_name(id));
+      if (GetParam() == Claim::kNothingLeft) continue;
+      const bool has_ands = GetParam() == Claim::kNoInputs;
+      use_up(peer_->store_of(number), {has_ands ? MaterialKind::AuthBitsB : MaterialKind::Triples});
+      const engine::Work left =
+          engine::work_in(left_in(peer_->store_of(number)), MaterialForm::Triples);
+      EXPECT_EQ(has_ands ? left.inputs : left.ands, 0u);
+      session.set_ands(left.ands);
+      session.set_inputs(left.inputs);
+      session.set_has_room(true);
     }
     peer_->send(message);
   }
@@ -213,13 +280,20 @@ TEST_P(ClaimTest, FollowerGetsFewSessions) {
         << shown_peers();
     EXPECT_LE(begun_count_, kSessionsPerDay);
     EXPECT_LE(sessions_on_disk(), kSessionsPerDay);
+    if (GetParam() == Claim::kNoAnds || GetParam() == Claim::kNoInputs) {
+      const engine::Work stock =
+          engine::work_in(left_in(a_->stores() / "bob" / "000001"), MaterialForm::Triples);
+      EXPECT_LE(stock.ands, 2 * kHigh);
+      EXPECT_LE(stock.inputs, 2 * engine::default_inputs(kHigh));
+    }
   }
   EXPECT_TRUE(are_stopped());
   EXPECT_NE(honest().stop().err.find("\"refills stopped\""), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(SessionLimitTest, ClaimTest,
-                         ::testing::Values(Claim::kNothingLeft, Claim::kNoSessions));
+                         ::testing::Values(Claim::kNothingLeft, Claim::kNoSessions, Claim::kNoAnds,
+                                           Claim::kNoInputs));
 
 // Each refill is broken off once the daemon has made the store of a new session, and before the
 // first unit.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 
 #include "base/error.h"
 #include "service/foreign_text.h"
@@ -210,6 +211,85 @@ TEST_F(RefillSlotsTest, PlaceIsKeptUntilTheSlotIsTaken) {
   // A peer that does not answer keeps it no longer.
   EXPECT_TRUE(slots_.is_turn_of("second", now_ + 4s));
   EXPECT_NE(of("fourth", now_ + 4s + RefillSlots::kWaitRenewal + 1s), nullptr);
+}
+
+class RefillSlotsOfPeersTest : public RefillSlotsTest {
+ protected:
+  using Slot = std::unique_ptr<RefillSlots::Slot>;
+  // Counts by peer how often its refill is asked to end.
+  Slot take(RefillSlots& slots, const std::string& peer, RefillSlots::Clock::duration at) {
+    return slots.take(
+        peer, moved_, [this, peer](RefillSlots::End) { ++ends_[peer]; }, now_ + at);
+  }
+  std::map<std::string, int> ends_;
+};
+
+// Each asks again at once after its refill, the one that has had the slot before the other.
+TEST_F(RefillSlotsOfPeersTest, TwoPeersTakeTurns) {
+  const std::string peers[] = {"first", "second"};
+  Slot slot = take(slots_, peers[0], 0s);
+  ASSERT_NE(slot, nullptr);
+  for (int turn = 1; turn < 10; ++turn) {
+    const std::string &had = peers[(turn + 1) % 2], &waits = peers[turn % 2];
+    const auto at = turn * 3s;
+    EXPECT_EQ(take(slots_, waits, at), nullptr);
+    slot.reset();
+    EXPECT_EQ(take(slots_, had, at + 1s), nullptr) << had << " has had the slot";
+    slot = take(slots_, waits, at + 2s);
+    EXPECT_NE(slot, nullptr) << waits << " has waited";
+  }
+}
+
+TEST_F(RefillSlotsOfPeersTest, EachFreeSlotGoesToTheNextThatWaits) {
+  RefillSlots slots(2);
+  Slot first = take(slots, "first", 0s), second = take(slots, "second", 0s);
+  EXPECT_EQ(take(slots, "third", 1s), nullptr);
+  EXPECT_EQ(take(slots, "fourth", 2s), nullptr);
+  first.reset();
+  EXPECT_EQ(take(slots, "fourth", 3s), nullptr);
+  // Both slots are free: one of them for the fourth, although it asks before the third.
+  second.reset();
+  const Slot fourth = take(slots, "fourth", 3s);
+  EXPECT_NE(fourth, nullptr);
+  EXPECT_EQ(take(slots, "first", 4s), nullptr);
+  EXPECT_NE(take(slots, "third", 4s), nullptr);
+}
+
+TEST_F(RefillSlotsOfPeersTest, PlaceIsKeptByAsking) {
+  const auto renewal = RefillSlots::kWaitRenewal;
+  Slot slot = take(slots_, "first", 0s);
+  EXPECT_EQ(take(slots_, "second", 0s), nullptr);
+  EXPECT_EQ(take(slots_, "third", 1s), nullptr);
+  EXPECT_EQ(take(slots_, "second", renewal), nullptr);
+  slot.reset();
+  EXPECT_EQ(take(slots_, "third", 2 * renewal), nullptr);
+  // The second one has not asked in time.
+  EXPECT_NE(take(slots_, "third", 2 * renewal + 1ns), nullptr);
+}
+
+// The others have not had theirs for as long.
+TEST_F(RefillSlotsOfPeersTest, OnlyTheOldestRefillEndsAfterItsTurn) {
+  RefillSlots slots(2);
+  const Slot first = take(slots, "first", 0s), second = take(slots, "second", 1s);
+  const auto ask_at = [&](RefillSlots::Clock::duration at) {
+    moved_ += RefillSlots::kLeastRate * 3600;  // none of them is slow
+    EXPECT_EQ(take(slots, "third", at), nullptr);
+  };
+  ask_at(RefillSlots::kTurn - 1s);
+  EXPECT_TRUE(ends_.empty());
+  ask_at(RefillSlots::kTurn);
+  EXPECT_EQ(ends_, (std::map<std::string, int>{{"first", 1}}));
+  ask_at(RefillSlots::kTurn + 2s);
+  EXPECT_EQ(ends_.count("second"), 0u);
+}
+
+TEST_F(RefillSlotsOfPeersTest, EverySlowRefillEnds) {
+  RefillSlots slots(2);
+  const Slot first = take(slots, "first", 0s), second = take(slots, "second", 1s);
+  EXPECT_EQ(take(slots, "third", 30s), nullptr);
+  EXPECT_EQ(ends_, (std::map<std::string, int>{{"first", 1}}));
+  EXPECT_EQ(take(slots, "third", 31s), nullptr);
+  EXPECT_EQ(ends_, (std::map<std::string, int>{{"first", 1}, {"second", 1}}));
 }
 
 TEST(LogRateTest, SomeAtOnceThenOneASecond) {

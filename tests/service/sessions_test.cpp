@@ -1,0 +1,67 @@
+// The end of sessions while the record of them cannot be written.
+#include "service/sessions.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/plan.h"
+#include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
+
+namespace tinyot::test {
+namespace {
+
+class SessionsTest : public StoreTest {
+ protected:
+  // A session with a unit that was broken off, in the place where the daemon looks for it.
+  void make_session(std::uint64_t number) {
+    ParameterRequest parameters;
+    parameters.profile = Profile::Fast;
+    parameters.unit = 1024;
+    Manifest manifest = security_of(SecurityParameters::make(parameters), {});
+    manifest.session_id = test_manifest(Party::A).session_id;
+    manifest.me = Party::A;
+    Store store = Store::create(place(number), manifest, kTestDelta, 0);
+    store.begin_unit({0, {1024, 4}, kRisk});
+  }
+  std::filesystem::path place(std::uint64_t number) const {
+    return dir_ / ("00000" + std::to_string(number));
+  }
+  SessionRecord record() const { return SessionRecord(dir_ / "record", {}); }
+  // A directory is in the place of the file that is to become the record.
+  std::filesystem::path in_the_way() const { return dir_ / "record.new"; }
+
+  static constexpr Risk kRisk{{1 << 20, 0, 0}};
+};
+
+// Its log would be lost with its directory.
+TEST_F(SessionsTest, RiskOfEndedSessionIsNotForgotten) {
+  std::filesystem::create_directories(dir_);
+  for (const std::uint64_t number : {1, 2}) make_session(number);
+  Sessions sessions(dir_, {}, {});
+  std::filesystem::create_directory(in_the_way());
+  Store::open(place(1), {.purpose = Purpose::Own}).revoke("for a test");
+  for (int i = 0; i < 3; ++i) {
+    ::testing::internal::CaptureStderr();
+    (void)sessions.stock();
+    EXPECT_TRUE(sessions.retire_below(3).empty());
+    const std::string log = ::testing::internal::GetCapturedStderr();
+    // For each session once.
+    const std::string event = "end of session cannot be recorded";
+    const std::size_t at = log.find(event);
+    EXPECT_EQ(at != std::string::npos, i == 0) << log;
+    EXPECT_EQ(i == 0 && log.find(event, at + 1) != std::string::npos, i == 0) << log;
+    for (const std::uint64_t number : {1, 2})
+      EXPECT_TRUE(std::filesystem::exists(place(number))) << number;
+  }
+  EXPECT_EQ(record().total({}), Risk{});
+  const std::vector<RevokedSession> revoked = sessions.take_revoked();
+  ASSERT_EQ(revoked.size(), 1u);
+  EXPECT_EQ(revoked[0].reason, "for a test");
+  std::filesystem::remove(in_the_way());
+  EXPECT_EQ(sessions.retire_below(3).size(), 2u);
+  EXPECT_EQ(record().total({}), kRisk + kRisk);
+  for (const std::uint64_t number : {1, 2}) EXPECT_FALSE(std::filesystem::exists(place(number)));
+}
+
+}  // namespace
+}  // namespace tinyot::test
