@@ -209,7 +209,9 @@ TEST_F(ScriptedPeerTest, UnknownFieldsOfOffersTakeLittleMemory) {
   }
   reader.join();
   const std::uint64_t after = peak_memory_of(b_->pid());
-  if (kMeasuresMemory) EXPECT_LT(after, before + kMemoryMax);
+  if (kMeasuresMemory) {
+    EXPECT_LT(after, before + kMemoryMax);
+  }
 }
 
 }  // namespace
