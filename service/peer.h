@@ -147,6 +147,7 @@ class Peer {
   void end_revoked_sessions();
   bool is_refill_due();
   void lead_refill(const std::stop_token& stop);
+  std::optional<wire::Refill> agree_on_refill(const std::stop_token& stop);
   void follow_refill(const wire::Refill& order, const std::stop_token& stop);
   wire::Refill next_refill();
   engine::PreprocessRequest refill_request(std::uint64_t session) const;

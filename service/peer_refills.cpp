@@ -17,6 +17,7 @@ namespace {
 
 constexpr auto kStockInterval = std::chrono::seconds(1), kAnswerTime = std::chrono::seconds(30);
 constexpr std::chrono::milliseconds kRefillPauseMin{1000}, kRefillPauseMax{300'000};
+constexpr int kRefillPauseLess = 4;  // by so much a refill that succeeds shortens the pause
 constexpr auto kSlotTime = std::chrono::seconds(5);
 constexpr std::chrono::milliseconds kSlotInterval{100};
 constexpr int kRefillNice = 10;
@@ -61,6 +62,7 @@ void Peer::keep_stocked(const std::stop_token& stop) {
       keep_stocked_once(stop);
     } catch (const std::exception& error) {
       // Such as a full disk; the other peers are not concerned.
+      shared_.refill_slots.leave(name());
       Lock lock(mutex_);
       if (const auto suppressed = stock_lines_.admit(Clock::now()))
         log_event(LogLevel::Error, "stock cannot be kept",
@@ -260,37 +262,46 @@ void Peer::note_peers_answer(const std::string& reason) {
   peers_refusal_ = std::move(clean);
 }
 
+// Keeps this peer's place for a slot while the peer answers, but no slot from the others.
 void Peer::lead_refill(const std::stop_token& stop) {
-  RefillTurn turn;
-  // A peer that does not answer keeps no slot from the others.
   if (!shared_.refill_slots.is_turn_of(name(), Clock::now())) return;
-  wire::Refill order;
-  bool begins = false;
-  {
-    Lock lock(mutex_);
-    order = next_refill();
-    if (const auto reason = refusal_to_refill(order.session())) return stop_refills(*reason);
-    refills_stopped_.clear();
-    refill_answer_.reset();
-    wire::Message message;
-    *message.mutable_refill() = order;
-    send(message);
-    const auto is_answered = [&] {
-      return !link_ || (refill_answer_ && refill_answer_->group() == order.group());
-    };
-    changed_.wait_for(lock, stop, kAnswerTime, is_answered);
-    begins = link_ && refill_answer_ && refill_answer_->group() == order.group() &&
-             refill_answer_->begins();
-    if (!begins) next_refill_ = Clock::now() + kRefillPauseMin;
-    note_peers_answer(begins || !refill_answer_ ? "" : refill_answer_->reason());
-    is_stock_awaited_ = begins;
+  const std::optional<wire::Refill> order = agree_on_refill(stop);
+  RefillTurn turn;
+  if (order) {
+    for (const auto until = Clock::now() + kSlotTime; !take_slot(turn) && Clock::now() < until;) {
+      Lock lock(mutex_);
+      changed_.wait_for(lock, stop, kSlotInterval, [] { return false; });
+    }
   }
-  if (!begins) return;
-  for (const auto until = Clock::now() + kSlotTime; !take_slot(turn) && Clock::now() < until;) {
-    Lock lock(mutex_);
-    changed_.wait_for(lock, stop, kSlotInterval, [] { return false; });
+  if (turn.slot)
+    refill(*order, stop, turn);
+  else
+    shared_.refill_slots.leave(name());
+}
+
+// The order that the peer begins; empty if there is none.
+std::optional<wire::Refill> Peer::agree_on_refill(const std::stop_token& stop) {
+  Lock lock(mutex_);
+  const wire::Refill order = next_refill();
+  if (const auto reason = refusal_to_refill(order.session())) {
+    stop_refills(*reason);
+    return std::nullopt;
   }
-  if (turn.slot) refill(order, stop, turn);
+  refills_stopped_.clear();
+  refill_answer_.reset();
+  wire::Message message;
+  *message.mutable_refill() = order;
+  send(message);
+  const auto is_answered = [&] {
+    return !link_ || (refill_answer_ && refill_answer_->group() == order.group());
+  };
+  changed_.wait_for(lock, stop, kAnswerTime, is_answered);
+  const bool begins = link_ && refill_answer_ && refill_answer_->group() == order.group() &&
+                      refill_answer_->begins();
+  if (!begins) next_refill_ = Clock::now() + kRefillPauseMin;
+  note_peers_answer(begins || !refill_answer_ ? "" : refill_answer_->reason());
+  is_stock_awaited_ = begins;
+  return begins ? std::optional(order) : std::nullopt;
 }
 
 void Peer::follow_refill(const wire::Refill& order, const std::stop_token& stop) {
@@ -352,7 +363,7 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
   try {
     // A session that is broken off at any time after that has been counted.
     request.before_new_store = [&] {
-      sessions_.record().add_begun(order.session(), cause, SessionRecord::Clock::now());
+      sessions_.record().begin(order.session(), cause, SessionRecord::Clock::now());
     };
     Observer observer;
     result = engine::preprocess(request, observer, cancel.get_token());
@@ -370,7 +381,7 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
   if (result) {
     shared_.metrics.traffic(name(), "refill", traffic_of(result->phases));
     // A peer could let some refills end well, to have the pause after broken ones forgotten.
-    if (result->ands > 0) refill_pause_ /= 2;
+    if (result->ands > 0) refill_pause_ /= kRefillPauseLess;
     log_event(LogLevel::Info, "stock refilled",
               {{"peer", name()},
                {"session", short_name(engine::session_id_of(result->store))},

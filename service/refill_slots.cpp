@@ -47,6 +47,11 @@ bool RefillSlots::is_turn_of(const std::string& peer, Clock::time_point now) {
   return false;
 }
 
+void RefillSlots::leave(const std::string& peer) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(waiting_, [&](const Waiting& other) { return other.peer == peer; });
+}
+
 std::unique_ptr<RefillSlots::Slot> RefillSlots::take(const std::string& peer,
                                                      const ByteCount& moved,
                                                      std::function<void(End)> end,

@@ -53,6 +53,8 @@ class RefillSlots {
   // Whether take() would return a slot. `peer` keeps its place among those that wait, as long as it
   // asks again, or takes the slot, within kWaitRenewal.
   bool is_turn_of(const std::string& peer, Clock::time_point now);
+  // `peer` gives up its place: it takes no slot now.
+  void leave(const std::string& peer);
 
   // `moved`: the bytes that the refill has moved, in both directions; `end` ends it. Both outlive
   // the slot. Null if all slots are taken or others have waited longer; `peer` then waits, as long

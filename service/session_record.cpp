@@ -115,6 +115,10 @@ void SessionRecord::set_retired_below(std::uint64_t number) {
 std::optional<std::string> SessionRecord::refusal_to_begin(BeginsBy by,
                                                            Clock::time_point now) const {
   const std::lock_guard lock(mutex_);
+  return refusal(by, now);
+}
+
+std::optional<std::string> SessionRecord::refusal(BeginsBy by, Clock::time_point now) const {
   std::uint32_t all = 0, by_claim = 0;
   for (const State::Beginning& begun : state_.begun) {
     if (!is_within_a_day(begun.at, now)) continue;
@@ -133,8 +137,20 @@ std::optional<std::string> SessionRecord::refusal_to_begin(BeginsBy by,
   return std::nullopt;
 }
 
+void SessionRecord::begin(std::uint64_t number, BeginsBy by, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (number <= state_.last_number)
+    throw Disagreement("session " + std::to_string(number) + " has ended");
+  if (const auto reason = refusal(by, now)) throw Disagreement(*reason);
+  add(number, by, now);
+}
+
 void SessionRecord::add_begun(std::uint64_t number, BeginsBy by, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
+  add(number, by, now);
+}
+
+void SessionRecord::add(std::uint64_t number, BeginsBy by, Clock::time_point now) {
   State next = state_;
   next.last_number = std::max(next.last_number, number);
   std::erase_if(next.begun,

@@ -36,6 +36,9 @@ class SessionRecord {
 
   // Why no session may begin; empty if one may.
   std::optional<std::string> refusal_to_begin(BeginsBy by, Clock::time_point now) const;
+  // Its number has not been used. Fails: Disagreement if it has, or if no session may begin.
+  void begin(std::uint64_t number, BeginsBy by, Clock::time_point now);
+  // A session that has been found without being recorded.
   void add_begun(std::uint64_t number, BeginsBy by, Clock::time_point now);
 
   // The risk of a session that has ended counts once, also if its directory is removed later.
@@ -63,6 +66,9 @@ class SessionRecord {
     Risk ended, accepted;
   };
   State read() const;
+  // Both under the lock.
+  std::optional<std::string> refusal(BeginsBy by, Clock::time_point now) const;
+  void add(std::uint64_t number, BeginsBy by, Clock::time_point now);
   void write(State next);
 
   const std::filesystem::path file_;

@@ -73,6 +73,26 @@ TEST_F(OtherPeersTest, UnansweredOrderDoesNotDelayOthers) {
   expect_carol_gets_stock(kBeforeTheOrderIsGivenUp);
 }
 
+// Its place among those that wait for a slot is not kept.
+TEST_F(OtherPeersTest, DeclinedOrdersDoNotDelayOthers) {
+  Setup setup;
+  setup.other_peers_a = with_carol(Party::A);
+  setup.daemon_a = "refills_at_once: 1";
+  make_with_scripted(Party::B, setup, {});
+  a_->start();
+  peer_->connect();
+  peer_->send_stock({});
+  std::jthread declines([&] {
+    try {
+      for (;;) peer_->answer_refill(peer_->next(wire::Message::kRefill).refill(), false);
+    } catch (const Error&) {
+      // The link has ended.
+    }
+  });
+  expect_carol_gets_stock(kBeforeTheOrderIsGivenUp);
+  peer_->shut_down();
+}
+
 // The follower waits for the leader, which does not take part.
 TEST_F(OtherPeersTest, OrderWithoutRefillDoesNotDelayOthers) {
   Setup setup;

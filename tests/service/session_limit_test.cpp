@@ -179,6 +179,9 @@ TEST_F(UsedUpTest, LeaderThatKeepsItsInputsGetsNoMoreAnds) {
   EXPECT_EQ(ands_of_honest(), 2 * kHigh);
   EXPECT_THROW((void)peer_->refill(peer_->accepted_order(1)), Error);
   EXPECT_EQ(ands_of_honest(), 2 * kHigh);
+  EXPECT_TRUE(
+      becomes_true([&] { return b_->metric("tinyot_refills_total{outcome=\"failed\"") == "1"; }));
+  (void)b_->client().peer();  // once the refill has said why it has failed
   const std::string log = b_->stop().err;
   EXPECT_NE(log.find("the peer claims to have less left than"), std::string::npos) << log;
 }
@@ -328,6 +331,36 @@ TEST_F(SessionLimitTest, SessionsBrokenOffBeforeTheirFirstUnitCount) {
   peer_->connect();
   EXPECT_NE(peer_->order(peer_->refill_order(begun + 1)).reason().find("within 24 hours"),
             std::string::npos);
+}
+
+// The session is revoked while a leader waits for the answer to its order.
+TEST_F(SessionLimitTest, NumberOfARevokedSessionIsNotUsedAgain) {
+  Setup setup;
+  setup.peer_a = "sessions_per_day: 1";
+  make_with_scripted(Party::B, setup, {.low = 2000, .high = kHigh});
+  a_->start();
+  peer_->connect();
+  peer_->send_stock({});
+  wire::Refill order = peer_->next(wire::Message::kRefill).refill();
+  peer_->answer_refill(order, true);
+  const engine::PreprocessResult made = peer_->refill(order);
+  wire::Message message;
+  wire::Session& session = *message.mutable_stock()->add_sessions();
+  session.set_number(1);
+  session.set_id(short_name(engine::session_id_of(made.store)));
+  session.set_has_room(true);
+  message.mutable_stock()->set_last_session(1);
+  peer_->send(message);
+  order = peer_->next(wire::Message::kRefill).refill();
+  ASSERT_EQ(order.session(), 1u);
+  const fs::path store = a_->stores() / "bob" / "000001";
+  storage::Store::open(store).revoke("for a test");
+  EXPECT_TRUE(becomes_true([&] { return (void)a_->client().peer(), !fs::exists(store); }));
+  fs::remove_all(peer_->store_of(1));
+  peer_->answer_refill(order, true);
+  EXPECT_THROW((void)peer_->refill(order), Error);
+  EXPECT_FALSE(fs::exists(store));
+  EXPECT_NE(a_->stop().err.find("session 1 has ended"), std::string::npos);
 }
 
 }  // namespace

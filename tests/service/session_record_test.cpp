@@ -93,6 +93,17 @@ TEST_F(SessionRecordTest, RiskOfAnEndedSessionCountsOnce) {
   EXPECT_EQ(open().total({}), of_one);
 }
 
+// Between the order of a refill and its answer, what allowed it may have changed.
+TEST_F(SessionRecordTest, NumberBeginsOnceAndWithinTheLimit) {
+  SessionRecord record = open(2);
+  record.begin(3, BeginsBy::OwnAccount, now_);
+  for (const std::uint64_t number : {1, 3})
+    EXPECT_THROW(record.begin(number, BeginsBy::OwnAccount, now_), Disagreement);
+  record.begin(4, BeginsBy::OwnAccount, now_);
+  EXPECT_THROW(record.begin(5, BeginsBy::OwnAccount, now_), Disagreement);
+  EXPECT_EQ(open(2).last_number(), 4u);
+}
+
 // A store that cannot be read says nothing of its units.
 TEST_F(SessionRecordTest, SessionThatCannotBeReadHasAllRiskOfOne) {
   Sessions sessions(directory_ / "peer", std::nullopt, {.sigma = 40});
@@ -211,6 +222,15 @@ TEST_F(RefillSlotsTest, PlaceIsKeptUntilTheSlotIsTaken) {
   // A peer that does not answer keeps it no longer.
   EXPECT_TRUE(slots_.is_turn_of("second", now_ + 4s));
   EXPECT_NE(of("fourth", now_ + 4s + RefillSlots::kWaitRenewal + 1s), nullptr);
+}
+
+// Its peer declines, again and again.
+TEST_F(RefillSlotsTest, PeerThatTakesNoSlotLeaves) {
+  EXPECT_TRUE(slots_.is_turn_of("first", now_));
+  EXPECT_FALSE(slots_.is_turn_of("second", now_));
+  slots_.leave("first");
+  EXPECT_FALSE(slots_.is_turn_of("first", now_ + 1s));
+  EXPECT_TRUE(slots_.is_turn_of("second", now_ + 1s));
 }
 
 class RefillSlotsOfPeersTest : public RefillSlotsTest {

@@ -386,7 +386,19 @@ TEST_F(VerilogRequestTest, RefusesRequestsThatTheScanTakesForStrings) {
       "`define E \\q\n" + key + "wire `E\" = 0; initial $readmemb(K, m); wire `E\" = 0;",
       "`define E \\q\nwire `E\" ; `" + include + " // \"",
       key + "genvar \\a\v\" ; initial $readmemb(K, m); genvar \\b\v\" ;",
-      key + "genvar \\a\f\" ; initial $readmemb(K, m); genvar \\b\f\" ;"};
+      key + "genvar \\a\f\" ; initial $readmemb(K, m); genvar \\b\f\" ;",
+      "`define D `define\n`D C(x) /x\n" + key + "`C(*) \" */ initial $readmemb(K, m); // \"",
+      "`define D `define C(x) x\n`D\n" + key + "`C(/)* \" */ initial $readmemb(K, m); // \"",
+      "`define define x\n`define D `define\n`D C(x) /x\n" + key +
+          "`C(*) \" */ initial $readmemb(K, m); // \"",
+      key +
+          "/* synopsys translate_off */ \" /* synopsys translate_on */ initial $readmemb(K, m); // "
+          "\"",
+      key +
+          "// synthesis translate_off\n\" /* synthesis translate_on */ initial $readmemb(K, m); // "
+          "\"",
+      "`define OFF // synopsys translate_off\n" + key +
+          "`OFF\n\" /* synopsys translate_on */ initial $readmemb(K, m); // \""};
   const std::string folder = yosys_only();
   for (const std::string& fill : fills) {
     write_file(path("design.v"), table_design(fill));
@@ -406,10 +418,10 @@ TEST_F(VerilogRequestTest, RefusesMacrosThatAreNotPlain) {
     return import_with_path(folder, {});
   };
   for (const char* fill :
-       {"`define W 4", "`define W 4 // bits", "`define M (`W + 1)", "`define E",
-        "`define K 4'b10\\\n10", "`define W 4\n`ifdef W\n`undef W\n`endif",
+       {"`define W 4", "`define W 4 // bits", "`define W 4\n`define M (`W + 1)", "`define E",
+        "`define P *", "`define K 4'b10\\\n10", "`define W 4\n`ifdef W\n`undef W\n`endif",
         "`define A ((1 << 2) - $clog2(8))",
-        "`define N 2\nmodule part(input a); wire [`N:0] w; wire v = w[`N]; endmodule"})
+        "`define N 2\nmodule part(input a); wire [2*`N-1:0] w; wire v = w[`N]; endmodule"})
     EXPECT_TRUE(ended_with(imported(fill), 0)) << fill;
   // Yosys refuses some of these as well, for another reason.
   const std::string arguments = "a macro with arguments", joined = "a macro that joins",
@@ -419,7 +431,8 @@ TEST_F(VerilogRequestTest, RefusesMacrosThatAreNotPlain) {
       {"`define F(x) x", arguments},
       {"`define F (x) (x)\n`define G(y) y", arguments},
       {"`define D /", part},
-      {"`define P *", part},
+      {"`define M (`W + 1)", "a macro that is no plain one"},
+      {"`define ifdef x", "the name of a directive"},
       {"`define Q \"q\"", part},
       {"`define Q \"", "a string that does not end on its line"},
       {"`define B \\q", part},

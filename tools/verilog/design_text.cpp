@@ -30,6 +30,33 @@ const std::set<std::string_view>& allowed_functions() {
   return kAllowed;
 }
 
+// Names that are no macros.
+const std::set<std::string_view>& directives() {
+  static const std::set<std::string_view> kDirectives = {"define",
+                                                         "undef",
+                                                         "undefineall",
+                                                         "ifdef",
+                                                         "ifndef",
+                                                         "elsif",
+                                                         "else",
+                                                         "endif",
+                                                         "include",
+                                                         "line",
+                                                         "timescale",
+                                                         "pragma",
+                                                         "celldefine",
+                                                         "protect",
+                                                         "endprotect",
+                                                         "file_push",
+                                                         "file_pop",
+                                                         "resetall",
+                                                         "endcelldefine",
+                                                         "default_nettype",
+                                                         "unconnected_drive",
+                                                         "nounconnected_drive"};
+  return kDirectives;
+}
+
 constexpr std::string_view kRead = "readmem", kInclude = "include";
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -43,9 +70,7 @@ class Scan {
 
   void run() {
     while (at_ < text_.size()) {
-      if (starts("//"))
-        skip_to("\n");
-      else if (starts("/*"))
+      if (starts("//") || starts("/*"))
         skip_comment();
       else if (text_[at_] == '"')
         read_string();
@@ -73,9 +98,14 @@ class Scan {
   void skip_to(std::string_view end) { at_ = std::min(text_.find(end, at_), text_.size()); }
 
   void skip_comment() {
+    const std::string_view end = starts("//") ? "\n" : "*/";
+    const std::size_t begin = at_;
     at_ += 2;
-    skip_to("*/");
-    at_ += std::min<std::size_t>(2, text_.size() - at_);
+    skip_to(end);
+    // What follows is none to Yosys, not even the begin of a string.
+    if (text_.substr(begin, at_ - begin).find("translate_o") != text_.npos)
+      refuse("translate_off or translate_on in a comment: use `ifdef");
+    if (end == "*/") at_ += std::min(end.size(), text_.size() - at_);
   }
 
   // The part of a name from `begin` on.
@@ -124,36 +154,39 @@ class Scan {
 
   // A macro's text, which may be empty, is part of what stands before and after it.
   void refuse_neighbours(std::string_view name) const {
-    constexpr std::string_view kOpening = "/*\\\"`";
+    constexpr std::string_view kOpening = "/\\\"`";
     const std::size_t end = at_ + 1 + name.size();
     if ((at_ > 0 && kOpening.find(text_[at_ - 1]) != kOpening.npos) ||
         (end < text_.size() && kOpening.find(text_[end]) != kOpening.npos))
-      refuse_unless_any("a macro next to one of / * \\ \" `: put a blank between them");
+      refuse("a macro next to one of / \\ \" `: put a blank between them");
   }
 
   // From the end of `define on: the name, and the text to the end of the line.
   void check_plain_macro() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
-    at_ += name_from(at_).size();
+    const std::string_view defined = name_from(at_);
+    at_ += defined.size();
+    if (defined.empty() || directives().contains(defined))
+      refuse_unless_any("a macro with the name of a directive, or without one");
     if (starts("(")) refuse_unless_any("a macro with arguments");
     for (; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
       if (starts("//")) {
         const std::string_view comment = text_.substr(at_, text_.find('\n', at_) - at_);
         if (comment.find('\\') != comment.npos)
           refuse_unless_any("a macro with a \\ in its comment");
-        return;
+        break;
       }
       if (starts("\\\n")) {
         ++at_;
         continue;
       }
-      if (text_[at_] == '/' || text_[at_] == '*' || text_[at_] == '\\' || text_[at_] == '"')
-        refuse_unless_any("a macro with one of / * \\ \" in its text");
+      if (text_[at_] == '/' || text_[at_] == '\\' || text_[at_] == '"')
+        refuse_unless_any("a macro with one of / \\ \" in its text");
       if (text_[at_] == '`') {
         if (starts("``") || starts("`\"")) refuse_unless_any("a macro that joins texts");
         const std::string_view used = name_from(at_ + 1);
         refuse_neighbours(used);
-        refuse_dollar_within(used);
+        if (!plain_.contains(used)) refuse_unless_any("a macro that is no plain one in its text");
         at_ += used.size();
       } else if (text_[at_] == '$') {
         read_system_name();
@@ -163,6 +196,7 @@ class Scan {
         --at_;
       }
     }
+    plain_.insert(defined);
   }
 
   // Yosys calls a system function by its escaped name, too.
@@ -209,6 +243,7 @@ class Scan {
   std::string_view text_;
   const std::string& file_;
   const Macros macros_;
+  std::set<std::string_view> plain_;  // macros defined so far
   std::size_t at_ = 0;
 };
 
