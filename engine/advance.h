@@ -29,7 +29,7 @@ class Advance {
   // grant_with_peer(). Fails: likewise.
   const storage::Reservation* reserve(checks::Session& session, storage::Store& store,
                                       const MaterialCounts& needed, std::uint64_t ands);
-  MaterialSource& source() { return held_; }
+  material::Source& source() { return held_; }
 
  private:
   std::uint64_t ands_;

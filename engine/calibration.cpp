@@ -7,7 +7,7 @@
 #include "engine/both_parties.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
-#include "engine/temporary_directory.h"
+#include "system/temporary_directory.h"
 
 namespace tinyot::engine {
 namespace {
@@ -51,7 +51,8 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
   small.ands = *small.parameters.unit * small.threads;
   small.inputs = small.ands / 16;
 
-  const PreprocessResult result = preprocess_as_both(small, TemporaryDirectory().path(), timeouts);
+  const PreprocessResult result =
+      preprocess_as_both(small, system::TemporaryDirectory().path(), timeouts);
   double set_up_s = 0;
   for (const PhaseCost& phase : result.phases)
     if (phase.name == "seed OTs") set_up_s = phase.wall_s;

@@ -1,7 +1,7 @@
 #include "engine/disk_space.h"
 
 #include "engine/growth.h"
-#include "storage/file_io.h"
+#include "system/file.h"
 
 namespace tinyot::engine {
 namespace {
@@ -28,7 +28,7 @@ std::uint64_t space_for(const PreprocessRequest& request, const MaterialCounts& 
 
 std::optional<DiskFull> disk_shortage(const std::filesystem::path& store, std::uint64_t bytes) {
   try {
-    storage::require_free_space(store, bytes, "the material to be made");
+    system::require_free_space(store, bytes, "the material to be made");
   } catch (const DiskFull& shortage) {
     return shortage;
   }

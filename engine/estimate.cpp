@@ -130,7 +130,7 @@ UnitEstimate estimate_fast(const SecurityParameters& params, const offline::Unit
 std::uint64_t waiting_bytes(const SecurityParameters& params, std::uint64_t units,
                             std::uint64_t ands) {
   if (params.profile() == Profile::Fast && units == 1) return 0;
-  return std::min(storage::kWaitingBytes, material_of_and(params).block_bytes * ands);
+  return std::min(material::kWaitingBytes, material_of_and(params).block_bytes * ands);
 }
 
 // What a worker holds of batches or chunks whose answers take `latency`, beyond what it holds

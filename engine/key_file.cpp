@@ -7,41 +7,15 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/descriptor.h"
 #include "base/error.h"
+#include "system/descriptor.h"
+#include "system/errno_text.h"
+#include "system/input_file.h"
 
 namespace tinyot::engine {
 namespace {
 
 constexpr std::size_t kFileBytesMax = 64 << 10;
-
-enum class Readers { OwnerOnly, Anyone };
-
-SecretVector<char> read_small_file(const std::string& path, Readers readers) {
-  const auto refuse = [&](const std::string& reason) {
-    return UsageError("cannot read " + path + ": " + reason);
-  };
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status {};
-  if (!file.is_open() || ::fstat(file.get(), &status) != 0) throw refuse(std::strerror(errno));
-  if (readers == Readers::OwnerOnly && (status.st_mode & 077) != 0)
-    throw UsageError(path +
-                     " is readable by other users, and a file with a private key must not be; "
-                     "restrict it with: chmod 600 " +
-                     path);
-  SecretVector<char> text(kFileBytesMax + 1);
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t count = ::read(file.get(), text.data() + size, text.size() - size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw refuse(std::strerror(errno));
-    if (count == 0) break;
-    size += static_cast<std::size_t>(count);
-  }
-  if (size == text.size()) throw refuse("it is too long for a key or a fingerprint");
-  text.resize(size);
-  return text;
-}
 
 std::string_view view(const SecretVector<char>& text) { return {text.data(), text.size()}; }
 
@@ -70,17 +44,17 @@ class NewKeyFile {
   NewKeyFile& operator=(const NewKeyFile&) = delete;
 
   void write(std::string_view text) const {
-    if (!write_all(file_.get(), text) || ::fsync(file_.get()) != 0) fail();
+    if (!system::write_all(file_.get(), text) || ::fsync(file_.get()) != 0) fail();
   }
   void keep() { kept_ = true; }
 
  private:
   [[noreturn]] void fail() const {
-    throw UsageError("cannot write " + path_.string() + ": " + std::strerror(errno));
+    throw UsageError("cannot write " + path_.string() + ": " + system::errno_text());
   }
 
   std::filesystem::path path_;
-  Descriptor file_;
+  system::Descriptor file_;
   bool kept_ = false;
 };
 
@@ -91,7 +65,8 @@ net::Identity read_identity(const std::string& file) {
 }
 
 SecretVector<char> read_private_file(const std::string& file) {
-  return read_small_file(file, Readers::OwnerOnly);
+  return system::read_secret(system::InputFile(file, system::InputFile::Kind::Private),
+                             kFileBytesMax);
 }
 
 net::Fingerprint peer_key_from(const std::string& text) {
@@ -102,7 +77,7 @@ net::Fingerprint peer_key_from(const std::string& text) {
         "'");
   }
   const std::string file = text.substr(1);
-  const SecretVector<char> contents = read_small_file(file, Readers::Anyone);
+  const SecretVector<char> contents = system::read_secret(system::InputFile(file), kFileBytesMax);
   if (const auto fingerprint = net::parse_fingerprint(trimmed(view(contents)))) return *fingerprint;
   if (const auto fingerprint = net::certificate_fingerprint(view(contents))) return *fingerprint;
   throw UsageError(file + " holds neither a fingerprint nor a certificate");

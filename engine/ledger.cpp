@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "engine/connection.h"
-#include "storage/file_io.h"
+#include "system/file.h"
 
 namespace tinyot::engine {
 
@@ -21,7 +21,7 @@ void append_to_ledger(const std::filesystem::path& ledger, const storage::Manife
              std::string(name_of(first.kind)) + " " + std::to_string(first.shard) + " " +
              std::to_string(first.origin) + " " + std::to_string(end - first.origin) + "\n";
   }
-  const storage::File file(ledger, O_RDWR | O_CREAT | O_APPEND);
+  const system::File file(ledger, O_RDWR | O_CREAT | O_APPEND);
   // A killed process may have left a partial line, which must not be joined to the next one. None
   // of its objects was used.
   std::byte last{'\n'};
@@ -31,7 +31,7 @@ void append_to_ledger(const std::filesystem::path& ledger, const storage::Manife
   file.write_at(0, std::as_bytes(std::span(lines)));  // O_APPEND ignores the offset
   file.sync();
   // The file may be new, or the process that made it may have been killed before this sync.
-  storage::sync_directory(ledger.has_parent_path() ? ledger.parent_path() : ".");
+  system::sync_directory(ledger.has_parent_path() ? ledger.parent_path() : ".");
 }
 
 }  // namespace tinyot::engine

@@ -8,8 +8,8 @@
 #include "engine/connection.h"
 #include "engine/plan.h"
 #include "engine/run_plan.h"
+#include "material/pipe.h"
 #include "offline/preprocessor.h"
-#include "storage/material_pipe.h"
 
 namespace tinyot::engine {
 namespace {
@@ -36,7 +36,7 @@ class LivePlan {
     std::uint64_t inputs = 0;
     const MaterialCounts of_inputs = plan.material(params.material(), 0);
     for (const Party party : {Party::A, Party::B})
-      inputs = std::max(inputs, of_inputs[auth_bits_of(party)]);
+      inputs = std::max(inputs, of_inputs[material::auth_bits_of(party)]);
     const std::vector<UnitPlan> plans = params.plan(ands);
     const std::uint64_t units_with_inputs = std::min<std::uint64_t>(plans.size(), kUnitsWithInputs);
     const std::uint64_t most =
@@ -58,7 +58,7 @@ class LivePlan {
 class Maker {
  public:
   Maker(checks::Session& session, const SecurityParameters& params, offline::Pace pace,
-        std::vector<offline::UnitRequest> requests, storage::MaterialPipe& pipe,
+        std::vector<offline::UnitRequest> requests, material::Pipe& pipe,
         std::function<void()> failed)
       : session_(session), params_(params), pace_(pace), requests_(std::move(requests)),
         pipe_(pipe), failed_(std::move(failed)), thread_([this] { work(); }) {}
@@ -92,7 +92,7 @@ class Maker {
   const SecurityParameters& params_;
   offline::Pace pace_;
   std::vector<offline::UnitRequest> requests_;
-  storage::MaterialPipe& pipe_;
+  material::Pipe& pipe_;
   std::function<void()> failed_;
   std::atomic<bool> finished_ = false;
   std::exception_ptr failure_;
@@ -145,7 +145,7 @@ class LiveRun {
   // consequences.
   RunReport evaluate(checks::Session& session, checks::Session& makers_session, offline::Pace pace,
                      circuit::CircuitRounds& rounds) {
-    storage::MaterialPipe pipe(session.me());
+    material::Pipe pipe(session.me());
     Maker maker(makers_session, params_, pace, live_.requests, pipe,
                 [&] { session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace); });
     RunReport evaluation;

@@ -9,8 +9,8 @@
 #include "engine/peer_identity.h"
 #include "engine/plan.h"
 #include "engine/synchronise.h"
+#include "material/background_sink.h"
 #include "offline/preprocessor.h"
-#include "storage/background_sink.h"
 #include "storage/session_file.h"
 
 namespace tinyot::engine {
@@ -23,9 +23,9 @@ constexpr std::uint64_t kStockMax = 2;
 constexpr auto kTimeToTellPeer = std::chrono::seconds(10);
 
 // Discards the material.
-class NoSink final : public MaterialSink {
+class NoSink final : public material::Sink {
  public:
-  void pour(MaterialBatch) override {}
+  void pour(material::Batch) override {}
   void finish_unit() override {}
 };
 
@@ -64,7 +64,7 @@ class PreprocessRun {
   void connect_workers();
   void begin_session(const storage::Manifest& manifest);
   void check_delta(offline::Preprocessor& preprocessor);
-  ReferenceBits reference_bits() const;
+  material::ReferenceBits reference_bits() const;
   // The units of the job that the store lacks.
   std::span<const offline::UnitRequest> still_to_make() const;
   void keep_reference_bits();
@@ -175,7 +175,7 @@ void PreprocessRun::connect_workers() {
 }
 
 void PreprocessRun::begin_session(const storage::Manifest& manifest) {
-  ReferenceBits reference = offline::make_reference_bits(*session_, plan_.params);
+  material::ReferenceBits reference = offline::make_reference_bits(*session_, plan_.params);
   session_file_.emplace();
   session_file_->manifest = manifest;
   session_file_->global_key = session_->global_key();
@@ -185,8 +185,8 @@ void PreprocessRun::begin_session(const storage::Manifest& manifest) {
 
 // The reference bits for the Delta-consistency check of this connection. Units have already been
 // made under the session's keys, so no unit may be made without the check.
-ReferenceBits PreprocessRun::reference_bits() const {
-  std::optional<ReferenceBits> reference = store_->reference_bits();
+material::ReferenceBits PreprocessRun::reference_bits() const {
+  std::optional<material::ReferenceBits> reference = store_->reference_bits();
   if (!reference || reference->bits_a.count != offline::kReferenceBits ||
       reference->bits_b.count != offline::kReferenceBits)
     throw StoreError(
@@ -200,7 +200,7 @@ ReferenceBits PreprocessRun::reference_bits() const {
 
 void PreprocessRun::check_delta(offline::Preprocessor& preprocessor) {
   if (session_file_) return preprocessor.set_reference_bits(session_file_->reference);
-  const ReferenceBits reference = reference_bits();
+  const material::ReferenceBits reference = reference_bits();
   preprocessor.set_reference_bits(reference);
 }
 
@@ -214,10 +214,10 @@ std::span<const offline::UnitRequest> PreprocessRun::still_to_make() const {
 
 // A shard keeps those of its session, so that the store that it is merged into can grow.
 void PreprocessRun::keep_reference_bits() {
-  for (const MaterialBatch* bits :
+  for (const material::Batch* bits :
        {&session_file_->reference.bits_a, &session_file_->reference.bits_b}) {
-    MaterialBatch copy(bits->kind, request_.party, bits->count);
-    copy_objects(*bits, 0, bits->count, copy, 0);
+    material::Batch copy(bits->kind, request_.party, bits->count);
+    material::copy_objects(*bits, 0, bits->count, copy, 0);
     store_->add_reference_bits(std::move(copy));
   }
 }
@@ -231,9 +231,9 @@ void PreprocessRun::make_units() {
   if (session_file_ && already_made == 0) keep_reference_bits();
   observer_.began(plan_.work.ands, plan_.work.ands - work_of(units).ands);
   NoSink no_sink;
-  offline::UnitAccount account(request_.stores ? static_cast<MaterialSink&>(*store_) : no_sink,
+  offline::UnitAccount account(request_.stores ? static_cast<material::Sink&>(*store_) : no_sink,
                                plan_.params);
-  storage::BackgroundSink sink(account);
+  material::BackgroundSink sink(account);
   const std::size_t made = preprocessor.make_units(
       units, sink, account,
       {.wanted = [&] { return !cancel_.stop_requested(); },
@@ -246,7 +246,7 @@ void PreprocessRun::make_units() {
     const net::PhaseLog::Scope phase(log_, *channel_, "end of store", made);
     sink.flush();
   }
-  const storage::BackgroundSink::Cost cost = sink.cost();
+  const material::BackgroundSink::Cost cost = sink.cost();
   log_.add({.name = "store, meanwhile", .wall_s = cost.wall_s, .cpu_s = cost.cpu_s, .items = made});
   ands_now_ = work_of(units.first(made)).ands;
   if (!request_.stores) return;

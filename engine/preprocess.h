@@ -7,10 +7,10 @@
 #include <stop_token>
 #include <vector>
 
-#include "base/material.h"
 #include "base/parameters.h"
 #include "engine/endpoint.h"
 #include "engine/unit_size.h"
+#include "material/material.h"
 #include "net/phase_log.h"
 #include "storage/attempt.h"
 #include "storage/key_table.h"

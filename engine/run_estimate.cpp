@@ -11,9 +11,9 @@
 #include "engine/both_parties.h"
 #include "engine/preprocess.h"
 #include "engine/run.h"
-#include "engine/temporary_directory.h"
 #include "online/flights.h"
 #include "online/runtime.h"
+#include "system/temporary_directory.h"
 
 namespace tinyot::engine {
 namespace {
@@ -128,7 +128,8 @@ online::InputValues zeros(const LoadedCircuit& circuit, Party me) {
 Work work_of_runs(const LoadedCircuit& circuit, MaterialForm form, std::uint64_t runs) {
   const MaterialCounts of_inputs = online::material_for(circuit.info(), 0, form, circuit.lanes());
   return {std::max<std::uint64_t>(runs * ands_of(circuit), 1),
-          runs * std::max(of_inputs[auth_bits_of(Party::A)], of_inputs[auth_bits_of(Party::B)])};
+          runs * std::max(of_inputs[material::auth_bits_of(Party::A)],
+                          of_inputs[material::auth_bits_of(Party::B)])};
 }
 
 double RunEstimate::link_s(const net::LinkShape& link) const {
@@ -162,7 +163,7 @@ RunEstimate estimate_run(const LoadedCircuit& circuit, MaterialForm form, std::s
 RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstimate& estimate,
                                    MaterialForm form, const net::TcpTimeouts& timeouts) {
   const LoadedCircuit sample = sample_of(circuit, estimate, form);
-  const TemporaryDirectory dir;
+  const system::TemporaryDirectory dir;
   preprocess_as_both(material_request(sample, form), dir.path(), timeouts);
   std::vector<RunReport> runs;
   for (std::size_t i = 0; i < kSampleRuns; ++i)

@@ -48,7 +48,7 @@ RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Se
       record(own.links());
     }
   }
-  MaterialSource& material = advance != nullptr ? advance->source() : own;
+  material::Source& material = advance != nullptr ? advance->source() : own;
   const auto start = std::chrono::steady_clock::now();
   report.result = online::run_circuit(session, material, needed, stored.form(), rounds, inputs,
                                       shared, plan.progress());

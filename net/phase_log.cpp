@@ -1,12 +1,12 @@
 #include "net/phase_log.h"
 
-#include "base/cpu_time.h"
+#include "system/clock.h"
 
 namespace tinyot::net {
 
 PhaseLog::Scope::Scope(PhaseLog& log, Channel& channel, std::string_view name, std::uint64_t items)
     : log_(log), channel_(channel), name_(name), items_(items), counters_(channel.counters()),
-      wall_(std::chrono::steady_clock::now()), cpu_s_(thread_cpu_seconds()) {
+      wall_(std::chrono::steady_clock::now()), cpu_s_(system::thread_cpu_seconds()) {
   channel.set_phase(name);
   advance(0);
 }
@@ -15,7 +15,7 @@ PhaseLog::Scope::~Scope() {
   PhaseCost& cost = log_.find(name_);
   const ChannelCounters& now = channel_.counters();
   cost.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_).count();
-  cost.cpu_s += thread_cpu_seconds() - cpu_s_;
+  cost.cpu_s += system::thread_cpu_seconds() - cpu_s_;
   cost.bytes_sent += now.bytes_sent - counters_.bytes_sent;
   cost.bytes_received += now.bytes_received - counters_.bytes_received;
   cost.rounds += now.rounds - counters_.rounds;

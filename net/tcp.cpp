@@ -6,14 +6,13 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <thread>
 
 #include "base/error.h"
 #include "net/pending_connections.h"
 #include "net/tcp_stream.h"
+#include "system/errno_text.h"
 
 namespace tinyot::net {
 namespace {
@@ -123,7 +122,7 @@ LoopbackPort::LoopbackPort()
       ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
       ::bind(socket_.get(), generic, size) != 0 ||
       ::getsockname(socket_.get(), generic, &size) != 0)
-    throw NetworkError(std::string("no port of 127.0.0.1 is free: ") + std::strerror(errno));
+    throw NetworkError("no port of 127.0.0.1 is free: " + system::errno_text());
   address_.port = std::to_string(ntohs(name.sin_port));
 }
 

@@ -8,9 +8,9 @@
 #include <stop_token>
 #include <string>
 
-#include "base/descriptor.h"
 #include "net/admission.h"
 #include "net/byte_stream.h"
+#include "system/descriptor.h"
 
 namespace tinyot::net {
 
@@ -36,7 +36,7 @@ class LoopbackPort {
   const Address& address() const { return address_; }
 
  private:
-  Descriptor socket_;  // bound, never listening
+  system::Descriptor socket_;  // bound, never listening
   Address address_;
 };
 

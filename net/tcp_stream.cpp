@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "system/errno_text.h"
+
 namespace tinyot::net {
 namespace {
 
@@ -207,7 +209,7 @@ void TcpStream::wait(bool to_read, bool to_write, const IdleTimer& timer) {
     const int ready = ::poll(&descriptor, 1, static_cast<int>(slice.count()));
     if (ready > 0) return;
     if (ready < 0 && errno != EINTR)
-      throw NetworkError(std::string("waiting for the peer failed: ") + std::strerror(errno));
+      throw NetworkError("waiting for the peer failed: " + system::errno_text());
     timer.check();
   }
 }

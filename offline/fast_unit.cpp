@@ -28,7 +28,7 @@ class FastUnit final : public MadeUnit {
   ~FastUnit() override { give_back_all_but(0); }
 
   void make(std::size_t number, const DeltaConsistency& check_delta, BulkTurns& bulk);
-  void pour(const checks::SettledCheck&, MaterialSink& sink) override;
+  void pour(const checks::SettledCheck&, material::Sink& sink) override;
 
  private:
   struct Piece {
@@ -152,10 +152,10 @@ void FastUnit::fold() {
       [&](const ObjectChunk& chunk) { layers.fold(chunk); });
 }
 
-void FastUnit::pour(const checks::SettledCheck&, MaterialSink& sink) {
+void FastUnit::pour(const checks::SettledCheck&, material::Sink& sink) {
   pour_bits(sink, session_.me(), request_.inputs, plain_, 0);
   pour_objects(sink, MaterialKind::Triples, session_.me(), request_.plan.ands,
-               [&](std::size_t first, MaterialBatch& out) {
+               [&](std::size_t first, material::Batch& out) {
                  const SharedBits* const columns[] = {&layers_[0].x, &layers_[0].y, &layers_[0].z};
                  for (std::size_t i = 0; i < 3; ++i)
                    share_part(columns[i]->mine, columns[i]->peers, first, session_.global_key(),

@@ -29,7 +29,7 @@ class Nnob12Unit final : public MadeUnit {
   void reveal_combiners();
   // Differs: the paper's dealer has no triples; these are the AND of Fig. 6 on random bits.
   void make_triples();
-  void pour(const checks::SettledCheck&, MaterialSink& sink) override;
+  void pour(const checks::SettledCheck&, material::Sink& sink) override;
 
  private:
   struct BucketRoles;
@@ -49,7 +49,7 @@ class Nnob12Unit final : public MadeUnit {
   AuthBits bits_;
   std::function<void(AuthBits)> give_back_;
   std::unique_ptr<BucketRoles> roles_;
-  std::vector<MaterialBatch> triples_;  // if params.material() is Triples
+  std::vector<material::Batch> triples_;  // if params.material() is Triples
 };
 
 // The buckets, and the roles that fold them.
@@ -133,10 +133,10 @@ void Nnob12Unit::reveal_combiners() {
 
 ProductMaterial Nnob12Unit::folded(const BucketRange& range) {
   const Party me = session_.me(), peer = session_.peer();
-  const auto batch = [&](MaterialKind kind) { return MaterialBatch(kind, me, range.count); };
-  ProductMaterial m{batch(auth_ands_of(me)),  batch(auth_ands_of(peer)),
-                    batch(auth_ots_from(me)), batch(auth_ots_from(peer)),
-                    batch(auth_bits_of(me)),  batch(auth_bits_of(peer))};
+  const auto batch = [&](MaterialKind kind) { return material::Batch(kind, me, range.count); };
+  ProductMaterial m{batch(material::auth_ands_of(me)),  batch(material::auth_ands_of(peer)),
+                    batch(material::auth_ots_from(me)), batch(material::auth_ots_from(peer)),
+                    batch(material::auth_bits_of(me)),  batch(material::auth_bits_of(peer))};
   roles_->ands_of_mine.fold_into(range, m.my_and.mine[0], m.my_and.mine[1], m.my_and.mine[2]);
   roles_->ands_of_peers.fold_into(range, m.peers_and.peers[0], m.peers_and.peers[1],
                                   m.peers_and.peers[2]);
@@ -165,14 +165,14 @@ void Nnob12Unit::make_triples() {
       });
 }
 
-void Nnob12Unit::pour(const checks::SettledCheck&, MaterialSink& sink) {
+void Nnob12Unit::pour(const checks::SettledCheck&, material::Sink& sink) {
   for (const ObjectChunk& chunk : object_chunks(triples_.empty() ? request_.plan.ands : 0)) {
     ProductMaterial material = folded({chunk.first, chunk.count});
-    for (MaterialBatch* batch : {&material.my_and, &material.peers_and, &material.sent,
-                                 &material.chosen, &material.my_bit, &material.peers_bit})
+    for (material::Batch* batch : {&material.my_and, &material.peers_and, &material.sent,
+                                   &material.chosen, &material.my_bit, &material.peers_bit})
       sink.pour(std::move(*batch));
   }
-  for (MaterialBatch& batch : triples_) sink.pour(std::move(batch));
+  for (material::Batch& batch : triples_) sink.pour(std::move(batch));
   pour_bits(sink, session_.me(), request_.inputs, bits_,
             layout_.begin(UnitLayout::Plain) + request_.plan.ands);
 }

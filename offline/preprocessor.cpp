@@ -14,10 +14,10 @@ constexpr net::MessageTag kUnit{0x1801, "unit.begin"};
 // time limit for reading the peer's abort or sending ours
 constexpr auto kGrace = std::chrono::seconds(1);
 
-ReferenceBits as_batches(const AuthBits& bits, Party me) {
+material::ReferenceBits as_batches(const AuthBits& bits, Party me) {
   const bool is_a = me == Party::A;
-  ReferenceBits reference{MaterialBatch(MaterialKind::AuthBitsA, me, kReferenceBits),
-                          MaterialBatch(MaterialKind::AuthBitsB, me, kReferenceBits)};
+  material::ReferenceBits reference{material::Batch(MaterialKind::AuthBitsA, me, kReferenceBits),
+                                    material::Batch(MaterialKind::AuthBitsB, me, kReferenceBits)};
   copy_part(bits.mine, 0, (is_a ? reference.bits_a : reference.bits_b).mine[0]);
   copy_part(bits.peers, 0, (is_a ? reference.bits_b : reference.bits_a).peers[0]);
   return reference;
@@ -28,7 +28,7 @@ ReferenceBits as_batches(const AuthBits& bits, Party me) {
 // One call of make_units.
 struct Preprocessor::Job {
   std::span<const UnitRequest> requests;
-  MaterialSink& sink;
+  material::Sink& sink;
   UnitAccount& account;
   const Hooks& hooks;
   UnitTurns turns = {};
@@ -110,7 +110,7 @@ Preprocessor::Preprocessor(checks::Session& session, const SecurityParameters& p
       {.pace = pace, .workers = channels_.size(), .in_bulk = channels_.size() - waiting});
 }
 
-void Preprocessor::set_reference_bits(const ReferenceBits& bits) {
+void Preprocessor::set_reference_bits(const material::ReferenceBits& bits) {
   const bool is_a = session_.me() == Party::A;
   AuthBits reference{AuthBitsMine(kReferenceBits), AuthBitsPeers(kReferenceBits)};
   copy_part((is_a ? bits.bits_a : bits.bits_b).mine[0], 0, reference.mine);
@@ -119,27 +119,28 @@ void Preprocessor::set_reference_bits(const ReferenceBits& bits) {
   begins_session_ = false;
 }
 
-ReferenceBits make_reference_bits(checks::Session& session, const SecurityParameters& params) {
+material::ReferenceBits make_reference_bits(checks::Session& session,
+                                            const SecurityParameters& params) {
   // Its own session part, so that no hash input is repeated for the units.
   checks::Session part(session, "anchor", 0, session.channel(), session.log());
   return as_batches(make_unit_maker(part, params, {})->make_reference_bits(), session.me());
 }
 
-void Preprocessor::keep_reference_bits(MaterialSink& sink) const {
+void Preprocessor::keep_reference_bits(material::Sink& sink) const {
   const AuthBits* bits = maker_->reference();
   if (bits == nullptr) return;
-  ReferenceBits reference = as_batches(*bits, session_.me());
+  material::ReferenceBits reference = as_batches(*bits, session_.me());
   sink.add_reference_bits(std::move(reference.bits_a));
   sink.add_reference_bits(std::move(reference.bits_b));
 }
 
-std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink,
+std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, material::Sink& sink,
                                      const Wanted& wanted, const Observer& observer) {
   UnitAccount account(sink, params_);
   return make_units(requests, account, account, {.wanted = wanted, .observer = observer});
 }
 
-std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink,
+std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, material::Sink& sink,
                                      UnitAccount& account, const Hooks& hooks) {
   if (requests.empty()) return 0;
   maker_->prepare(requests.size());

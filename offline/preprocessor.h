@@ -12,9 +12,9 @@
 #include <memory>
 #include <vector>
 
-#include "base/material.h"
 #include "base/parameters.h"
 #include "checks/session.h"
+#include "material/material.h"
 #include "offline/auth_bits.h"
 #include "offline/schedule.h"
 #include "offline/unit_account.h"
@@ -25,7 +25,8 @@ namespace tinyot::offline {
 // Role: both, symmetric. Makes the reference bits that the shards of a session share:
 // kReferenceBits aBits of each party. Wire, Fails: as a run of AuthBitMaker, or with the fast
 // profile as make_trees and a batch of bits.
-ReferenceBits make_reference_bits(checks::Session& session, const SecurityParameters& params);
+material::ReferenceBits make_reference_bits(checks::Session& session,
+                                            const SecurityParameters& params);
 
 class Preprocessor {
  public:
@@ -42,7 +43,7 @@ class Preprocessor {
   // Sets the reference bits: kReferenceBits aBits of each direction, which the sink kept in the
   // session's first connection, or which make_reference_bits made for its shards. Call it before
   // make_units if the session has earlier units.
-  void set_reference_bits(const ReferenceBits& reference);
+  void set_reference_bits(const material::ReferenceBits& reference);
 
   // Called before each unit, from the worker's thread: whether to make it.
   using Wanted = std::function<bool()>;
@@ -69,9 +70,9 @@ class Preprocessor {
   // message is sent; what is poured into `sink` must reach it. The second overload makes its own
   // account. Fails: PeerCheated naming the check, Disagreement and StoreError as UnitAccount, and
   // as the channels; then all workers have stopped, and unfinished units are discarded.
-  std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink,
+  std::size_t make_units(std::span<const UnitRequest> requests, material::Sink& sink,
                          UnitAccount& account, const Hooks& hooks);
-  std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink,
+  std::size_t make_units(std::span<const UnitRequest> requests, material::Sink& sink,
                          const Wanted& wanted = {}, const Observer& observer = {});
 
  private:
@@ -81,7 +82,7 @@ class Preprocessor {
                                             const std::optional<UnitAccount::Begun>& begun);
   bool make_unit(Job& job, checks::Session& part, std::size_t unit,
                  std::optional<UnitAccount::Begun>& begun);
-  void keep_reference_bits(MaterialSink& sink) const;
+  void keep_reference_bits(material::Sink& sink) const;
 
   checks::Session& session_;
   SecurityParameters params_;

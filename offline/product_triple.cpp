@@ -87,7 +87,7 @@ void ProductTriples::reveal_second() {
   second_.push(std::move(chunk));
 }
 
-MaterialBatch ProductTriples::finish() {
+material::Batch ProductTriples::finish() {
   Chunk chunk = pop(second_);
   const Mine mine(chunk.material);
   const Peers peers(chunk.material);
@@ -111,7 +111,7 @@ MaterialBatch ProductTriples::finish() {
     peers_c.keys[i] = peers.r[i] ^ peers.w[i] ^ peers.s[i] ^
                       xor_public_bit(Key{times(peers.c[i].value, chunk.h[i])}, delta, chunk.e[i]);
   }
-  MaterialBatch triples(MaterialKind::Triples, session_.me(), n);
+  material::Batch triples(MaterialKind::Triples, session_.me(), n);
   for (const std::size_t column : {0, 1})
     share_part(chunk.material.my_and.mine[column], chunk.material.peers_and.peers[column], 0, delta,
                triples.shares[column]);

@@ -15,14 +15,14 @@
 
 #include <queue>
 
-#include "base/material.h"
 #include "checks/session.h"
+#include "material/material.h"
 
 namespace tinyot::offline {
 
 // The material of the triples in this party's view; all batches have the same size.
 struct ProductMaterial {
-  MaterialBatch my_and, peers_and, sent, chosen, my_bit, peers_bit;
+  material::Batch my_and, peers_and, sent, chosen, my_bit, peers_bit;
 };
 
 // Role: both, symmetric. Each step is called for all chunks in order; the revealed bits are on the
@@ -36,7 +36,7 @@ class ProductTriples {
   // Wire: receives the same number of bytes, sends count / 8.
   void reveal_second();
   // The chunk's triples.  Wire: receives count / 8 bytes.
-  MaterialBatch finish();
+  material::Batch finish();
 
  private:
   struct Chunk {

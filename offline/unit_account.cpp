@@ -20,7 +20,7 @@ std::string power_of_two(const Risk& risk) {
 
 }  // namespace
 
-UnitAccount::UnitAccount(MaterialSink& sink, const SecurityParameters& params)
+UnitAccount::UnitAccount(material::Sink& sink, const SecurityParameters& params)
     : sink_(sink), params_(params), outstanding_(sink.outstanding()) {}
 
 // Called under mutex_; does not change the sink. Returns the plan that may be begun now.
@@ -165,11 +165,11 @@ Risk UnitAccount::outstanding() const {
   return outstanding_;
 }
 
-void UnitAccount::pour(MaterialBatch batch) {
+void UnitAccount::pour(material::Batch batch) {
   use_sink([&] { sink_.pour(std::move(batch)); });
 }
 
-void UnitAccount::add_reference_bits(MaterialBatch bits) {
+void UnitAccount::add_reference_bits(material::Batch bits) {
   use_sink([&] { sink_.add_reference_bits(std::move(bits)); });
 }
 

@@ -16,15 +16,15 @@
 #include <mutex>
 #include <optional>
 
-#include "base/material.h"
 #include "base/parameters.h"
+#include "material/material.h"
 
 namespace tinyot::offline {
 
-class UnitAccount final : public MaterialSink {
+class UnitAccount final : public material::Sink {
  public:
   // `params` has the limit, and the buckets that keep within it.
-  UnitAccount(MaterialSink& sink, const SecurityParameters& params);
+  UnitAccount(material::Sink& sink, const SecurityParameters& params);
 
   struct Begun {
     std::uint64_t number;
@@ -50,8 +50,8 @@ class UnitAccount final : public MaterialSink {
   void revoke() noexcept;
 
   Risk outstanding() const override;
-  void pour(MaterialBatch batch) override;
-  void add_reference_bits(MaterialBatch bits) override;
+  void pour(material::Batch batch) override;
+  void add_reference_bits(material::Batch bits) override;
   void finish_unit() override;
 
  private:
@@ -62,7 +62,7 @@ class UnitAccount final : public MaterialSink {
   std::optional<Begun> enter(std::uint64_t number, const UnitPlan& plan, bool may_grow);
   void add(std::uint64_t number, const UnitPlan& plan);
 
-  MaterialSink& sink_;
+  material::Sink& sink_;
   const SecurityParameters& params_;
   mutable std::mutex mutex_;  // guards the members below
   std::mutex sink_mutex_;     // guards the sink; locked before mutex_

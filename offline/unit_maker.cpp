@@ -21,23 +21,25 @@ void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_
     to.macs[i] = mac_share(to.bits[i], mine.macs[first + i], peers.keys[first + i], global_key);
 }
 
-void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& bits,
+void pour_bits(material::Sink& sink, Party me, std::size_t count, const AuthBits& bits,
                std::size_t first) {
-  pour_objects(sink, auth_bits_of(me), me, count, [&](std::size_t at, MaterialBatch& out) {
-    copy_part(bits.mine, first + at, out.mine[0]);
-  });
-  pour_objects(sink, auth_bits_of(peer_of(me)), me, count, [&](std::size_t at, MaterialBatch& out) {
-    copy_part(bits.peers, first + at, out.peers[0]);
-  });
+  pour_objects(
+      sink, material::auth_bits_of(me), me, count,
+      [&](std::size_t at, material::Batch& out) { copy_part(bits.mine, first + at, out.mine[0]); });
+  pour_objects(sink, material::auth_bits_of(peer_of(me)), me, count,
+               [&](std::size_t at, material::Batch& out) {
+                 copy_part(bits.peers, first + at, out.peers[0]);
+               });
 }
 
 MaterialCounts counts_of(const UnitRequest& request, MaterialForm form) {
   MaterialCounts counts;
   for (const Party party : {Party::A, Party::B}) {
-    counts[auth_bits_of(party)] = request.inputs;
+    counts[material::auth_bits_of(party)] = request.inputs;
     if (form == MaterialForm::Triples) continue;
-    counts[auth_bits_of(party)] += request.plan.ands;
-    counts[auth_ands_of(party)] = counts[auth_ots_from(party)] = request.plan.ands;
+    counts[material::auth_bits_of(party)] += request.plan.ands;
+    counts[material::auth_ands_of(party)] = counts[material::auth_ots_from(party)] =
+        request.plan.ands;
   }
   if (form == MaterialForm::Triples) counts[MaterialKind::Triples] = request.plan.ands;
   return counts;

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/material.h"
 #include "base/parameters.h"
 #include "checks/session.h"
+#include "material/material.h"
 #include "offline/global_key.h"
 #include "offline/steps.h"
 
@@ -15,9 +15,9 @@ namespace tinyot::offline {
 // Pours `total` objects of a kind in full batches: fill(first, batch) fills the batch with objects
 // [first, first + batch.count).
 template <class Fill>
-void pour_objects(MaterialSink& sink, MaterialKind kind, Party me, std::size_t total, Fill fill) {
-  for (std::size_t first = 0; first < total; first += full_batch(kind)) {
-    MaterialBatch batch(kind, me, std::min(full_batch(kind), total - first));
+void pour_objects(material::Sink& sink, MaterialKind kind, Party me, std::size_t total, Fill fill) {
+  for (std::size_t first = 0; first < total; first += material::full_batch(kind)) {
+    material::Batch batch(kind, me, std::min(material::full_batch(kind), total - first));
     fill(first, batch);
     sink.pour(std::move(batch));
   }
@@ -33,7 +33,7 @@ void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_
                 Delta global_key, AuthShares& to);
 
 // Pours bits [first, first + count) of each party as aBits.
-void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& bits,
+void pour_bits(material::Sink& sink, Party me, std::size_t count, const AuthBits& bits,
                std::size_t first);
 
 // The material that a unit yields: plan.ands objects of each kind, and `inputs` aBits of each party
@@ -51,7 +51,7 @@ class MadeUnit {
  public:
   virtual ~MadeUnit() = default;
   // Requires the settled MAC check of the unit's session part.
-  virtual void pour(const checks::SettledCheck&, MaterialSink& sink) = 0;
+  virtual void pour(const checks::SettledCheck&, material::Sink& sink) = 0;
 };
 
 // How units share the link.

@@ -18,13 +18,14 @@ constexpr std::size_t kPairStep = 256;
 // The material of a layer in this party's view.
 struct LayerMaterial {
   LayerMaterial(MaterialReader& reader, Party me, std::size_t n)
-      : my_and(reader.take(auth_ands_of(me), n)),
-        peers_and(reader.take(auth_ands_of(peer_of(me)), n)),
-        sent(reader.take(auth_ots_from(me), n)), chosen(reader.take(auth_ots_from(peer_of(me)), n)),
-        my_bit(reader.take(auth_bits_of(me), n)),
-        peers_bit(reader.take(auth_bits_of(peer_of(me)), n)) {}
+      : my_and(reader.take(material::auth_ands_of(me), n)),
+        peers_and(reader.take(material::auth_ands_of(peer_of(me)), n)),
+        sent(reader.take(material::auth_ots_from(me), n)),
+        chosen(reader.take(material::auth_ots_from(peer_of(me)), n)),
+        my_bit(reader.take(material::auth_bits_of(me), n)),
+        peers_bit(reader.take(material::auth_bits_of(peer_of(me)), n)) {}
 
-  MaterialSlices my_and, peers_and, sent, chosen, my_bit, peers_bit;
+  material::Slices my_and, peers_and, sent, chosen, my_bit, peers_bit;
 };
 
 // My bits of the material, named as in the figure.

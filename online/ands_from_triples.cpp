@@ -92,7 +92,7 @@ class TripleLayer final : public AndLayer {
   checks::Session& session_;
   std::size_t n_;
   Flights flights_{n_, 2};  // d, e
-  MaterialSlices triples_;
+  material::Slices triples_;
   SliceCursor at_;
   BitVector a_, b_;
   BitVector d_, e_;  // my shares; after the opening, the opened bits

@@ -18,7 +18,7 @@ InputLayer::InputLayer(checks::Session& session, MaterialReader& material, Party
       inputs_(std::move(inputs)) {
   std::size_t n = 0;
   for (const circuit::RoundInput& input : inputs_) n += entries_of(input);
-  mask_ = material.take(auth_bits_of(owner), n);
+  mask_ = material.take(material::auth_bits_of(owner), n);
   bits_ = mine_ ? gather(values, n) : BitVector(n);
   if (!mine_) return;
   masked_ = bits_of(mask_, mine_bits, 0);

@@ -50,7 +50,7 @@ class InputLayer {
   std::size_t lanes_;
   bool mine_;
   std::vector<circuit::RoundInput> inputs_;
-  MaterialSlices mask_;
+  material::Slices mask_;
   BitVector bits_;    // my shares
   BitVector masked_;  // m; empty until it is received
 };

@@ -7,29 +7,30 @@
 
 namespace tinyot::online {
 
-std::shared_ptr<MaterialBatch> UsedBatches::lend(MaterialBatch batch) {
-  return {new MaterialBatch(std::move(batch)), [batches = shared_from_this()](MaterialBatch* used) {
-            batches->take_back(std::unique_ptr<MaterialBatch>(used));
+std::shared_ptr<material::Batch> UsedBatches::lend(material::Batch batch) {
+  return {new material::Batch(std::move(batch)),
+          [batches = shared_from_this()](material::Batch* used) {
+            batches->take_back(std::unique_ptr<material::Batch>(used));
           }};
 }
 
-MaterialBatch UsedBatches::take(MaterialKind kind) {
+material::Batch UsedBatches::take(MaterialKind kind) {
   const std::lock_guard lock(mutex_);
   auto& returned = returned_[static_cast<std::size_t>(kind)];
   if (returned.empty()) return {};
-  MaterialBatch batch = std::move(returned.back());
+  material::Batch batch = std::move(returned.back());
   returned.pop_back();
   return batch;
 }
 
 // Without memory to remember the batch, it is wiped and freed.
-void UsedBatches::take_back(std::unique_ptr<MaterialBatch> batch) noexcept try {
+void UsedBatches::take_back(std::unique_ptr<material::Batch> batch) noexcept try {
   const std::lock_guard lock(mutex_);
   returned_[static_cast<std::size_t>(batch->kind)].push_back(std::move(*batch));
 } catch (const std::bad_alloc&) {
 }
 
-MaterialReader::MaterialReader(MaterialSource& source, const MaterialCounts& wanted)
+MaterialReader::MaterialReader(material::Source& source, const MaterialCounts& wanted)
     : source_(source) {
   if (std::ranges::all_of(wanted.of, [](std::uint64_t count) { return count <= kReadObjects; })) {
     read_all(wanted);
@@ -54,10 +55,10 @@ MaterialReader::~MaterialReader() {
   if (thread_.joinable()) thread_.join();
 }
 
-MaterialSlices MaterialReader::take(MaterialKind kind, std::size_t count) {
-  BatchQueue& open = open_[kind];
+material::Slices MaterialReader::take(MaterialKind kind, std::size_t count) {
+  material::BatchQueue& open = open_[kind];
   while (open.count() < count) take_first(kind);
-  MaterialSlices slices = open.slices(0, count);
+  material::Slices slices = open.slices(0, count);
   open.drop(count);
   return slices;
 }
@@ -124,7 +125,7 @@ void MaterialReader::work() {
 // Batches are drawn in order under the mutex, and opened without it, by several threads at a time.
 void MaterialReader::read_next(std::unique_lock<std::mutex>& lock, MaterialKind kind) try {
   Ahead& ahead = ahead_of(kind);
-  const DrawnBatch next =
+  const material::DrawnBatch next =
       source_.draw_some(kind, std::min<std::uint64_t>(kReadObjects, ahead.undrawn));
   Drawn& place = ahead.drawn.emplace_back(next.count);
   ahead.undrawn -= next.count;
@@ -140,21 +141,21 @@ void MaterialReader::read_next(std::unique_lock<std::mutex>& lock, MaterialKind 
   changed_.notify_all();
 }
 
-const BitVector& mine_bits(const MaterialBatch& batch, std::size_t column) {
+const BitVector& mine_bits(const material::Batch& batch, std::size_t column) {
   return batch.mine[column].bits;
 }
-const BitVector& shared_bits(const MaterialBatch& batch, std::size_t column) {
+const BitVector& shared_bits(const material::Batch& batch, std::size_t column) {
   return batch.shares[column].bits;
 }
 
-BitVector bits_of(const MaterialSlices& slices,
-                  const BitVector& (*column)(const MaterialBatch&, std::size_t),
+BitVector bits_of(const material::Slices& slices,
+                  const BitVector& (*column)(const material::Batch&, std::size_t),
                   std::size_t index) {
   std::size_t count = 0;
-  for (const MaterialSlice& slice : slices) count += slice.count;
+  for (const material::Slice& slice : slices) count += slice.count;
   BitVector bits(count);
   std::size_t at = 0;
-  for (const MaterialSlice& slice : slices) {
+  for (const material::Slice& slice : slices) {
     bits.copy_from(column(*slice.batch, index), slice.from, at, slice.count);
     at += slice.count;
   }

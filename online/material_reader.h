@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/batch_queue.h"
-#include "base/material.h"
+#include "material/batch_queue.h"
+#include "material/material.h"
 
 namespace tinyot::online {
 
@@ -23,22 +23,22 @@ namespace tinyot::online {
 class UsedBatches : public std::enable_shared_from_this<UsedBatches> {
  public:
   // The batch returns to this object with the last copy of the pointer.
-  std::shared_ptr<MaterialBatch> lend(MaterialBatch batch);
+  std::shared_ptr<material::Batch> lend(material::Batch batch);
   // One of the kind that has returned; without one, an empty batch.
-  MaterialBatch take(MaterialKind kind);
+  material::Batch take(MaterialKind kind);
 
  private:
-  void take_back(std::unique_ptr<MaterialBatch> batch) noexcept;
+  void take_back(std::unique_ptr<material::Batch> batch) noexcept;
 
   std::mutex mutex_;
-  std::array<std::vector<MaterialBatch>, kMaterialKinds> returned_;
+  std::array<std::vector<material::Batch>, kMaterialKinds> returned_;
 };
 
 class MaterialReader {
  public:
   // No other caller may draw from `source` during this object's lifetime. `wanted`: all material
   // that will be taken.
-  MaterialReader(MaterialSource& source, const MaterialCounts& wanted);
+  MaterialReader(material::Source& source, const MaterialCounts& wanted);
   // Waits for a batch that is being read.
   ~MaterialReader();
   MaterialReader(const MaterialReader&) = delete;
@@ -46,7 +46,7 @@ class MaterialReader {
 
   // The next `count` objects of a kind; each is returned once. Fails: as the source, for instance
   // OutOfMaterial.
-  MaterialSlices take(MaterialKind kind, std::size_t count);
+  material::Slices take(MaterialKind kind, std::size_t count);
 
   // Seconds that take() has waited for the source or for the other thread, and those in which it
   // has opened batches itself.
@@ -61,7 +61,7 @@ class MaterialReader {
   // A batch that has been drawn. Empty until it is opened.
   struct Drawn {
     std::size_t count;
-    std::shared_ptr<MaterialBatch> batch;
+    std::shared_ptr<material::Batch> batch;
   };
   // What is read ahead of a kind.
   struct Ahead {
@@ -79,10 +79,10 @@ class MaterialReader {
   void wait_for_first(std::unique_lock<std::mutex>& lock, MaterialKind kind);
   void take_first(MaterialKind kind);
 
-  MaterialSource& source_;
+  material::Source& source_;
   std::shared_ptr<UsedBatches> used_ = std::make_shared<UsedBatches>();
   double waited_s_ = 0, opening_s_ = 0;
-  BatchQueues open_;  // used by take() only, without the mutex
+  material::BatchQueues open_;  // used by take() only, without the mutex
   std::array<Ahead, kMaterialKinds> ahead_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -93,17 +93,18 @@ class MaterialReader {
 
 // Concatenates the bits of one column of the slices. mine_bits and shared_bits select a column of
 // this party's own bits or of shared bits.
-BitVector bits_of(const MaterialSlices& slices,
-                  const BitVector& (*column)(const MaterialBatch&, std::size_t), std::size_t index);
-const BitVector& mine_bits(const MaterialBatch& batch, std::size_t column);
-const BitVector& shared_bits(const MaterialBatch& batch, std::size_t column);
+BitVector bits_of(const material::Slices& slices,
+                  const BitVector& (*column)(const material::Batch&, std::size_t),
+                  std::size_t index);
+const BitVector& mine_bits(const material::Batch& batch, std::size_t column);
+const BitVector& shared_bits(const material::Batch& batch, std::size_t column);
 
 // Iterates over slices: batch(), at() and left() are the next contiguous objects.
 class SliceCursor {
  public:
-  explicit SliceCursor(const MaterialSlices& slices) : slice_(slices.data()) {}
+  explicit SliceCursor(const material::Slices& slices) : slice_(slices.data()) {}
 
-  const MaterialBatch& batch() const { return *slice_->batch; }
+  const material::Batch& batch() const { return *slice_->batch; }
   std::size_t at() const { return slice_->from + done_; }
   std::size_t left() const { return slice_->count - done_; }
   void advance(std::size_t count) {
@@ -114,7 +115,7 @@ class SliceCursor {
   }
 
  private:
-  const MaterialSlice* slice_;
+  const material::Slice* slice_;
   std::size_t done_ = 0;
 };
 

@@ -142,8 +142,8 @@ InputValues OutputShares::open_shared(checks::Session& session, MaterialReader& 
   for (const Part& part : parts_) {
     if (part.to == circuit::Receiver::Both || part.to == circuit::Receiver::None) continue;
     const bool mine = circuit::receives(part.to, session.me());
-    const MaterialSlices slices =
-        material.take(auth_bits_of(mine ? session.me() : session.peer()), part.count);
+    const material::Slices slices =
+        material.take(material::auth_bits_of(mine ? session.me() : session.peer()), part.count);
     SliceCursor mask(slices);
     if (mine) {
       masks[part.bundle] = bits_of(slices, mine_bits, 0);

@@ -263,16 +263,16 @@ MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands
     counts[MaterialKind::Triples] = ands;
     for (const circuit::OutputBundle& bundle : info.outputs)
       if (bundle.to == circuit::Receiver::A || bundle.to == circuit::Receiver::B)
-        counts[auth_bits_of(bundle.to == circuit::Receiver::A ? Party::A : Party::B)] +=
+        counts[material::auth_bits_of(bundle.to == circuit::Receiver::A ? Party::A : Party::B)] +=
             std::uint64_t{bundle.bits} * lanes;
   } else {
     for (const Party party : {Party::A, Party::B})
-      counts[auth_ands_of(party)] = counts[auth_ots_from(party)] = counts[auth_bits_of(party)] =
-          ands;
+      counts[material::auth_ands_of(party)] = counts[material::auth_ots_from(party)] =
+          counts[material::auth_bits_of(party)] = ands;
   }
   for (const circuit::InputBundle& bundle : info.inputs)
     if (bundle.owner)
-      counts[auth_bits_of(*bundle.owner)] +=
+      counts[material::auth_bits_of(*bundle.owner)] +=
           std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
   return counts;
 }
@@ -282,7 +282,7 @@ std::size_t window_for(std::size_t lanes) {
                     kWindowMax);
 }
 
-RunResult run_circuit(checks::Session& session, MaterialSource& source,
+RunResult run_circuit(checks::Session& session, material::Source& source,
                       const MaterialCounts& wanted, MaterialForm form,
                       circuit::CircuitRounds& rounds, const InputValues& inputs,
                       const SharedInputs& shared, const RunProgress& progress) {

@@ -13,11 +13,11 @@
 #include <optional>
 #include <vector>
 
-#include "base/material.h"
 #include "base/parameters.h"
 #include "checks/session.h"
 #include "circuitgen/circuit_rounds.h"
 #include "circuitgen/cost.h"
+#include "material/material.h"
 #include "online/inputs.h"
 #include "online/shared_value.h"
 #include "tinyot/circuit/gate.h"
@@ -58,7 +58,7 @@ std::size_t window_for(std::size_t lanes);
 // layer of ANDs, 1 with triples; 1 message per owner for inputs, in the round of the ANDs that
 // follow; 3 rounds for the outputs. Fails: PeerCheated("MAC transcript") before anything is
 // returned; OutOfMaterial; NetworkError.
-RunResult run_circuit(checks::Session& session, MaterialSource& source,
+RunResult run_circuit(checks::Session& session, material::Source& source,
                       const MaterialCounts& wanted, MaterialForm form,
                       circuit::CircuitRounds& rounds, const InputValues& inputs,
                       const SharedInputs& shared = {}, const RunProgress& progress = {});

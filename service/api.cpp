@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 
 #include "base/error.h"
 #include "service/event_log.h"
 #include "service/offer.h"
 #include "service/submission.h"
+#include "system/errno_text.h"
 #include "tinyot/v1/party.grpc.pb.h"
 
 namespace tinyot::service {
@@ -350,7 +350,7 @@ Api::Api(const config::Daemon& config, const std::optional<TlsFiles>& tls, Jobs&
   const auto mode = static_cast<mode_t>(std::stoul(config.socket_mode(), nullptr, 8));
   if (::chmod(config.socket().c_str(), mode) != 0)
     throw NetworkError("cannot change the mode of " + config.socket() + ": " +
-                       std::strerror(errno));
+                       system::errno_text());
 }
 
 Api::~Api() { state_->server->Shutdown(std::chrono::system_clock::now() + kServerStopTime); }

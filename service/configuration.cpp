@@ -4,8 +4,6 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -14,6 +12,7 @@
 #include "circuitgen/generators/registry.h"
 #include "engine/circuit_source.h"
 #include "net/tcp.h"
+#include "system/input_file.h"
 
 namespace tinyot::service {
 namespace {
@@ -142,12 +141,7 @@ void check_rule(const config::Rule& rule, const std::string& of, const Checks& f
 }  // namespace
 
 std::string read_text(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw UsageError("cannot read " + file.string() + ": " + std::strerror(errno));
-  std::error_code error;
-  if (std::filesystem::file_size(file, error) > kFileBytesMax || error)
-    throw UsageError(file.string() + " is not a file of at most 1 MiB");
-  return {std::istreambuf_iterator<char>(stream), {}};
+  return system::read_text(system::InputFile(file), kFileBytesMax);
 }
 
 bool is_name(const std::string& text) {

@@ -12,12 +12,13 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "service/api.h"
 #include "service/event_log.h"
 #include "service/start_check.h"
-#include "storage/file_io.h"
+#include "system/descriptor.h"
+#include "system/errno_text.h"
+#include "system/file.h"
 
 namespace tinyot::service {
 namespace {
@@ -33,15 +34,15 @@ class DirectoryLock {
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     const std::filesystem::path path = directory / "lock";
-    file_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    file_ = system::Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!file_.is_open())
-      throw UsageError("directory: cannot open " + path.string() + ": " + std::strerror(errno));
+      throw UsageError("directory: cannot open " + path.string() + ": " + system::errno_text());
     if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
       throw StoreError("another daemon uses " + directory.string());
   }
 
  private:
-  Descriptor file_;
+  system::Descriptor file_;
 };
 
 // Fails: NetworkError that names the field if nobody can listen at the address.
@@ -55,7 +56,7 @@ void require_free(const std::string& field, const std::string& address) {
 
 // The interface would take a socket over from a process that serves it. Fails: NetworkError.
 void require_unserved(const std::string& path) {
-  const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const system::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, sizeof address.sun_path - 1);
@@ -91,7 +92,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
     log_event(LogLevel::Warning, "configuration", {{"reason", warning}});
   const config::Daemon& config = check.config;
   const DirectoryLock directory(config.directory());
-  if (config.has_ledger()) storage::make_private_directory(config.ledger());
+  if (config.has_ledger()) system::make_private_directory(config.ledger());
   Jobs jobs({config.jobs_max(), config.job_bytes_max(),
              std::chrono::seconds(config.job_timeout_s()),
              std::chrono::seconds(config.result_timeout_s())});

@@ -8,9 +8,11 @@
 #include <string>
 #include <variant>
 
+#include "system/log.h"
+
 namespace tinyot::service {
 
-enum class LogLevel { Info, Warning, Error };
+using system::LogLevel;
 
 struct LogField {
   std::string name;

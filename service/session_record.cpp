@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "session_record.pb.h"
-#include "storage/file_io.h"
+#include "system/file.h"
 
 namespace tinyot::service {
 namespace {
@@ -50,7 +50,7 @@ SessionRecord::State SessionRecord::read() const {
   State state;
   std::error_code error;
   if (!std::filesystem::exists(file_, error) && !error) return state;
-  const storage::File file(file_, O_RDONLY);
+  const system::File file(file_, O_RDONLY);
   std::string text(std::min(file.size(), kRecordBytesMax), '\0');
   text.resize(file.read_at(0, std::as_writable_bytes(std::span(text))));
   record::Record coded;
@@ -85,7 +85,7 @@ void SessionRecord::write(State next) {
   std::string text;
   google::protobuf::TextFormat::PrintToString(coded, &text);
   try {
-    storage::replace_file(file_, std::as_bytes(std::span(text)));
+    system::replace_file(file_, std::as_bytes(std::span(text)));
   } catch (const StoreError& error) {
     throw StoreError(
         "the record of the sessions with this peer cannot be written, and no session begins that "

@@ -6,13 +6,13 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 
 #include "base/error.h"
 #include "engine/key_file.h"
 #include "net/tls/server_certificate.h"
 #include "service/configuration.h"
 #include "service/peer.h"
+#include "system/errno_text.h"
 
 namespace tinyot::service {
 namespace {
@@ -36,7 +36,7 @@ bool can_write(const fs::path& directory) {
 
 UsageError unusable(const fs::path& directory) {
   return UsageError("cannot write the directory " + directory.string() + ": " +
-                    std::strerror(errno));
+                    system::errno_text());
 }
 
 fs::path parent_of(const fs::path& path) {

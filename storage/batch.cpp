@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "storage/manifest.h"
 #include "storage/record.h"
 
 namespace tinyot::storage {
@@ -13,7 +14,6 @@ static_assert(std::endian::native == std::endian::little,
               "numbers are stored in native byte order");
 
 constexpr std::uint32_t kPeersTagKnown = 1;
-constexpr std::uint32_t kShardsMax = 1 << 16;
 
 struct StoredEntry {
   std::uint32_t count;
@@ -70,7 +70,7 @@ std::optional<BatchEntry> decode_entry(MaterialKind kind, std::uint64_t first,
   if (bytes.size() != sizeof(StoredEntry)) return std::nullopt;
   StoredEntry stored;
   std::memcpy(&stored, bytes.data(), sizeof stored);
-  if (stored.count < 1 || stored.count > full_batch(kind) || stored.shard < 1 ||
+  if (stored.count < 1 || stored.count > material::full_batch(kind) || stored.shard < 1 ||
       stored.shard > kShardsMax || stored.slot < 1 || stored.zeros != 0 ||
       stored.flags > kPeersTagKnown || (stored.flags == 0 && stored.peers_tag != crypto::SealTag{}))
     return std::nullopt;
@@ -91,20 +91,20 @@ std::string text_of(const BatchEntry& entry) {
 }
 
 void seal_batch(const SessionId& session, Party me, BatchEntry& entry, const crypto::SealKey& key,
-                const MaterialBatch& objects, std::span<std::byte> sealed) {
+                const material::Batch& objects, std::span<std::byte> sealed) {
   ENSURE(objects.kind == entry.kind && objects.count == entry.count);
   const Context context = context_of(session, me, entry);
   entry.tag = crypto::seal(key, crypto::SealNonce{}, std::as_bytes(std::span(&context, 1)),
                            arrays_of(objects), sealed);
 }
 
-MaterialBatch open_batch(const SessionId& session, Party me, const BatchEntry& entry,
-                         const crypto::SealKey& key, std::span<const std::byte> sealed,
-                         MaterialBatch memory) {
+material::Batch open_batch(const SessionId& session, Party me, const BatchEntry& entry,
+                           const crypto::SealKey& key, std::span<const std::byte> sealed,
+                           material::Batch memory) {
   const Context context = context_of(session, me, entry);
-  MaterialBatch objects = memory.kind == entry.kind && bytes_of(memory) == sealed.size()
-                              ? std::move(memory)
-                              : MaterialBatch(entry.kind, me, entry.count);
+  material::Batch objects = memory.kind == entry.kind && bytes_of(memory) == sealed.size()
+                                ? std::move(memory)
+                                : material::Batch(entry.kind, me, entry.count);
   if (sealed.size() != bytes_of(objects) ||
       !crypto::open_sealed(key, crypto::SealNonce{}, std::as_bytes(std::span(&context, 1)), sealed,
                            entry.tag, arrays_of(objects)))

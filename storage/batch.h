@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/material.h"
 #include "base/session_id.h"
 #include "crypto/aead.h"
+#include "material/material.h"
 
 namespace tinyot::storage {
 
@@ -76,13 +76,13 @@ std::string text_of(const BatchEntry& entry);
 
 // Seals the record of a batch, from where its arrays are, and fills in the entry's tag.
 void seal_batch(const SessionId& session, Party me, BatchEntry& entry, const crypto::SealKey& key,
-                const MaterialBatch& objects, std::span<std::byte> sealed);
+                const material::Batch& objects, std::span<std::byte> sealed);
 // Returns the objects in `memory`, a batch that is no longer needed, if they have the same kind and
 // number. Fails: StoreError naming the batch, if a bit of the record, its entry or its key has
 // changed.
-MaterialBatch open_batch(const SessionId& session, Party me, const BatchEntry& entry,
-                         const crypto::SealKey& key, std::span<const std::byte> sealed,
-                         MaterialBatch memory);
+material::Batch open_batch(const SessionId& session, Party me, const BatchEntry& entry,
+                           const crypto::SealKey& key, std::span<const std::byte> sealed,
+                           material::Batch memory);
 
 [[noreturn]] void throw_corrupt_batch(const std::string& batch);
 

@@ -17,21 +17,22 @@ std::span<std::byte> Change::reserve_record(BatchEntry& entry, const crypto::Sea
   entry.slot = marks_.next_slot++;
   new_keys_.push_back(key);
   return transaction_.reserve(database_.records_table_, index_key(entry.slot),
-                              bytes_of(entry.kind, manifest_.me, entry.count), PutMode::Append);
+                              material::bytes_of(entry.kind, manifest_.me, entry.count),
+                              PutMode::Append);
 }
 
-void Change::seal_new_batch(BatchEntry& entry, const MaterialBatch& objects) {
+void Change::seal_new_batch(BatchEntry& entry, const material::Batch& objects) {
   const crypto::SealKey key = writable_.keys_->fresh_key();
   const auto room = reserve_record(entry, key);
   seal_batch(database_.session(), manifest_.me, entry, key, objects, room);
 }
 
-void Change::add(BatchEntry entry, const MaterialBatch& objects) {
+void Change::add(BatchEntry entry, const material::Batch& objects) {
   seal_new_batch(entry, objects);
   put_entry(entry);
 }
 
-void Change::add_reference_bits(const MaterialBatch& bits) {
+void Change::add_reference_bits(const material::Batch& bits) {
   ENSURE(!reference_entry(bits.kind));
   BatchEntry entry{.kind = bits.kind,
                    .first = kReferenceFirst,
@@ -91,7 +92,7 @@ void Change::drop(const BatchEntry& entry) {
 void Change::split(MaterialKind kind, std::uint64_t index) {
   const auto whole = entry_holding(kind, index);
   if (!whole || whole->first == index) return;
-  const MaterialBatch objects = open(*whole);
+  const material::Batch objects = open(*whole);
   drop(*whole);
   marks_.slots_to_erase.push_back(whole->slot);
   const auto add_part = [&](std::uint64_t from, std::uint64_t to) {
@@ -101,8 +102,8 @@ void Change::split(MaterialKind kind, std::uint64_t index) {
                           .count = static_cast<std::uint32_t>(to - from),
                           .shard = whole->shard,
                           .origin = whole->origin + offset};
-    MaterialBatch some(kind, manifest_.me, part.count);
-    copy_objects(objects, offset, part.count, some, 0);
+    material::Batch some(kind, manifest_.me, part.count);
+    material::copy_objects(objects, offset, part.count, some, 0);
     add(part, some);
   };
   add_part(whole->first, index);

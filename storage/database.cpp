@@ -109,7 +109,7 @@ std::optional<BatchEntry> View::last_entry(MaterialKind kind) const {
 
 ByteView View::record(const BatchEntry& entry) const {
   const auto record = transaction_.get(database_.records_table_, index_key(entry.slot));
-  if (!record || record->size() != bytes_of(entry.kind, manifest_.me, entry.count))
+  if (!record || record->size() != material::bytes_of(entry.kind, manifest_.me, entry.count))
     throw_corrupt_batch(text_of(entry));
   check_value_pages(map_, *record);
   return *record;
@@ -119,7 +119,7 @@ crypto::SealKey View::key_of(const BatchEntry& entry) const {
   return database_.keys().key(entry.slot, "batch " + text_of(entry));
 }
 
-MaterialBatch View::open(const BatchEntry& entry) const {
+material::Batch View::open(const BatchEntry& entry) const {
   return open_batch(database_.session(), manifest_.me, entry, key_of(entry), record(entry), {});
 }
 
@@ -164,7 +164,7 @@ std::vector<Attempt> View::attempts() const {
 void Database::make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys,
                     std::uint64_t map_bytes) {
   // Replaces what an interrupted creation has left behind.
-  { const File empty = File::make_new(files.database_new); }
+  { const system::File empty = system::File::make_new(files.database_new); }
   fs::remove(files.database_lock);
   {
     Environment environment(files.database_new, map_bytes, Locking::None);
@@ -184,7 +184,7 @@ void Database::make(const StoreFiles& files, const Manifest& manifest, const Key
     });
   }
   fs::rename(files.database_new, files.database);
-  sync_directory(files.directory);
+  system::sync_directory(files.directory);
 }
 
 Database::Database(const StoreFiles& files, std::unique_ptr<StoreLock> lock,

@@ -45,7 +45,7 @@ class View {
   ByteView record(const BatchEntry& entry) const;
   virtual crypto::SealKey key_of(const BatchEntry& entry) const;
   // Decrypts and checks.
-  MaterialBatch open(const BatchEntry& entry) const;
+  material::Batch open(const BatchEntry& entry) const;
 
   // The entry of the reference bits of a kind, which are in no catalogue. Empty if there are none.
   std::optional<BatchEntry> reference_entry(MaterialKind kind) const;
@@ -73,13 +73,13 @@ class Change final : public View {
   Marks& marks() { return marks_; }
 
   // Seals and adds a batch. Generates the key and fills in slot and tag.
-  void add(BatchEntry entry, const MaterialBatch& objects);
+  void add(BatchEntry entry, const material::Batch& objects);
   // Adds a record that is already sealed, with its key.
   void add_sealed(BatchEntry entry, const crypto::SealKey& key, ByteView sealed);
   // Writes an entry; the record stays as it is.
   void put_entry(const BatchEntry& entry);
   // Stores reference bits of a kind that has none yet.
-  void add_reference_bits(const MaterialBatch& bits);
+  void add_reference_bits(const material::Batch& bits);
   // The same, of a record that is already sealed, with its key.
   void add_sealed_reference_bits(BatchEntry entry, const crypto::SealKey& key, ByteView sealed);
   // Drops the reference bits and lists their slots for erasure.
@@ -104,7 +104,7 @@ class Change final : public View {
   std::span<std::byte> reserve_record(BatchEntry& entry, const crypto::SealKey& key);
   void copy_record(BatchEntry& entry, const crypto::SealKey& key, ByteView sealed);
   void put_reference_entry(const BatchEntry& entry);
-  void seal_new_batch(BatchEntry& entry, const MaterialBatch& objects);
+  void seal_new_batch(BatchEntry& entry, const material::Batch& objects);
 
   Database& writable_;
   std::uint64_t first_new_slot_;

@@ -91,7 +91,7 @@ bool is_zero(const StoredSlot& stored) {
 }
 
 // The header comes first: without its salt no slot can be opened.
-void overwrite(const File& file, const SessionId& session) {
+void overwrite(const system::File& file, const SessionId& session) {
   StoredHeader header{};
   std::memcpy(header.magic, kKeysMagic, sizeof header.magic);
   header.version = kKeysVersion;
@@ -106,7 +106,7 @@ void overwrite(const File& file, const SessionId& session) {
   file.sync();
 }
 
-bool read_header(const File& file, StoredHeader& header) {
+bool read_header(const system::File& file, StoredHeader& header) {
   return file.read_at(0, bytes_in(header)) == sizeof header &&
          std::memcmp(header.magic, kKeysMagic, sizeof header.magic) == 0;
 }
@@ -119,9 +119,10 @@ bool read_header(const File& file, StoredHeader& header) {
 }  // namespace
 
 StoreKey read_store_key(const std::filesystem::path& path) {
-  const File file(path, O_RDONLY);
+  const system::File file(path, O_RDONLY);
   struct stat found;
-  if (::fstat(file.descriptor(), &found) != 0) fail_on_file("read the attributes of", path, errno);
+  if (::fstat(file.descriptor(), &found) != 0)
+    system::fail_on_file("read the attributes of", path, errno);
   if ((found.st_mode & 0077) != 0)
     throw StoreError("the store key " + path.string() +
                      " is open to other users; restrict it with: chmod 600 " + path.string());
@@ -147,7 +148,7 @@ void KeyTable::create(const std::filesystem::path& path, const SessionId& sessio
   const crypto::SealKey wrapping_key = wrapping_key_of(header, store_key);
   header.check = check_of(header, wrapping_key);
   const StoredSlot slot = sealed_slot(wrapping_key, session, 0, as_slot_key(global_key), rng);
-  const File file = File::make_new(path);
+  const system::File file = system::File::make_new(path);
   file.write_at(0, view_of(header));
   file.write_at(offset_of(0), view_of(slot));
   file.sync();
@@ -269,7 +270,7 @@ bool KeyTable::has_remains() const {
 }
 
 std::optional<KeyProtection> KeyTable::protection_in(const std::filesystem::path& path) {
-  const File file(path, O_RDONLY | O_NOFOLLOW);
+  const system::File file(path, O_RDONLY | O_NOFOLLOW);
   StoredHeader header;
   if (!read_header(file, header) || header.version > kKeysVersion || header.protection < 1 ||
       header.protection > 3)
@@ -278,7 +279,7 @@ std::optional<KeyProtection> KeyTable::protection_in(const std::filesystem::path
 }
 
 void KeyTable::erase_file(const std::filesystem::path& path) {
-  const File file(path, O_RDWR | O_NOFOLLOW);
+  const system::File file(path, O_RDWR | O_NOFOLLOW);
   StoredHeader header;
   // The session id stays, so that the file is still recognised as this store's.
   overwrite(file, read_header(file, header) ? header.session : SessionId{});

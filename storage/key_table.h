@@ -17,7 +17,7 @@
 #include "base/session_id.h"
 #include "crypto/aead.h"
 #include "crypto/rng.h"
-#include "storage/file_io.h"
+#include "system/file.h"
 
 namespace tinyot::storage {
 
@@ -73,7 +73,7 @@ class KeyTable {
   std::uint64_t bytes() const { return file_.size(); }
 
  private:
-  File file_;
+  system::File file_;
   SessionId session_;
   KeyProtection protection_ = KeyProtection::Erased;
   crypto::SealKey wrapping_key_, state_key_;

@@ -12,7 +12,7 @@ namespace tinyot::storage {
 namespace {
 
 constexpr std::size_t kNameMax = 32, kTextMax = 1024;
-constexpr std::uint32_t kSigmaMax = 128, kBucketMax = 4096, kShardsMax = 1 << 16;
+constexpr std::uint32_t kSigmaMax = 128, kBucketMax = 4096;
 constexpr std::uint64_t kUnitMax = std::uint64_t{1} << 24;
 constexpr std::uint64_t kCountMax = std::uint64_t{1} << 56;
 constexpr double kBitsMax = 1e6;

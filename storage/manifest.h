@@ -18,6 +18,8 @@
 
 namespace tinyot::storage {
 
+inline constexpr std::uint32_t kShardsMax = 1 << 16;  // of a session
+
 // The store format that this program writes and reads.
 inline constexpr std::uint32_t kStoreFormat = 3;
 

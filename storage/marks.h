@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "base/material.h"
+#include "material/material.h"
 
 namespace tinyot::storage {
 

@@ -142,7 +142,7 @@ class Copier {
     std::uint64_t bytes = 0;
     std::size_t end = begin;
     while (end < entries.size() && bytes < kCommitBytes)
-      bytes += bytes_of(entries[end].kind, view.manifest().me, entries[end].count), ++end;
+      bytes += material::bytes_of(entries[end].kind, view.manifest().me, entries[end].count), ++end;
     out_.change("merge", bytes + bytes / 16, [&](Change& change) {
       for (std::size_t i = begin; i < end; ++i) {
         BatchEntry entry = entries[i];
@@ -206,7 +206,7 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
     std::uint64_t bytes = 0;
     for (const Store& shard : shards) check_shard(shard, first);
     for (const Store& shard : shards) bytes += shard.store_bytes();
-    require_free_space(out, bytes, "the merged store");
+    system::require_free_space(out, bytes, "the merged store");
     for (Store& shard : shards) set_aside(shard);
     fs::remove_all(making);
     Manifest manifest = first.manifest();
@@ -230,7 +230,7 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
   });
   whole.reset();
   fs::rename(making, out);
-  sync_directory(out.has_parent_path() ? out.parent_path() : fs::path("."));
+  system::sync_directory(out.has_parent_path() ? out.parent_path() : fs::path("."));
   return merged;
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "storage/file_io.h"
+#include "system/file.h"
 
 namespace tinyot::storage {
 namespace {
@@ -114,7 +114,7 @@ class PageChecker {
   void check_free_list(std::span<const std::byte> list);
   bool in_order(const Tree& tree, std::span<const std::byte> a, std::span<const std::byte> b) const;
 
-  File file_;
+  system::File file_;
   std::uint64_t last_page_ = 0;
   std::vector<bool> seen_;
 };

@@ -14,9 +14,9 @@ std::vector<std::span<Byte>> arrays(Batch& batch) {
   };
   std::vector<std::span<Byte>> arrays;
   for (std::size_t column = 0; column < batch.mine.size() + batch.shares.size(); ++column) {
-    const auto words = bits_of_column(batch, column).words();
+    const auto words = material::bits_of_column(batch, column).words();
     arrays.push_back(bytes_in(words.data(), words.size()));
-    arrays.push_back(bytes_in(blocks_of_column(batch, column), batch.count));
+    arrays.push_back(bytes_in(material::blocks_of_column(batch, column), batch.count));
   }
   for (auto& column : batch.peers)
     arrays.push_back(bytes_in(column.keys.data(), column.keys.size()));
@@ -25,16 +25,16 @@ std::vector<std::span<Byte>> arrays(Batch& batch) {
 
 }  // namespace
 
-std::vector<std::span<std::byte>> arrays_of(MaterialBatch& batch) {
+std::vector<std::span<std::byte>> arrays_of(material::Batch& batch) {
   return arrays<std::byte>(batch);
 }
-std::vector<std::span<const std::byte>> arrays_of(const MaterialBatch& batch) {
+std::vector<std::span<const std::byte>> arrays_of(const material::Batch& batch) {
   return arrays<const std::byte>(batch);
 }
 
-void finish_arrays(MaterialBatch& batch) {
+void finish_arrays(material::Batch& batch) {
   for (std::size_t column = 0; column < batch.mine.size() + batch.shares.size(); ++column)
-    (void)bits_of_column(batch, column).clear_padding();
+    (void)material::bits_of_column(batch, column).clear_padding();
 }
 
 }  // namespace tinyot::storage

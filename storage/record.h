@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "base/material.h"
+#include "material/material.h"
 
 namespace tinyot::storage {
 
@@ -20,15 +20,12 @@ namespace tinyot::storage {
 // compared to writing, but limited, since the material is in memory twice, as poured batches and as
 // LMDB's dirty pages.
 inline constexpr std::uint64_t kCommitBytes = std::uint64_t{16} << 20;
-// The approximate maximum that waits between the thread that makes material and the one that
-// commits or uses it.
-inline constexpr std::uint64_t kWaitingBytes = 3 * kCommitBytes;
 
 // The arrays of a batch in the order of its record, bytes_of(batch) bytes together.
-std::vector<std::span<std::byte>> arrays_of(MaterialBatch& batch);
-std::vector<std::span<const std::byte>> arrays_of(const MaterialBatch& batch);
+std::vector<std::span<std::byte>> arrays_of(material::Batch& batch);
+std::vector<std::span<const std::byte>> arrays_of(const material::Batch& batch);
 
 // To be called when the arrays have been written: the bits beyond the last object are zero.
-void finish_arrays(MaterialBatch& batch);
+void finish_arrays(material::Batch& batch);
 
 }  // namespace tinyot::storage

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "base/batch_queue.h"
 #include "base/error.h"
+#include "material/batch_queue.h"
 #include "storage/database.h"
 #include "storage/record.h"
 #include "storage/store.h"
@@ -209,9 +209,9 @@ void Reservation::check_left(MaterialKind kind, std::size_t count) const {
   ENSURE(database_ != nullptr);
 }
 
-MaterialBatch Reservation::open(const Database& database, Party me, const HeldBatch& held,
-                                MaterialBatch memory) {
-  MaterialBatch batch;
+material::Batch Reservation::open(const Database& database, Party me, const HeldBatch& held,
+                                  material::Batch memory) {
+  material::Batch batch;
   database.read("read " + std::string(name_of(held.entry.kind)), [&](const View& view) {
     view.check_not_revoked();
     const ByteView sealed = view.record(held.entry);
@@ -234,29 +234,28 @@ void Reservation::open_next(DrawPosition& position) {
   (void)remove_next(position);
 }
 
-MaterialBatch Reservation::take(MaterialKind kind, std::size_t count) {
+material::Batch Reservation::take(MaterialKind kind, std::size_t count) {
   DrawPosition& position = position_of(kind);
   position.next += count;
   return position.opened.take(kind, me_, count);
 }
 
-MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
+material::Batch Reservation::draw(MaterialKind kind, std::size_t count) {
   check_left(kind, count);
   DrawPosition& position = position_of(kind);
   while (position.opened.count() < count) open_next(position);
   return take(kind, count);
 }
 
-DrawnBatch Reservation::draw_some(MaterialKind kind, std::size_t count) {
+material::DrawnBatch Reservation::draw_some(MaterialKind kind, std::size_t count) {
   check_left(kind, count);
   DrawPosition& position = position_of(kind);
   if (position.opened.count() == 0 && count > 0) {
     if (const std::size_t whole = position.batches[position.undrawn].entry.count; whole <= count) {
       position.next += whole;
       return {whole,
-              [database = database_, me = me_, held = remove_next(position)](MaterialBatch memory) {
-                return open(*database, me, held, std::move(memory));
-              }};
+              [database = database_, me = me_, held = remove_next(position)](
+                  material::Batch memory) { return open(*database, me, held, std::move(memory)); }};
     }
     open_next(position);
   }
@@ -324,9 +323,9 @@ void ReservationChain::check_left(MaterialKind kind, std::size_t count) const {
                         "; reserve all that a run needs before it starts");
 }
 
-MaterialBatch ReservationChain::draw(MaterialKind kind, std::size_t count) {
+material::Batch ReservationChain::draw(MaterialKind kind, std::size_t count) {
   check_left(kind, count);
-  BatchQueue parts;
+  material::BatchQueue parts;
   for (Reservation& link : links_) {
     const std::size_t part = std::min(count - parts.count(), link.left()[kind]);
     if (part > 0) parts.push(link.draw(kind, part));
@@ -334,12 +333,12 @@ MaterialBatch ReservationChain::draw(MaterialKind kind, std::size_t count) {
   return parts.take(kind, links_.front().me(), count);
 }
 
-DrawnBatch ReservationChain::draw_some(MaterialKind kind, std::size_t count) {
+material::DrawnBatch ReservationChain::draw_some(MaterialKind kind, std::size_t count) {
   check_left(kind, count);
   for (Reservation& link : links_)
     if (const std::uint64_t left = link.left()[kind]; left > 0)
       return link.draw_some(kind, std::min(count, left));
-  return drawn(MaterialBatch(kind, links_.front().me(), 0));
+  return drawn(material::Batch(kind, links_.front().me(), 0));
 }
 
 void ReservationChain::drop_empty() {

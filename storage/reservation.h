@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/batch_queue.h"
-#include "base/material.h"
 #include "crypto/aead.h"
+#include "material/batch_queue.h"
+#include "material/material.h"
 #include "storage/batch.h"
 #include "storage/marks.h"
 
@@ -19,7 +19,7 @@ namespace tinyot::storage {
 
 class Database;
 
-class Reservation : public MaterialSource {
+class Reservation : public material::Source {
  public:
   Reservation(Reservation&& other) noexcept;
   Reservation& operator=(Reservation&& other) noexcept;
@@ -28,9 +28,9 @@ class Reservation : public MaterialSource {
 
   // The next `count` objects of a kind. Fails: OutOfMaterial beyond the reserved range, and then
   // nothing is drawn; StoreError for a corrupt batch or a revoked session.
-  MaterialBatch draw(MaterialKind kind, std::size_t count) override;
+  material::Batch draw(MaterialKind kind, std::size_t count) override;
   // Returns whole batches of the store, as long as they are drawn from their beginning.
-  DrawnBatch draw_some(MaterialKind kind, std::size_t count) override;
+  material::DrawnBatch draw_some(MaterialKind kind, std::size_t count) override;
 
   Party me() const { return me_; }
   std::vector<BatchEntry> batches() const;
@@ -54,9 +54,9 @@ class Reservation : public MaterialSource {
   // Of a kind.
   struct DrawPosition {
     std::vector<HeldBatch> batches;
-    std::size_t undrawn = 0;  // the first one that has not been drawn from
-    std::uint64_t next = 0;   // index of the next object to be drawn
-    BatchQueue opened;        // what is left of opened batches
+    std::size_t undrawn = 0;      // the first one that has not been drawn from
+    std::uint64_t next = 0;       // index of the next object to be drawn
+    material::BatchQueue opened;  // what is left of opened batches
   };
 
   Reservation(std::shared_ptr<Database> database, const Range& range, const MaterialCounts& burnt);
@@ -64,12 +64,12 @@ class Reservation : public MaterialSource {
     return positions_[static_cast<std::size_t>(kind)];
   }
   void check_left(MaterialKind kind, std::size_t count) const;
-  static MaterialBatch open(const Database& database, Party me, const HeldBatch& held,
-                            MaterialBatch memory);
+  static material::Batch open(const Database& database, Party me, const HeldBatch& held,
+                              material::Batch memory);
   // The first one that has not been drawn from; it becomes the caller's.
   static HeldBatch remove_next(DrawPosition& position);
   void open_next(DrawPosition& position);
-  MaterialBatch take(MaterialKind kind, std::size_t count);
+  material::Batch take(MaterialKind kind, std::size_t count);
   void finish_quietly() noexcept;
 
   std::shared_ptr<Database> database_;  // empty once finished
@@ -80,13 +80,13 @@ class Reservation : public MaterialSource {
 };
 
 // Several reservations in sequence: each is drawn after those before it.
-class ReservationChain final : public MaterialSource {
+class ReservationChain final : public material::Source {
  public:
   explicit ReservationChain(std::vector<Reservation> links) : links_(std::move(links)) {}
 
   // Fails: as Reservation::draw, for the sum of all reservations.
-  MaterialBatch draw(MaterialKind kind, std::size_t count) override;
-  DrawnBatch draw_some(MaterialKind kind, std::size_t count) override;
+  material::Batch draw(MaterialKind kind, std::size_t count) override;
+  material::DrawnBatch draw_some(MaterialKind kind, std::size_t count) override;
 
   const std::vector<Reservation>& links() const { return links_; }
   // Appends one.

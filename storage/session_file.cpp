@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "crypto/rng.h"
-#include "storage/file_io.h"
 #include "storage/record.h"
+#include "system/file.h"
 
 namespace tinyot::storage {
 namespace {
@@ -43,8 +43,8 @@ crypto::SealKey key_of(const Header& header, const std::optional<StoreKey>& stor
 
 std::size_t plain_bytes(const Header& header, Party me) {
   return header.manifest_bytes + sizeof(Delta) +
-         bytes_of(MaterialKind::AuthBitsA, me, header.reference_bits) +
-         bytes_of(MaterialKind::AuthBitsB, me, header.reference_bits);
+         material::bytes_of(MaterialKind::AuthBitsA, me, header.reference_bits) +
+         material::bytes_of(MaterialKind::AuthBitsB, me, header.reference_bits);
 }
 
 SecretVector<std::byte> encode(const SessionFile& session, const Header& header,
@@ -56,7 +56,7 @@ SecretVector<std::byte> encode(const SessionFile& session, const Header& header,
   at += manifest.size();
   std::memcpy(plain.data() + at, &session.global_key, sizeof session.global_key);
   at += sizeof session.global_key;
-  for (const MaterialBatch* bits : {&session.reference.bits_a, &session.reference.bits_b}) {
+  for (const material::Batch* bits : {&session.reference.bits_a, &session.reference.bits_b}) {
     for (const std::span<const std::byte> array : arrays_of(*bits)) {
       std::ranges::copy(array, plain.begin() + static_cast<std::ptrdiff_t>(at));
       at += array.size();
@@ -94,7 +94,7 @@ void write_session_file(const std::filesystem::path& path, const SessionFile& se
       crypto::seal(key_of(header, store_key), crypto::SealNonce{}, head, text, text);
   const std::filesystem::path making = path.string() + ".new";
   {
-    const File file = File::make_new(making);
+    const system::File file = system::File::make_new(making);
     file.write_at(0, head);
     file.write_at(head.size(), text);
     file.write_at(head.size() + text.size(), tag);
@@ -104,12 +104,12 @@ void write_session_file(const std::filesystem::path& path, const SessionFile& se
   const bool link_failed = ::link(making.c_str(), path.c_str()) != 0;
   const int error = errno;
   ::unlink(making.c_str());
-  if (link_failed) fail_on_file("make", path, error);
-  sync_directory(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
+  if (link_failed) system::fail_on_file("make", path, error);
+  system::sync_directory(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
 }
 
 void erase_session_file(const std::filesystem::path& path) {
-  const File file(path, O_WRONLY);
+  const system::File file(path, O_WRONLY);
   const std::uint64_t size = std::max<std::uint64_t>(file.size(), sizeof(Header));
   std::vector<std::byte> erased(size);
   Header header{};
@@ -123,9 +123,10 @@ void erase_session_file(const std::filesystem::path& path) {
 
 SessionFile read_session_file(const std::filesystem::path& path,
                               const std::optional<StoreKey>& store_key) {
-  const File file(path, O_RDONLY);
+  const system::File file(path, O_RDONLY);
   struct stat found;
-  if (::fstat(file.descriptor(), &found) != 0) fail_on_file("read the attributes of", path, errno);
+  if (::fstat(file.descriptor(), &found) != 0)
+    system::fail_on_file("read the attributes of", path, errno);
   if ((found.st_mode & 0077) != 0)
     throw StoreError("the session file " + path.string() +
                      " is open to other users, and it holds secrets; restrict it with: chmod 600 " +
@@ -176,9 +177,9 @@ SessionFile read_session_file(const std::filesystem::path& path,
   std::memcpy(&session.global_key, text.data() + at, sizeof session.global_key);
   at += sizeof session.global_key;
   for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) {
-    MaterialBatch& bits =
+    material::Batch& bits =
         kind == MaterialKind::AuthBitsA ? session.reference.bits_a : session.reference.bits_b;
-    bits = MaterialBatch(kind, me, header.reference_bits);
+    bits = material::Batch(kind, me, header.reference_bits);
     for (const std::span<std::byte> array : arrays_of(bits)) {
       std::ranges::copy(std::span(text).subspan(at, array.size()), array.begin());
       at += array.size();

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/material.h"
+#include "material/material.h"
 #include "storage/key_table.h"
 #include "storage/manifest.h"
 
@@ -17,7 +17,7 @@ namespace tinyot::storage {
 struct SessionFile {
   Manifest manifest;  // of a shard without units
   Delta global_key{};
-  ReferenceBits reference;
+  material::ReferenceBits reference;
 
   SessionFile() = default;
   SessionFile(SessionFile&&) = default;

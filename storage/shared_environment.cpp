@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "storage/file_io.h"
+#include "system/file.h"
 
 namespace tinyot::storage {
 namespace {
@@ -34,7 +34,7 @@ OpenFiles& open_files() {
 
 SharedEnvironment::SharedEnvironment(const std::filesystem::path& path) {
   struct stat found;
-  if (::stat(path.c_str(), &found) != 0) fail_on_file("open", path, errno);
+  if (::stat(path.c_str(), &found) != 0) system::fail_on_file("open", path, errno);
   file_ = {found.st_dev, found.st_ino};
   std::shared_ptr<OpenFile> file;
   {

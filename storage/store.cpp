@@ -163,7 +163,7 @@ std::uint64_t Store::bytes_of(MaterialKind kind) const {
   std::uint64_t bytes = 0;
   database_->read("measure the records", [&](const View& view) {
     for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0}))
-      bytes += tinyot::bytes_of(kind, view.manifest().me, entry.count);
+      bytes += material::bytes_of(kind, view.manifest().me, entry.count);
   });
   return bytes;
 }

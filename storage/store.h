@@ -25,10 +25,10 @@
 #include <string>
 #include <vector>
 
-#include "base/batch_queue.h"
 #include "base/error.h"
-#include "base/material.h"
 #include "base/revocation.h"
+#include "material/batch_queue.h"
+#include "material/material.h"
 #include "storage/attempt.h"
 #include "storage/batch.h"
 #include "storage/key_table.h"
@@ -76,7 +76,7 @@ struct Grant {
 
 // store.cpp has opening, recovery and revocation, units.cpp how material enters, reservation.cpp
 // how it leaves.
-class Store : public MaterialSink {
+class Store : public material::Sink {
  public:
   // Makes a store, and its directory if that is missing, and opens it for Purpose::Make.
   // `expected_bytes` of material fit before the map has to grow; it may be 0. Fails: StoreError if
@@ -129,21 +129,21 @@ class Store : public MaterialSink {
   void change(const std::string& operation, std::uint64_t bytes,
               const std::function<void(Change&)>& body);
 
-  // As MaterialSink. Entries are only added to the log of attempts; cut_back() removes none.
+  // As material::Sink. Entries are only added to the log of attempts; cut_back() removes none.
   Risk outstanding() const override { return outstanding_; }
-  void begin_unit(const BegunUnit& unit) override;
+  void begin_unit(const material::BegunUnit& unit) override;
   void withdraw_unit(std::uint64_t number) override;
   AttemptTotals attempts() const;
 
   // A batch of any count, shaped for this store's party. It counts from finish_unit() on.
-  void pour(MaterialBatch batch) override;
+  void pour(material::Batch batch) override;
 
   // Reference bits of one party: stored with the unit that is finished next, and dropped with it;
   // never drawn. Fails: as pour.
-  void add_reference_bits(MaterialBatch bits) override;
+  void add_reference_bits(material::Batch bits) override;
   // The reference bits. Empty if there are none, or their unit was cut back. Fails: StoreError if
   // they cannot be read.
-  std::optional<ReferenceBits> reference_bits() const;
+  std::optional<material::ReferenceBits> reference_bits() const;
 
   // Commits what was poured since the last unit; the last commit updates the counts and the
   // manifest's units_made. Durable on return.
@@ -202,7 +202,7 @@ class Store : public MaterialSink {
  private:
   struct CutBatch {
     BatchEntry entry;
-    MaterialBatch objects;
+    material::Batch objects;
   };
 
   // Checks everything but the records. Unless the purpose is Inspect, recovers the store if no
@@ -219,11 +219,11 @@ class Store : public MaterialSink {
 
   std::shared_ptr<Database> database_;
   Purpose purpose_;
-  BatchQueues queues_;                             // poured and not yet cut
-  std::vector<CutBatch> cut_;                      // in the size of records, not yet committed
-  std::uint64_t cut_bytes_ = 0;                    // of these
-  MaterialCounts cut_end_;                         // index of the first object that is not cut
-  std::vector<MaterialBatch> new_reference_bits_;  // reference bits of the current unit
+  material::BatchQueues queues_;                     // poured and not yet cut
+  std::vector<CutBatch> cut_;                        // in the size of records, not yet committed
+  std::uint64_t cut_bytes_ = 0;                      // of these
+  MaterialCounts cut_end_;                           // index of the first object that is not cut
+  std::vector<material::Batch> new_reference_bits_;  // reference bits of the current unit
   // Units begun through this handle and not finished: number of the unit -> index in the log.
   std::map<std::uint64_t, std::uint64_t> begun_;
   Risk outstanding_;  // sum over the log

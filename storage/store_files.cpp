@@ -31,7 +31,7 @@ void check_private(const fs::path& path, mode_t wanted) {
   struct stat found;
   if (::stat(path.c_str(), &found) != 0) {
     if (errno == ENOENT) return;
-    fail_on_file("read the attributes of", path, errno);
+    system::fail_on_file("read the attributes of", path, errno);
   }
   if ((found.st_mode & kGroupAndOthers) == 0) return;
   char modes[2][8];
@@ -54,12 +54,13 @@ void StoreFiles::check_vacant() const {
   if (!fs::is_directory(directory, error))
     throw StoreError(directory.string() +
                      " is not a directory; choose another place for the store");
-  check_private(directory, kStoreDirectoryMode);
-  if (::access(directory.c_str(), W_OK | X_OK) != 0) fail_on_file("write in", directory, errno);
+  check_private(directory, system::kPrivateDirectoryMode);
+  if (::access(directory.c_str(), W_OK | X_OK) != 0)
+    system::fail_on_file("write in", directory, errno);
 }
 
 void StoreFiles::prepare_directory() const {
-  make_private_directory(directory);
+  system::make_private_directory(directory);
   check_vacant();
 }
 
@@ -68,13 +69,14 @@ void StoreFiles::check_present_and_private() const {
   if (::stat(database.c_str(), &found) != 0) {
     if (errno == ENOENT || errno == ENOTDIR)
       throw StoreError("no store in " + directory.string(), Remedy::MakeMaterial);
-    fail_on_file("read the attributes of", database, errno);
+    system::fail_on_file("read the attributes of", database, errno);
   }
-  check_private(directory, kStoreDirectoryMode);
+  check_private(directory, system::kPrivateDirectoryMode);
   for (const fs::path& file : {database, database_lock, keys, lock})
-    check_private(file, kStoreFileMode);
+    check_private(file, system::kPrivateFileMode);
   for (const fs::path& path : {directory, database, keys})
-    if (::access(path.c_str(), W_OK) != 0 && errno != ENOENT) fail_on_file("write to", path, errno);
+    if (::access(path.c_str(), W_OK) != 0 && errno != ENOENT)
+      system::fail_on_file("write to", path, errno);
   if (!S_ISREG(found.st_mode) || found.st_size == 0)
     throw StoreError(database.string() + " is not a TinyOT store");
 }
@@ -82,7 +84,7 @@ void StoreFiles::check_present_and_private() const {
 std::uint64_t identity_of(const fs::path& path) {
   struct statx found {};
   if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &found) != 0)
-    fail_on_file("read the attributes of", path, errno);
+    system::fail_on_file("read the attributes of", path, errno);
   const bool has_birth = (found.stx_mask & STATX_BTIME) != 0;
   const std::uint64_t birth =
       has_birth ? static_cast<std::uint64_t>(found.stx_btime.tv_sec) * 1'000'000'000 +
@@ -98,7 +100,7 @@ bool StoreLock::set(short type, std::int64_t at) const {
   range.l_start = at;
   range.l_len = 1;
   if (::fcntl(file_.descriptor(), F_OFD_SETLK, &range) == 0) return true;
-  if (errno != EAGAIN && errno != EACCES) fail_on_file("lock", file_.path(), errno);
+  if (errno != EAGAIN && errno != EACCES) system::fail_on_file("lock", file_.path(), errno);
   return false;
 }
 

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "storage/file_io.h"
+#include "system/file.h"
 
 namespace tinyot::storage {
 
@@ -64,7 +64,7 @@ class StoreLock {
   bool set(short type, std::int64_t at) const;
   bool set_within(short type, std::int64_t at, int seconds) const;
 
-  File file_;
+  system::File file_;
   bool is_alone_ = false;
 };
 

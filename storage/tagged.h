@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/material.h"
+#include "material/material.h"
 #include "storage/key_table.h"
 #include "storage/lmdb_env.h"
 

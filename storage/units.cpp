@@ -11,8 +11,8 @@
 namespace tinyot::storage {
 namespace {
 
-void check_shape(const MaterialBatch& batch, Party me) {
-  const MaterialShape shape = shape_of(batch.kind, me);
+void check_shape(const material::Batch& batch, Party me) {
+  const material::Shape shape = material::shape_of(batch.kind, me);
   ENSURE(batch.mine.size() == shape.mine && batch.peers.size() == shape.peers &&
          batch.shares.size() == shape.shares);
   for (const AuthBitsMine& column : batch.mine)
@@ -63,7 +63,7 @@ class Pairing {
 
 }  // namespace
 
-void Store::begin_unit(const BegunUnit& unit) {
+void Store::begin_unit(const material::BegunUnit& unit) {
   ENSURE(purpose_ == Purpose::Make);
   std::uint64_t number = 0;
   database_->change("begin a unit", 0, [&](Change& change) {
@@ -112,20 +112,20 @@ AttemptTotals Store::attempts() const {
   return totals;
 }
 
-void Store::pour(MaterialBatch batch) {
+void Store::pour(material::Batch batch) {
   ENSURE(purpose_ == Purpose::Make);
   check_shape(batch, manifest().me);
   if (manifest().state == SessionState::Revoked)
     database_->read("store material", [](const View& view) { view.check_not_revoked(); });
   const MaterialKind kind = batch.kind;
   queues_[kind].push(std::move(batch));
-  while (queues_[kind].count() >= full_batch(kind)) {
-    cut(kind, full_batch(kind));
+  while (queues_[kind].count() >= material::full_batch(kind)) {
+    cut(kind, material::full_batch(kind));
     if (cut_bytes_ >= kCommitBytes) write_cut([](Change&) {});
   }
 }
 
-void Store::add_reference_bits(MaterialBatch bits) {
+void Store::add_reference_bits(material::Batch bits) {
   ENSURE(purpose_ == Purpose::Make &&
          (bits.kind == MaterialKind::AuthBitsA || bits.kind == MaterialKind::AuthBitsB) &&
          bits.count > 0);
@@ -133,13 +133,13 @@ void Store::add_reference_bits(MaterialBatch bits) {
   new_reference_bits_.push_back(std::move(bits));
 }
 
-std::optional<ReferenceBits> Store::reference_bits() const {
-  std::optional<ReferenceBits> bits;
+std::optional<material::ReferenceBits> Store::reference_bits() const {
+  std::optional<material::ReferenceBits> bits;
   database_->read("read the reference bits", [&](const View& view) {
     view.check_not_revoked();
     const auto of_a = view.reference_entry(MaterialKind::AuthBitsA),
                of_b = view.reference_entry(MaterialKind::AuthBitsB);
-    if (of_a && of_b) bits = ReferenceBits{view.open(*of_a), view.open(*of_b)};
+    if (of_a && of_b) bits = material::ReferenceBits{view.open(*of_a), view.open(*of_b)};
   });
   return bits;
 }
@@ -150,7 +150,7 @@ void Store::finish_unit() {
     if (queues_[kind].count() > 0) cut(kind, queues_[kind].count());
   Risk risk;
   write_cut([&](Change& change) {
-    for (const MaterialBatch& bits : new_reference_bits_) change.add_reference_bits(bits);
+    for (const material::Batch& bits : new_reference_bits_) change.add_reference_bits(bits);
     if (!begun_.empty()) {
       Attempt attempt = change.attempt(begun_.begin()->second);
       attempt.unit = change.manifest().units_made;
@@ -175,7 +175,7 @@ void Store::cut(MaterialKind kind, std::size_t count) {
                          .origin = cut_end_[kind]};
   cut_.push_back({entry, queues_[kind].take(kind, manifest().me, count)});
   cut_end_[kind] = entry.end();
-  cut_bytes_ += tinyot::bytes_of(cut_.back().objects);
+  cut_bytes_ += material::bytes_of(cut_.back().objects);
 }
 
 // Commits what has been cut, together with what the body writes.

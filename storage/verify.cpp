@@ -28,7 +28,7 @@ void verify_range(const View& view, MaterialKind kind, std::uint64_t begin, std:
                                " is missing");
     next = entry.end();
     ++result.batches;
-    result.bytes += bytes_of(kind, view.manifest().me, entry.count);
+    result.bytes += material::bytes_of(kind, view.manifest().me, entry.count);
     try {
       (void)view.open(entry);
       Environment::release_pages(view.record(entry));

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "system/clock.h"
 #include "tools/failure.h"
 #include "tools/log.h"
 #include "tools/preprocess.h"
@@ -88,7 +89,7 @@ void Rows::add(Json row) {
   double load = 0;
   ::getloadavg(&load, 1);
   row["load"] = std::round(100 * load) / 100;
-  row["date"] = date_text();
+  row["date"] = system::utc_text();
   if (sink_)
     sink_(row);
   else

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/parameters.h"
-#include "engine/temporary_directory.h"
+#include "system/temporary_directory.h"
 #include "tools/circuit_spec.h"
 #include "tools/command_line.h"
 #include "tools/report.h"

@@ -38,7 +38,7 @@ std::string random_hex(crypto::Rng& rng, std::size_t bytes) {
 }
 
 Json measure(const PaperRow& paper, const ParameterRequest& parameters, const LocalLink& link) {
-  const engine::TemporaryDirectory dir;
+  const system::TemporaryDirectory dir;
   PreprocessJob offline;
   offline.parameters = parameters;
   offline.ands = paper.blocks * kAndsOfABlock;

@@ -158,7 +158,7 @@ std::vector<Json> measure(const OnlineBench& bench, const Row& row) {
   job.window = bench.window;
   if (bench.live) job.live = bench.parameters;
   const NamedCircuit circuit(job.circuit);
-  const engine::TemporaryDirectory dir;
+  const system::TemporaryDirectory dir;
   for (const LocalLink& link : bench.links)
     if (!bench.live) make_material(bench, circuit, link, dir.path());
   crypto::Rng rng = crypto::Rng::from_system();

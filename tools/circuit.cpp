@@ -7,9 +7,9 @@
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/formats/file_description.h"
 #include "circuitgen/generators/registry.h"
+#include "system/output_file.h"
 #include "tools/circuit_report.h"
 #include "tools/circuit_spec.h"
-#include "tools/new_file.h"
 #include "tools/preprocess.h"
 #include "tools/run_estimate.h"
 
@@ -153,7 +153,7 @@ int circuit_convert(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
   const std::string path = line.text("output");
-  NewFile file(path);
+  system::NewFile file(path);
   circuit::write_bristol_fashion(circuit.circuit(), file.stream());
   if (!line.has("forget-receivers"))
     circuit::write_description(described(circuit, line.text("bit-order") == "msb"), file.stream());

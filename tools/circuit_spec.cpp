@@ -1,41 +1,22 @@
 #include "tools/circuit_spec.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "checks/session.h"
 #include "circuitgen/formats/circuit_file.h"
 #include "circuitgen/formats/values.h"
 #include "circuitgen/generators/registry.h"
 #include "crypto/random_oracle.h"
+#include "system/input_file.h"
 #include "tools/log.h"
 #include "tools/suggestion.h"
 
 namespace tinyot::tools {
 namespace {
-
-// Reads to the end, without a buffer that would retain the text.
-SecretText read_all(int descriptor, const std::string& name) {
-  constexpr std::size_t kPart = std::size_t{1} << 16;
-  SecretText text;
-  for (std::size_t size = 0;;) {
-    if (text.size() < size + kPart) text.resize(2 * size + kPart);
-    const ssize_t count = ::read(descriptor, text.data() + size, kPart);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw UsageError("cannot read " + name + ": " + std::strerror(errno));
-    size += static_cast<std::size_t>(count);
-    if (count > 0) continue;
-    text.resize(size);
-    return text;
-  }
-}
 
 // Splits at commas and white space; empty pieces are ignored.
 std::vector<std::string_view> split_values(std::string_view text) {
@@ -255,16 +236,14 @@ Json NamedCircuit::print(std::size_t output, const circuit::LaneValues& values) 
 }
 
 SecretText read_secret_file(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) throw UsageError("cannot read " + path + ": " + std::strerror(errno));
-  return read_all(file.get(), path);
+  return system::read_secret(system::InputFile(path));
 }
 
 InputTexts read_inputs(const std::vector<std::string>& assignments) {
   InputTexts texts;
   for (const std::string& assignment : assignments) {
     const auto [name, value] = split_assignment("input", assignment);
-    SecretText text = value == "-"             ? read_all(STDIN_FILENO, "the input")
+    SecretText text = value == "-" ? system::read_secret(system::InputFile::standard_input())
                       : value.starts_with("@") ? read_secret_file(value.substr(1))
                                                : secret_text(value);
     if (!texts.emplace(name, std::move(text)).second)

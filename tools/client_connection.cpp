@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "net/tcp.h"
+#include "system/input_file.h"
 #include "tinyot/v1/party.grpc.pb.h"
 
 namespace tinyot::tools {
@@ -111,16 +112,14 @@ using Requests = grpc::ClientWriter<v1::SubmitRequest>;
 
 // False if the daemon has ended the call; then its status says why.
 bool send_file(const std::string& path, Requests& requests) {
-  std::ifstream file(path, std::ios::binary);
+  system::InputFile file(path);
   v1::SubmitRequest request;
-  for (std::string& part = *request.mutable_circuit_part(); file;) {
+  for (std::string& part = *request.mutable_circuit_part();;) {
     part.resize(kPartBytesMax);
-    file.read(part.data(), static_cast<std::streamsize>(part.size()));
-    part.resize(static_cast<std::size_t>(file.gcount()));
-    if (!part.empty() && !requests.Write(request)) return false;
+    part.resize(file.read(part));
+    if (part.empty()) return true;
+    if (!requests.Write(request)) return false;
   }
-  if (!file.eof()) throw UsageError("cannot read " + path + ": " + std::strerror(errno));
-  return true;
 }
 
 // Each value is padded to whole bytes. As send_file.

@@ -70,7 +70,7 @@ int demo_command(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const CommonOptions common = line.common();
   const net::TcpTimeouts timeouts = timeouts_from(line);
-  const engine::TemporaryDirectory dir;
+  const system::TemporaryDirectory dir;
   crypto::Rng rng = crypto::Rng::from_system();
 
   PreprocessJob job;

@@ -2,13 +2,12 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 
 #include "base/error.h"
 #include "service/metrics.h"
 #include "storage/store.h"
+#include "system/errno_text.h"
 #include "tools/failure.h"
 #include "tools/log.h"
 
@@ -19,7 +18,7 @@ void check_writable(const std::filesystem::path& file) {
   const std::filesystem::path directory = file.has_parent_path() ? file.parent_path() : ".";
   if (::access(directory.c_str(), W_OK | X_OK) != 0)
     throw UsageError("--metrics-file: cannot write in " + directory.string() + ": " +
-                     std::strerror(errno));
+                     system::errno_text());
 }
 
 // Stores that can be opened.

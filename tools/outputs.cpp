@@ -40,7 +40,7 @@ OutputPaths output_paths_from(const CommandLine& line) {
 }
 
 OutputFiles::OutputFiles(const OutputPaths& paths) {
-  for (const auto& [name, path] : paths) files_.emplace(name, OutputFile(path));
+  for (const auto& [name, path] : paths) files_.emplace(name, system::OutputFile(path));
 }
 
 void OutputFiles::hand_out(const std::string& name, const Json& value, Json& report) {

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
+#include "system/output_file.h"
 #include "tools/command_line.h"
-#include "tools/output_file.h"
 #include "tools/report.h"
 
 namespace tinyot::tools {
@@ -28,7 +28,7 @@ class OutputFiles {
   void hand_out(const std::string& name, const Json& value, Json& report);
 
  private:
-  std::map<std::string, OutputFile> files_;
+  std::map<std::string, system::OutputFile> files_;
 };
 
 // A line for each output of a report; a list has a line for each of its values.

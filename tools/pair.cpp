@@ -12,8 +12,9 @@
 #include <iostream>
 #include <utility>
 
-#include "base/descriptor.h"
 #include "base/error.h"
+#include "system/descriptor.h"
+#include "system/process.h"
 #include "tools/endpoint.h"
 #include "tools/failure.h"
 #include "tools/log.h"
@@ -37,7 +38,7 @@ std::shared_ptr<const net::TlsAdmission> tls_of(Party party) {
 struct Child {
   Party party;
   pid_t pid = -1;
-  Descriptor pipe;
+  system::Descriptor pipe;
   std::string output;
   bool ended = false;
   int status = 0;
@@ -56,24 +57,19 @@ struct Child {
     log_line(LogLevel::Error, failure.message, std::string(1, letter(party)));
     result = {failure_report(failure), static_cast<int>(failure.status)};
   }
-  if (!write_all(pipe, json_text(result.report))) _exit(1);
+  if (!system::write_all(pipe, json_text(result.report))) _exit(1);
   std::cerr << std::flush;
   _exit(result.exit_status);
 }
 
 Child start(Party party, const engine::Endpoint& endpoint, const PartyJob& job) {
-  int ends[2];
-  if (::pipe(ends) != 0)
-    throw CommandError(std::string("cannot make a pipe: ") + std::strerror(errno));
-  Descriptor read_end(ends[0]);
-  const Descriptor write_end(ends[1]);
-  const pid_t parent = getpid(), pid = ::fork();
-  if (pid < 0) throw CommandError(std::string("cannot start a process: ") + std::strerror(errno));
+  system::Pipe pipe;
+  const pid_t parent = getpid(), pid = system::fork_process();
   if (pid == 0) {
-    read_end.close();
-    run_child(party, endpoint, job, write_end.get(), parent);
+    pipe.read_end.close();
+    run_child(party, endpoint, job, pipe.write_end.get(), parent);
   }
-  return {party, pid, std::move(read_end), {}, false, 0};
+  return {party, pid, std::move(pipe.read_end), {}, false, 0};
 }
 
 // Reads the available output; true while the child still has its end open.
@@ -86,9 +82,7 @@ bool read_some(Child& child) {
 
 void end(Child& child) {
   child.pipe.close();
-  int status = 0;
-  while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) continue;
-  child.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  child.status = system::wait_for_end_of(child.pid);
   child.ended = true;
 }
 

@@ -2,14 +2,13 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 #include "tools/preprocess.h"
 
 namespace tinyot::tools {
 namespace {
 
 constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
-constexpr std::uint64_t kShardsMax = 1 << 16;
 
 // "2/8"
 std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
@@ -18,9 +17,9 @@ std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
     throw UsageError("--shard takes i/n, such as 2/8, not '" + text + "'");
   const std::uint64_t shard = parse_size("shard", text.substr(0, slash)),
                       shards = parse_size("shard", text.substr(slash + 1));
-  if (shard < 1 || shard > shards || shards > kShardsMax)
+  if (shard < 1 || shard > shards || shards > storage::kShardsMax)
     throw UsageError("--shard is out of range: i/n with 1 <= i <= n <= " +
-                     std::to_string(kShardsMax));
+                     std::to_string(storage::kShardsMax));
   return {static_cast<std::uint32_t>(shard), static_cast<std::uint32_t>(shards)};
 }
 

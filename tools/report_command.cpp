@@ -1,16 +1,13 @@
 #include "tools/report_command.h"
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 
 #include "base/error.h"
+#include "system/process.h"
 #include "tools/bench.h"
 #include "tools/failure.h"
 #include "tools/log.h"
@@ -41,20 +38,15 @@ std::string python() {
 }
 
 // Returns the program's exit status.
-int run_program(const Arguments& command) {
-  std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
+int run_drawing_program(const Arguments& command) {
   std::cout << std::flush;
-  pid_t pid = 0;
-  if (const int error = ::posix_spawnp(&pid, words[0], nullptr, nullptr, words.data(), ::environ);
-      error != 0)
-    throw CommandError("cannot run " + command[0] + ": " + std::strerror(error) +
+  try {
+    return system::run_program(command);
+  } catch (const Error& error) {
+    throw CommandError(std::string(error.what()) +
                        " (tools/setup-report installs it); the results are kept: continue with "
                        "--resume");
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
 }
 
 // Performs the measurements that the file lacks.
@@ -131,7 +123,7 @@ int report_command(const Arguments& arguments) {
     measure(measurements(line.has("quick") ? Extent::Quick : Extent::Full, line.has("allow-weak")),
             results, line.common().quiet);
   }
-  if (const int status = run_program(draw); status != 0)
+  if (const int status = run_drawing_program(draw); status != 0)
     throw CommandError(
         "the figures could not be drawn; the results are kept: continue with "
         "--resume");

@@ -4,11 +4,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 
 #include "base/error.h"
+#include "system/errno_text.h"
 #include "tools/failure.h"
 
 namespace tinyot::tools {
@@ -37,7 +36,7 @@ ResultsFile::ResultsFile(std::filesystem::path path)
     : path_(std::move(path)),
       file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
   if (!file_.is_open())
-    throw CommandError("cannot open " + path_.string() + ": " + std::strerror(errno));
+    throw CommandError("cannot open " + path_.string() + ": " + system::errno_text());
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
     throw CommandError("another report is being written to " + path_.string());
   read();
@@ -72,7 +71,7 @@ void ResultsFile::read() {
     whole_bytes = bytes;
   }
   if (::ftruncate(file_.get(), static_cast<off_t>(whole_bytes)) != 0)
-    throw CommandError("cannot write " + path_.string() + ": " + std::strerror(errno));
+    throw CommandError("cannot write " + path_.string() + ": " + system::errno_text());
 }
 
 void ResultsFile::append(const std::string& command, std::vector<Json> rows) {
@@ -82,11 +81,11 @@ void ResultsFile::append(const std::string& command, std::vector<Json> rows) {
   }
   const std::string text = text_of(rows);
   const off_t before = ::lseek(file_.get(), 0, SEEK_END);
-  if (write_all(file_.get(), text) && ::fsync(file_.get()) == 0) {
+  if (system::write_all(file_.get(), text) && ::fsync(file_.get()) == 0) {
     commands_.insert(command);
     return;
   }
-  const std::string reason = std::strerror(errno);
+  const std::string reason = system::errno_text();
   if (::ftruncate(file_.get(), before) != 0)
     throw CommandError("cannot write " + path_.string() + ": " + reason +
                        "; its last line may be incomplete, and is then ignored");

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/descriptor.h"
+#include "system/descriptor.h"
 #include "tools/report.h"
 
 namespace tinyot::tools {
@@ -29,7 +29,7 @@ class ResultsFile {
   void read();
 
   std::filesystem::path path_;
-  Descriptor file_;
+  system::Descriptor file_;
   std::set<std::string> commands_;
 };
 

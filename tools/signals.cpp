@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "base/error.h"
 #include "tools/failure.h"
@@ -51,15 +50,10 @@ void install(void (*handler)(int), int flags) {
 }  // namespace
 
 StopSignals::StopSignals(std::stop_source cancel) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw CommandError(std::string("cannot make a pipe: ") + std::strerror(errno));
-  read_end_ = Descriptor(ends[0]);
-  write_end_ = Descriptor(ends[1]);
-  wake_descriptor = write_end_.get();
+  wake_descriptor = pipe_.write_end.get();
   waiter_ = std::thread([this, cancel = std::move(cancel)]() mutable {
     char byte = 0;
-    while (::read(read_end_.get(), &byte, 1) < 0 && errno == EINTR) continue;
+    while (::read(pipe_.read_end.get(), &byte, 1) < 0 && errno == EINTR) continue;
     if (byte != 0) cancel.request_stop();
   });
   // SA_RESETHAND restores the default action for a second signal.
@@ -70,7 +64,7 @@ StopSignals::~StopSignals() {
   install(SIG_DFL, 0);
   wake_descriptor = -1;
   const char byte = 0;
-  (void)!::write(write_end_.get(), &byte, 1);
+  (void)!::write(pipe_.write_end.get(), &byte, 1);
   waiter_.join();
 }
 

@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "base/descriptor.h"
+#include "system/process.h"
 
 namespace tinyot::tools {
 
@@ -23,8 +23,8 @@ class StopSignals {
   static int received();
 
  private:
-  Descriptor read_end_, write_end_;  // of a pipe
-  std::thread waiter_;               // a signal handler may not request the stop itself
+  system::Pipe pipe_;
+  std::thread waiter_;                       // a signal handler may not request the stop itself
 };
 
 // For a process with parties as child processes. While an object exists, a signal does not end the

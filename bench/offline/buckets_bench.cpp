@@ -14,9 +14,9 @@
 // Wire: (B - 1) / 8 bytes per item and party.
 #include <algorithm>
 
-#include "base/material.h"
 #include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
+#include "material/material.h"
 #include "offline/auth_and.h"
 #include "offline/auth_ot.h"
 
@@ -31,7 +31,7 @@ template <class Fold>
 void fold_all(MaterialKind kind, Party me, std::size_t count, Fold fold) {
   for (std::size_t first = 0; first < count; first += kPourCount) {
     const BucketRange range{first, std::min(kPourCount, count - first)};
-    MaterialBatch batch(kind, me, range.count);
+    material::Batch batch(kind, me, range.count);
     fold(range, batch);
     benchmark::DoNotOptimize(&batch);
   }
@@ -57,12 +57,12 @@ class AuthAndParty final : public StageParty {
       settle_transcripts(part);
     }
     const PhaseLog::Scope phase(part.log(), part.channel(), "fold", my_buckets_.count());
-    fold_all(auth_ands_of(part.me()), part.me(), my_buckets_.count(),
-             [&](const BucketRange& range, MaterialBatch& out) {
+    fold_all(material::auth_ands_of(part.me()), part.me(), my_buckets_.count(),
+             [&](const BucketRange& range, material::Batch& out) {
                holder.fold_into(range, out.mine[0], out.mine[1], out.mine[2]);
              });
-    fold_all(auth_ands_of(part.peer()), part.me(), peers_buckets_.count(),
-             [&](const BucketRange& range, MaterialBatch& out) {
+    fold_all(material::auth_ands_of(part.peer()), part.me(), peers_buckets_.count(),
+             [&](const BucketRange& range, material::Batch& out) {
                checker.fold_into(range, out.peers[0], out.peers[1], out.peers[2]);
              });
   }
@@ -100,12 +100,12 @@ class AuthOtParty final : public StageParty {
       settle_transcripts(part);
     }
     const PhaseLog::Scope phase(part.log(), part.channel(), "fold", sent_buckets_.count());
-    fold_all(auth_ots_from(part.me()), part.me(), sent_buckets_.count(),
-             [&](const BucketRange& range, MaterialBatch& out) {
+    fold_all(material::auth_ots_from(part.me()), part.me(), sent_buckets_.count(),
+             [&](const BucketRange& range, material::Batch& out) {
                sender.fold_into(range, out.mine[0], out.mine[1], out.peers[0], out.peers[1]);
              });
-    fold_all(auth_ots_from(part.peer()), part.me(), chosen_buckets_.count(),
-             [&](const BucketRange& range, MaterialBatch& out) {
+    fold_all(material::auth_ots_from(part.peer()), part.me(), chosen_buckets_.count(),
+             [&](const BucketRange& range, material::Batch& out) {
                receiver.fold_into(range, out.peers[0], out.peers[1], out.mine[0], out.mine[1]);
              });
   }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/bit_matrix.h"
-#include "base/cpu_time.h"
 #include "crypto/aes.h"
 #include "crypto/gf128.h"
 #include "crypto/group.h"
@@ -18,6 +17,7 @@
 #include "crypto/rng.h"
 #include "net/channel.h"
 #include "offline/buckets.h"
+#include "system/clock.h"
 
 namespace tinyot::bench {
 namespace {
@@ -38,12 +38,12 @@ double seconds_of(Work work) {
   work();
   double least = std::numeric_limits<double>::infinity();
   for (int slice = 0; slice < kSlices; ++slice) {
-    const double begin = thread_cpu_seconds();
+    const double begin = system::thread_cpu_seconds();
     double taken = 0;
     int calls = 0;
     for (; taken < kSliceSeconds; ++calls) {
       work();
-      taken = thread_cpu_seconds() - begin;
+      taken = system::thread_cpu_seconds() - begin;
     }
     least = std::min(least, taken / calls);
   }

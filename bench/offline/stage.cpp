@@ -2,8 +2,9 @@
 
 #include <malloc.h>
 
-#include "base/cpu_time.h"
 #include "base/error.h"
+#include "bench/offline/kernel_seconds.h"
+#include "system/clock.h"
 #include "tests/support/two_parties.h"
 
 namespace tinyot::bench {
@@ -33,10 +34,10 @@ Costs measured_repetition(StageParty& party, Session& whole, std::uint64_t numbe
   const std::uint64_t bytes = channel.counters().bytes_sent;
   PhaseLog log;
   Session part(whole, "stage", number, channel, log);
-  const double begin = thread_cpu_seconds();
+  const double begin = system::thread_cpu_seconds();
   party.repeat(part);
   Costs costs{{"all"},
-              {thread_cpu_seconds() - begin},
+              {system::thread_cpu_seconds() - begin},
               static_cast<double>(channel.counters().bytes_sent - bytes)};
   for (const PhaseCost& phase : log.phases()) {
     costs.names.push_back(phase.name);

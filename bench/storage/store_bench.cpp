@@ -6,10 +6,10 @@
 
 #include <filesystem>
 
-#include "storage/file_io.h"
 #include "storage/record.h"
 #include "storage/store.h"
 #include "storage/verify.h"
+#include "system/file.h"
 
 namespace tinyot {
 namespace {
@@ -34,15 +34,15 @@ Manifest manifest() {
   return manifest;
 }
 
-std::uint64_t bytes_of_objects(std::uint64_t count) { return bytes_of(kKind, Party::A, count); }
+std::uint64_t bytes_of_objects(std::uint64_t count) { return material::bytes_of(kKind, Party::A, count); }
 
 Store store_with(std::uint64_t count) {
   fs::remove_all(store_path());
   Store store =
       Store::create(store_path(), manifest(), Delta{Block{1, 2}}, bytes_of_objects(count));
-  const std::size_t full = full_batch(kKind);
+  const std::size_t full = material::full_batch(kKind);
   for (std::uint64_t done = 0; done < count; done += full)
-    store.pour(MaterialBatch(kKind, Party::A, std::min<std::uint64_t>(full, count - done)));
+    store.pour(material::Batch(kKind, Party::A, std::min<std::uint64_t>(full, count - done)));
   store.finish_unit();
   store.unlock(0, 1, store.halves(0, 1));
   return store;
@@ -60,7 +60,7 @@ void disk_write_and_sync(benchmark::State& state) {
   const auto count = static_cast<std::uint64_t>(state.range(0));
   const std::vector<std::byte> piece(std::size_t{1} << 22, std::byte{0x5a});
   for (auto _ : state) {
-    const File file(store_path(), O_WRONLY | O_CREAT | O_TRUNC);
+    const system::File file(store_path(), O_WRONLY | O_CREAT | O_TRUNC);
     for (std::uint64_t at = 0; at < bytes_of_objects(count); at += piece.size())
       file.write_at(at, piece);
     file.sync();
@@ -69,7 +69,8 @@ void disk_write_and_sync(benchmark::State& state) {
 }
 
 void seal_records(benchmark::State& state) {
-  std::vector<std::byte> plain(bytes_of(kKind, Party::A, full_batch(kKind))), sealed(plain.size());
+  std::vector<std::byte> plain(material::bytes_of(kKind, Party::A, material::full_batch(kKind))),
+      sealed(plain.size());
   std::uint8_t number = 0;
   for (auto _ : state) {
     SealKey key;
@@ -95,7 +96,7 @@ void take(benchmark::State& state) {
     MaterialCounts all;
     all[kKind] = count;
     Reservation reservation = store.reserve({}, all);
-    MaterialBatch batch;
+    material::Batch batch;
     for (std::uint64_t done = 0; done < count; done += batch.count)
       batch = reservation.draw_some(kKind, count - done).open(std::move(batch));
     reservation.finish();

@@ -1,7 +1,7 @@
 # The library: all layers up to the engine in one archive, with the public headers.
 include(GNUInstallDirs)
 
-set(TINYOT_LAYERS base crypto net checks offline storage circuitgen online engine)
+set(TINYOT_LAYERS base system material crypto net checks offline storage circuitgen online engine)
 add_library(tinyot_library STATIC)
 add_library(tinyot::tinyot ALIAS tinyot_library)
 set_target_properties(tinyot_library PROPERTIES OUTPUT_NAME tinyot EXPORT_NAME tinyot)

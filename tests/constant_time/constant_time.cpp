@@ -13,10 +13,10 @@
 
 #include "circuitgen/cost.h"
 #include "circuitgen/generators/family.h"
+#include "material/pipe.h"
 #include "offline/preprocessor.h"
 #include "offline/unit_maker.h"
 #include "online/runtime.h"
-#include "storage/material_pipe.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -75,7 +75,7 @@ void run_party(Party me, const SecurityParameters& params, Channel& channel) {
   const Delta key = draw_global_key(rng, me, params.profile());
   PhaseLog log;
   Session session(me, ids, key, channel, std::move(rng), log);
-  MaterialPipe pipe(me);
+  material::Pipe pipe(me);
   Preprocessor(session, params)
       .make_units(std::vector<UnitRequest>(2, {params.plan(kAnds).at(0), 64}), pipe);
 

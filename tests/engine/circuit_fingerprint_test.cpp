@@ -12,7 +12,7 @@
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/formats/file_description.h"
 #include "engine/circuit_source.h"
-#include "engine/temporary_directory.h"
+#include "system/temporary_directory.h"
 #include "tests/support/circuit_files.h"
 #include "tests/support/layers.h"
 #include "tinyot/circuit.h"
@@ -110,7 +110,7 @@ std::string renumbered(const std::string& text) {
 
 // Every way by which a circuit can come to a party, by name.
 std::map<std::string, CircuitFingerprint> ways_of(const std::shared_ptr<const Circuit>& circuit) {
-  const TemporaryDirectory directory;
+  const system::TemporaryDirectory directory;
   const std::string text = file_of(*circuit);
   const auto file = directory.path() / "renamed.txt";
   std::ofstream(file, std::ios::binary) << text;
@@ -176,7 +176,7 @@ TEST(CircuitFingerprint, OfBuiltInCircuitsMatchesThemAlone) {
     EXPECT_EQ(LoadedCircuit::borrowed(*copy, 1).interface_fingerprint(),
               loaded.interface_fingerprint());
   }
-  const TemporaryDirectory directory;
+  const system::TemporaryDirectory directory;
   EXPECT_EQ(LoadedCircuit::generated("AES-128:sbox=small", 1)->fingerprint(),
             LoadedCircuit::generated("aes128", 1)->fingerprint());
 }

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "base/error.h"
-#include "engine/temporary_directory.h"
+#include "system/temporary_directory.h"
 #include "tests/support/circuit_files.h"
 #include "tests/support/layers.h"
 #include "tinyot/circuit.h"
@@ -63,7 +63,7 @@ TEST(CircuitSource, CircuitsThatAreNotBuiltInAreCountedAndChecked) {
 // Replaced by another valid file of the same length after it was loaded: no gate of it is
 // evaluated.
 TEST(CircuitSource, NoGateOfAFileThatHasChangedIsEvaluated) {
-  const TemporaryDirectory directory;
+  const system::TemporaryDirectory directory;
   const std::string path = (directory.path() / "f.txt").string();
   std::string text = content_of(circuit_file("adder64.txt"));
   std::ofstream(path, std::ios::binary) << text;

@@ -40,8 +40,8 @@ Bytes bytes_of_text(std::span<const std::byte> bytes) {
 // A sink that stores the reference bits as well.
 class AllSink : public MemorySink {
  public:
-  void add_reference_bits(MaterialBatch bits) override { kept.push_back(std::move(bits)); }
-  std::vector<MaterialBatch> kept;
+  void add_reference_bits(material::Batch bits) override { kept.push_back(std::move(bits)); }
+  std::vector<material::Batch> kept;
 };
 
 struct Message {
@@ -117,7 +117,7 @@ void expect_no_message_repeats(const Seen& seen) {
 // Including the reference bits.
 void expect_each_bit_once(const AllSink& sink) {
   std::set<Bytes> macs;
-  const auto add = [&](const MaterialBatch& batch) {
+  const auto add = [&](const material::Batch& batch) {
     for (const AuthBitsMine& column : batch.mine)
       for (const Mac& mac : column.macs)
         EXPECT_TRUE(macs.insert(bytes_of_text(bytes_of(mac))).second) << name_of(batch.kind);
@@ -126,9 +126,9 @@ void expect_each_bit_once(const AllSink& sink) {
         EXPECT_TRUE(macs.insert(bytes_of_text(bytes_of(mac))).second) << name_of(batch.kind);
   };
   ASSERT_EQ(sink.kept.size(), 2u);
-  for (const MaterialBatch& batch : sink.kept) add(batch);
+  for (const material::Batch& batch : sink.kept) add(batch);
   for (const auto& [kind, batches] : sink.made)
-    for (const MaterialBatch& batch : batches) add(batch);
+    for (const material::Batch& batch : batches) add(batch);
   EXPECT_GT(macs.size(), kFreshUnits * (kAnds + kFreshInputs));
 }
 
@@ -138,7 +138,7 @@ void expect_consumed_bits_are_not_served(const Seen& seen, Party party) {
   const auto p = static_cast<std::size_t>(party);
   const AllSink& sink = seen.sinks[p];
   std::set<Bytes> served;
-  for (const MaterialBatch& batch : sink.made.at(auth_bits_of(party)))
+  for (const material::Batch& batch : sink.made.at(material::auth_bits_of(party)))
     for (std::size_t first = 0; first + kReferenceBits <= batch.count; ++first) {
       BitVector range(kReferenceBits);
       for (std::size_t i = 0; i < kReferenceBits; ++i) range.put(i, batch.mine[0].bits[first + i]);

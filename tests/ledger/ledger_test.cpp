@@ -65,7 +65,7 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
     PhaseLog log;
     Session session(me, ids, store->global_key(), *channels[0], rng.fork(), log);
     Preprocessor preprocessor(session, params_, std::span(channels).subspan(1));
-    const std::optional<ReferenceBits> kept = store->reference_bits();
+    const std::optional<material::ReferenceBits> kept = store->reference_bits();
     ASSERT_EQ(kept.has_value(), existing.has_value());
     if (kept) preprocessor.set_reference_bits(*kept);
     const std::vector<UnitRequest> requests(existing ? kLaterUnits : kUnits,

@@ -84,7 +84,7 @@ class DeltaCheckOf : public testing::TestWithParam<DeltaCase> {
   }
 
   SecurityParameters params_;
-  std::array<std::optional<ReferenceBits>, 2> references_;
+  std::array<std::optional<material::ReferenceBits>, 2> references_;
 };
 
 // In EQ A learns the result first: a cheating A that follows the protocol from there on stops by

@@ -133,7 +133,7 @@ TEST(FastUnit, ReusesMemoryForUnitsOfOtherSizes) {
   EXPECT_EQ(made.sinks[0].units, 3);
   // The material has no remains of the memory's earlier contents.
   std::vector<std::uint64_t> seen;
-  for (const MaterialBatch& batch : made.sinks[0].made.at(MaterialKind::Triples))
+  for (const material::Batch& batch : made.sinks[0].made.at(MaterialKind::Triples))
     for (const AuthShares& column : batch.shares)
       for (const MacShare& share : column.macs) seen.push_back(share.value.hi);
   std::sort(seen.begin(), seen.end());
@@ -162,7 +162,7 @@ TEST(FastUnit, EveryVectorIsBalanced) {
   expect_good_unit(made);
   for (const int party : {0, 1}) {
     for (const auto& [material, batches] : made.sinks[party].made) {
-      for (const MaterialBatch& batch : batches) {
+      for (const material::Batch& batch : batches) {
         for (const AuthBitsMine& column : batch.mine)
           expect_balanced(column, std::string(name_of(material)));
         for (const AuthShares& column : batch.shares)

@@ -38,7 +38,7 @@ ChannelWrapper noting(std::size_t workers, const std::string& name, Sent& sent) 
 
 class UnitsSink final : public MemorySink {
  public:
-  void begin_unit(const BegunUnit& unit) override { last_begun = unit.number; }
+  void begin_unit(const material::BegunUnit& unit) override { last_begun = unit.number; }
   void finish_unit() override {
     MemorySink::finish_unit();
     ++finished;

@@ -30,10 +30,10 @@ ChannelWrapper noting(Events& events) {
   };
 }
 
-class NotingSink : public MaterialSink {
+class NotingSink : public material::Sink {
  public:
   explicit NotingSink(Events& events) : events_(events) {}
-  void pour(MaterialBatch) override { events_.push_back("pour"); }
+  void pour(material::Batch) override { events_.push_back("pour"); }
   void finish_unit() override { events_.push_back("pour"); }
 
  private:

@@ -66,7 +66,7 @@ TEST(Preprocessor, SeveralUnitsUseOneGlobalKey) {
 class BrokenUnitsSink final : public MemorySink {
  public:
   Risk outstanding() const override { return broken; }
-  void begin_unit(const BegunUnit& unit) override { bucket = unit.plan.bucket; }
+  void begin_unit(const material::BegunUnit& unit) override { bucket = unit.plan.bucket; }
 
   Risk broken{};
   std::uint32_t bucket = 0;  // of the unit

@@ -20,17 +20,17 @@ constexpr std::size_t kChunkSizes[] = {1, 63, 64, 65, 1000};
 ProductMaterial deal(IdealDealer& dealer, Party me, std::size_t count) {
   const Party peer = peer_of(me);
   ProductMaterial material;
-  material.my_and = dealer.draw(auth_ands_of(me), count);
-  material.peers_and = dealer.draw(auth_ands_of(peer), count);
-  material.sent = dealer.draw(auth_ots_from(me), count);
-  material.chosen = dealer.draw(auth_ots_from(peer), count);
-  material.my_bit = dealer.draw(auth_bits_of(me), count);
-  material.peers_bit = dealer.draw(auth_bits_of(peer), count);
+  material.my_and = dealer.draw(material::auth_ands_of(me), count);
+  material.peers_and = dealer.draw(material::auth_ands_of(peer), count);
+  material.sent = dealer.draw(material::auth_ots_from(me), count);
+  material.chosen = dealer.draw(material::auth_ots_from(peer), count);
+  material.my_bit = dealer.draw(material::auth_bits_of(me), count);
+  material.peers_bit = dealer.draw(material::auth_bits_of(peer), count);
   return material;
 }
 
 struct ProductMade {
-  std::vector<MaterialBatch> of[2];
+  std::vector<material::Batch> of[2];
   bool settled[2] = {};
   Outcomes outcomes;
 };
@@ -91,7 +91,7 @@ TEST(ProductTriple, FactorsAreThoseOfTheAnds) {
   ASSERT_TRUE(both_done(made.outcomes));
   for (const Party party : {Party::A, Party::B}) {
     IdealDealer dealer(party, 1, global_key_of(Party::A, 1), global_key_of(Party::B, 1));
-    const MaterialBatch ands = dealer.draw(auth_ands_of(party), 1000);
+    const material::Batch ands = dealer.draw(material::auth_ands_of(party), 1000);
     for (const std::size_t column : {0u, 1u})
       for (std::size_t i = 0; i < 1000; ++i)
         ASSERT_EQ(made.of[static_cast<int>(party)][0].shares[column].bits[i],

@@ -21,10 +21,10 @@ using namespace std::chrono_literals;
 
 // A log that outlives connections, like that of a store: units that were begun but neither finished
 // nor withdrawn remain in it.
-class Log final : public MaterialSink {
+class Log final : public material::Sink {
  public:
   Risk outstanding() const override { return sum_; }
-  void begin_unit(const BegunUnit& unit) override {
+  void begin_unit(const material::BegunUnit& unit) override {
     open_[unit.number] = unit;
     sum_ += unit.risk;
     ++begun;
@@ -33,7 +33,7 @@ class Log final : public MaterialSink {
     sum_ -= open_.at(number).risk;
     open_.erase(number);
   }
-  void pour(MaterialBatch) override {}
+  void pour(material::Batch) override {}
   void finish_unit() override {
     if (fails) throw StoreError("the disk is full");
     plans.push_back(open_.begin()->second.plan);
@@ -47,7 +47,7 @@ class Log final : public MaterialSink {
   bool fails = false;
 
  private:
-  std::map<std::uint64_t, BegunUnit> open_;
+  std::map<std::uint64_t, material::BegunUnit> open_;
   Risk sum_;
 };
 
@@ -239,7 +239,7 @@ TEST(UnitAccount, SinkReceivesNothingAfterAFailedCheck) {
   UnitAccount account(log, parameters);
   account.begin(0, kPlan);
   account.revoke();
-  EXPECT_THROW(account.pour(MaterialBatch()), WorkerStopped);
+  EXPECT_THROW(account.pour(material::Batch()), WorkerStopped);
   EXPECT_THROW(account.finish_unit(), WorkerStopped);
   EXPECT_TRUE(log.plans.empty());
   EXPECT_EQ(log.outstanding(), parameters.risk(kPlan));

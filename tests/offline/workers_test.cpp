@@ -70,7 +70,7 @@ WorkersMade preprocess(const Workers& workers, const PartyOptions& options = {},
 Digest digest_of(const MemorySink& sink) {
   RandomOracle digest({}, {"sink", '*', 0});
   for (const auto& [kind, batches] : sink.made) {
-    for (const MaterialBatch& batch : batches) {
+    for (const material::Batch& batch : batches) {
       digest.absorb_object(kind).absorb_object(batch.count);
       for (const AuthBitsMine& column : batch.mine)
         digest.absorb(std::as_bytes(column.bits.words()))
@@ -328,7 +328,7 @@ TEST(Workers, RecordsFailedCheckBeforeNotifyingThePeer) {
           try {
             preprocessor.make_units(requests, account, account, {.check_failed = record});
           } catch (const PeerCheated&) {
-            EXPECT_THROW(account.pour(MaterialBatch()), WorkerStopped);
+            EXPECT_THROW(account.pour(material::Batch()), WorkerStopped);
             throw;
           }
         },
@@ -342,9 +342,9 @@ TEST(Workers, RecordsFailedCheckBeforeNotifyingThePeer) {
 }
 
 TEST(Workers, ReportsFailureOfTheSink) {
-  class FullSink : public MaterialSink {
+  class FullSink : public material::Sink {
    public:
-    void pour(MaterialBatch) override {}
+    void pour(material::Batch) override {}
     void finish_unit() override { throw StoreError("the disk is full"); }
   };
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = kUnit});
@@ -356,7 +356,7 @@ TEST(Workers, ReportsFailureOfTheSink) {
         MemorySink empty;
         Preprocessor preprocessor(session, params, more);
         preprocessor.make_units(
-            requests, session.me() == Party::A ? static_cast<MaterialSink&>(full) : empty);
+            requests, session.me() == Party::A ? static_cast<material::Sink&>(full) : empty);
       },
       {}, false);
   EXPECT_EQ(outcomes.a.message, "the disk is full");

@@ -26,13 +26,13 @@ struct LiedBit {
 };
 
 // The ideal dealer's material, with one bit flipped and its MAC as it was.
-class LyingDealer : public MaterialSource {
+class LyingDealer : public material::Source {
  public:
   LyingDealer(const Session& session, const LiedBit& lied)
       : dealer_(dealer_of(session, 1)), lied_(lied) {}
 
-  MaterialBatch draw(MaterialKind kind, std::size_t count) override {
-    MaterialBatch batch = dealer_.draw(kind, count);
+  material::Batch draw(MaterialKind kind, std::size_t count) override {
+    material::Batch batch = dealer_.draw(kind, count);
     const std::uint64_t first = dealer_.dealt[kind] - count;
     if (kind == lied_.kind && first <= lied_.object && lied_.object < first + count) {
       BitVector& bits = kind == MaterialKind::Triples ? batch.shares[lied_.column].bits
@@ -81,7 +81,7 @@ void expect_every_letter_caught(const OnlineJob& job, Party cheater, std::size_t
     return;
   }
   for (const std::size_t column : {0, 1})
-    expect_lie_caught(job, cheater, {auth_ands_of(cheater), column, entry});
+    expect_lie_caught(job, cheater, {material::auth_ands_of(cheater), column, entry});
   const auto flip_caught = [&](const char* tag, std::size_t bit) {
     expect_change_caught(
         job, cheater, tag, flight, [=](std::vector<std::byte>& payload) { flip(payload, bit); },
@@ -151,7 +151,7 @@ TEST_P(ConsistentLie, IsDetectedForAnyMaterial) {
   std::size_t lies = 0;
   for (const Party cheater : {Party::A, Party::B}) {
     for (const MaterialKind kind : kAllMaterialKinds) {
-      const MaterialShape shape = shape_of(kind, cheater);
+      const material::Shape shape = material::shape_of(kind, cheater);
       for (std::size_t column = 0; column < shape.mine + shape.shares; ++column)
         for (std::uint64_t object = 0; object < counts[kind]; ++object, ++lies)
           expect_lie_caught(job, cheater, {kind, column, object});

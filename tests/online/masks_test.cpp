@@ -62,7 +62,7 @@ MaskedRun run_masked(MaterialForm form, std::size_t window) {
 // The dealt bits of a party.
 std::vector<bool> dealt_bits(Party party, std::uint64_t seed, std::size_t count) {
   IdealDealer dealer(party, seed, global_key_of(Party::A, seed), global_key_of(Party::B, seed));
-  const MaterialBatch batch = dealer.draw(auth_bits_of(party), count);
+  const material::Batch batch = dealer.draw(material::auth_bits_of(party), count);
   std::vector<bool> bits;
   for (std::size_t i = 0; i < count; ++i) bits.push_back(batch.mine[0].bits[i]);
   return bits;
@@ -121,7 +121,7 @@ TEST_P(MasksOf, EachDrawnBitMasksOneInputOrOneOutput) {
       EXPECT_EQ(masks, dealt_bits(party, 1, masks.size()));
       const MaterialCounts& dealt = party == Party::A ? masked.run.dealt_a : masked.run.dealt_b;
       const std::uint64_t ands = dealt[MaterialKind::AuthAndsA];  // one bit each, with pairs
-      EXPECT_EQ(dealt[auth_bits_of(party)], masks.size() + ands);
+      EXPECT_EQ(dealt[material::auth_bits_of(party)], masks.size() + ands);
     }
   }
 }

@@ -21,14 +21,14 @@ constexpr MaterialKind kOne = MaterialKind::Triples, kOther = MaterialKind::Auth
 
 // Objects of a kind are numbered: the number is in the first column of blocks, its lowest bit in
 // the bits. They are drawn in order and opened by any thread.
-class NumberedSource : public MaterialSource {
+class NumberedSource : public material::Source {
  public:
-  MaterialBatch draw(MaterialKind kind, std::size_t count) override {
+  material::Batch draw(MaterialKind kind, std::size_t count) override {
     return draw_some(kind, count).open({});
   }
 
   // Objects take the place of those of a returned batch.
-  DrawnBatch draw_some(MaterialKind kind, std::size_t count) override {
+  material::DrawnBatch draw_some(MaterialKind kind, std::size_t count) override {
     EXPECT_FALSE(drawing_.exchange(true)) << "two draws at a time";
     const std::size_t draw = draws;
     if (before_draw) before_draw(draw);
@@ -36,11 +36,11 @@ class NumberedSource : public MaterialSource {
     const std::uint64_t first = std::exchange(next_[static_cast<std::size_t>(kind)],
                                               next_[static_cast<std::size_t>(kind)] + count);
     drawing_ = false;
-    return {count, [=, this](MaterialBatch memory) {
+    return {count, [=, this](material::Batch memory) {
               if (before) before(draw);
               returned += memory.count > 0;
               EXPECT_TRUE(memory.count == 0 || memory.kind == kind);
-              if (memory.count == 0) memory = MaterialBatch(kind, Party::A, count);
+              if (memory.count == 0) memory = material::Batch(kind, Party::A, count);
               number(memory, first, count);
               const std::lock_guard lock(mutex_);
               opened.push_back({kind, first, count, std::this_thread::get_id()});
@@ -68,11 +68,11 @@ class NumberedSource : public MaterialSource {
   std::atomic<bool> is_ready = true;
 
  private:
-  static void number(MaterialBatch& batch, std::uint64_t first, std::size_t count) {
+  static void number(material::Batch& batch, std::uint64_t first, std::size_t count) {
     batch.count = count;
     for (std::size_t i = 0; i < count; ++i) {
-      blocks_of_column(batch, 0)[i] = {first + i, 0};
-      bits_of_column(batch, 0).put(i, (first + i) & 1);
+      material::blocks_of_column(batch, 0)[i] = {first + i, 0};
+      material::bits_of_column(batch, 0).put(i, (first + i) & 1);
     }
   }
 
@@ -89,14 +89,14 @@ MaterialCounts wanted(std::uint64_t of_one, std::uint64_t of_other = 0) {
 }
 
 // Expects the objects [first, first + count), by their blocks and by their bits.
-void expect_numbers(const MaterialSlices& slices, std::size_t first, std::size_t count) {
+void expect_numbers(const material::Slices& slices, std::size_t first, std::size_t count) {
   SliceCursor cursor(slices);
   const bool shared = count > 0 && cursor.batch().kind == kOne;
   const BitVector bits = bits_of(slices, shared ? shared_bits : mine_bits, 0);
   ASSERT_EQ(bits.size(), count);
   for (std::size_t i = 0; i < count; ++i, cursor.advance(1)) {
     ASSERT_GT(cursor.left(), 0u);
-    const MaterialBatch& batch = cursor.batch();
+    const material::Batch& batch = cursor.batch();
     ASSERT_EQ(shared ? batch.shares[0].macs[cursor.at()].value.lo
                      : batch.mine[0].macs[cursor.at()].value.lo,
               first + i);
@@ -114,7 +114,7 @@ TEST(MaterialReader, ReturnsEachKindInOrderAcrossBatches) {
       const std::size_t count = std::min(step, kAll - at),
                         batches = (at + count - 1) / kBatch - at / kBatch + 1;
       for (const MaterialKind kind : {kOther, kOne}) {
-        const MaterialSlices slices = reader.take(kind, count);
+        const material::Slices slices = reader.take(kind, count);
         EXPECT_EQ(slices.size(), batches);
         expect_numbers(slices, at, count);
         if (HasFatalFailure()) FAIL() << "steps of " << step << ", at " << at;
@@ -126,7 +126,7 @@ TEST(MaterialReader, ReturnsEachKindInOrderAcrossBatches) {
 // A slice keeps its batch alive.
 TEST(MaterialReader, SlicesOutliveTheReader) {
   NumberedSource source;
-  MaterialSlices first, second;
+  material::Slices first, second;
   {
     MaterialReader reader(source, wanted(2 * kBatch));
     first = reader.take(kOne, kBatch - 3);
@@ -140,7 +140,7 @@ TEST(MaterialReader, BatchesAreUsedAgainOnceTheirSlicesAreGone) {
   NumberedSource source;
   constexpr std::size_t kAll = 20 * kBatch, kStep = kBatch / 2;
   MaterialReader reader(source, wanted(kAll, kAll));
-  MaterialSlices kept = reader.take(kOne, kStep);
+  material::Slices kept = reader.take(kOne, kStep);
   for (std::size_t at = 0; at < kAll; at += kStep) {
     if (at > 0) expect_numbers(reader.take(kOne, kStep), at, kStep);
     expect_numbers(reader.take(kOther, kStep), at, kStep);

@@ -26,7 +26,7 @@ Inputs random_inputs(const Circuit& circuit, std::size_t lanes, Rng& rng) {
   return inputs;
 }
 
-RunResult run_party(Session& session, MaterialSource& material, const OnlineJob& job,
+RunResult run_party(Session& session, material::Source& material, const OnlineJob& job,
                     const SharedInputs& shared) {
   InputValues mine(job.inputs.size());
   for (std::size_t b = 0; b < mine.size(); ++b)

@@ -34,7 +34,7 @@ struct OnlineRun {
 Inputs random_inputs(const Circuit& circuit, std::size_t lanes, Rng& rng);
 
 // One party's run, with its own inputs only.
-RunResult run_party(Session& session, MaterialSource& material, const OnlineJob& job,
+RunResult run_party(Session& session, material::Source& material, const OnlineJob& job,
                     const SharedInputs& shared = {});
 
 // The ideal dealer for one party of run_sessions.

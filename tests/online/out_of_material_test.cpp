@@ -11,11 +11,11 @@ namespace {
 using namespace tinyot::test;
 
 // An ideal dealer that runs out of material.
-class EmptyingDealer : public MaterialSource {
+class EmptyingDealer : public material::Source {
  public:
   EmptyingDealer(const Session& session, std::size_t draws)
       : dealer_(dealer_of(session, 1)), left_(draws) {}
-  MaterialBatch draw(MaterialKind kind, std::size_t count) override {
+  material::Batch draw(MaterialKind kind, std::size_t count) override {
     if (left_-- == 0) throw OutOfMaterial("the dealer has none left");
     return dealer_.draw(kind, count);
   }

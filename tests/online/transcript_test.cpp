@@ -18,12 +18,12 @@ INSTANTIATE_TEST_SUITE_P(FromEachForm, Transcript,
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
 // The ideal dealer's bits, with unrelated blocks.
-class OtherBlocks : public MaterialSource {
+class OtherBlocks : public material::Source {
  public:
   explicit OtherBlocks(const Session& session)
       : dealer_(dealer_of(session, 1)), rng_(Seed{{1, 2}}) {}
-  MaterialBatch draw(MaterialKind kind, std::size_t count) override {
-    MaterialBatch batch = dealer_.draw(kind, count);
+  material::Batch draw(MaterialKind kind, std::size_t count) override {
+    material::Batch batch = dealer_.draw(kind, count);
     for (auto& column : batch.mine) rng_.fill_blocks(std::span(column.macs));
     for (auto& column : batch.peers) rng_.fill_blocks(std::span(column.keys));
     for (auto& column : batch.shares) rng_.fill_blocks(std::span(column.macs));

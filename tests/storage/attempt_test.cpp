@@ -62,7 +62,7 @@ TEST(Attempt, AddsTotalsOfSeveralStores) {
 class AttemptTest : public StoreTest {
  protected:
   // The risk of each number is a distinct bit, so that sums are unique.
-  static BegunUnit unit(std::uint64_t number) {
+  static material::BegunUnit unit(std::uint64_t number) {
     return {number, {300 + number, 4}, {{std::uint64_t{1} << number, 0, 0}}};
   }
   static void begin(Store& store, std::uint64_t number) { store.begin_unit(unit(number)); }

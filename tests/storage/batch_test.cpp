@@ -41,7 +41,7 @@ TEST(BatchEntry, RoundTripKeepsEveryField) {
   for (const MaterialKind kind : kAllMaterialKinds) {
     BatchEntry full{.kind = kind,
                     .first = 0,
-                    .count = static_cast<std::uint32_t>(full_batch(kind)),
+                    .count = static_cast<std::uint32_t>(material::full_batch(kind)),
                     .slot = ~std::uint64_t{0}};
     full.origin = ~std::uint64_t{0};
     EXPECT_EQ(decode_entry(kind, 0, encode_entry(full)), full);
@@ -66,7 +66,7 @@ void put(std::byte* coded, std::size_t at, Number number) {
 }
 
 TEST(BatchEntry, RejectsInvalidFields) {
-  const auto capacity = static_cast<std::uint32_t>(full_batch(MaterialKind::AuthOtsAB));
+  const auto capacity = static_cast<std::uint32_t>(material::full_batch(MaterialKind::AuthOtsAB));
   expect_refused(test_entry(), "no objects",
                  [](std::byte* c) { put(c, kCountAt, std::uint32_t{0}); });
   expect_refused(test_entry(), "too many objects",
@@ -118,13 +118,13 @@ struct SealedBatch {
   SealedBatch() {
     session.bytes[3] = 4;
     key.bytes[5] = std::byte{6};
-    const MaterialBatch objects = test_batch(entry.kind, Party::A, entry.first, entry.count);
+    const material::Batch objects = test_batch(entry.kind, Party::A, entry.first, entry.count);
     sealed.resize(bytes_of(objects));
     seal_batch(session, Party::A, entry, key, objects, sealed);
   }
   std::string message(Party me = Party::A) const {
     return message_of([&] {
-      MaterialBatch opened = open_batch(session, me, entry, key, sealed, {});
+      material::Batch opened = open_batch(session, me, entry, key, sealed, {});
       EXPECT_TRUE(holds(std::move(opened), entry.kind, me, 4096, entry.count));
     });
   }
@@ -154,11 +154,11 @@ TEST(Batch, OpensOnlyInItsContext) {
 
 TEST(Batch, OpensInTheMemoryOfABatchOfItsShape) {
   const SealedBatch batch;
-  const auto opens_in_place = [&](MaterialBatch memory) {
-    const Block* const place = blocks_of_column(memory, 0);
-    MaterialBatch opened = open_batch(batch.session, Party::A, batch.entry, batch.key, batch.sealed,
-                                      std::move(memory));
-    const bool in_place = blocks_of_column(opened, 0) == place;
+  const auto opens_in_place = [&](material::Batch memory) {
+    const Block* const place = material::blocks_of_column(memory, 0);
+    material::Batch opened = open_batch(batch.session, Party::A, batch.entry, batch.key,
+                                        batch.sealed, std::move(memory));
+    const bool in_place = material::blocks_of_column(opened, 0) == place;
     EXPECT_TRUE(holds(std::move(opened), batch.entry.kind, Party::A, 4096, batch.entry.count));
     return in_place;
   };
@@ -172,7 +172,7 @@ TEST(Batch, OpensInTheMemoryOfABatchOfItsShape) {
 TEST(Batch, OnlyABatchOfTheEntrysShapeIsSealed) {
   SealedBatch batch;
   const auto seal_as = [&](MaterialKind kind, std::size_t count) {
-    const MaterialBatch objects = test_batch(kind, Party::A, 0, count);
+    const material::Batch objects = test_batch(kind, Party::A, 0, count);
     batch.sealed.resize(bytes_of(objects));
     seal_batch(batch.session, Party::A, batch.entry, batch.key, objects, batch.sealed);
   };

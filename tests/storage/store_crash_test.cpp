@@ -52,9 +52,9 @@ TEST_F(StoreTest, KeepsUnitIfKilledAfterFinish) {
 TEST_F(StoreTest, ServesOnlyRestIfKilledAfterReserve) {
   {
     Store store = make_store(dir_);
-    add_unit(store, kTestKind, 3 * full_batch(kTestKind));
+    add_unit(store, kTestKind, 3 * material::full_batch(kTestKind));
   }
-  const std::uint64_t reserved = full_batch(kTestKind) + 11;
+  const std::uint64_t reserved = material::full_batch(kTestKind) + 11;
   ASSERT_TRUE(was_killed(status_of_child([&] {
     Store store = Store::open(dir_);
     Reservation reservation = store.reserve({}, counts_of(kTestKind, reserved));
@@ -64,7 +64,7 @@ TEST_F(StoreTest, ServesOnlyRestIfKilledAfterReserve) {
   Store store = open_to_make(dir_);
   // The record below the position is dropped.
   EXPECT_LT(store.bytes_of(kTestKind), (std::uint64_t{2} << 20) + 65536);
-  expect_good(store, reserved, 3 * full_batch(kTestKind));
+  expect_good(store, reserved, 3 * material::full_batch(kTestKind));
 }
 
 TEST_F(StoreOnDiskTest, SurvivesKillsAtRandomTimes) {

@@ -162,7 +162,7 @@ TEST_F(GrantTest, PlanSurvivesReopeningAndIsClaimedOnce) {
   store_ = open_to_make(dir_);
   EXPECT_TRUE(store_.marks().planned.empty());
   EXPECT_TRUE(mentions(message_of([&] { store_.claim(1); }), "holds no reservation 1;"));
-  EXPECT_EQ(store_.bytes_of(kGranted), bytes_of(kGranted, Party::B, 800))
+  EXPECT_EQ(store_.bytes_of(kGranted), material::bytes_of(kGranted, Party::B, 800))
       << "claimed batches are dropped";
   EXPECT_TRUE(takes(200, 1000));
 }
@@ -174,7 +174,7 @@ TEST_F(StoreTest, CuttingBatchesAtBothEndsKeepsEveryObject) {
     MaterialCounts total;
     for (int unit = 0; unit < 2; ++unit) {
       for (const MaterialKind kind : kAllMaterialKinds) {
-        const std::size_t count = full_batch(kind) + 321;
+        const std::size_t count = material::full_batch(kind) + 321;
         store.pour(test_batch(kind, me, total[kind], count));
         total[kind] += count;
       }

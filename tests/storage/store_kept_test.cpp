@@ -20,7 +20,7 @@ class KeptTest : public StoreTest {
       store.add_reference_bits(test_batch(kind, store.manifest().me, from, kKeptReferenceBits));
   }
   static ::testing::AssertionResult has_kept(const Store& store, std::uint64_t from = kFrom) {
-    std::optional<ReferenceBits> kept = store.reference_bits();
+    std::optional<material::ReferenceBits> kept = store.reference_bits();
     if (!kept) return ::testing::AssertionFailure() << "no reference bits";
     const auto of_a =
         holds(std::move(kept->bits_a), kOfA, store.manifest().me, from, kKeptReferenceBits);

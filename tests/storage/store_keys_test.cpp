@@ -44,7 +44,7 @@ std::vector<std::uint64_t> slots_that_open(const fs::path& dir, const BatchEntry
 }
 
 TEST_F(StoreTest, ErasesKeysOfReservation) {
-  const std::uint64_t capacity = full_batch(kTestKind);
+  const std::uint64_t capacity = material::full_batch(kTestKind);
   Store store = make_store(dir_);
   add_unit(store, kTestKind, 3 * capacity);
   const BatchEntry whole = entry_of(store, 0), cut = entry_of(store, capacity);

@@ -309,12 +309,12 @@ TEST_F(StoreTest, ReclaimsReservationsOfCrashedProcess) {
     // Another process has the store open, so its reservations stay.
     Store store = Store::open(dir_);
     EXPECT_EQ(store.position(), counts_of(kShared, 300));
-    EXPECT_GT(store.bytes_of(kShared), bytes_of(kShared, Party::A, 990));
+    EXPECT_GT(store.bytes_of(kShared), material::bytes_of(kShared, Party::A, 990));
   }
   steps.reach(2);
   EXPECT_TRUE(ended_well(wait_for(other)));
   Store store = Store::open(dir_);
-  EXPECT_EQ(store.bytes_of(kShared), bytes_of(kShared, Party::A, 700));
+  EXPECT_EQ(store.bytes_of(kShared), material::bytes_of(kShared, Party::A, 700));
   Reservation reservation = reserve_all(store);
   EXPECT_TRUE(draws(reservation, kShared, Party::A, 300, 700));
 }

@@ -21,11 +21,11 @@ TEST_F(StoreOnDiskTest, DISABLED_SpeedOfPourAndDraw) {
   Store store = Store::create(dir_, test_manifest(Party::A), kTestDelta, std::uint64_t{3} << 30);
   double pouring = 0;
   for (std::size_t unit = 0; unit < kUnits; ++unit) {
-    std::vector<MaterialBatch> batches;
+    std::vector<material::Batch> batches;
     for (const MaterialKind kind : kinds)
       batches.push_back(test_batch(kind, Party::A, unit * kUnit, kUnit));
     pouring += seconds_of([&] {
-      for (MaterialBatch& batch : batches) store.pour(std::move(batch));
+      for (material::Batch& batch : batches) store.pour(std::move(batch));
       store.finish_unit();
     });
   }

@@ -76,9 +76,9 @@ inline std::uint64_t word_of(MaterialKind kind, std::size_t column, std::uint64_
   return x;
 }
 
-inline MaterialBatch test_batch(MaterialKind kind, Party me, std::uint64_t first,
-                                std::size_t count) {
-  MaterialBatch batch(kind, me, count);
+inline material::Batch test_batch(MaterialKind kind, Party me, std::uint64_t first,
+                                  std::size_t count) {
+  material::Batch batch(kind, me, count);
   for (std::size_t j = 0; j < count; ++j) {
     for (std::size_t c = 0; c < batch.mine.size(); ++c) {
       const std::uint64_t word = word_of(kind, c, first + j);
@@ -99,9 +99,9 @@ inline MaterialBatch test_batch(MaterialKind kind, Party me, std::uint64_t first
 }
 
 // Whether a batch holds exactly objects [first, first + count).
-inline ::testing::AssertionResult holds(MaterialBatch batch, MaterialKind kind, Party me,
+inline ::testing::AssertionResult holds(material::Batch batch, MaterialKind kind, Party me,
                                         std::uint64_t first, std::size_t count) {
-  const MaterialShape shape = shape_of(kind, me);
+  const material::Shape shape = material::shape_of(kind, me);
   if (batch.kind != kind || batch.count != count || batch.mine.size() != shape.mine ||
       batch.peers.size() != shape.peers || batch.shares.size() != shape.shares)
     return ::testing::AssertionFailure() << "wrong shape";

@@ -26,7 +26,7 @@ TEST_F(StoreTest, RoundTripOfEveryKindForBothParties) {
       store.finish_unit();
     }
     for (const MaterialKind kind : kAllMaterialKinds) {
-      const std::size_t count = 2 * full_batch(kind) + 17;
+      const std::size_t count = 2 * material::full_batch(kind) + 17;
       store.pour(test_batch(kind, me, total[kind], count));
       total[kind] += count;
     }
@@ -44,7 +44,7 @@ TEST_F(StoreTest, RoundTripOfEveryKindForBothParties) {
 
 TEST_F(StoreTest, DrawsAtOddOffsetsAndCounts) {
   const MaterialKind kind = MaterialKind::AuthOtsAB;
-  const std::size_t total = full_batch(kind) + 5000;
+  const std::size_t total = material::full_batch(kind) + 5000;
   Store store = make_store(dir_, Party::B);
   // Batches of all sizes, and units that end inside records.
   std::uint64_t poured = 0;
@@ -68,18 +68,19 @@ TEST_F(StoreTest, DrawsAtOddOffsetsAndCounts) {
 // What is drawn in order may be opened in any order, by several threads.
 TEST_F(StoreTest, DrawnBatchesAreOpenedInAnyOrder) {
   const MaterialKind kind = MaterialKind::Triples;
-  const std::size_t total = 8 * full_batch(kind) + 5;
+  const std::size_t total = 8 * material::full_batch(kind) + 5;
   Store store = make_store(dir_, Party::A);
   store.pour(test_batch(kind, Party::A, 0, total));
   store.finish_unit();
   unlock_all(store);
   Reservation reservation = store.reserve(store.position(), counts_of(kind, total));
-  std::vector<DrawnBatch> drawn;
+  std::vector<material::DrawnBatch> drawn;
   std::uint64_t count = 0;
   // The first batches are drawn in parts.
-  for (const std::size_t part : {std::size_t{1}, full_batch(kind) - 3, 2 * full_batch(kind)})
+  for (const std::size_t part :
+       {std::size_t{1}, material::full_batch(kind) - 3, 2 * material::full_batch(kind)})
     count += drawn.emplace_back(reservation.draw_some(kind, part)).count;
-  EXPECT_EQ(count, full_batch(kind));
+  EXPECT_EQ(count, material::full_batch(kind));
   while (count < total)
     count += drawn.emplace_back(reservation.draw_some(kind, total - count)).count;
   EXPECT_EQ(drawn.size(), 3u + 8u);
@@ -160,8 +161,8 @@ TEST_F(StoreTest, HigherStartBurnsOnlyRequestedKinds) {
 TEST_F(StoreTest, ConcurrentReservationsAreDisjoint) {
   const MaterialKind kind = MaterialKind::AuthAndsB;
   Store store = make_store(dir_);
-  add_unit(store, kind, 3 * full_batch(kind));
-  const std::size_t half = full_batch(kind) * 3 / 2;
+  add_unit(store, kind, 3 * material::full_batch(kind));
+  const std::size_t half = material::full_batch(kind) * 3 / 2;
   Reservation first = store.reserve(store.position(), counts_of(kind, half));
   Reservation second = store.reserve(store.position(), counts_of(kind, half));
   EXPECT_TRUE(holds(second.draw(kind, 100), kind, Party::A, half, 100));
@@ -174,7 +175,7 @@ TEST_F(StoreTest, ConcurrentReservationsAreDisjoint) {
 TEST_F(StoreTest, DropsServedRecordsWhenReservationEnds) {
   const MaterialKind kind = MaterialKind::AuthAndsA;
   Store store = make_store(dir_);
-  const std::size_t capacity = full_batch(kind);
+  const std::size_t capacity = material::full_batch(kind);
   add_unit(store, kind, 10 * capacity);
   const std::uint64_t before = store.bytes_of(kind), file = store.store_bytes();
   {
@@ -321,7 +322,7 @@ TEST_F(StoreTest, InventoryAddsUp) {
 TEST_F(StoreTest, WrongShapeIsLogicError) {
   Store store = make_store(dir_, Party::A);
   EXPECT_THROW(store.pour(test_batch(MaterialKind::AuthBitsA, Party::B, 0, 10)), std::logic_error);
-  MaterialBatch uneven = test_batch(MaterialKind::Triples, Party::A, 0, 10);
+  material::Batch uneven = test_batch(MaterialKind::Triples, Party::A, 0, 10);
   uneven.shares[2] = AuthShares(9);
   EXPECT_THROW(store.pour(std::move(uneven)), std::logic_error);
   EXPECT_THROW(store.update_manifest([](Manifest& manifest) { manifest.me = Party::B; }),

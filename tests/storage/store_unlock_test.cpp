@@ -43,7 +43,7 @@ class UnlockTest : public StoreTest {
   // Two units of two batches each.
   UnlockTest() : store_(make_store(dir_)) {
     for (int unit = 0; unit < 2; ++unit)
-      add_locked_unit(store_, kTestKind, full_batch(kTestKind) + 1);
+      add_locked_unit(store_, kTestKind, material::full_batch(kTestKind) + 1);
   }
   template <class Error = StoreError>
   std::string unlock_message(std::uint64_t first, std::uint64_t end, const Halves& peers) {
@@ -95,7 +95,7 @@ TEST_F(UnlockTest, RejectsBatchesOfOneStoreOnly) {
   --shorter.of[1].count;
   unknown.of.push_back({0, 1, kMaterialKinds, {}});
   EXPECT_TRUE(mentions(refused(fewer), "this store has batch auth_ands_a " +
-                                           std::to_string(full_batch(kTestKind)) + ".."));
+                                           std::to_string(material::full_batch(kTestKind)) + ".."));
   EXPECT_TRUE(mentions(refused({}),
                        "and the peer's store does not; the two stores do not belong together"));
   EXPECT_TRUE(mentions(refused(more), "the peer's store has a batch of"));
@@ -110,7 +110,7 @@ TEST_F(UnlockTest, RejectsBatchesOfOneStoreOnly) {
 
 // In the meantime, another run of both parties has unlocked the units and used some of them.
 TEST_F(UnlockTest, SkipsBatchesCutByPeer) {
-  const std::uint64_t capacity = full_batch(kTestKind);
+  const std::uint64_t capacity = material::full_batch(kTestKind);
   Halves cut = peers(0, 2, 1);
   cut.unlocked[kTestKind] = capacity + 1;
   // Of the first unit the peer has only the end of the last batch left.
@@ -148,7 +148,7 @@ TEST_F(UnlockTest, RejectsChangedDigestOfUnlockedBatch) {
     others.of[1].tag[byte] ^= std::byte{1};
     const std::string message = unlock_message(0, 2, others);
     EXPECT_TRUE(mentions(message, "the peer's half of batch auth_ands_a " +
-                                      std::to_string(full_batch(kTestKind)) + ".."));
+                                      std::to_string(material::full_batch(kTestKind)) + ".."));
     EXPECT_TRUE(mentions(message, "has changed since the batch was made"));
   }
   EXPECT_EQ(store_.marks().units_unlocked, 1u);
@@ -160,7 +160,7 @@ TEST_F(UnlockTest, RejectsChangedDigestOfUnlockedBatch) {
 }
 
 TEST_F(UnlockTest, CutBackDropsLockedUnits) {
-  const std::uint64_t unit = full_batch(kTestKind) + 1;
+  const std::uint64_t unit = material::full_batch(kTestKind) + 1;
   ASSERT_EQ(unlock_message(0, 1, store_.halves(0, 1)), "");
   store_.update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
   const std::uint64_t bytes = store_.bytes_of(kTestKind), slots = store_.marks().next_slot;
@@ -190,7 +190,8 @@ TEST_F(UnlockTest, RejectsCutBackOfUnlockedUnits) {
   EXPECT_EQ(store_.manifest().units_made, 2u);
   EXPECT_THROW(store_.cut_back(3), std::logic_error);
   Reservation reservation = reserve_all(store_);
-  EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, 2 * (full_batch(kTestKind) + 1)));
+  EXPECT_TRUE(
+      draws(reservation, kTestKind, Party::A, 0, 2 * (material::full_batch(kTestKind) + 1)));
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ Columns deal_object(MaterialKind kind, Drawn& drawn) {
 }
 
 // A's shares are random; B's complete them.
-void deal_triple(Drawn& drawn, Party me, Delta sum, MaterialBatch& batch, std::size_t i) {
+void deal_triple(Drawn& drawn, Party me, Delta sum, material::Batch& batch, std::size_t i) {
   const bool a = drawn.coin(), b = drawn.coin();
   const bool opened[] = {a, b, a && b};
   for (std::size_t column = 0; column < 3; ++column) {
@@ -103,9 +103,9 @@ IdealDealer::IdealDealer(Party me, std::uint64_t seed, Delta held_by_a, Delta he
     streams_.emplace(kind, Rng(Seed{{seed, 77u + static_cast<std::uint64_t>(kind)}}));
 }
 
-MaterialBatch IdealDealer::draw(MaterialKind kind, std::size_t count) {
+material::Batch IdealDealer::draw(MaterialKind kind, std::size_t count) {
   Drawn drawn(streams_.at(kind), count * words_of(kind));
-  MaterialBatch batch(kind, me_, count);
+  material::Batch batch(kind, me_, count);
   for (std::size_t i = 0; i < count; ++i) {
     if (kind == MaterialKind::Triples) {
       deal_triple(drawn, me_, {held_by_a_.value ^ held_by_b_.value}, batch, i);

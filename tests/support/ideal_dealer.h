@@ -3,19 +3,19 @@
 
 #include <map>
 
-#include "base/material.h"
 #include "crypto/rng.h"
+#include "material/material.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
 
 // One party's dealer. Two dealers with the same seed and opposite parties deal the two halves of
 // the same objects, whatever the order in which kinds are drawn.
-class IdealDealer : public MaterialSource {
+class IdealDealer : public material::Source {
  public:
   IdealDealer(Party me, std::uint64_t seed, Delta held_by_a, Delta held_by_b);
 
-  MaterialBatch draw(MaterialKind kind, std::size_t count) override;
+  material::Batch draw(MaterialKind kind, std::size_t count) override;
 
   MaterialCounts dealt;
 

@@ -61,7 +61,7 @@ std::vector<bool> checked_bits(const AuthShares& of_a, const AuthShares& of_b, D
   return bits;
 }
 
-void expect_good(const MaterialBatch& of_a, const MaterialBatch& of_b, Delta held_by_a,
+void expect_good(const material::Batch& of_a, const material::Batch& of_b, Delta held_by_a,
                  Delta held_by_b) {
   ASSERT_EQ(of_a.kind, of_b.kind);
   ASSERT_EQ(of_a.count, of_b.count);
@@ -95,7 +95,7 @@ void expect_good(const MaterialBatch& of_a, const MaterialBatch& of_b, Delta hel
     case MaterialKind::Triples:
       expect_and(opened[0], opened[1], opened[2]);
       for (std::size_t i = 0; i < 3; ++i)
-        for (const MaterialBatch* half : {&of_a, &of_b})
+        for (const material::Batch* half : {&of_a, &of_b})
           expect_balanced(bits_of(half->shares[i].bits),
                           "a party's column " + std::to_string(i) + " of triples");
       break;

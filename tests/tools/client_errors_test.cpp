@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "base/descriptor.h"
+#include "system/descriptor.h"
 #include "tests/tools/certificates.h"
 #include "tests/tools/client_test.h"
 
@@ -56,7 +56,7 @@ TEST_F(ClientTest, SaysWhatToCheckIfTheDaemonIsNotReached) {
   for (const bool is_there : {false, true}) {
     const std::string name = path(is_there ? "old-socket" : "none");
     // A socket on which no daemon listens any more.
-    const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const system::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     name.copy(address.sun_path, sizeof address.sun_path - 1);

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "engine/temporary_directory.h"
+#include "system/temporary_directory.h"
 #include "tools/suggestion.h"
 
 namespace tinyot::test {
@@ -62,7 +62,7 @@ class CommandLineTest : public ::testing::Test {
     return path;
   }
 
-  engine::TemporaryDirectory directory_;
+  system::TemporaryDirectory directory_;
 };
 
 TEST_F(CommandLineTest, EnvironmentAndFileSetOptions) {

@@ -18,17 +18,17 @@
 #include <sstream>
 #include <thread>
 
-#include "base/descriptor.h"
+#include "system/descriptor.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {
 namespace {
 
 namespace fs = std::filesystem;
+using system::Limit;
+using system::Limits;
+using system::Outcome;
 using tools::Confinement;
-using tools::Limit;
-using tools::Limits;
-using tools::Outcome;
 using tools::Sandbox;
 
 class ConfinementTest : public CommandTest, public ::testing::WithParamInterface<Sandbox> {
@@ -74,14 +74,14 @@ TEST_P(ConfinementTest, LeavesNoDirectory) {
 
 TEST_P(ConfinementTest, HasNoEnvironmentAndNoDescriptorOfThisProcess) {
   const TemporaryVariable secret("TINYOT_STORE_KEY", "secret");
-  const Descriptor inherited(::memfd_create("open", 0));
+  const system::Descriptor inherited(::memfd_create("open", 0));
   const std::set<std::string> names = words("env | cut -d= -f1");
   EXPECT_EQ(names, (std::set<std::string>{"PATH", "PWD", "TMPDIR"}));
   EXPECT_EQ(words("exec ls -l /proc/self/fd | grep -c memfd || :"), (std::set<std::string>{"0"}));
 }
 
 // Root in a user namespace that has no other user.
-bool stays_root() { return ::geteuid() == 0 && !tools::less_privileged_user(); }
+bool stays_root() { return ::geteuid() == 0 && !system::less_privileged_user(); }
 
 TEST_P(ConfinementTest, IsNotRoot) {
   if (stays_root()) GTEST_SKIP() << "there is no user nobody";
@@ -91,7 +91,7 @@ TEST_P(ConfinementTest, IsNotRoot) {
 }
 
 TEST_P(ConfinementTest, DoesNotReadFilesOfRoot) {
-  if (!tools::less_privileged_user()) GTEST_SKIP() << "only root becomes another user";
+  if (!system::less_privileged_user()) GTEST_SKIP() << "only root becomes another user";
   write_file(path("key.hex"), "secret");
   fs::permissions(dir_, fs::perms(0755));
   fs::permissions(path("key.hex"), fs::perms(0600));
@@ -171,14 +171,14 @@ TEST_P(ConfinementTest, LeavesNoProcess) {
 TEST(LimitedProcess, EndsWithItsParent) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe(pipe.data()), 0);
-  const Descriptor read_end(pipe[0]);
-  Descriptor write_end(pipe[1]);
+  const system::Descriptor read_end(pipe[0]);
+  system::Descriptor write_end(pipe[1]);
   const pid_t parent = ::fork();
   if (parent == 0) {
     // a number of one digit, which a shell can name
     if (::dup2(write_end.get(), 9) != 9) ::_exit(1);
-    tools::run_limited({"/bin/sh", {"-c", "echo begun >&9; exec /bin/sleep 1000"}, {}, "/", {9}},
-                       {});
+    system::run_limited({"/bin/sh", {"-c", "echo begun >&9; exec /bin/sleep 1000"}, {}, "/", {9}},
+                        {});
     ::_exit(0);
   }
   write_end.close();

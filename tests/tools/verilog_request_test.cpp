@@ -16,8 +16,8 @@ namespace tinyot::test {
 namespace {
 
 namespace fs = std::filesystem;
+using system::Limits;
 using tools::Confinement;
-using tools::Limits;
 using tools::Sandbox;
 
 // A design whose table is filled by `fill`, a part of a module.
@@ -125,7 +125,7 @@ TEST_F(VerilogRequestTest, CommandsInSandboxReachNothing) {
   if (yosys.missing()) GTEST_SKIP() << yosys.missing()->reason;
   const std::string command =
       "id > '" + path("ran") + "'; cat '" + path("key.hex") + "' >&2; echo ran >&2";
-  const tools::Outcome outcome =
+  const system::Outcome outcome =
       yosys.run({"-q", "-p", "read_verilog -sv design.v; hierarchy -top top; proc"},
                 {{"design.v", command_design(command)}}, {});
   EXPECT_NE(outcome.err.find("ran\n"), std::string::npos) << outcome.err;

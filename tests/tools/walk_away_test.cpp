@@ -42,9 +42,9 @@ Integer scalar_at(std::span<const std::byte> wide) {
 
 Integer inverse(const Integer& scalar) { return powm(scalar, kOrder - 2, kOrder); }
 
-class NoSink final : public MaterialSink {
+class NoSink final : public material::Sink {
  public:
-  void pour(MaterialBatch) override {}
+  void pour(material::Batch) override {}
   void finish_unit() override {}
 };
 

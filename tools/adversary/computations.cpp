@@ -2,10 +2,10 @@
 #include "circuitgen/cost.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/generators/family.h"
+#include "material/pipe.h"
 #include "offline/preprocessor.h"
 #include "offline/unit_maker.h"
 #include "online/runtime.h"
-#include "storage/material_pipe.h"
 #include "tools/adversary/scenario.h"
 
 namespace tinyot::tools {
@@ -57,7 +57,7 @@ class Computation final : public Scenario {
     net::PhaseLog log;
     const Delta key = offline::draw_global_key(rng, me, params_.profile());
     checks::Session session(me, ids, key, channel, std::move(rng), log);
-    storage::MaterialPipe pipe(me);
+    material::Pipe pipe(me);
     offline::Preprocessor(session, params_)
         .make_units(
             std::vector<offline::UnitRequest>(kUnits, {params_.plan(kUnitAnds).at(0), kUnitInputs}),
@@ -83,7 +83,7 @@ class Computation final : public Scenario {
   }
 
  private:
-  void evaluate_circuit(checks::Session& session, MaterialSource& material) {
+  void evaluate_circuit(checks::Session& session, material::Source& material) {
     online::InputValues mine(inputs_.size());
     for (std::size_t bundle = 0; bundle < mine.size(); ++bundle)
       if (circuit_->info().inputs[bundle].owner == session.me()) mine[bundle] = inputs_[bundle];

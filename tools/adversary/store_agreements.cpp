@@ -104,7 +104,7 @@ class StoreAgreement final : public Scenario {
 
   void pour(storage::Store& store, Party me, crypto::Rng& rng) {
     for (std::size_t unit = 0; unit < kStoredUnits; ++unit) {
-      MaterialBatch batch(kStoredKind, me, kUnitTriples);
+      material::Batch batch(kStoredKind, me, kUnitTriples);
       for (MacShare& share : batch.shares[0].macs) {
         share.value = rng.block();
         poured_[index(me)].insert(share.value.lo);
@@ -116,7 +116,7 @@ class StoreAgreement final : public Scenario {
 
   // Records triples that were never poured or are served again.
   void draw(Party me, storage::Reservation& reservation, std::uint64_t count) {
-    const MaterialBatch batch = reservation.draw(kStoredKind, count);
+    const material::Batch batch = reservation.draw(kStoredKind, count);
     for (const MacShare& share : batch.shares[0].macs)
       if (poured_[index(me)].erase(share.value.lo) == 0)
         flaws_[index(me)] = "a triple was never made or is served again";

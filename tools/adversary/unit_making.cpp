@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "checks/session.h"
 #include "engine/connection.h"
+#include "material/background_sink.h"
 #include "offline/preprocessor.h"
-#include "storage/background_sink.h"
 #include "storage/store.h"
 #include "tools/adversary/scenario.h"
 
@@ -103,7 +103,7 @@ void UnitMaking::run(Party me, net::Channel& channel,
     engine::within_session(std::span(&store, 1), channel, [&] {
       offline::Preprocessor preprocessor(session, params_, more);
       offline::UnitAccount account(store, params_);
-      storage::BackgroundSink sink(account);
+      material::BackgroundSink sink(account);
       preprocessor.make_units(requests, sink, account,
                               {.observer = note, .check_failed = check_failed});
       sink.flush();

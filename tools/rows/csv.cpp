@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "base/error.h"
+#include "system/errno_text.h"
 #include "tools/failure.h"
 
 namespace tinyot::tools {
@@ -19,13 +19,8 @@ constexpr std::string_view kQuoted = ",\"\r\n";
 }  // namespace
 
 CsvReader::CsvReader(const std::filesystem::path& path)
-    : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), block_(kBlock) {
-  if (!file_.is_open())
-    throw UsageError("cannot read " + path.string() + ": " + std::strerror(errno));
-  if (!std::filesystem::is_regular_file(path))
-    throw UsageError("cannot read " + path.string() +
-                     ": it is not a regular file, and a table is "
-                     "read twice");
+    : path_(path), file_(path, system::InputFile::Kind::Regular),  // a table is read twice
+      block_(kBlock) {
   if (!read_line()) throw UsageError(path.string() + " has no line with the names of its columns");
   if (text_.empty()) throw UsageError(where() + ": the line is empty, without names of columns");
   split();
@@ -39,14 +34,9 @@ std::string CsvReader::at_line(std::uint64_t number) const {
 std::string CsvReader::where() const { return at_line(line_ - empty_rows_ - (is_ahead_ ? 1 : 0)); }
 
 bool CsvReader::fill_block() {
-  ssize_t count;
-  do {
-    count = ::read(file_.get(), block_.data(), block_.size());
-  } while (count < 0 && errno == EINTR);
-  if (count < 0) throw UsageError("cannot read " + path_.string() + ": " + std::strerror(errno));
   at_ = 0;
-  end_ = static_cast<std::size_t>(count);
-  return count > 0;
+  end_ = file_.read(block_);
+  return end_ > 0;
 }
 
 bool CsvReader::read_line() {
@@ -129,7 +119,7 @@ CsvWriter::CsvWriter(const std::filesystem::path& path)
     : path_(path),
       file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)) {
   if (!file_.is_open())
-    throw CommandError("cannot make " + path.string() + ": " + std::strerror(errno));
+    throw CommandError("cannot make " + path.string() + ": " + system::errno_text());
 }
 
 void CsvWriter::write_row(const std::vector<SecretText>& fields) {
@@ -154,8 +144,8 @@ void CsvWriter::write_row(const std::vector<SecretText>& fields) {
 }
 
 void CsvWriter::flush() {
-  if (!write_all(file_.get(), view_of(pending_)))
-    throw CommandError("cannot write " + path_.string() + ": " + std::strerror(errno));
+  if (!system::write_all(file_.get(), view_of(pending_)))
+    throw CommandError("cannot write " + path_.string() + ": " + system::errno_text());
   pending_ = {};
 }
 

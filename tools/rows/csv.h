@@ -12,8 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/descriptor.h"
 #include "base/secret_text.h"
+#include "system/descriptor.h"
+#include "system/input_file.h"
 
 namespace tinyot::tools {
 
@@ -39,7 +40,7 @@ class CsvReader {
   void split();
 
   std::filesystem::path path_;
-  Descriptor file_;
+  system::InputFile file_;
   SecretText block_;  // of the file, of which [at_, end_) are to be read
   std::size_t at_ = 0, end_ = 0;
   SecretText text_;  // of the last line
@@ -61,7 +62,7 @@ class CsvWriter {
 
  private:
   std::filesystem::path path_;
-  Descriptor file_;
+  system::Descriptor file_;
   SecretText pending_;
 };
 

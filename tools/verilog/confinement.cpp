@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -14,9 +13,10 @@
 #include <sstream>
 #include <utility>
 
-#include "base/descriptor.h"
 #include "base/error.h"
-#include "engine/temporary_directory.h"
+#include "system/descriptor.h"
+#include "system/errno_text.h"
+#include "system/temporary_directory.h"
 #include "tools/failure.h"
 
 namespace tinyot::tools {
@@ -35,16 +35,16 @@ std::vector<std::string> environment_for(const fs::path& program, const fs::path
 }
 
 // Content that a process inherits.
-Descriptor in_memory(const GivenFile& file) {
-  Descriptor descriptor(::memfd_create(file.name.c_str(), MFD_CLOEXEC));
-  if (!descriptor.is_open() || !write_all(descriptor.get(), file.content) ||
+system::Descriptor in_memory(const GivenFile& file) {
+  system::Descriptor descriptor(::memfd_create(file.name.c_str(), MFD_CLOEXEC));
+  if (!descriptor.is_open() || !system::write_all(descriptor.get(), file.content) ||
       ::lseek(descriptor.get(), 0, SEEK_SET) != 0)
-    throw CommandError("cannot hold " + file.name + " in memory: " + std::strerror(errno));
+    throw CommandError("cannot hold " + file.name + " in memory: " + system::errno_text());
   return descriptor;
 }
 
 // The root directory is empty and cannot be written to, but for what is named here.
-Arguments sandbox_options(const fs::path& program, const Limits& limits) {
+Arguments sandbox_options(const fs::path& program, const system::Limits& limits) {
   Arguments options = {"--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"};
   const auto show = [&](const fs::path& path) {
     options.insert(options.end(), {"--ro-bind-try", path.string(), path.string()});
@@ -83,7 +83,7 @@ void write_file(const fs::path& file, const std::string& content) {
   stream << content;
   stream.close();
   if (!stream || ::chmod(file.c_str(), 0644) != 0)
-    throw CommandError("cannot write " + file.string() + ": " + std::strerror(errno));
+    throw CommandError("cannot write " + file.string() + ": " + system::errno_text());
 }
 
 }  // namespace
@@ -112,10 +112,10 @@ Confinement::Confinement(fs::path program, const Arguments& probe)
   }
   std::string said;
   try {
-    Outcome outcome = run_in_sandbox(probe, {}, {});
+    system::Outcome outcome = run_in_sandbox(probe, {}, {});
     if (outcome.status == 0) return;
     said = std::move(outcome.err);
-  } catch (const CommandError& error) {
+  } catch (const Error& error) {
     said = error.what();
   }
   while (said.ends_with('\n')) said.pop_back();
@@ -123,14 +123,15 @@ Confinement::Confinement(fs::path program, const Arguments& probe)
               "allow user namespaces, or import the design on another machine"};
 }
 
-Outcome Confinement::run_in_sandbox(Arguments arguments, const std::vector<GivenFile>& files,
-                                    const Limits& limits) const {
-  Launch launch = {*bubblewrap_,
-                   sandbox_options(program_, limits),
-                   environment_for(program_, kDirectory),
-                   "/",
-                   {}};
-  std::vector<Descriptor> contents;
+system::Outcome Confinement::run_in_sandbox(Arguments arguments,
+                                            const std::vector<GivenFile>& files,
+                                            const system::Limits& limits) const {
+  system::Launch launch = {*bubblewrap_,
+                           sandbox_options(program_, limits),
+                           environment_for(program_, kDirectory),
+                           "/",
+                           {}};
+  std::vector<system::Descriptor> contents;
   for (const GivenFile& file : files) {
     contents.push_back(in_memory(file));
     launch.descriptors.push_back(contents.back().get());
@@ -142,30 +143,30 @@ Outcome Confinement::run_in_sandbox(Arguments arguments, const std::vector<Given
   launch.arguments.push_back("--");
   launch.arguments.push_back(program_.string());
   std::ranges::move(arguments, std::back_inserter(launch.arguments));
-  return run_limited(launch, limits);
+  return system::run_limited(launch, limits);
 }
 
-Outcome Confinement::run_without(Arguments arguments, const std::vector<GivenFile>& files,
-                                 const Limits& limits) const {
-  const engine::TemporaryDirectory directory;
+system::Outcome Confinement::run_without(Arguments arguments, const std::vector<GivenFile>& files,
+                                         const system::Limits& limits) const {
+  const system::TemporaryDirectory directory;
   if (!is_plain(directory.path().string()))
     throw UsageError("the path of temporary files, " + directory.path().string() +
                      ", has a character that a shell would interpret: set TMPDIR to another one");
   for (const GivenFile& file : files) write_file(directory.path() / file.name, file.content);
-  if (const auto user = less_privileged_user();
+  if (const auto user = system::less_privileged_user();
       user && ::chown(directory.path().c_str(), *user, *user) != 0)
     throw CommandError("cannot give " + directory.path().string() +
-                       " to the user nobody: " + std::strerror(errno));
-  return run_limited({program_,
-                      std::move(arguments),
-                      environment_for(program_, directory.path()),
-                      directory.path(),
-                      {}},
-                     limits);
+                       " to the user nobody: " + system::errno_text());
+  return system::run_limited({program_,
+                              std::move(arguments),
+                              environment_for(program_, directory.path()),
+                              directory.path(),
+                              {}},
+                             limits);
 }
 
-Outcome Confinement::run(const Arguments& arguments, const std::vector<GivenFile>& files,
-                         const Limits& limits) const {
+system::Outcome Confinement::run(const Arguments& arguments, const std::vector<GivenFile>& files,
+                                 const system::Limits& limits) const {
   return sandbox() == Sandbox::Bubblewrap ? run_in_sandbox(arguments, files, limits)
                                           : run_without(arguments, files, limits);
 }

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/verilog/limited_process.h"
+#include "system/limited_process.h"
+#include "tools/command_line.h"
 
 namespace tinyot::tools {
 
@@ -41,14 +42,14 @@ class Confinement {
   // directory, what is installed with it, and programs and libraries of the system, can write only
   // to this directory, and has no network. Fails: CommandError; UsageError if there is no sandbox
   // and the path of temporary files has a character that a shell interprets.
-  Outcome run(const Arguments& arguments, const std::vector<GivenFile>& files,
-              const Limits& limits) const;
+  system::Outcome run(const Arguments& arguments, const std::vector<GivenFile>& files,
+                      const system::Limits& limits) const;
 
  private:
-  Outcome run_in_sandbox(Arguments arguments, const std::vector<GivenFile>& files,
-                         const Limits& limits) const;
-  Outcome run_without(Arguments arguments, const std::vector<GivenFile>& files,
-                      const Limits& limits) const;
+  system::Outcome run_in_sandbox(Arguments arguments, const std::vector<GivenFile>& files,
+                                 const system::Limits& limits) const;
+  system::Outcome run_without(Arguments arguments, const std::vector<GivenFile>& files,
+                              const system::Limits& limits) const;
 
   std::filesystem::path program_;
   std::optional<std::filesystem::path> bubblewrap_;

@@ -1,21 +1,16 @@
 #include "tools/verilog/design_text.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <cstdint>
 #include <set>
 
-#include "base/descriptor.h"
 #include "base/error.h"
+#include "system/input_file.h"
 
 namespace tinyot::tools {
 namespace {
 
-constexpr off_t kBytesMax = off_t{64} << 20;
+constexpr std::uint64_t kBytesMax = std::uint64_t{64} << 20;
 
 // Those that Yosys computes, and those that it ignores in a synthesis.
 const std::set<std::string_view>& allowed_functions() {
@@ -250,26 +245,12 @@ class Scan {
 }  // namespace
 
 std::string design_text(const std::string& file) {
-  const auto fail = [&](const std::string& reason) {
-    throw UsageError("cannot read the design " + file + ": " + reason);
-  };
-  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  if (!descriptor.is_open() || ::fstat(descriptor.get(), &status) != 0) fail(std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) fail("it is not a file");
-  if (status.st_size > kBytesMax) fail("it has more than 64 MiB");
-  std::string text(static_cast<std::size_t>(status.st_size), '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t count = ::read(descriptor.get(), text.data() + size, text.size() - size);
-    if (count < 0 && errno != EINTR) fail(std::strerror(errno));
-    if (count == 0) break;
-    if (count > 0) size += static_cast<std::size_t>(count);
-  }
-  text.resize(size);
+  std::string text =
+      system::read_text(system::InputFile(file, system::InputFile::Kind::Regular), kBytesMax);
   std::erase(text, '\r');  // Yosys leaves them out, also within names
   if (std::ranges::any_of(text, [](unsigned char c) { return c < ' ' && !is_space(c); }))
-    fail("it is not a text: it has control characters, or is compressed");
+    throw UsageError("cannot read " + file +
+                     ": it is not a text: it has control characters, or is compressed");
   return text;
 }
 

@@ -8,12 +8,12 @@
 #include "base/error.h"
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/formats/file_description.h"
+#include "system/output_file.h"
 #include "tinyot/circuit/fingerprint.h"
 #include "tools/circuit_report.h"
 #include "tools/circuit_spec.h"
 #include "tools/failure.h"
 #include "tools/log.h"
-#include "tools/new_file.h"
 #include "tools/verilog/design_text.h"
 
 namespace tinyot::tools {
@@ -59,9 +59,9 @@ void log_defaults(const std::vector<std::string>& by_default) {
                                "of the ports, say otherwise");
 }
 
-Limits limits_from(const CommandLine& line) {
+system::Limits limits_from(const CommandLine& line) {
   constexpr std::uint64_t kSecondsMax = 1'000'000;
-  Limits limits;
+  system::Limits limits;
   const std::uint64_t seconds = line.size("timeout");
   if (seconds < 1 || seconds > kSecondsMax)
     throw UsageError("--timeout must be 1 to " + grouped(kSecondsMax) + " s");
@@ -81,8 +81,8 @@ void require_sandbox(const Confinement& yosys, bool is_required, bool quiet) {
 }  // namespace
 
 std::vector<Candidate> import_design(const Confinement& yosys, const Design& design,
-                                     const PortRoles& roles, Goal goal, const Limits& limits,
-                                     bool quiet) {
+                                     const PortRoles& roles, Goal goal,
+                                     const system::Limits& limits, bool quiet) {
   std::vector<Candidate> candidates;
   for (const Synthesis& synthesis : synthesise(yosys, design, goal, limits, quiet)) {
     Netlist netlist = read_netlist(synthesis.design, design.top, design.file);
@@ -118,7 +118,7 @@ int circuit_import(const Arguments& arguments) {
   const std::string path = line.text("output");
   const std::string design = line.text("design");
   const PortRoles roles = roles_from(line);
-  const Limits limits = limits_from(line);
+  const system::Limits limits = limits_from(line);
   const std::string content = design_text(design);
   refuse_requests(content, design, Macros::Any);  // before Yosys is looked for
   const Confinement yosys = confined_yosys();
@@ -128,7 +128,7 @@ int circuit_import(const Arguments& arguments) {
       import_design(yosys, {design, content, line.text("top")}, roles,
                     line.has("depth") ? Goal::Depth : Goal::Ands, limits, line.common().quiet);
   const Candidate& best = candidates.front();
-  NewFile file(path);
+  system::NewFile file(path);
   circuit::write_bristol_fashion(*best.circuit, file.stream());
   circuit::write_description(best.circuit->info(), file.stream());
   file.finish();

@@ -22,8 +22,8 @@ struct Candidate {
 
 // The circuits of the design, the best for the goal first. Fails: UsageError.
 std::vector<Candidate> import_design(const Confinement& yosys, const Design& design,
-                                     const PortRoles& roles, Goal goal, const Limits& limits,
-                                     bool quiet);
+                                     const PortRoles& roles, Goal goal,
+                                     const system::Limits& limits, bool quiet);
 
 int circuit_import(const Arguments& arguments);
 

@@ -118,25 +118,25 @@ std::string script_for(const std::string& top, Goal goal) {
   return script;
 }
 
-std::string limit_text(Limit limit, const Limits& limits) {
+std::string limit_text(system::Limit limit, const system::Limits& limits) {
   switch (limit) {
-    case Limit::Time:
+    case system::Limit::Time:
       return "it has not ended within " + std::to_string(limits.time.count()) +
              " s: --timeout allows longer";
-    case Limit::Memory:
+    case system::Limit::Memory:
       return "it needs more memory than " + grouped(limits.memory_bytes) +
              " bytes: --memory allows more";
-    case Limit::Output:
+    case system::Limit::Output:
       return "it writes more than " + grouped(limits.output_bytes) + " bytes";
-    case Limit::Processes:
+    case system::Limit::Processes:
       break;
   }
   return "it starts more than " + std::to_string(limits.processes) + " processes";
 }
 
 // Throws a UsageError that says why there is no netlist.
-void require_success(const Outcome& outcome, const std::string& said, const Design& design,
-                     const Limits& limits) {
+void require_success(const system::Outcome& outcome, const std::string& said, const Design& design,
+                     const system::Limits& limits) {
   if (!outcome.limit && outcome.status == 0) return;
   std::string reason = "yosys cannot synthesise " + design.file + ":";
   if (outcome.limit)
@@ -157,14 +157,14 @@ Confinement confined_yosys() {
 }
 
 std::vector<Synthesis> synthesise(const Confinement& yosys, const Design& design, Goal goal,
-                                  const Limits& limits, bool quiet) {
+                                  const system::Limits& limits, bool quiet) {
   require_identifier(design.top);
-  Outcome outcome = yosys.run({"-q", "-s", "script.ys"},
-                              {{kDesignFile, design.text},
-                               {"script.ys", script_for(design.top, goal)},
-                               {"gates.genlib", kGateLibrary},
-                               {"arithmetic.v", kShallowArithmetic}},
-                              limits);
+  system::Outcome outcome = yosys.run({"-q", "-s", "script.ys"},
+                                      {{kDesignFile, design.text},
+                                       {"script.ys", script_for(design.top, goal)},
+                                       {"gates.genlib", kGateLibrary},
+                                       {"arithmetic.v", kShallowArithmetic}},
+                                      limits);
   std::string& said = outcome.err;
   while (said.ends_with('\n')) said.pop_back();
   replace_all(said, std::string(kDesignFile) + ":", design.file + ":");

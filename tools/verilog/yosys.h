@@ -31,6 +31,6 @@ Confinement confined_yosys();
 // logged, unless `quiet`. Fails: UsageError with the errors of Yosys, which name file and line, or
 // with the limit that has ended it; if `top` is not a name.
 std::vector<Synthesis> synthesise(const Confinement& yosys, const Design& design, Goal goal,
-                                  const Limits& limits, bool quiet);
+                                  const system::Limits& limits, bool quiet);
 
 }  // namespace tinyot::tools

@@ -11,7 +11,7 @@ namespace tinyot::faults {
 MaterialCounts unit_counts(std::size_t unit) {
   MaterialCounts counts;
   counts[kAnds] = 200;
-  counts[kBits] = unit == 1 ? full_batch(kBits) + 50 : 300;
+  counts[kBits] = unit == 1 ? material::full_batch(kBits) + 50 : 300;
   return counts;
 }
 

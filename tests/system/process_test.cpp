@@ -1,0 +1,43 @@
+#include "system/process.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+
+#include "tinyot/error.h"
+
+namespace tinyot::system {
+namespace {
+
+TEST(Process, EndsWithAStatusAsInAShell) {
+  const pid_t child = fork_process();
+  if (child == 0) ::_exit(3);
+  EXPECT_EQ(wait_for_end_of(child), 3);
+  const pid_t killed = fork_process();
+  if (killed == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  ::kill(killed, SIGKILL);
+  EXPECT_EQ(wait_for_end_of(killed), 128 + SIGKILL);
+}
+
+TEST(Process, RunsProgramsOfThePath) {
+  EXPECT_EQ(run_program({"sh", "-c", "exit 7"}), 7);
+  EXPECT_THROW(run_program({"no-program-has-this-name"}), Error);
+}
+
+TEST(Pipe, IsNotInherited) {
+  const Pipe pipe;
+  EXPECT_EQ(
+      run_program({"sh", "-c", "test ! -e /proc/self/fd/" + std::to_string(pipe.read_end.get())}),
+      0);
+  EXPECT_TRUE(write_all(pipe.write_end.get(), "x"));
+  std::array<char, 2> read{};
+  EXPECT_EQ(::read(pipe.read_end.get(), read.data(), read.size()), 1);
+}
+
+}  // namespace
+}  // namespace tinyot::system
