@@ -1,5 +1,5 @@
 // Sums of the leaves of a GGM tree of 2^k leaves r_0, r_1, ..., for SoftSpokenOT
-// (offline/softspoken).
+// (offline/softspoken/softspoken).
 #pragma once
 
 #include <cstddef>

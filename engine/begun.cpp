@@ -1,7 +1,7 @@
 #include "engine/begun.h"
 
 #include "base/error.h"
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 
 namespace tinyot::engine {
 

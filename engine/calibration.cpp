@@ -17,9 +17,8 @@ namespace {
 // seconds.
 constexpr std::uint64_t kMeasuredAndsMin = std::uint64_t{1} << 15,
                         kMeasuredAndsMax = std::uint64_t{1} << 18;
-constexpr std::uint64_t kFasterBy = 8;  // speed-up of the fast profile, at least
 
-std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands) {
+std::uint64_t leaky_objects(const offline::SecurityParameters& params, std::uint64_t ands) {
   std::uint64_t objects = 0;
   for (const UnitPlan& plan : params.plan(ands)) objects += plan.ands * plan.bucket;
   return objects;
@@ -39,8 +38,8 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
   small.resume = false;
   small.session.reset();
   small.shard = small.shards = 1;
-  const SecurityParameters whole = SecurityParameters::make(job.parameters);
-  const std::uint64_t faster = whole.profile() == Profile::Fast ? kFasterBy : 1;
+  const offline::SecurityParameters whole = offline::SecurityParameters::make(job.parameters);
+  const std::uint64_t faster = whole.entry().speed;
   // As many units at a time as the job will make, with the same bucket size.
   small.threads = std::min(job.threads, (job.ands + whole.unit() - 1) / whole.unit());
   small.parameters.bucket = whole.bucket();
@@ -59,7 +58,7 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
   const JobEstimate cost = estimate_of(small);
   Calibration calibration{set_up_s, 0, measured_s_per_fresh_byte(),
                           cost.memory_bytes + cost.disk_bytes, small.ands};
-  const SecurityParameters params = SecurityParameters::make(small.parameters);
+  const offline::SecurityParameters params = offline::SecurityParameters::make(small.parameters);
   calibration.leaky_objects_per_s = static_cast<double>(leaky_objects(params, small.ands)) /
                                     (result.wall_s - calibration.set_up_s);
   return calibration;
@@ -67,7 +66,7 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
 
 double estimated_s(const PreprocessRequest& job, const Calibration& calibration,
                    const net::LinkShape& link) {
-  const SecurityParameters params = SecurityParameters::make(job.parameters);
+  const offline::SecurityParameters params = offline::SecurityParameters::make(job.parameters);
   const double objects = static_cast<double>(leaky_objects(params, job.ands));
   // Data written to the store pass through memory as well.
   const JobEstimate whole = estimate_of(job, link);
@@ -83,7 +82,7 @@ double estimated_s(const PreprocessRequest& job, const Calibration& calibration,
                units = static_cast<double>(whole.units);
   const double in_flight = static_cast<double>(whole.units_in_flight);
   double units_s = 0;
-  if (params.profile() == Profile::Fast) {
+  if (params.entry().layer_bytes != nullptr) {
     // Units work and send at the same time, and wait at the same time as others.
     const double at_work_s = std::max(work_s, traffic_s);
     units_s = unit_wait_s + std::max(at_work_s, (units - 1) * unit_wait_s / in_flight);

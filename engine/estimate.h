@@ -5,17 +5,11 @@
 #include <chrono>
 #include <cstdint>
 
-#include "base/parameters.h"
 #include "net/shaped_link.h"
-#include "offline/preprocessor.h"
+#include "offline/parameters.h"
+#include "offline/unit/preprocessor.h"
 
 namespace tinyot::engine {
-
-struct UnitEstimate {
-  std::uint64_t bytes_sent = 0;    // by each party, message headers included
-  std::uint64_t memory_bytes = 0;  // peak, beyond the program itself and the store
-};
-UnitEstimate estimate_unit(const SecurityParameters& params, const offline::UnitRequest& request);
 
 // What a party's half of such material takes in a new store.
 std::uint64_t bytes_on_disk(MaterialForm form, std::uint64_t ands, std::uint64_t inputs);
@@ -33,13 +27,14 @@ struct JobEstimate {
   double exact_bound_bits = 0;
 };
 // Without ANDs, nothing is made and no bound applies.
-JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
-                         std::uint64_t threads, const net::LinkShape& link = {});
+JobEstimate estimate_job(const offline::SecurityParameters& params, std::uint64_t ands,
+                         std::uint64_t inputs, std::uint64_t threads,
+                         const net::LinkShape& link = {});
 
 // Workers beyond `threads` that a job of the fast profile has where messages take `latency`, so
 // that the link stays busy while units wait for them: two, if there are units for them and the
 // memory of their layers is within kWaitingLayersBytes. The same at both parties.
-std::size_t waiting_workers(const SecurityParameters& params, std::uint64_t ands,
+std::size_t waiting_workers(const offline::SecurityParameters& params, std::uint64_t ands,
                             std::uint64_t threads, std::chrono::nanoseconds latency);
 
 // aBits for inputs in the unit of ANDs [first, first + count), if `inputs` are spread over `ands`

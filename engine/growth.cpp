@@ -97,7 +97,7 @@ Work lacking(const Work& target, const MaterialCounts& left, MaterialForm form,
 JobPlan next_job(const PreprocessRequest& request, const MaterialCounts& left) {
   PreprocessRequest next = planned(request);
   if (request.amount == Amount::Left) {
-    const SecurityParameters params = SecurityParameters::make(next.parameters);
+    const offline::SecurityParameters params = offline::SecurityParameters::make(next.parameters);
     const Work work =
         lacking({request.ands, request.inputs}, left, params.material(), params.unit());
     next.ands = work.ands;

@@ -9,7 +9,7 @@
 #include "engine/plan.h"
 #include "engine/run_plan.h"
 #include "material/pipe.h"
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 
 namespace tinyot::engine {
 namespace {
@@ -28,7 +28,7 @@ constexpr auto kGrace = std::chrono::seconds(1);
 // the first units.
 class LivePlan {
  public:
-  LivePlan(const RunPlan& plan, const SecurityParameters& params) {
+  LivePlan(const RunPlan& plan, const offline::SecurityParameters& params) {
     const auto& known = plan.circuit.known_cost();
     const std::uint64_t ands =
         known ? std::max<std::uint64_t>(plan.ands(), 1) : kLiveUnitsMax * params.unit();
@@ -57,7 +57,7 @@ class LivePlan {
 // Makes the material on its own thread, which calls `failed` if this fails.
 class Maker {
  public:
-  Maker(checks::Session& session, const SecurityParameters& params, offline::Pace pace,
+  Maker(checks::Session& session, const offline::SecurityParameters& params, offline::Pace pace,
         std::vector<offline::UnitRequest> requests, material::Pipe& pipe,
         std::function<void()> failed)
       : session_(session), params_(params), pace_(pace), requests_(std::move(requests)),
@@ -89,7 +89,7 @@ class Maker {
   }
 
   checks::Session& session_;
-  const SecurityParameters& params_;
+  const offline::SecurityParameters& params_;
   offline::Pace pace_;
   std::vector<offline::UnitRequest> requests_;
   material::Pipe& pipe_;
@@ -102,7 +102,8 @@ class Maker {
 
 class LiveRun {
  public:
-  LiveRun(const RunPlan& plan, const SecurityParameters& params, const online::InputValues& inputs)
+  LiveRun(const RunPlan& plan, const offline::SecurityParameters& params,
+          const online::InputValues& inputs)
       : plan_(plan), params_(params), inputs_(inputs), live_(plan, params) {
     security_ = security_of(params, estimate_job(params, live_.estimated_ands, 0, 1));
   }
@@ -175,7 +176,7 @@ class LiveRun {
   }
 
   const RunPlan& plan_;
-  const SecurityParameters& params_;
+  const offline::SecurityParameters& params_;
   const online::InputValues& inputs_;
   LivePlan live_;
   storage::Manifest security_;
@@ -185,7 +186,7 @@ class LiveRun {
 
 RunReport run_live(const RunPlan& plan, const online::InputValues& inputs,
                    const std::stop_token& cancel) {
-  const SecurityParameters params = SecurityParameters::make(*plan.request.live);
+  const offline::SecurityParameters params = offline::SecurityParameters::make(*plan.request.live);
   return unless_cancelled(cancel, [&] { return LiveRun(plan, params, inputs).run(cancel); });
 }
 

@@ -110,7 +110,7 @@ std::uint64_t free_in_mount(const fs::path& mount, const fs::path& group, const 
 
 // One full unit for each worker needs as much memory as the whole job.
 std::uint64_t needed_by(const PreprocessRequest& job) {
-  const SecurityParameters params = SecurityParameters::make(job.parameters);
+  const offline::SecurityParameters params = offline::SecurityParameters::make(job.parameters);
   const std::uint64_t ands = std::min(job.ands, params.unit() * job.threads);
   return estimate_job(params, ands, inputs_of_unit(job.inputs, job.ands, 0, ands), job.threads)
       .memory_bytes;
@@ -122,8 +122,8 @@ std::optional<PreprocessRequest> fitting(PreprocessRequest job, std::uint64_t by
   job.parameters.bucket.reset();  // another unit needs another bucket
   for (const std::uint64_t threads : {job.threads, std::uint64_t{1}}) {
     job.threads = threads;
-    for (std::uint64_t unit =
-             std::bit_floor(std::min(SecurityParameters::make(job.parameters).unit(), job.ands));
+    for (std::uint64_t unit = std::bit_floor(
+             std::min(offline::SecurityParameters::make(job.parameters).unit(), job.ands));
          unit >= 1024; unit /= 2) {
       job.parameters.unit = unit;
       if (needed_by(job) <= bytes) return job;
@@ -171,7 +171,7 @@ std::optional<MemoryShortage> memory_shortage(const PreprocessRequest& request,
   const std::uint64_t needed = needed_by(request);
   if (needed <= available_bytes / parties) return std::nullopt;
   MemoryShortage shortage{
-      needed, SecurityParameters::make(request.parameters).unit(), request.threads, {}};
+      needed, offline::SecurityParameters::make(request.parameters).unit(), request.threads, {}};
   if (const auto fit = fitting(request, available_bytes / parties))
     shortage.fits = {*fit->parameters.unit, fit->threads};
   return shortage;

@@ -75,7 +75,7 @@ PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun)
   }
   const std::uint64_t ands = request.unit ? job.ands : (job.ands + job.shards - 1) / job.shards;
   request.unit = choose_unit(request, ands, job.inputs / job.shards, job.memory_bytes);
-  const std::uint64_t unit = SecurityParameters::make(request).unit();
+  const std::uint64_t unit = offline::SecurityParameters::make(request).unit();
   if (job.ands / unit >= kUnitsMax)
     throw UsageError(std::to_string(job.ands) + " ANDs in units of " + std::to_string(unit) +
                      " would be more than 2^20 units: use larger units");
@@ -87,12 +87,12 @@ PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun)
 }
 
 JobEstimate estimate_of(const PreprocessRequest& request, const net::LinkShape& link) {
-  return estimate_job(SecurityParameters::make(request.parameters), request.ands, request.inputs,
-                      request.threads, link);
+  return estimate_job(offline::SecurityParameters::make(request.parameters), request.ands,
+                      request.inputs, request.threads, link);
 }
 
 JobPlan::JobPlan(const PreprocessRequest& planned)
-    : request(planned), params(SecurityParameters::make(request.parameters)),
+    : request(planned), params(offline::SecurityParameters::make(request.parameters)),
       units(requests_of(params, request)), work(work_of(units)),
       estimate(estimate_job(params, work.ands, work.inputs, request.threads)),
       security(security_of(params, estimate)) {}
@@ -129,7 +129,7 @@ storage::Manifest new_manifest(const JobPlan& plan, const SessionId& session) {
   return manifest;
 }
 
-std::vector<offline::UnitRequest> requests_of(const SecurityParameters& params,
+std::vector<offline::UnitRequest> requests_of(const offline::SecurityParameters& params,
                                               const PreprocessRequest& job) {
   std::vector<offline::UnitRequest> requests;
   std::uint64_t first = 0;
@@ -198,7 +198,7 @@ void check_same_parameters(const std::string& begun, const storage::Manifest& ma
   differ("bucket", std::to_string(manifest.bucket), std::to_string(wanted.bucket));
 }
 
-std::vector<net::Parameter> parameters_of(const SecurityParameters& params,
+std::vector<net::Parameter> parameters_of(const offline::SecurityParameters& params,
                                           const storage::Manifest& security) {
   return {{"profile", security.profile},
           {"material", security.material},
@@ -211,7 +211,8 @@ std::vector<net::Parameter> parameters_of(const SecurityParameters& params,
           {"allow-weak", params.weak_allowed() ? "yes" : "no"}};
 }
 
-storage::Manifest security_of(const SecurityParameters& params, const JobEstimate& estimate) {
+storage::Manifest security_of(const offline::SecurityParameters& params,
+                              const JobEstimate& estimate) {
   storage::Manifest manifest;
   manifest.profile = name_of(params.profile());
   manifest.material = name_of(params.material());

@@ -9,7 +9,7 @@
 #include "engine/estimate.h"
 #include "engine/preprocess.h"
 #include "net/handshake.h"
-#include "offline/unit_maker.h"
+#include "offline/unit/unit_maker.h"
 
 namespace tinyot::engine {
 
@@ -28,14 +28,15 @@ PreprocessRequest last_job(PreprocessRequest request, const storage::Manifest& m
 JobEstimate estimate_of(const PreprocessRequest& request, const net::LinkShape& link = {});
 
 // The parameters as recorded in a manifest, without those that the profile does not have.
-storage::Manifest security_of(const SecurityParameters& params, const JobEstimate& estimate);
+storage::Manifest security_of(const offline::SecurityParameters& params,
+                              const JobEstimate& estimate);
 
 // Those of the parameters that both parties must agree on.
-std::vector<net::Parameter> parameters_of(const SecurityParameters& params,
+std::vector<net::Parameter> parameters_of(const offline::SecurityParameters& params,
                                           const storage::Manifest& security);
 
 // The units of this job's shard.
-std::vector<offline::UnitRequest> requests_of(const SecurityParameters& params,
+std::vector<offline::UnitRequest> requests_of(const offline::SecurityParameters& params,
                                               const PreprocessRequest& request);
 
 // The requested units, counted by size and bucket, none of them outstanding.
@@ -53,7 +54,7 @@ struct JobPlan {
   explicit JobPlan(const PreprocessRequest& planned);
 
   PreprocessRequest request;
-  SecurityParameters params;
+  offline::SecurityParameters params;
   std::vector<offline::UnitRequest> units;  // of this shard
   Work work;                                // of these
   JobEstimate estimate;

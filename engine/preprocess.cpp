@@ -10,7 +10,7 @@
 #include "engine/plan.h"
 #include "engine/synchronise.h"
 #include "material/background_sink.h"
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 #include "storage/session_file.h"
 
 namespace tinyot::engine {

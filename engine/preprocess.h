@@ -7,7 +7,6 @@
 #include <stop_token>
 #include <vector>
 
-#include "base/parameters.h"
 #include "engine/endpoint.h"
 #include "engine/unit_size.h"
 #include "material/material.h"
@@ -16,6 +15,7 @@
 #include "storage/key_table.h"
 #include "storage/manifest.h"
 #include "tinyot/observer.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot::engine {
 

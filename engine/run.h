@@ -8,7 +8,6 @@
 #include <stop_token>
 #include <vector>
 
-#include "base/parameters.h"
 #include "engine/circuit_source.h"
 #include "engine/endpoint.h"
 #include "net/phase_log.h"
@@ -17,6 +16,7 @@
 #include "storage/key_table.h"
 #include "storage/manifest.h"
 #include "storage/marks.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot::engine {
 

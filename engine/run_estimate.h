@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdint>
 
-#include "base/parameters.h"
 #include "engine/circuit_source.h"
 #include "engine/plan.h"
 #include "net/tcp.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot::engine {
 

@@ -16,7 +16,7 @@ constexpr std::uint64_t kUnitMin = std::uint64_t{1} << 10;
 // A given bucket size may miss sigma with some unit sizes.
 bool reaches_sigma(const ParameterRequest& request) {
   try {
-    SecurityParameters::make(request);
+    offline::SecurityParameters::make(request);
     return true;
   } catch (const UsageError&) {
     return false;
@@ -34,13 +34,13 @@ std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, s
   };
   std::optional<Choice> best;
   std::uint64_t least_bytes = ~std::uint64_t{0};
-  const std::uint64_t usual = usual_unit(request.profile),
+  const std::uint64_t usual = offline::entry_of(request.profile).usual_unit,
                       largest = std::min(kUnitMax, std::bit_ceil(ands));
   for (std::uint64_t size = std::min(kUnitMin, largest); size <= largest; size *= 2) {
     ParameterRequest sized = request;
     sized.unit = std::min(size, ands);
     if (request.bucket && !reaches_sigma(sized)) continue;
-    const SecurityParameters params = SecurityParameters::make(sized);
+    const offline::SecurityParameters params = offline::SecurityParameters::make(sized);
     const std::uint64_t at_once = std::min(ands, params.unit() * request.workers);
     const std::uint64_t bytes =
         estimate_job(params, at_once, inputs_of_unit(inputs, ands, 0, at_once), request.workers)

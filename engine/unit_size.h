@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/parameters.h"
+#include "offline/parameters.h"
 
 namespace tinyot::engine {
 

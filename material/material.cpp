@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot {
 namespace material {
@@ -96,5 +97,9 @@ void copy_objects(const Batch& source, std::size_t from, std::size_t count, Batc
 }  // namespace material
 
 std::string_view name_of(MaterialKind kind) { return material::entry_of(kind).name; }
+
+std::string_view name_of(MaterialForm form) {
+  return form == MaterialForm::Pairs ? "pairs" : "triples";
+}
 
 }  // namespace tinyot

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/auth_bits.h"
-#include "base/parameters.h"
+#include "base/bounds.h"
 #include "base/risk.h"
 #include "tinyot/material.h"
 #include "tinyot/party.h"

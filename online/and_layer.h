@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "base/bit_vector.h"
-#include "base/parameters.h"
 #include "checks/session.h"
 #include "online/material_reader.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot::online {
 

@@ -9,11 +9,11 @@
 #include <optional>
 #include <vector>
 
-#include "base/parameters.h"
 #include "checks/session.h"
 #include "circuitgen/layering.h"
 #include "online/material_reader.h"
 #include "online/wires.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot::online {
 

@@ -13,7 +13,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/parameters.h"
 #include "checks/session.h"
 #include "circuitgen/circuit_rounds.h"
 #include "circuitgen/cost.h"
@@ -21,6 +20,7 @@
 #include "online/inputs.h"
 #include "online/shared_value.h"
 #include "tinyot/circuit/gate.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot::online {
 

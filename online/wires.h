@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "base/block.h"
-#include "base/parameters.h"
 #include "base/secret.h"
 #include "circuitgen/layering.h"
 #include "online/lanes.h"
+#include "tinyot/parameters.h"
 #include "tinyot/party.h"
 
 namespace tinyot::online {

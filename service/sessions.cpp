@@ -56,7 +56,7 @@ fs::path private_directory(fs::path directory) {
 
 Sessions::Open::Open(storage::Store opened)
     : store(std::move(opened)),
-      params(SecurityParameters::make(engine::begun_parameters(store.manifest()))) {}
+      params(offline::SecurityParameters::make(engine::begun_parameters(store.manifest()))) {}
 
 void Sessions::Open::read_budget() {
   if (Clock::now() < budget_read + kBudgetInterval) return;

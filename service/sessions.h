@@ -83,7 +83,7 @@ class Sessions {
     SessionStock stock(std::uint64_t number);
     void read_budget();
     storage::Store store;
-    SecurityParameters params;
+    offline::SecurityParameters params;
     Clock::time_point budget_read{};  // its log of attempts is long
     bool has_room = false;
     double budget_spent = 0;

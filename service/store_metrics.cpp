@@ -28,7 +28,7 @@ void add_store_metrics(const storage::Inventory& store, const MetricLabels& more
       static_cast<double>(store.attempts.outstanding));
   ParameterRequest request = engine::begun_parameters(manifest);
   request.weak_allowed = true;
-  const SecurityParameters params = SecurityParameters::make(request);
+  const offline::SecurityParameters params = offline::SecurityParameters::make(request);
   set("budget_spent_ratio", "Part of the session's sigma that outstanding units have spent",
       as_double(store.attempts.risk) / as_double(params.risk_limit()));
   MaterialCounts left;

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "base/parameters.h"
+#include "base/bounds.h"
 #include "base/risk.h"
 
 namespace tinyot::storage {

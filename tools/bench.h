@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "base/parameters.h"
 #include "system/temporary_directory.h"
+#include "tinyot/parameters.h"
 #include "tools/circuit_spec.h"
 #include "tools/command_line.h"
 #include "tools/report.h"

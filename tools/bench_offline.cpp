@@ -121,7 +121,7 @@ int bench_offline(const Arguments& arguments, const RowSink& sink) {
     point.parameters = parameters;
     for (const std::uint64_t ands :
          line.has("ands") ? parse_sizes("ands", line.text("ands"))
-                          : std::vector{SecurityParameters::make(parameters).unit()}) {
+                          : std::vector{offline::SecurityParameters::make(parameters).unit()}) {
       point.ands = ands;
       for (const std::uint64_t threads : parse_sizes("threads", line.text("threads"))) {
         point.threads = threads;

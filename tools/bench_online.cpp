@@ -96,7 +96,7 @@ void make_material(const OnlineBench& bench, const NamedCircuit& circuit, LocalL
                    const std::filesystem::path& dir) {
   if (std::filesystem::exists(store_for(link, dir))) return;
   const engine::Work work =
-      engine::work_of_runs(circuit, SecurityParameters::make(bench.parameters).material(),
+      engine::work_of_runs(circuit, offline::SecurityParameters::make(bench.parameters).material(),
                            bench.repeat * bench.links.size());
   PreprocessJob job;
   job.parameters = bench.parameters;

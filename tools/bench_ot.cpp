@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "engine/connection.h"
-#include "offline/bit_source.h"
-#include "offline/ot_extension.h"
+#include "offline/softspoken/bit_source.h"
+#include "offline/softspoken/ot_extension.h"
 #include "tools/bench.h"
 #include "tools/failure.h"
 #include "tools/pair.h"
@@ -189,7 +189,7 @@ int bench_ot(const Arguments& arguments, const RowSink& sink) {
   const std::vector<std::string> kinds = parse_names(line.text("kind"));
   for (const std::string& kind : kinds) kind_from(kind);
   const std::vector<std::uint64_t> ks = parse_sizes("softspoken-k", line.text("softspoken-k"));
-  for (const std::uint64_t k : ks) require_softspoken_k(k);
+  for (const std::uint64_t k : ks) offline::require_softspoken_k(k);
 
   for (const std::string& kind : kinds) {
     for (const std::uint64_t k : ks) {

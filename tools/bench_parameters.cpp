@@ -90,7 +90,7 @@ std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
   if (line.has("bucket"))
     vary(points, sizes("bucket"),
          [](ParameterRequest& point, std::uint64_t bucket) { point.bucket = small(bucket); });
-  for (const ParameterRequest& point : points) SecurityParameters::make(point);
+  for (const ParameterRequest& point : points) offline::SecurityParameters::make(point);
   return points;
 }
 

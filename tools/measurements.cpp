@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/parameters.h"
+#include "offline/parameters.h"
 
 namespace tinyot::tools {
 namespace {
@@ -50,7 +50,7 @@ void List::buckets_of(Profile profile, int exponent) {
   // Enough for a rate that is not that of the set-up.
   const int least = profile == Profile::Fast ? (full_ ? 20 : 18) : (full_ ? 16 : 14),
             ands = std::max(exponent, least);
-  const SecurityParameters params = SecurityParameters::make(
+  const offline::SecurityParameters params = offline::SecurityParameters::make(
       {.profile = profile, .unit = unit, .bucket = 2, .weak_allowed = true});
   for (std::uint32_t bucket = 2;; ++bucket) {
     const double bound = params.bound_bits(unit, bucket);

@@ -54,9 +54,10 @@ int params_command(const Arguments& arguments) {
   std::optional<engine::Work> of_run;
   if (circuit)
     of_run = engine::work_of_runs(
-        *circuit, SecurityParameters::make(parameters_from(line)).material(), line.size("runs"));
+        *circuit, offline::SecurityParameters::make(parameters_from(line)).material(),
+        line.size("runs"));
   const engine::PreprocessRequest job = engine::planned(preprocess_job_from(line, of_run));
-  const SecurityParameters params = SecurityParameters::make(job.parameters);
+  const offline::SecurityParameters params = offline::SecurityParameters::make(job.parameters);
   const engine::JobEstimate estimate = engine::estimate_of(job, link);
   const double per_and =
       static_cast<double>(estimate.bytes_sent) * 2 / static_cast<double>(job.ands);

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/parameters.h"
 #include "engine/plan.h"
 #include "engine/preprocess.h"
+#include "tinyot/parameters.h"
 #include "tools/endpoint.h"
 #include "tools/report.h"
 #include "tools/store_options.h"

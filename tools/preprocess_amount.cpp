@@ -34,7 +34,7 @@ std::optional<engine::Work> work_from(const CommandLine& line, const std::string
                                       const storage::Manifest* begun) {
   if (amount == "for") {
     const NamedCircuit circuit(circuit_spec_from(line, line.text("for")));
-    const auto parameters = SecurityParameters::make(parameters_from(line, begun));
+    const auto parameters = offline::SecurityParameters::make(parameters_from(line, begun));
     return engine::work_of_runs(circuit, parameters.material(), line.size("runs"));
   }
   if (amount == "add" || amount == "until-left") {

@@ -9,9 +9,9 @@
 #include <sstream>
 #include <thread>
 
-#include "base/parameters.h"
 #include "engine/plan.h"
 #include "net/handshake.h"
+#include "offline/parameters.h"
 #include "tinyot/version.h"
 #include "tools/memory_use.h"
 
@@ -60,7 +60,7 @@ void add_units(Json& report, const storage::Manifest& manifest,
                const storage::AttemptTotals& attempts) {
   ParameterRequest request = engine::begun_parameters(manifest);
   request.weak_allowed = true;
-  const SecurityParameters params = SecurityParameters::make(request);
+  const offline::SecurityParameters params = offline::SecurityParameters::make(request);
   report["units"] = Json::array();
   for (const auto& [plan, count] : attempts.units)
     report["units"].push_back({{"ands", plan.ands},

@@ -24,7 +24,7 @@ class StopSignals {
 
  private:
   system::Pipe pipe_;
-  std::thread waiter_;                       // a signal handler may not request the stop itself
+  std::thread waiter_;  // a signal handler may not request the stop itself
 };
 
 // For a process with parties as child processes. While an object exists, a signal does not end the

@@ -14,7 +14,7 @@
 // Wire: T / 8 bytes per item and party.
 #include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
-#include "offline/auth_bits.h"
+#include "offline/nnob12/auth_bits.h"
 
 namespace tinyot::bench {
 namespace {
@@ -24,7 +24,7 @@ constexpr std::size_t kBits = std::size_t{1} << 18;
 class AuthBitParty final : public StageParty {
  public:
   // Makes the base OTs of all runs.
-  AuthBitParty(Session& whole, const SecurityParameters& params, std::size_t runs)
+  AuthBitParty(Session& whole, const offline::SecurityParameters& params, std::size_t runs)
       : maker_(whole, params) {
     maker_.prepare(runs);
   }
@@ -37,7 +37,7 @@ class AuthBitParty final : public StageParty {
   AuthBits bits_;
 };
 
-StageBounds bounds_of(const SecurityParameters& params) {
+StageBounds bounds_of(const offline::SecurityParameters& params) {
   const double made = params.columns_made(), kept = params.columns_kept();
   return {.bound = 3 * made / 8 * prg_seconds(),
           .kernels = 4.5 * made / 8 * prg_seconds() +
@@ -46,7 +46,7 @@ StageBounds bounds_of(const SecurityParameters& params) {
 }
 
 void auth_bits(benchmark::State& state, Columns columns) {
-  const auto params = SecurityParameters::make({.columns = columns});
+  const auto params = offline::SecurityParameters::make({.columns = columns});
   const auto runs = static_cast<std::size_t>(state.max_iterations) + 1;
   const StageCost cost = measure_stage(
       state, [&](Session& whole) { return std::make_unique<AuthBitParty>(whole, params, runs); });

@@ -11,7 +11,7 @@
 // Wire: 96 bytes per item and party.
 #include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
-#include "offline/base_ot.h"
+#include "offline/base_ot/base_ot.h"
 
 namespace tinyot::bench {
 namespace {

@@ -17,8 +17,8 @@
 #include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
 #include "material/material.h"
-#include "offline/auth_and.h"
-#include "offline/auth_ot.h"
+#include "offline/nnob12/auth_and.h"
+#include "offline/nnob12/auth_ot.h"
 
 namespace tinyot::bench {
 namespace {

@@ -16,7 +16,7 @@
 #include "crypto/random_oracle.h"
 #include "crypto/rng.h"
 #include "net/channel.h"
-#include "offline/buckets.h"
+#include "offline/nnob12/buckets.h"
 #include "system/clock.h"
 
 namespace tinyot::bench {

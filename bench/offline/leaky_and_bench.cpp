@@ -10,7 +10,7 @@
 #include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
 #include "checks/equality.h"
-#include "offline/leaky_and.h"
+#include "offline/nnob12/leaky_and.h"
 
 namespace tinyot::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
 #include "checks/equality.h"
-#include "offline/leaky_ot.h"
+#include "offline/nnob12/leaky_ot.h"
 
 namespace tinyot::bench {
 namespace {

@@ -12,8 +12,8 @@
 // Wire: (N - 1) / 8 bytes per item and party, and 2 KB per batch for the check.
 #include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
-#include "offline/softspoken.h"
-#include "offline/steps.h"
+#include "offline/softspoken/softspoken.h"
+#include "offline/unit/steps.h"
 
 namespace tinyot::bench {
 namespace {

@@ -34,7 +34,9 @@ Manifest manifest() {
   return manifest;
 }
 
-std::uint64_t bytes_of_objects(std::uint64_t count) { return material::bytes_of(kKind, Party::A, count); }
+std::uint64_t bytes_of_objects(std::uint64_t count) {
+  return material::bytes_of(kKind, Party::A, count);
+}
 
 Store store_with(std::uint64_t count) {
   fs::remove_all(store_path());

@@ -13,7 +13,7 @@ Estimate estimate(const ParameterRequest& parameters, std::uint64_t ands, std::u
                                                          .inputs = inputs,
                                                          .threads = threads,
                                                          .memory_bytes = memory_bytes});
-  const SecurityParameters params = SecurityParameters::make(job.parameters);
+  const offline::SecurityParameters params = offline::SecurityParameters::make(job.parameters);
   const engine::JobEstimate cost = engine::estimate_of(job);
   return {.ands = ands,
           .inputs = inputs,

@@ -1,10 +1,10 @@
 #include "tinyot/ot.h"
 
 #include "base/error.h"
-#include "base/parameters.h"
 #include "engine/api/state.h"
 #include "engine/connection.h"
-#include "offline/ot_extension.h"
+#include "offline/softspoken/ot_extension.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot {
 namespace engine {
@@ -73,7 +73,7 @@ struct OtSender::State {
 };
 
 OtSender::OtSender(const OtRequest& request) {
-  require_softspoken_k(request.softspoken_k);
+  offline::require_softspoken_k(request.softspoken_k);
   state_ = std::make_unique<State>(request);
 }
 OtSender::OtSender(OtSender&&) noexcept = default;
@@ -104,7 +104,7 @@ struct OtReceiver::State {
 };
 
 OtReceiver::OtReceiver(const OtRequest& request) {
-  require_softspoken_k(request.softspoken_k);
+  offline::require_softspoken_k(request.softspoken_k);
   state_ = std::make_unique<State>(request);
 }
 OtReceiver::OtReceiver(OtReceiver&&) noexcept = default;

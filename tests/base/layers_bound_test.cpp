@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/parameters.h"
+#include "base/bounds.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {

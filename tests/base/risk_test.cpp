@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/parameters.h"
+#include "offline/parameters.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -91,13 +91,6 @@ TEST(Risk, HasTheDocumentedValues) {
   EXPECT_NEAR(std::log2(as_double(risk_of_layers(1 << 20, 3))), -43 - std::log2(1 - 0.125), 1e-9);
   EXPECT_NEAR(std::log2(as_double(risk_of_layers(1 << 10, 5))), -45 - std::log2(1 - 1.0 / 32),
               1e-9);
-  // At most 7 units of 2^20 triples in buckets of 3 may be outstanding, 28 of 2^21, and with nnob12
-  // more than 10^5 units of 2^18 in buckets of 4.
-  const auto fast = SecurityParameters::make({.profile = Profile::Fast}),
-             nnob12 = SecurityParameters::make({});
-  EXPECT_EQ(fast.units_outstanding_max({1 << 20, 3}), 7);
-  EXPECT_EQ(fast.units_outstanding_max({1 << 21, 3}), 28);
-  EXPECT_GT(nnob12.units_outstanding_max({1 << 18, 4}), 1e5);
   Risk sum;
   for (int i = 0; i < 7; ++i) sum += risk_of_layers(1 << 20, 3);
   EXPECT_LE(sum, risk_limit(40, 1));

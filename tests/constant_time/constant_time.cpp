@@ -14,8 +14,8 @@
 #include "circuitgen/cost.h"
 #include "circuitgen/generators/family.h"
 #include "material/pipe.h"
-#include "offline/preprocessor.h"
-#include "offline/unit_maker.h"
+#include "offline/unit/preprocessor.h"
+#include "offline/unit/unit_maker.h"
 #include "online/runtime.h"
 #include "tests/support/layers.h"
 
@@ -66,7 +66,7 @@ std::unique_ptr<Circuit> small_circuit() {
   return std::make_unique<GeneratedCircuit>(std::move(info), emit_circuit);
 }
 
-void run_party(Party me, const SecurityParameters& params, Channel& channel) {
+void run_party(Party me, const offline::SecurityParameters& params, Channel& channel) {
   Rng public_rng(Seed{{1, static_cast<std::uint64_t>(me)}});
   const SessionIds ids = establish_session(channel, public_rng, me, {}, std::nullopt);
   Block seed{2, static_cast<std::uint64_t>(me)};
@@ -103,7 +103,7 @@ void leak(const char* how) {
   }
 }
 
-SecurityParameters parameters(const char* profile) {
+offline::SecurityParameters parameters(const char* profile) {
   ParameterRequest request;
   const bool is_fast = std::strncmp(profile, "fast", 4) == 0;
   request.profile = is_fast ? Profile::Fast : Profile::Nnob12;
@@ -113,11 +113,11 @@ SecurityParameters parameters(const char* profile) {
   if (!is_fast) request.columns = Columns::Experiment;
   if (std::strcmp(profile, "nnob12-triples") == 0) request.material = MaterialForm::Triples;
   if (std::strcmp(profile, "fast-k4") == 0) request.softspoken_k = 4;
-  return SecurityParameters::make(request);
+  return offline::SecurityParameters::make(request);
 }
 
 int run(const char* profile) {
-  const SecurityParameters params = parameters(profile);
+  const offline::SecurityParameters params = parameters(profile);
   MemoryStreams streams = make_memory_streams();
   int failures = 0;
   const auto end_of = [&](Party me, std::unique_ptr<ByteStream>& stream) {

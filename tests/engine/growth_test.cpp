@@ -91,7 +91,7 @@ class Jobs : public StoreTest {
       add_unit(store, MaterialKind::Triples, kUnit);
       store.update_manifest([](Manifest& manifest) {
         const Manifest like =
-            security_of(SecurityParameters::make(request_of(kUnit).parameters), {});
+            security_of(offline::SecurityParameters::make(request_of(kUnit).parameters), {});
         manifest.profile = like.profile;
         manifest.material = like.material;
         manifest.columns = like.columns;

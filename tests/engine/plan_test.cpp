@@ -44,7 +44,7 @@ TEST(Plan, RejectsMoreShardsThanUnits) {
 
 TEST(Plan, ErrorNamesParameterThatDiffers) {
   const PreprocessRequest job = job_of(1 << 12, 1 << 11);
-  const auto params = SecurityParameters::make(job.parameters);
+  const auto params = offline::SecurityParameters::make(job.parameters);
   const Manifest wanted = security_of(params, estimate_of(job));
   Manifest begun = wanted;
   begun.me = job.party;

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::uint64_t kGigabyte = 1'000'000'000;
 
-SecurityParameters chosen(ParameterRequest request, std::uint64_t ands,
-                          std::uint64_t memory_bytes = kGigabyte) {
+offline::SecurityParameters chosen(ParameterRequest request, std::uint64_t ands,
+                                   std::uint64_t memory_bytes = kGigabyte) {
   request.unit = choose_unit(request, ands, 0, memory_bytes);
-  return SecurityParameters::make(request);
+  return offline::SecurityParameters::make(request);
 }
 
 TEST(UnitSize, PrefersLargerUnitToLargerBucket) {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "crypto/use_ledger.h"
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
 
@@ -75,7 +75,7 @@ class FreshnessOf : public testing::TestWithParam<FreshnessCase> {
   // Both parties' randomness is derived from their seeds.
   static Seen run(std::uint64_t seed_of_a, std::uint64_t seed_of_b) {
     Seen seen;
-    const auto params = SecurityParameters::make(GetParam().request);
+    const auto params = offline::SecurityParameters::make(GetParam().request);
     const auto keep_messages = [&](Party party) {
       auto& sent = seen.sent[static_cast<std::size_t>(party)];
       return cheating([&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {

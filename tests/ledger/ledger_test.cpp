@@ -5,7 +5,7 @@
 
 #include "crypto/use_ledger.h"
 #include "net/tcp.h"
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 #include "online/runtime.h"
 #include "tests/ledger/use_ledger.h"
 #include "tests/offline/dealt.h"
@@ -37,7 +37,8 @@ const LedgerCase kCases[] = {
 
 class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase> {
  protected:
-  LedgerOf() : params_(SecurityParameters::make(GetParam().request)), port_(reserved_port()) {}
+  LedgerOf()
+      : params_(offline::SecurityParameters::make(GetParam().request)), port_(reserved_port()) {}
 
   using Connections = std::vector<std::unique_ptr<Channel>>;
   Connections connect(Party me) const {
@@ -120,7 +121,7 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
     return repeated_uses(params_.profile());
   }
 
-  SecurityParameters params_;
+  offline::SecurityParameters params_;
   std::string port_;
 };
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "crypto/use_ledger.h"
-#include "offline/leaky_bits.h"
+#include "offline/nnob12/leaky_bits.h"
 #include "tests/support/hex.h"
 #include "tests/support/layers.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/parameters.h"
 #include "tests/support/layers.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot::test {
 

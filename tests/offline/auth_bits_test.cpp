@@ -1,5 +1,5 @@
 // aBit: the amplification matrix, and runs of authenticated bits between two parties.
-#include "offline/auth_bits.h"
+#include "offline/nnob12/auth_bits.h"
 
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"

@@ -1,7 +1,7 @@
 // The fold of layers of triples, on dealt layers.
-#include "offline/auth_triple.h"
+#include "offline/triples/auth_triple.h"
 
-#include "offline/steps.h"
+#include "offline/unit/steps.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
 

@@ -1,6 +1,6 @@
 // Base OTs from both sources: the chosen seeds are equal, the other ones are not; invalid points
 // are rejected.
-#include "offline/base_ot.h"
+#include "offline/base_ot/base_ot.h"
 
 #include "crypto/group.h"
 #include "tests/offline/dealt.h"

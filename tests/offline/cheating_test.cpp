@@ -5,7 +5,7 @@
 #include <ostream>
 #include <set>
 
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
 

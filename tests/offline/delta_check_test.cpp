@@ -2,7 +2,7 @@
 // last one, in every profile, connection and shard.
 #include <array>
 
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
 

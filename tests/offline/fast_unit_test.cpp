@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "offline/preprocessor.h"
-#include "offline/softspoken.h"
+#include "offline/softspoken/softspoken.h"
+#include "offline/unit/preprocessor.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
 

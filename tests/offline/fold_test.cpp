@@ -4,10 +4,10 @@
 #include <map>
 #include <numeric>
 
-#include "offline/auth_and.h"
-#include "offline/auth_ot.h"
-#include "offline/preprocessor.h"
-#include "offline/steps.h"
+#include "offline/nnob12/auth_and.h"
+#include "offline/nnob12/auth_ot.h"
+#include "offline/unit/preprocessor.h"
+#include "offline/unit/steps.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
 
@@ -248,18 +248,18 @@ std::map<std::string, std::size_t> bytes_sent(const SecurityParameters& params,
 }
 
 TEST(Fold, UnitMakesAndFoldsTheLeakyObjectsOfItsPlan) {
-  constexpr std::size_t kAnds = 64;
-  const auto pairs = SecurityParameters::make({.columns = Columns::Experiment, .unit = kAnds});
-  const std::size_t b = pairs.plan(kAnds).at(0).bucket;
-  auto sent = bytes_sent(pairs, kAnds);
-  EXPECT_EQ(sent["laand.u"], b * kAnds * sizeof(Block));
-  EXPECT_EQ(sent["laot.i"], 2 * b * kAnds * sizeof(Block));
-  EXPECT_EQ(sent["aand.d"], (b - 1) * kAnds / 8);
-  EXPECT_EQ(sent["aot.d"], (b - 1) * kAnds / 8);
+  constexpr std::size_t kFolded = 64;
+  const auto pairs = SecurityParameters::make({.columns = Columns::Experiment, .unit = kFolded});
+  const std::size_t b = pairs.plan(kFolded).at(0).bucket;
+  auto sent = bytes_sent(pairs, kFolded);
+  EXPECT_EQ(sent["laand.u"], b * kFolded * sizeof(Block));
+  EXPECT_EQ(sent["laot.i"], 2 * b * kFolded * sizeof(Block));
+  EXPECT_EQ(sent["aand.d"], (b - 1) * kFolded / 8);
+  EXPECT_EQ(sent["aot.d"], (b - 1) * kFolded / 8);
 
-  const auto fast = SecurityParameters::make({.profile = Profile::Fast, .unit = kAnds});
-  const std::size_t layers = fast.plan(kAnds).at(0).bucket, population = fast.population(kAnds);
-  sent = bytes_sent(fast, kAnds);
+  const auto fast = SecurityParameters::make({.profile = Profile::Fast, .unit = kFolded});
+  const std::size_t layers = fast.plan(kFolded).at(0).bucket, population = fast.population(kFolded);
+  sent = bytes_sent(fast, kFolded);
   EXPECT_EQ(sent["latriple.g"], layers * population * sizeof(Block));
   EXPECT_EQ(sent["triple.d"], (layers - 1) * population / 8);
 }

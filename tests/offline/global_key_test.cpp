@@ -6,7 +6,7 @@
 // reveals x to the key holder.
 #include <algorithm>
 
-#include "offline/auth_bits.h"
+#include "offline/nnob12/auth_bits.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
 

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
 

@@ -1,5 +1,5 @@
 // The memory of layers: how many are in use at a time, and their reuse.
-#include "offline/layer_pool.h"
+#include "offline/triples/layer_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Shifts of layers: equal for both parties, uniform and independent.
-#include "offline/layer_shifts.h"
+#include "offline/triples/layer_shifts.h"
 
 #include <set>
 

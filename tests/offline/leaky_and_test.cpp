@@ -1,9 +1,9 @@
 // LaAND on dealt bits: honest runs, and one wrong message at a time.
-#include "offline/leaky_and.h"
+#include "offline/nnob12/leaky_and.h"
 
 #include <optional>
 
-#include "base/parameters.h"
+#include "base/bounds.h"
 #include "crypto/tweak_hash.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"

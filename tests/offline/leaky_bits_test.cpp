@@ -1,5 +1,5 @@
 // LaBit on dealt base OTs.
-#include "offline/leaky_bits.h"
+#include "offline/nnob12/leaky_bits.h"
 
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"

@@ -1,9 +1,9 @@
 // LaOT on dealt bits: honest runs, and one wrong message at a time.
-#include "offline/leaky_ot.h"
+#include "offline/nnob12/leaky_ot.h"
 
 #include <optional>
 
-#include "base/parameters.h"
+#include "base/bounds.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
 #include "tests/support/repetitions.h"

@@ -1,9 +1,9 @@
 // Leaky triples on dealt bits: honest runs, and one wrong message at a time.
-#include "offline/leaky_triple.h"
+#include "offline/triples/leaky_triple.h"
 
-#include "base/parameters.h"
-#include "offline/layer_shifts.h"
-#include "offline/steps.h"
+#include "base/bounds.h"
+#include "offline/triples/layer_shifts.h"
+#include "offline/unit/steps.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
 #include "tests/support/repetitions.h"

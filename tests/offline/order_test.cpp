@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "offline/preprocessor.h"
-#include "offline/softspoken.h"
+#include "offline/softspoken/softspoken.h"
+#include "offline/unit/preprocessor.h"
 #include "tests/checks/transit_channel.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"

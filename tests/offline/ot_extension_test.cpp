@@ -1,5 +1,5 @@
 // OT extension: every kind at the edges of blocks and batches, and one wrong message at a time.
-#include "offline/ot_extension.h"
+#include "offline/softspoken/ot_extension.h"
 
 #include <algorithm>
 #include <set>

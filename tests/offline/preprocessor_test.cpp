@@ -1,5 +1,5 @@
 // The whole offline phase between two real parties on memory channels, checked against the oracle.
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 
 #include <gtest/gtest.h>
 

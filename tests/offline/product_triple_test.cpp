@@ -1,10 +1,10 @@
 // Triples from dealt aANDs, aOTs and aBits: honest runs, and one wrong revealed message at a time.
-#include "offline/product_triple.h"
+#include "offline/nnob12/product_triple.h"
 
 #include <bit>
 #include <map>
 
-#include "offline/steps.h"
+#include "offline/unit/steps.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/ideal_dealer.h"
 #include "tests/support/layers.h"

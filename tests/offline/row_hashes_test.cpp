@@ -1,5 +1,5 @@
 // The hashes of rows that LaBit's check compares.
-#include "offline/row_hashes.h"
+#include "offline/softspoken/row_hashes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The synchronisation of workers.
-#include "offline/schedule.h"
+#include "offline/unit/schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // GGM trees and SoftSpokenOT: honest runs, and one wrong message at a time.
-#include "offline/softspoken.h"
+#include "offline/softspoken/softspoken.h"
 
-#include "offline/steps.h"
+#include "offline/unit/steps.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
 #include "tests/support/repetitions.h"

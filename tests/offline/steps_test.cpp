@@ -1,5 +1,5 @@
 // Pipelining: how far steps run ahead for a latency, and the order in which they are called.
-#include "offline/steps.h"
+#include "offline/unit/steps.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "net/latency.h"
-#include "offline/bit_source.h"
+#include "offline/softspoken/bit_source.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {

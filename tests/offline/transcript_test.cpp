@@ -1,6 +1,6 @@
 // With fixed seeds the offline phase is deterministic: the same bytes are sent for every scheduling
 // of the two parties.
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
 

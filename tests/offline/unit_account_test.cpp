@@ -1,6 +1,6 @@
 // The account of units keeps the sum of all outstanding risks within the limit, whatever the peer
 // stalls, reorders or breaks off.
-#include "offline/unit_account.h"
+#include "offline/unit/unit_account.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "base/cause.h"
-#include "offline/preprocessor.h"
-#include "offline/softspoken.h"
+#include "offline/softspoken/softspoken.h"
+#include "offline/unit/preprocessor.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/channel_decorator.h"
 #include "tests/support/layers.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/parameters.h"
+#include "offline/parameters.h"
 #include "storage/store.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
@@ -222,7 +222,7 @@ TEST_F(DaemonTest, SpentBudgetBeginsNewSession) {
   {
     storage::Store store =
         storage::Store::open(a_->stores() / "bob" / "000001", {.purpose = storage::Purpose::Make});
-    const auto params = SecurityParameters::make({.profile = Profile::Fast});
+    const auto params = offline::SecurityParameters::make({.profile = Profile::Fast});
     store.begin_unit({0, params.plan(1 << 10).front(), params.risk_limit()});
   }
   a_->start();

@@ -17,7 +17,7 @@ class SessionsTest : public StoreTest {
     ParameterRequest parameters;
     parameters.profile = Profile::Fast;
     parameters.unit = 1024;
-    Manifest manifest = security_of(SecurityParameters::make(parameters), {});
+    Manifest manifest = security_of(offline::SecurityParameters::make(parameters), {});
     manifest.session_id = test_manifest(Party::A).session_id;
     manifest.me = Party::A;
     Store store = Store::create(place(number), manifest, kTestDelta, 0);

@@ -12,8 +12,8 @@ TEST(Record, PartiesCutAtSameObjectsAndFillPages) {
   for (const MaterialKind kind : kAllMaterialKinds) {
     const std::size_t capacity = material::full_batch(kind);
     EXPECT_EQ(capacity % 64, 0u);
-    const std::size_t larger =
-        std::max(material::bytes_of(kind, Party::A, capacity), material::bytes_of(kind, Party::B, capacity));
+    const std::size_t larger = std::max(material::bytes_of(kind, Party::A, capacity),
+                                        material::bytes_of(kind, Party::B, capacity));
     EXPECT_LE(larger, material::kBatchBytesMax);
     EXPECT_GT(larger, material::kBatchBytesMax - 2 * 4096);
   }

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "base/parameters.h"
+#include "offline/parameters.h"
 #include "storage/store.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
@@ -21,8 +21,8 @@ const UnitPlan kPlan{128, 6};
 const Arguments kJob = {"--profile", "fast", "--unit", "128", "--bucket", "6", "--ands", "128"};
 const Arguments kResumed = kJob + Arguments{"--resume"};
 
-SecurityParameters params() {
-  return SecurityParameters::make(
+offline::SecurityParameters params() {
+  return offline::SecurityParameters::make(
       {.profile = Profile::Fast, .unit = kPlan.ands, .bucket = kPlan.bucket});
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "offline/parameters.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 #include "tools/failure.h"
@@ -52,9 +53,9 @@ TEST(Measurements, HaveBucketsThatMissSigmaOnlyIfTheseAreAllowed) {
           .bucket = static_cast<std::uint32_t>(std::stoul(value_of(each, "--bucket")))};
       if (std::ranges::count(each.bench, "--allow-weak") > 0) {
         ++missing;
-        EXPECT_THROW(SecurityParameters::make(request), UsageError);
+        EXPECT_THROW(offline::SecurityParameters::make(request), UsageError);
       } else {
-        EXPECT_NO_THROW(SecurityParameters::make(request));
+        EXPECT_NO_THROW(offline::SecurityParameters::make(request));
       }
     }
     EXPECT_EQ(missing > 0, weak);

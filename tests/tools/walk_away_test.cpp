@@ -9,7 +9,7 @@
 
 #include "crypto/group.h"
 #include "crypto/random_oracle.h"
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 #include "tests/support/layers.h"
 #include "tools/adversary/trial.h"
 #include "tools/adversary/unit_making.h"
@@ -69,7 +69,7 @@ struct Played {
 };
 
 Played play(Profile profile, Party cheater, const Deviation* deviation) {
-  const auto params = SecurityParameters::make(small_units(profile));
+  const auto params = offline::SecurityParameters::make(small_units(profile));
   Played played;
   MemoryStreams streams = make_memory_streams();
   const auto run = [&](Party me, std::unique_ptr<ByteStream> stream) {

@@ -3,8 +3,8 @@
 #include "circuitgen/evaluate.h"
 #include "circuitgen/generators/family.h"
 #include "material/pipe.h"
-#include "offline/preprocessor.h"
-#include "offline/unit_maker.h"
+#include "offline/unit/preprocessor.h"
+#include "offline/unit/unit_maker.h"
 #include "online/runtime.h"
 #include "tools/adversary/scenario.h"
 
@@ -40,7 +40,8 @@ std::unique_ptr<circuit::Circuit> attacked_circuit() {
 class Computation final : public Scenario {
  public:
   Computation(const ParameterRequest& request, std::uint64_t seed)
-      : params_(SecurityParameters::make(request)), seed_(seed), circuit_(attacked_circuit()) {
+      : params_(offline::SecurityParameters::make(request)), seed_(seed),
+        circuit_(attacked_circuit()) {
     crypto::Rng rng(Seed{{seed, 3}});
     for (const circuit::InputBundle& bundle : circuit_->info().inputs) {
       circuit::LaneValues values;
@@ -96,7 +97,7 @@ class Computation final : public Scenario {
     outputs_[static_cast<std::size_t>(session.me())] = std::move(result.outputs);
   }
 
-  SecurityParameters params_;
+  offline::SecurityParameters params_;
   std::uint64_t seed_;
   std::unique_ptr<circuit::Circuit> circuit_;
   std::vector<circuit::LaneValues> inputs_;

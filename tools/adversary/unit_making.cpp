@@ -8,7 +8,7 @@
 #include "checks/session.h"
 #include "engine/connection.h"
 #include "material/background_sink.h"
-#include "offline/preprocessor.h"
+#include "offline/unit/preprocessor.h"
 #include "storage/store.h"
 #include "tools/adversary/scenario.h"
 
@@ -59,7 +59,8 @@ ParameterRequest small_units(Profile profile) {
 }
 
 UnitMaking::UnitMaking(const ParameterRequest& request, std::uint64_t seed)
-    : params_(SecurityParameters::make(request)), seed_(seed), root_(make_stores_directory()) {}
+    : params_(offline::SecurityParameters::make(request)), seed_(seed),
+      root_(make_stores_directory()) {}
 
 UnitMaking::~UnitMaking() {
   std::error_code ignored;

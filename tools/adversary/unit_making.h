@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "base/parameters.h"
 #include "net/channel.h"
+#include "offline/parameters.h"
 #include "tinyot/party.h"
 
 namespace tinyot::tools {
@@ -52,7 +52,7 @@ class UnitMaking {
   };
   static std::size_t index(Party party) { return static_cast<std::size_t>(party); }
 
-  SecurityParameters params_;
+  offline::SecurityParameters params_;
   std::uint64_t seed_;
   std::filesystem::path root_;
   Record records_[2];

@@ -1,0 +1,30 @@
+#include "base/bounds.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tinyot {
+namespace {
+
+double log2_binomial(double n, double k) {
+  return (std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1)) / std::log(2.0);
+}
+
+}  // namespace
+
+double paper_bound_bits(std::uint64_t l, std::uint32_t bucket) {
+  return (std::log2(static_cast<double>(l)) + 1) * (bucket - 1.0);
+}
+
+double exact_bound_bits(std::uint64_t l, std::uint32_t bucket) {
+  const double b = bucket, objects = b * static_cast<double>(l);
+  const double attacked = std::min(2 * b - 1, objects);
+  return attacked - std::log2(static_cast<double>(l)) - log2_binomial(attacked, b) +
+         log2_binomial(objects, b);
+}
+
+double layers_bound_bits(std::uint64_t l, std::uint32_t bucket) {
+  return bucket + (bucket - 1.0) * std::log2(static_cast<double>(l));
+}
+
+}  // namespace tinyot

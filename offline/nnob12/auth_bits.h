@@ -1,0 +1,116 @@
+// aBit: authenticated bits under a global key without leakage (NNOB12 Fig. 9; doc/protocol.md,
+// section 5.3).
+//
+// Privacy amplification multiplies by a random psi x tau matrix R. For bits of A, B being the key
+// holder: M_j = R.M'_j, K_j = R.K'_j, Delta^B = R.Gamma_A (the paper's Delta_A). The product is
+// taken on rows, before the transposition, so that psi and not tau rows are transposed.
+//
+// Differs: Delta^B is drawn first, once for all runs of a session, and R uniformly subject to
+// R.Gamma_A = Delta^B, as in section 5.3 for later runs. For Gamma_A != 0 the triple (R, Gamma_A,
+// Delta^B) has the same distribution either way. R itself is sent (psi rows of tau bits, padded to
+// whole 512-bit groups) after LaBit's check.
+#pragma once
+
+#include "base/auth_bits.h"
+#include "checks/session.h"
+#include "offline/base_ot/base_ot.h"
+#include "offline/global_key.h"
+#include "offline/nnob12/leaky_bits.h"
+#include "offline/nnob12/weak_bits.h"
+#include "offline/parameters.h"
+#include "offline/unit/schedule.h"
+#include "offline/unit/steps.h"
+
+namespace tinyot::offline {
+
+// R, 128 rows and tau columns. Secret to the key holder until it is sent, public afterwards.
+struct AmplificationMatrix {
+  BitMatrix matrix;
+};
+// R, prepared for products with many chunks of columns.
+class Amplifier {
+ public:
+  explicit Amplifier(const AmplificationMatrix& r) : left_(r.matrix) {}
+
+  // Step 3: MAC j = R.M'_j.  Step 4: key j = R.K'_j.
+  void amplify(WeakMacColumns weak, std::span<Mac> macs);
+  void amplify(WeakKeyColumns weak, std::span<Key> keys);
+
+ private:
+  void amplify(const BitMatrix& weak, std::span<Block> out);
+  LeftFactor left_;
+  BitMatrix product_;
+};
+
+// Step 2, key holder: R uniform subject to R.gamma = delta.  Timing: constant in gamma and delta.
+AmplificationMatrix draw_amplification(crypto::Rng& rng, WeakGlobalKey gamma, const Delta& delta);
+
+// Of a chunk of columns.
+PieceCost cost_of_columns(const SecurityParameters& params);
+
+// Where the parts of a run's bits begin. Each part begins at a multiple of 64.
+struct RunLayout {
+  // `seed_sets` times T bits become the base OTs of `seed_sets` later runs.
+  RunLayout(const SecurityParameters& params, std::size_t wanted, std::size_t seed_sets);
+  std::size_t seeds(std::size_t set) const { return first_seeds + set * seeds_stride; }
+
+  std::size_t first_seeds, seeds_stride;
+  std::size_t check_delta;  // kReferenceBits for the Delta-consistency check
+  std::size_t length;
+};
+
+// Makes authenticated bits run by run: LaBit, WaBit, aBit in both directions at once, under the
+// session's global keys.
+//
+// Public-key OTs are needed once. If there is more than one run, they feed a short run that makes
+// the base OTs of the first kLanes runs and the session's reference bits; run r then makes the base
+// OTs of run r + kLanes. Up to kLanes runs may be in progress at a time, and the bits that a run
+// makes do not depend on that number.
+class AuthBitMaker {
+ public:
+  static constexpr std::size_t kLanes = 64;
+
+  AuthBitMaker(checks::Session& session, const SecurityParameters& params, Pace pace = {})
+      : session_(session), params_(params), pace_(pace) {}
+
+  // Sets the reference bits of an earlier connection of the session. Call it before prepare.
+  void set_reference_bits(AuthBits reference) {
+    delta_check_.set_reference_bits(std::move(reference));
+  }
+  // The reference bits of the runs; null before the first run, which is part of prepare if there
+  // are several.
+  const AuthBits* reference() const { return delta_check_.reference(); }
+
+  // Role: both, on the session's own channel. Wire: 96 T bytes each way in 2 rounds; then, for more
+  // than one run, as make().
+  void prepare(std::size_t runs);
+
+  // Makes `wanted` usable bits. `bits` receives all bits of RunLayout(params, wanted, 1); its
+  // memory is reused if it already has the right size. Runs with different numbers may be made by
+  // different threads, each on its own session part.
+  //
+  // Role: both; each is MAC holder of its own bits and key holder of the peer's. `run` and `wanted`
+  // are public and the same on both sides. Wire: T / 8 bytes per bit each way, + 16 KB. A run takes
+  // one round for its columns, which are streamed in chunks of kChunkBits with kChunksAhead in
+  // flight, 4 for the check and R, and 3 for the Delta-consistency check. Fails: PeerCheated("EQ of
+  // LaBit", "seed OT point"), and as DeltaConsistency::check; WorkerStopped.
+  void make(checks::Session& session, std::size_t run, std::size_t wanted, AuthBits& bits);
+
+  // May be called from any thread: a call that waits for another run's base OTs ends with
+  // WorkerStopped.
+  void stop() noexcept { lanes_.stop(); }
+
+ private:
+  void check_delta(checks::Session& session, const RunLayout& layout, AuthBits& bits);
+  BaseOts seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,
+                     AuthBits& bits) const;
+
+  checks::Session& session_;
+  const SecurityParameters& params_;
+  Pace pace_;
+  SeedLanes lanes_;
+  DeltaConsistency delta_check_;
+  std::size_t runs_ = 0;
+};
+
+}  // namespace tinyot::offline

@@ -1,0 +1,107 @@
+#include "offline/nnob12/nnob12_profile.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/bit_matrix.h"
+#include "base/bounds.h"
+#include "crypto/aes.h"
+#include "offline/nnob12/nnob12_unit.h"
+#include "offline/nnob12/object_chunks.h"
+#include "offline/parameters.h"
+#include "offline/unit/cost.h"
+
+namespace tinyot::offline {
+namespace {
+
+constexpr std::array kMaterials = {MaterialForm::Pairs, MaterialForm::Triples};
+
+std::uint64_t leaky_bytes(std::uint64_t objects) {
+  const std::uint64_t chunks = chunks_in(objects, kChunkObjects), bits = bytes_for(objects);
+  // d, U
+  const std::uint64_t ands = bits + 16 * objects + chunks * 2 * kHeaderBytes;
+  // X_0, X_1, d, I_0, I_1
+  const std::uint64_t ots =
+      2 * (bits + 32 * objects) + bits + 32 * objects + chunks * 9 * kHeaderBytes;
+  return ands + ots;
+}
+
+// LaBit, its check and R.
+std::uint64_t run_bytes(const SecurityParameters& params, std::uint64_t length) {
+  const std::uint64_t columns =
+      params.columns_made() * length / 8 + chunks_of(length).size() * kHeaderBytes;
+  const std::uint64_t check = 32 + bytes_for(params.columns_kept()) + 2 * kHeaderBytes + kEqBytes;
+  return columns + check + 128 * BitMatrix(0, params.columns_kept()).row_words() * 8 + kHeaderBytes;
+}
+
+UnitCost cost_of_unit(const SecurityParameters& params, const UnitRequest& request) {
+  const std::uint64_t tau = params.columns_kept(), t = params.columns_made(),
+                      ands = request.plan.ands;
+  const std::uint64_t length = RunLayout(params, UnitLayout(request).end(), 1).length;
+  const std::uint64_t leaky = ands * request.plan.bucket;
+
+  UnitCost cost;
+  const std::uint64_t combiners =
+      2 * (32 + kHeaderBytes) + 2 * (bytes_for((request.plan.bucket - 1) * ands) + kHeaderBytes);
+  cost.bytes_sent = run_bytes(params, length) + delta_check_bytes() + leaky_bytes(leaky) +
+                    kEqBytes + combiners + 32 + kHeaderBytes;
+
+  const std::uint64_t bits = length * kBitBytes + 2 * bytes_for(length);
+  const std::uint64_t permutations = 4 * leaky * sizeof(std::uint32_t);
+  const std::uint64_t keys = 3 * t * sizeof(crypto::AesKey),
+                      chunk = (2 * t + 2 * tau) * kChunkBits / 8;
+  cost.memory_bytes =
+      bits + std::max(permutations + 4 * bytes_for((request.plan.bucket - 1) * ands), keys + chunk);
+  if (params.material() == MaterialForm::Triples) {
+    cost.bytes_sent += bytes_for(3 * ands) + 2 * chunks_in(ands, kChunkObjects) * kHeaderBytes;
+    cost.memory_bytes += ands * kTripleBytes + 3 * bytes_for(ands);
+  }
+  return cost;
+}
+
+// Base OTs; then the run that makes the base OTs of later runs.
+std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) {
+  const std::uint64_t base_ots = 96 * params.columns_made() + 2 * kHeaderBytes;
+  if (units <= 1) return base_ots;
+  return base_ots +
+         run_bytes(params, RunLayout(params, 0, std::min(units, AuthBitMaker::kLanes)).length);
+}
+
+}  // namespace
+
+const ProfileEntry kNnob12Profile = {
+    .profile = Profile::Nnob12,
+    .name = "nnob12",
+    .usual_unit = std::uint64_t{1} << 18,
+    .materials = kMaterials,
+    .own = {.name = "columns",
+            .text =
+                [](const ParameterRequest& request) {
+                  return std::string(name_of(request.columns));
+                }},
+    .population = [](std::uint64_t ands) { return ands; },
+    .exact_bits = exact_bound_bits,
+    .risk = risk_of_permutation,
+    .fitted_key = [](Delta key, Party) { return key; },
+    .make_unit_maker = [](checks::Session& session, const SecurityParameters& params,
+                          const Sharing& sharing) -> std::unique_ptr<UnitMaker> {
+      return std::make_unique<Nnob12UnitMaker>(session, params, sharing.pace);
+    },
+    .cost_of_unit = cost_of_unit,
+    .cost_of_piece = cost_of_columns,
+    .base_ots = [](const SecurityParameters& params) -> std::uint64_t {
+      return params.columns_made();
+    },
+    .set_up_bytes = set_up_bytes,
+    .round_trips_of_unit =
+        [](const SecurityParameters& params) {
+          return params.material() == MaterialForm::Triples ? 11.0 : 10.5;
+        },
+    .round_trips_of_set_up = [](const SecurityParameters&,
+                                std::size_t units) { return units > 1 ? 4.0 : 0.0; },
+    .layer_bytes = nullptr,
+    .pours_own_memory = false,
+    .speed = 1,
+};
+
+}  // namespace tinyot::offline

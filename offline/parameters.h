@@ -1,0 +1,81 @@
+// Security parameters and every size derived from them, each with the inequality that it satisfies.
+//
+// Source: NNOB12 Theorem 2 (columns), Theorem 6 (buckets), section 6 (the experiment's columns);
+// doc/protocol.md, section 7.2 (layers).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/bounds.h"
+#include "base/risk.h"
+#include "offline/profile.h"
+#include "tinyot/parameters.h"
+
+namespace tinyot::offline {
+
+// Fails: UsageError unless k, the tree depth of SoftSpokenOT, is 1, 2 or 4.
+void require_softspoken_k(std::uint64_t k);
+
+// What is made if the request does not say.
+MaterialForm material_of(const ParameterRequest& request);
+
+class SecurityParameters {
+ public:
+  // Fails: UsageError naming the parameter, its range or the bound that it misses.
+  static SecurityParameters make(const ParameterRequest& request);
+
+  Profile profile() const { return request_.profile; }
+  const ProfileEntry& entry() const { return entry_of(profile()); }
+  const ParameterRequest& request() const { return request_; }
+  Columns columns() const { return request_.columns; }
+  std::uint32_t sigma() const { return request_.sigma; }
+  std::uint64_t unit() const { return *request_.unit; }
+  std::uint32_t bucket() const { return bucket_; }
+  bool weak_allowed() const { return request_.weak_allowed; }
+  MaterialForm material() const { return *request_.material; }
+  std::uint32_t softspoken_k() const { return request_.softspoken_k; }
+
+  // l, the leaky objects of each bucket position of a unit of `ands` ANDs; rounded up as the
+  // profile needs it.
+  std::uint64_t population(std::uint64_t ands) const;
+  // Security of a unit of `ands` ANDs by the paper's bound, which must reach sigma.
+  double bound_bits(std::uint64_t ands, std::uint32_t bucket) const;
+  // The exact security, given how the profile combines its objects.
+  double exact_bits(std::uint64_t ands, std::uint32_t bucket) const;
+  // Smallest B with bound_bits >= sigma under which the units in flight and kUnitsSpare broken ones
+  // stay within risk_limit() (base/risk.h).
+  std::uint32_t smallest_bucket(std::uint64_t ands) const;
+
+  static constexpr std::uint32_t kUnitsSpare = 3;
+  // e(l, B) of such a unit.
+  Risk risk(const UnitPlan& plan) const;
+  // The limit of the sum of the risks of a store's outstanding units: 2^-sigma / shards.
+  Risk risk_limit() const;
+  // The number of such units that may be outstanding: in flight or broken off.
+  double units_outstanding_max(const UnitPlan& plan) const;
+  // The plan, with the smallest bucket from its own to bucket_limit that keeps the risk of the unit
+  // and `outstanding` together within the limit. Empty if there is none. With weak_allowed, returns
+  // the plan unchanged.
+  std::optional<UnitPlan> within(const UnitPlan& plan, const Risk& outstanding) const;
+  std::uint32_t bucket_limit(const UnitPlan& plan) const { return plan.bucket + 2; }
+
+  // tau: columns that LaBit outputs. Theorem: >= 22 psi / 3, so that R hides Delta even if a
+  // quarter of them leak.
+  std::uint32_t columns_kept() const;
+  // T = 2 tau: columns that LaBit starts from, one base OT each.
+  std::uint32_t columns_made() const { return 2 * columns_kept(); }
+
+  // Units that make `ands` ANDs: full ones, then a smaller one. Theorem 6 is applied to the smaller
+  // one with its own l: its bucket is smallest_bucket there, if that is more than bucket().
+  std::vector<UnitPlan> plan(std::uint64_t ands) const;
+
+ private:
+  SecurityParameters() = default;
+  bool is_strong(std::uint64_t ands, std::uint32_t bucket, std::uint64_t outstanding) const;
+  ParameterRequest request_;
+  std::uint32_t bucket_ = 0;
+};
+
+}  // namespace tinyot::offline

@@ -1,0 +1,13 @@
+#include <array>
+
+#include "offline/nnob12/nnob12_profile.h"
+#include "offline/triples/fast_profile.h"
+
+namespace tinyot::offline {
+
+std::span<const ProfileEntry* const> profiles() {
+  static constexpr std::array<const ProfileEntry*, 2> kProfiles = {&kNnob12Profile, &kFastProfile};
+  return kProfiles;
+}
+
+}  // namespace tinyot::offline

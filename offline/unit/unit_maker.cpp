@@ -1,0 +1,49 @@
+#include "offline/unit/unit_maker.h"
+
+namespace tinyot::offline {
+
+void copy_part(const AuthBitsMine& from, std::size_t first, AuthBitsMine& to) {
+  to.bits.copy_from(from.bits, first, 0, to.size());
+  std::copy_n(from.macs.begin() + static_cast<std::ptrdiff_t>(first), to.size(), to.macs.begin());
+}
+
+void copy_part(const AuthBitsPeers& from, std::size_t first, AuthBitsPeers& to) {
+  std::copy_n(from.keys.begin() + static_cast<std::ptrdiff_t>(first), to.size(), to.keys.begin());
+}
+
+void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_t first,
+                Delta global_key, AuthShares& to) {
+  to.bits.copy_from(mine.bits, first, 0, to.size());
+  for (std::size_t i = 0; i < to.size(); ++i)
+    to.macs[i] = mac_share(to.bits[i], mine.macs[first + i], peers.keys[first + i], global_key);
+}
+
+void pour_bits(material::Sink& sink, Party me, std::size_t count, const AuthBits& bits,
+               std::size_t first) {
+  pour_objects(
+      sink, material::auth_bits_of(me), me, count,
+      [&](std::size_t at, material::Batch& out) { copy_part(bits.mine, first + at, out.mine[0]); });
+  pour_objects(sink, material::auth_bits_of(peer_of(me)), me, count,
+               [&](std::size_t at, material::Batch& out) {
+                 copy_part(bits.peers, first + at, out.peers[0]);
+               });
+}
+
+MaterialCounts counts_of(const UnitRequest& request, MaterialForm form) {
+  MaterialCounts counts;
+  for (const Party party : {Party::A, Party::B}) {
+    counts[material::auth_bits_of(party)] = request.inputs;
+    if (form == MaterialForm::Triples) continue;
+    counts[material::auth_bits_of(party)] += request.plan.ands;
+    counts[material::auth_ands_of(party)] = counts[material::auth_ots_from(party)] =
+        request.plan.ands;
+  }
+  if (form == MaterialForm::Triples) counts[MaterialKind::Triples] = request.plan.ands;
+  return counts;
+}
+
+Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile) {
+  return entry_of(profile).fitted_key(Delta{rng.block()}, me);
+}
+
+}  // namespace tinyot::offline

@@ -1,0 +1,96 @@
+// The interface of a profile to the preprocessor: it makes units.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "checks/session.h"
+#include "material/material.h"
+#include "offline/global_key.h"
+#include "offline/parameters.h"
+#include "offline/unit/steps.h"
+
+namespace tinyot::offline {
+
+// Pours `total` objects of a kind in full batches: fill(first, batch) fills the batch with objects
+// [first, first + batch.count).
+template <class Fill>
+void pour_objects(material::Sink& sink, MaterialKind kind, Party me, std::size_t total, Fill fill) {
+  for (std::size_t first = 0; first < total; first += material::full_batch(kind)) {
+    material::Batch batch(kind, me, std::min(material::full_batch(kind), total - first));
+    fill(first, batch);
+    sink.pour(std::move(batch));
+  }
+}
+
+// Copies bits [first, first + to.size()) of a batch.
+void copy_part(const AuthBitsMine& from, std::size_t first, AuthBitsMine& to);
+void copy_part(const AuthBitsPeers& from, std::size_t first, AuthBitsPeers& to);
+
+// Bits [first, first + to.size()) of both parties as shared bits, with MACs and keys combined into
+// MAC shares.
+void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_t first,
+                Delta global_key, AuthShares& to);
+
+// Pours bits [first, first + count) of each party as aBits.
+void pour_bits(material::Sink& sink, Party me, std::size_t count, const AuthBits& bits,
+               std::size_t first);
+
+// The material that a unit yields: plan.ands objects of each kind, and `inputs` aBits of each party
+// in addition to those of the ANDs.
+struct UnitRequest {
+  UnitPlan plan;
+  std::uint64_t inputs;
+};
+
+// The objects that such a unit pours.
+MaterialCounts counts_of(const UnitRequest& request, MaterialForm form);
+
+// A unit whose checks have passed, except that of its session part's MAC transcript.
+class MadeUnit {
+ public:
+  virtual ~MadeUnit() = default;
+  // Requires the settled MAC check of the unit's session part.
+  virtual void pour(const checks::SettledCheck&, material::Sink& sink) = 0;
+};
+
+// How units share the link.
+struct Sharing {
+  Pace pace = {};
+  std::size_t workers = 1;  // units in flight
+  std::size_t in_bulk = 1;  // of these, those that keep the link busy at a time
+};
+
+class UnitMaker {
+ public:
+  virtual ~UnitMaker() = default;
+
+  // Sets the reference bits of an earlier connection: kReferenceBits bits of each direction. Call
+  // it before prepare.
+  virtual void set_reference_bits(AuthBits reference) = 0;
+
+  // Makes only reference bits: kReferenceBits of each direction.
+  virtual AuthBits make_reference_bits() = 0;
+
+  // The units' reference bits; null before the first unit is made.
+  virtual const AuthBits* reference() const = 0;
+
+  // Makes what all units share, on the session's own channel.
+  virtual void prepare(std::size_t units) = 0;
+
+  // Units with different numbers may be made by different threads, each on the unit's own session
+  // part.
+  virtual std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
+                                         const UnitRequest& request) = 0;
+
+  // Called in place of make for a unit that is not made, so that no later unit waits for it.
+  virtual void skip() {}
+
+  // May be called from any thread: a call that waits for another unit ends with WorkerStopped.
+  virtual void stop() noexcept = 0;
+};
+
+// A fresh global key for the peer's bits, as the profile needs it.
+Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile);
+
+}  // namespace tinyot::offline
