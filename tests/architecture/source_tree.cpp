@@ -74,8 +74,8 @@ class CodeFilter {
 
 const std::vector<std::string>& product_folders() {
   static const std::vector<std::string> kFolders = {
-      "include",    "base",   "crypto", "net",     "checks", "offline", "storage",
-      "circuitgen", "online", "engine", "service", "tools",  "python"};
+      "include", "base",       "system", "material", "crypto",  "net",   "checks", "offline",
+      "storage", "circuitgen", "online", "engine",   "service", "tools", "python"};
   return kFolders;
 }
 
