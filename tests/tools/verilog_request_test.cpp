@@ -294,7 +294,7 @@ TEST_F(VerilogRequestTest, RefusesWhatIsNoFileWithoutWaiting) {
   fs::create_symlink("pipe.v", path("link.v"));
   fs::create_symlink("/dev/zero", path("zero.v"));
   for (const std::string& file : {path("pipe.v"), path("link.v"), path("zero.v"), dir_.string()})
-    EXPECT_TRUE(ended_with(import(file), 2, "it is not a file")) << file;
+    EXPECT_TRUE(ended_with(import(file), 2, "it is not a regular file")) << file;
 }
 
 TEST_F(VerilogRequestTest, DesignsAreStoppedAtTheirLimits) {

@@ -101,7 +101,7 @@ TEST_F(VerilogTest, RefusesFilesAndModulesThatAreNotThere) {
     return tinyot({"circuit", "import", file, "--top", top, "--output", path("top.txt")});
   };
   write_file(path("design.v"), binary_module("", 4, "+"));
-  EXPECT_TRUE(ended_with(run(path("none.v"), "top"), 2, "cannot read the design"));
+  EXPECT_TRUE(ended_with(run(path("none.v"), "top"), 2, "cannot read "));
   EXPECT_TRUE(
       ended_with(run(path("design.v"), "top; shell true"), 2, "is not the name of a module"));
   EXPECT_TRUE(
