@@ -202,8 +202,9 @@ class Peer {
   std::stop_source refill_stop_, refill_break_;  // after the unit, and at once
   Clock::time_point next_refill_{};
   std::chrono::milliseconds refill_pause_{0};
-  std::string refills_stopped_;  // why; empty if they are not
-  std::string peers_refusal_;    // of the last order of a refill
+  std::string refills_stopped_;                  // why; empty if they are not
+  std::string peers_refusal_;                    // of the last order of a refill
+  std::optional<Clock::time_point> busy_since_;  // the peer, with refills of others
   // Why the last refill failed at this party, until free space or the operator changes that.
   struct LocalFailure {
     std::string message;

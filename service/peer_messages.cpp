@@ -184,6 +184,7 @@ void Peer::handle(const wire::Message& message) {
     case wire::Message::kRefillAnswer:
       if (!leads()) break;
       refill_answer_ = message.refill_answer();
+      if (refill_answer_->begins()) is_stock_awaited_ = true;  // after the refill
       changed_.notify_all();
       return;
     case wire::Message::BODY_NOT_SET:

@@ -19,6 +19,8 @@ constexpr auto kStockInterval = std::chrono::seconds(1), kAnswerTime = std::chro
 constexpr std::chrono::milliseconds kRefillPauseMin{1000}, kRefillPauseMax{300'000};
 constexpr int kRefillPauseLess = 4;  // by so much a refill that succeeds shortens the pause
 constexpr auto kSlotTime = std::chrono::seconds(5);
+// For so long a peer that is busy with others keeps its place.
+constexpr auto kBusyTime = std::chrono::seconds(60);
 constexpr std::chrono::milliseconds kSlotInterval{100};
 constexpr int kRefillNice = 10;
 // By so many sessions a peer may be ahead of this party, which may have lost its disk.
@@ -262,27 +264,30 @@ void Peer::note_peers_answer(const std::string& reason) {
   peers_refusal_ = std::move(clean);
 }
 
-// Keeps this peer's place for a slot while the peer answers, but no slot from the others.
+// Keeps this peer's place for a slot while the peer answers, and for some time while it is busy
+// with others, but no slot from the others.
 void Peer::lead_refill(const std::stop_token& stop) {
   if (!shared_.refill_slots.is_turn_of(name(), Clock::now())) return;
   const std::optional<wire::Refill> order = agree_on_refill(stop);
   RefillTurn turn;
   if (order) {
-    for (const auto until = Clock::now() + kSlotTime; !take_slot(turn) && Clock::now() < until;) {
+    const auto until = Clock::now() + kSlotTime;
+    while (!take_slot(turn) && Clock::now() < until && !stop.stop_requested()) {
       Lock lock(mutex_);
       changed_.wait_for(lock, stop, kSlotInterval, [] { return false; });
     }
   }
-  if (turn.slot)
-    refill(*order, stop, turn);
-  else
-    shared_.refill_slots.leave(name());
+  if (turn.slot) return refill(*order, stop, turn);
+  if (busy_since_ && Clock::now() < *busy_since_ + kBusyTime) return;
+  busy_since_.reset();
+  shared_.refill_slots.leave(name());
 }
 
 // The order that the peer begins; empty if there is none.
 std::optional<wire::Refill> Peer::agree_on_refill(const std::stop_token& stop) {
   Lock lock(mutex_);
   const wire::Refill order = next_refill();
+  const auto busy_since = std::exchange(busy_since_, std::nullopt);
   if (const auto reason = refusal_to_refill(order.session())) {
     stop_refills(*reason);
     return std::nullopt;
@@ -299,8 +304,9 @@ std::optional<wire::Refill> Peer::agree_on_refill(const std::stop_token& stop) {
   const bool begins = link_ && refill_answer_ && refill_answer_->group() == order.group() &&
                       refill_answer_->begins();
   if (!begins) next_refill_ = Clock::now() + kRefillPauseMin;
+  const bool is_busy = refill_answer_ && refill_answer_->is_busy() && !begins;
+  if (is_busy) busy_since_ = busy_since.value_or(Clock::now());
   note_peers_answer(begins || !refill_answer_ ? "" : refill_answer_->reason());
-  is_stock_awaited_ = begins;
   return begins ? std::optional(order) : std::nullopt;
 }
 
@@ -323,8 +329,10 @@ void Peer::follow_refill(const wire::Refill& order, const std::stop_token& stop)
       reason = "a refill has failed, and the next one has to wait";
     else if ((reason = refusal_to_refill(order.session())))
       stop_refills(*reason);
-    else if (!take_slot(turn))
+    else if (!take_slot(turn)) {
       reason = "other peers are being refilled";
+      answer.set_is_busy(true);
+    }
     if (!reason) refills_stopped_.clear();
     answer.set_begins(!reason);
     answer.set_reason(reason.value_or(""));

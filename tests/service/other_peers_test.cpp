@@ -93,6 +93,32 @@ TEST_F(OtherPeersTest, DeclinedOrdersDoNotDelayOthers) {
   peer_->shut_down();
 }
 
+// It keeps its place for a minute, as its refills of others may end.
+TEST_F(OtherPeersTest, BusyPeerDelaysOthersForSomeTimeOnly) {
+  Setup setup;
+  setup.other_peers_a = with_carol(Party::A);
+  setup.daemon_a = "refills_at_once: 1";
+  make_with_scripted(Party::B, setup, {});
+  a_->start();
+  peer_->connect();
+  peer_->send_stock({});
+  std::jthread is_busy([&] {
+    try {
+      for (;;) {
+        wire::Message message;
+        wire::RefillAnswer& answer = *message.mutable_refill_answer();
+        answer.set_group(peer_->next(wire::Message::kRefill).refill().group());
+        answer.set_is_busy(true);
+        peer_->send(message);
+      }
+    } catch (const Error&) {
+      // The link has ended.
+    }
+  });
+  expect_carol_gets_stock(std::chrono::seconds(150));
+  peer_->shut_down();
+}
+
 // The follower waits for the leader, which does not take part.
 TEST_F(OtherPeersTest, OrderWithoutRefillDoesNotDelayOthers) {
   Setup setup;

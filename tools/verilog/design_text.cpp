@@ -92,14 +92,27 @@ class Scan {
 
   void skip_to(std::string_view end) { at_ = std::min(text_.find(end, at_), text_.size()); }
 
+  // What follows such a comment is none to Yosys, not even the begin of a string.
+  void refuse_translate_off(std::string_view comment) const {
+    const auto skip_blanks = [&] {
+      comment.remove_prefix(std::min(comment.find_first_not_of(" \t"), comment.size()));
+    };
+    skip_blanks();
+    for (const std::string_view word : {"synopsys", "synthesis"}) {
+      if (!comment.starts_with(word)) continue;
+      comment.remove_prefix(word.size());
+      skip_blanks();
+      if (comment.starts_with("translate_o"))
+        refuse_unless_any("a comment that switches translation on or off");
+    }
+  }
+
   void skip_comment() {
     const std::string_view end = starts("//") ? "\n" : "*/";
     const std::size_t begin = at_;
     at_ += 2;
     skip_to(end);
-    // What follows is none to Yosys, not even the begin of a string.
-    if (text_.substr(begin, at_ - begin).find("translate_o") != text_.npos)
-      refuse("translate_off or translate_on in a comment: use `ifdef");
+    refuse_translate_off(text_.substr(begin + 2, at_ - begin - 2));
     if (end == "*/") at_ += std::min(end.size(), text_.size() - at_);
   }
 
@@ -143,8 +156,9 @@ class Scan {
   void refuse_unless_any(const std::string& what) const {
     if (macros_ != Macros::Any)
       refuse(what +
-             ": without a sandbox, a macro is a name for a value or an expression, so that it "
-             "cannot change what is a string or a comment; write its text, or install bubblewrap");
+             ": without a sandbox, nothing may change what is a string or a comment, so a macro is "
+             "a name for a value or an expression; write its text, use `ifdef instead of comments, "
+             "or install bubblewrap");
   }
 
   // A macro's text, which may be empty, is part of what stands before and after it.
