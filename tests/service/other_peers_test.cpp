@@ -24,6 +24,31 @@ class OtherPeersTest : public ScriptedPeerTest {
     carol_->start();
     EXPECT_TRUE(becomes_true([&] { return carol_->client().ands_left() > 0; }, patience));
   }
+  // The other peer begins no refill, because it is busy or for another reason.
+  void expect_carol_gets_stock_beside(bool is_busy, std::chrono::seconds patience) {
+    Setup setup;
+    setup.other_peers_a = with_carol(Party::A);
+    setup.daemon_a = "refills_at_once: 1";
+    make_with_scripted(Party::B, setup, {});
+    a_->start();
+    peer_->connect();
+    peer_->send_stock({});
+    std::jthread answers([&] {
+      try {
+        for (;;) {
+          wire::Message message;
+          wire::RefillAnswer& answer = *message.mutable_refill_answer();
+          answer.set_group(peer_->next(wire::Message::kRefill).refill().group());
+          answer.set_is_busy(is_busy);
+          peer_->send(message);
+        }
+      } catch (const Error&) {
+        // The link has ended.
+      }
+    });
+    expect_carol_gets_stock(patience);
+    peer_->shut_down();
+  }
   static bool is_refilling(const Daemon& daemon) {
     const v1::StockReply stock = daemon.client().stock();
     return stock.sessions_size() == 1 && stock.sessions(0).is_refilling();
@@ -75,48 +100,12 @@ TEST_F(OtherPeersTest, UnansweredOrderDoesNotDelayOthers) {
 
 // Its place among those that wait for a slot is not kept.
 TEST_F(OtherPeersTest, DeclinedOrdersDoNotDelayOthers) {
-  Setup setup;
-  setup.other_peers_a = with_carol(Party::A);
-  setup.daemon_a = "refills_at_once: 1";
-  make_with_scripted(Party::B, setup, {});
-  a_->start();
-  peer_->connect();
-  peer_->send_stock({});
-  std::jthread declines([&] {
-    try {
-      for (;;) peer_->answer_refill(peer_->next(wire::Message::kRefill).refill(), false);
-    } catch (const Error&) {
-      // The link has ended.
-    }
-  });
-  expect_carol_gets_stock(kBeforeTheOrderIsGivenUp);
-  peer_->shut_down();
+  expect_carol_gets_stock_beside(false, kBeforeTheOrderIsGivenUp);
 }
 
 // It keeps its place for a minute, as its refills of others may end.
 TEST_F(OtherPeersTest, BusyPeerDelaysOthersForSomeTimeOnly) {
-  Setup setup;
-  setup.other_peers_a = with_carol(Party::A);
-  setup.daemon_a = "refills_at_once: 1";
-  make_with_scripted(Party::B, setup, {});
-  a_->start();
-  peer_->connect();
-  peer_->send_stock({});
-  std::jthread is_busy([&] {
-    try {
-      for (;;) {
-        wire::Message message;
-        wire::RefillAnswer& answer = *message.mutable_refill_answer();
-        answer.set_group(peer_->next(wire::Message::kRefill).refill().group());
-        answer.set_is_busy(true);
-        peer_->send(message);
-      }
-    } catch (const Error&) {
-      // The link has ended.
-    }
-  });
-  expect_carol_gets_stock(std::chrono::seconds(150));
-  peer_->shut_down();
+  expect_carol_gets_stock_beside(true, std::chrono::seconds(150));
 }
 
 // The follower waits for the leader, which does not take part.
