@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/bit_vector.h"
 #include "base/error.h"
 #include "circuitgen/wire_ids.h"
 
@@ -11,7 +12,7 @@ namespace tinyot::circuit {
 namespace {
 
 void check_shapes(const CircuitInfo& info, std::size_t lanes,
-                  const std::vector<LaneValues>& inputs) {
+                  const std::vector<LaneMatrix>& inputs) {
   if (lanes == 0) throw UsageError("the number of lanes must be at least 1");
   if (inputs.size() != info.inputs.size()) {
     throw UsageError("circuit " + info.name + " has " + std::to_string(info.inputs.size()) +
@@ -20,29 +21,25 @@ void check_shapes(const CircuitInfo& info, std::size_t lanes,
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const InputBundle& bundle = info.inputs[i];
     const std::size_t values = bundle.same_in_all_lanes ? 1 : lanes;
-    if (inputs[i].size() != values) {
+    if (inputs[i].lanes() != values) {
       throw UsageError(
           "input " + bundle.name + " needs " + std::to_string(values) +
           (bundle.same_in_all_lanes ? " value (the same in all lanes)" : " values (one per lane)") +
-          ", but " + std::to_string(inputs[i].size()) + " are given");
+          ", but " + std::to_string(inputs[i].lanes()) + " are given");
     }
-    for (std::size_t lane = 0; lane < values; ++lane) {
-      if (inputs[i][lane].size() == bundle.bits) continue;
+    if (inputs[i].bits() != bundle.bits)
       throw UsageError("input " + bundle.name + " has " + std::to_string(bundle.bits) +
-                       " bits, but the value of lane " + std::to_string(lane) + " has " +
-                       std::to_string(inputs[i][lane].size()));
-    }
+                       " bits, but its values have " + std::to_string(inputs[i].bits()));
   }
 }
 
 // A wire is a row of words, one bit per lane; bits beyond the lanes in the last word are undefined.
 class Evaluator final : public GateSink {
  public:
-  Evaluator(const CircuitInfo& info, std::size_t lanes, const std::vector<LaneValues>& inputs)
+  Evaluator(const CircuitInfo& info, std::size_t lanes, const std::vector<LaneMatrix>& inputs)
       : info_(info), lanes_(lanes), row_words_(words_for(lanes)), inputs_(inputs) {
     for (const OutputBundle& bundle : info.outputs) {
-      outputs_.emplace_back();
-      for (std::size_t lane = 0; lane < lanes; ++lane) outputs_.back().emplace_back(bundle.bits);
+      outputs_.emplace_back(lanes, bundle.bits);
       written_.emplace_back(bundle.bits, false);
     }
   }
@@ -72,7 +69,7 @@ class Evaluator final : public GateSink {
     }
   }
 
-  std::vector<LaneValues> finish() && {
+  std::vector<LaneMatrix> finish() && {
     for (const std::vector<bool>& bits : written_)
       ENSURE(std::find(bits.begin(), bits.end(), false) == bits.end());
     return std::move(outputs_);
@@ -100,7 +97,7 @@ class Evaluator final : public GateSink {
 
   void take_input(const Gate& gate) {
     ENSURE(gate.in0 < info_.inputs.size() && gate.in1 < info_.inputs[gate.in0].bits);
-    const LaneValues& values = inputs_[gate.in0];
+    const LaneMatrix& values = inputs_[gate.in0];
     std::uint64_t* out = make_row(gate.out);
     if (info_.inputs[gate.in0].same_in_all_lanes) {
       std::fill_n(out, row_words_, std::uint64_t{0} - std::uint64_t{values[0][gate.in1]});
@@ -134,8 +131,8 @@ class Evaluator final : public GateSink {
   const CircuitInfo& info_;
   const std::size_t lanes_;
   const std::size_t row_words_;
-  const std::vector<LaneValues>& inputs_;
-  std::vector<LaneValues> outputs_;
+  const std::vector<LaneMatrix>& inputs_;
+  std::vector<LaneMatrix> outputs_;
   std::vector<std::vector<bool>> written_;  // output bits that have occurred
   WireTable<Wire> wires_;
   SecretVector<std::uint64_t> rows_;
@@ -143,8 +140,8 @@ class Evaluator final : public GateSink {
 
 }  // namespace
 
-std::vector<LaneValues> evaluate(const Circuit& circuit, std::size_t lanes,
-                                 const std::vector<LaneValues>& inputs) {
+std::vector<LaneMatrix> evaluate(const Circuit& circuit, std::size_t lanes,
+                                 const std::vector<LaneMatrix>& inputs) {
   check_shapes(circuit.info(), lanes, inputs);
   Evaluator evaluator(circuit.info(), lanes, inputs);
   circuit.generate(evaluator);

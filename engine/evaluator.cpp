@@ -70,7 +70,7 @@ std::string Evaluator::connection() const { return short_name(state_->stored.con
 
 std::uint64_t Evaluator::runs() const { return state_->runs; }
 
-RunReport Evaluator::run(const LoadedCircuit& circuit, const online::InputValues& inputs,
+RunReport Evaluator::run(const LoadedCircuit& circuit, const online::BundleValues& inputs,
                          const std::vector<Shared>& shared, const std::string& job) {
   require(!state_->has_failed, "the connection has ended with an error");
   const RunPlan plan(state_->request, circuit);

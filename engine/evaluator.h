@@ -32,7 +32,7 @@ class Evaluator {
   // Fails: before anything is sent UsageError as net::require_sendable(), after which the next call
   // may succeed; Disagreement if the parties request different circuits, lanes, shared values or
   // jobs; else as run(). After another failure every call fails.
-  RunReport run(const LoadedCircuit& circuit, const online::InputValues& inputs,
+  RunReport run(const LoadedCircuit& circuit, const online::BundleValues& inputs,
                 const std::vector<Shared>& shared, const std::string& job = {});
 
   // What a run of the circuit takes.

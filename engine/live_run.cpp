@@ -103,7 +103,7 @@ class Maker {
 class LiveRun {
  public:
   LiveRun(const RunPlan& plan, const offline::SecurityParameters& params,
-          const online::InputValues& inputs)
+          const online::BundleValues& inputs)
       : plan_(plan), params_(params), inputs_(inputs), live_(plan, params) {
     security_ = security_of(params, estimate_job(params, live_.estimated_ands, 0, 1));
   }
@@ -177,14 +177,14 @@ class LiveRun {
 
   const RunPlan& plan_;
   const offline::SecurityParameters& params_;
-  const online::InputValues& inputs_;
+  const online::BundleValues& inputs_;
   LivePlan live_;
   storage::Manifest security_;
 };
 
 }  // namespace
 
-RunReport run_live(const RunPlan& plan, const online::InputValues& inputs,
+RunReport run_live(const RunPlan& plan, const online::BundleValues& inputs,
                    const std::stop_token& cancel) {
   const offline::SecurityParameters params = offline::SecurityParameters::make(*plan.request.live);
   return unless_cancelled(cancel, [&] { return LiveRun(plan, params, inputs).run(cancel); });

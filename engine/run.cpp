@@ -24,7 +24,7 @@ std::vector<net::Parameter> RunPlan::parameters() const {
 }
 
 RunReport run(const RunRequest& request, const LoadedCircuit& circuit,
-              const online::InputValues& inputs, const std::stop_token& cancel) {
+              const online::BundleValues& inputs, const std::stop_token& cancel) {
   const RunPlan plan(request, circuit);
   RunReport report =
       request.live ? run_live(plan, inputs, cancel) : run_stored(plan, inputs, cancel);

@@ -54,7 +54,7 @@ struct RunReport {
 // Fails: before the first byte is sent StoreError, OutOfMaterial; then as the session; Cancelled if
 // `cancel` requests a stop, and then the material reserved for the run is lost.
 RunReport run(const RunRequest& request, const LoadedCircuit& circuit,
-              const online::InputValues& inputs, const std::stop_token& cancel = {});
+              const online::BundleValues& inputs, const std::stop_token& cancel = {});
 
 // Reserves the run's material in both stores for a later run. Fails: as run().
 storage::PlannedReservation reserve(const RunRequest& request, const LoadedCircuit& circuit);

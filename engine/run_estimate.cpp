@@ -113,12 +113,12 @@ PreprocessRequest material_request(const LoadedCircuit& sample, MaterialForm for
   return request;
 }
 
-online::InputValues zeros(const LoadedCircuit& circuit, Party me) {
-  online::InputValues values;
+online::BundleValues zeros(const LoadedCircuit& circuit, Party me) {
+  online::BundleValues values;
   for (const circuit::InputBundle& bundle : circuit.info().inputs) {
     values.emplace_back();
     if (bundle.owner == me)
-      values.back().emplace(bundle.same_in_all_lanes ? 1 : circuit.lanes(), BitVector(bundle.bits));
+      values.back().emplace(bundle.same_in_all_lanes ? 1 : circuit.lanes(), bundle.bits);
   }
   return values;
 }

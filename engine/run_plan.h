@@ -35,13 +35,13 @@ class StoredSession;
 // those of `advance`. The report is complete only after add_costs(), which is called once
 // with_peer() has ended.
 RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Session& session,
-                          circuit::CircuitRounds& rounds, const online::InputValues& inputs,
+                          circuit::CircuitRounds& rounds, const online::BundleValues& inputs,
                           const online::SharedInputs& shared, Advance* advance = nullptr);
 void add_costs(StoredSession& stored, RunReport& report);
 
-RunReport run_stored(const RunPlan& plan, const online::InputValues& inputs,
+RunReport run_stored(const RunPlan& plan, const online::BundleValues& inputs,
                      const std::stop_token& cancel);
-RunReport run_live(const RunPlan& plan, const online::InputValues& inputs,
+RunReport run_live(const RunPlan& plan, const online::BundleValues& inputs,
                    const std::stop_token& cancel);
 
 }  // namespace tinyot::engine

@@ -25,7 +25,7 @@ storage::ReservationChain take_material(const RunRequest& request, StoredSession
 }  // namespace
 
 RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Session& session,
-                          circuit::CircuitRounds& rounds, const online::InputValues& inputs,
+                          circuit::CircuitRounds& rounds, const online::BundleValues& inputs,
                           const online::SharedInputs& shared, Advance* advance) {
   const MaterialCounts needed = plan.material(stored.form(), plan.ands());
   RunReport report;
@@ -65,7 +65,7 @@ void add_costs(StoredSession& stored, RunReport& report) {
   report.phases = stored.log().phases();
 }
 
-RunReport run_stored(const RunPlan& plan, const online::InputValues& inputs,
+RunReport run_stored(const RunPlan& plan, const online::BundleValues& inputs,
                      const std::stop_token& cancel) {
   StoredSession stored(plan.request);
   if (!plan.request.reservation) stored.require_material(plan.material(stored.form(), plan.ands()));

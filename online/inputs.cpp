@@ -13,7 +13,7 @@ constexpr net::MessageTag kInputs{0x2101, "input.masked"};
 
 InputLayer::InputLayer(checks::Session& session, MaterialReader& material, Party owner,
                        const circuit::CircuitInfo& info, std::size_t lanes,
-                       std::vector<circuit::RoundInput> inputs, const InputValues& values)
+                       std::vector<circuit::RoundInput> inputs, const BundleValues& values)
     : session_(session), info_(info), lanes_(lanes), mine_(owner == session.me()),
       inputs_(std::move(inputs)) {
   std::size_t n = 0;
@@ -30,11 +30,11 @@ void InputLayer::receive() {
   if (masked_.size() == 0) masked_ = net::recv_bits(session_.channel(), kInputs, bits_.size());
 }
 
-BitVector InputLayer::gather(const InputValues& values, std::size_t n) const {
+BitVector InputLayer::gather(const BundleValues& values, std::size_t n) const {
   BitVector bits(n);
   std::size_t at = 0;
   for (const circuit::RoundInput& input : inputs_) {
-    const BundleValues& bundle = *values[input.bundle];
+    const LaneMatrix& bundle = *values[input.bundle];
     for (std::size_t lane = 0; lane < entries_of(input); ++lane)
       bits.put(at++, bundle[lane][input.bit]);
   }

@@ -13,15 +13,13 @@
 #include "circuitgen/layering.h"
 #include "online/material_reader.h"
 #include "online/wires.h"
+#include "tinyot/lane_matrix.h"
 #include "tinyot/parameters.h"
 
 namespace tinyot::online {
 
-// Values of one bundle: one BitVector per lane, or a single one for a bundle that is the same in
-// all lanes.
-using BundleValues = std::vector<BitVector>;
-// By bundle; absent for the peer's bundles.
-using InputValues = std::vector<std::optional<BundleValues>>;
+// By bundle; absent for bundles that this party does not give or receive.
+using BundleValues = std::vector<std::optional<LaneMatrix>>;
 
 class InputLayer {
  public:
@@ -29,7 +27,7 @@ class InputLayer {
   // Fails: OutOfMaterial, NetworkError.
   InputLayer(checks::Session& session, MaterialReader& material, Party owner,
              const circuit::CircuitInfo& info, std::size_t lanes,
-             std::vector<circuit::RoundInput> inputs, const InputValues& values);
+             std::vector<circuit::RoundInput> inputs, const BundleValues& values);
 
   // Role: owner or other party. The other party receives m, at the first call, which precedes
   // set_blocks and everything that the owner sends after m.
@@ -43,7 +41,7 @@ class InputLayer {
   std::size_t entries_of(const circuit::RoundInput& input) const {
     return info_.inputs[input.bundle].same_in_all_lanes ? 1 : lanes_;
   }
-  BitVector gather(const InputValues& values, std::size_t n) const;
+  BitVector gather(const BundleValues& values, std::size_t n) const;
 
   checks::Session& session_;
   const circuit::CircuitInfo& info_;

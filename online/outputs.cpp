@@ -70,8 +70,8 @@ void OutputShares::take_blocks(const circuit::RoundOutput& output, std::size_t t
   blocks_taken_ += lanes_.width(tile);
 }
 
-InputValues OutputShares::reveal(checks::Session& session, MaterialReader& material,
-                                 checks::SettledCheck) {
+BundleValues OutputShares::reveal(checks::Session& session, MaterialReader& material,
+                                  checks::SettledCheck) {
   ENSURE(bits_taken_ == bits_.size() && blocks_taken_ == bits_.size());
   return form_ == MaterialForm::Pairs ? reveal_pairs(session) : open_shared(session, material);
 }
@@ -94,16 +94,16 @@ SharedOutputs OutputShares::take_shared() {
 }
 
 // `bits` has the entries of one bundle in the order (bit, lane).
-BundleValues OutputShares::values_of(const Part& part, const BitVector& bits) const {
+LaneMatrix OutputShares::values_of(const Part& part, const BitVector& bits) const {
   const std::size_t lanes = lanes_.count(), width = part.count / lanes;
-  BundleValues values(lanes, BitVector(width));
+  LaneMatrix values(lanes, width);
   for (std::size_t bit = 0; bit < width; ++bit)
     for (std::size_t lane = 0; lane < lanes; ++lane)
       values[lane].put(bit, bits[bit * lanes + lane]);
   return values;
 }
 
-InputValues OutputShares::reveal_pairs(checks::Session& session) {
+BundleValues OutputShares::reveal_pairs(checks::Session& session) {
   const auto received_by = [&](Party party) {
     std::size_t total = 0;
     for (const Part& part : parts_) total += circuit::receives(part.to, party) ? part.count : 0;
@@ -122,7 +122,7 @@ InputValues OutputShares::reveal_pairs(checks::Session& session) {
       checks::absorb_my_macs(session, words_of<Mac>(planes_[0], part.first, part.count));
 
   at = 0;
-  InputValues values(parts_.size());
+  BundleValues values(parts_.size());
   for (const Part& part : parts_) {
     if (!circuit::receives(part.to, session.me())) continue;
     checks::absorb_peers_keys(session, words_of<Key>(planes_[1], part.first, part.count), received,
@@ -136,7 +136,7 @@ InputValues OutputShares::reveal_pairs(checks::Session& session) {
   return values;
 }
 
-InputValues OutputShares::open_shared(checks::Session& session, MaterialReader& material) {
+BundleValues OutputShares::open_shared(checks::Session& session, MaterialReader& material) {
   const ScopedSecret<Delta> delta(session.global_key());
   std::vector<BitVector> masks(parts_.size());  // of the outputs that only this party receives
   for (const Part& part : parts_) {
@@ -168,7 +168,7 @@ InputValues OutputShares::open_shared(checks::Session& session, MaterialReader& 
     shares[i] = xor_public_bit(shares[i], delta, opened[i]);
   checks::absorb_opened(session, shares);
 
-  InputValues values(parts_.size());
+  BundleValues values(parts_.size());
   for (const Part& part : parts_) {
     if (!circuit::receives(part.to, session.me())) continue;
     BitVector bits(part.count);

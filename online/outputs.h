@@ -27,8 +27,8 @@ class OutputShares {
   // Role: both. Returns the outputs that I receive. The revealed bits are on the transcript, which
   // is not yet settled. Wire: 1 round: the bits that the peer receives, or with triples all bits,
   // in messages (online/flights.h).
-  InputValues reveal(checks::Session& session, MaterialReader& material,
-                     checks::SettledCheck before);
+  BundleValues reveal(checks::Session& session, MaterialReader& material,
+                      checks::SettledCheck before);
 
   // The outputs that no party receives, by bundle. Once.
   SharedOutputs take_shared();
@@ -42,9 +42,9 @@ class OutputShares {
     circuit::Receiver to;
   };
 
-  InputValues reveal_pairs(checks::Session& session);
-  InputValues open_shared(checks::Session& session, MaterialReader& material);
-  BundleValues values_of(const Part& part, const BitVector& bits) const;
+  BundleValues reveal_pairs(checks::Session& session);
+  BundleValues open_shared(checks::Session& session, MaterialReader& material);
+  LaneMatrix values_of(const Part& part, const BitVector& bits) const;
 
   Lanes lanes_;
   MaterialForm form_;

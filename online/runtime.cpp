@@ -40,7 +40,7 @@ class BlockChunk {
 class Runtime final : public circuit::RoundSink {
  public:
   Runtime(checks::Session& session, MaterialReader& material, MaterialForm form,
-          const circuit::CircuitRounds& rounds, const InputValues& inputs,
+          const circuit::CircuitRounds& rounds, const BundleValues& inputs,
           const SharedInputs& shared, const RunProgress& progress)
       : session_(session), material_(material), form_(form), info_(rounds.circuit().info()),
         inputs_(inputs), shared_(shared), progress_(progress), lanes_(rounds.lanes()),
@@ -69,7 +69,9 @@ class Runtime final : public circuit::RoundSink {
   void combine_gathered(std::span<const circuit::RoundAnd> ands, std::size_t tile,
                         std::size_t width, AndLayer& layer);
   ShareBlocks operand(std::size_t number, std::size_t tile, circuit::Slot slot);
-  void set_outputs(InputValues values, checks::SettledCheck) { result.outputs = std::move(values); }
+  void set_outputs(BundleValues values, checks::SettledCheck) {
+    result.outputs = std::move(values);
+  }
 
   // Calls use(tile, gate, width) for the ANDs in the order of their entries: tile by tile,
   // then common ones, whose results may reuse slots that were read before.
@@ -84,7 +86,7 @@ class Runtime final : public circuit::RoundSink {
   MaterialReader& material_;
   MaterialForm form_;
   const circuit::CircuitInfo& info_;
-  const InputValues& inputs_;
+  const BundleValues& inputs_;
   const SharedInputs& shared_;
   const RunProgress& progress_;
   Lanes lanes_;
@@ -239,7 +241,7 @@ void Runtime::reveal_outputs() {
 }
 
 void check_inputs(const checks::Session& session, const circuit::CircuitInfo& info,
-                  MaterialForm form, std::size_t lanes, const InputValues& inputs,
+                  MaterialForm form, std::size_t lanes, const BundleValues& inputs,
                   const SharedInputs& shared) {
   ENSURE(lanes > 0 && inputs.size() == info.inputs.size());
   for (std::size_t b = 0; b < inputs.size(); ++b) {
@@ -249,8 +251,8 @@ void check_inputs(const checks::Session& session, const circuit::CircuitInfo& in
              shared[b]->form() == form);
     }
     if (info.inputs[b].owner != session.me()) continue;
-    ENSURE(inputs[b] && inputs[b]->size() == (info.inputs[b].same_in_all_lanes ? 1 : lanes));
-    for (const BitVector& value : *inputs[b]) ENSURE(value.size() == info.inputs[b].bits);
+    ENSURE(inputs[b] && inputs[b]->lanes() == (info.inputs[b].same_in_all_lanes ? 1 : lanes));
+    ENSURE(inputs[b]->bits() == info.inputs[b].bits);
   }
 }
 
@@ -284,7 +286,7 @@ std::size_t window_for(std::size_t lanes) {
 
 RunResult run_circuit(checks::Session& session, material::Source& source,
                       const MaterialCounts& wanted, MaterialForm form,
-                      circuit::CircuitRounds& rounds, const InputValues& inputs,
+                      circuit::CircuitRounds& rounds, const BundleValues& inputs,
                       const SharedInputs& shared, const RunProgress& progress) {
   check_inputs(session, rounds.circuit().info(), form, rounds.lanes(), inputs, shared);
   MaterialReader material(source, wanted);

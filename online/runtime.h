@@ -25,7 +25,7 @@
 namespace tinyot::online {
 
 struct RunResult {
-  InputValues outputs;     // by output bundle; absent where this party does not receive it
+  BundleValues outputs;    // by output bundle; absent where this party does not receive it
   SharedOutputs shared;    // by output bundle; of those that no party receives
   std::uint64_t ands = 0;  // of all lanes
   std::uint64_t xors = 0;
@@ -60,7 +60,7 @@ std::size_t window_for(std::size_t lanes);
 // returned; OutOfMaterial; NetworkError.
 RunResult run_circuit(checks::Session& session, material::Source& source,
                       const MaterialCounts& wanted, MaterialForm form,
-                      circuit::CircuitRounds& rounds, const InputValues& inputs,
+                      circuit::CircuitRounds& rounds, const BundleValues& inputs,
                       const SharedInputs& shared = {}, const RunProgress& progress = {});
 
 }  // namespace tinyot::online

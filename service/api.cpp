@@ -83,16 +83,6 @@ std::shared_ptr<grpc::ServerCredentials> credentials_from(const TlsFiles& tls) {
   return credentials;
 }
 
-// Of all lanes, each padded to whole bytes.
-SecretVector<std::byte> bits_of(const online::BundleValues& values) {
-  SecretVector<std::byte> bits;
-  for (const BitVector& value : values) {
-    const auto bytes = value.bytes();
-    bits.insert(bits.end(), bytes.begin(), bytes.end());
-  }
-  return bits;
-}
-
 class PartyService final : public v1::Party::Service {
  public:
   PartyService(const config::Daemon& config, Jobs& jobs, const service::Peers& peers,
@@ -239,7 +229,7 @@ class PartyService final : public v1::Party::Service {
     if (const auto reason = peer.refusal(submission.job().id(), terms))
       return failure(grpc::StatusCode::PERMISSION_DENIED, ErrorClass::Usage, *reason);
     auto inputs =
-        std::make_shared<const online::InputValues>(submission.inputs(circuit, peer.me()));
+        std::make_shared<const online::BundleValues>(submission.inputs(circuit, peer.me()));
     if (const auto reason = peer.too_large(circuit))
       return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, *reason);
     const SharedJob job =
@@ -270,11 +260,11 @@ class PartyService final : public v1::Party::Service {
   }
 
   bool write_outputs(const Job& job, grpc::ServerWriter<v1::ResultPart>& parts) const {
-    const online::InputValues& outputs = jobs_.outputs(job);
+    const online::BundleValues& outputs = jobs_.outputs(job);
     const auto& bundles = job.request().circuit.info().outputs;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i]) continue;
-      const SecretVector<std::byte> bits = bits_of(*outputs[i]);
+      const std::span<const std::byte> bits = outputs[i]->bytes();
       std::size_t at = 0;
       do {
         v1::ResultPart part;

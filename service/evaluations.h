@@ -34,7 +34,7 @@ class Evaluations {
   // A job of this party, on a connection and the material of a session.
   struct Order {
     SharedJob job;
-    std::shared_ptr<const online::InputValues> inputs;
+    std::shared_ptr<const online::BundleValues> inputs;
     std::uint64_t group = 0, session = 0;
   };
   // Exactly one of report and error is set.

@@ -3,11 +3,10 @@
 namespace tinyot::service {
 namespace {
 
-std::uint64_t bytes_of(const online::InputValues& values) {
+std::uint64_t bytes_of(const online::BundleValues& values) {
   std::uint64_t bytes = 0;
   for (const auto& bundle : values)
-    if (bundle)
-      for (const BitVector& value : *bundle) bytes += bytes_of_value(value.size());
+    if (bundle) bytes += bytes_of_values(bundle->lanes(), bundle->bits());
   return bytes;
 }
 
@@ -17,11 +16,11 @@ double seconds_between(Jobs::Clock::time_point begin, Jobs::Clock::time_point en
 
 }  // namespace
 
-std::uint64_t bytes_of_value(std::uint64_t bits) {
+std::uint64_t bytes_of_values(std::uint64_t lanes, std::uint64_t bits) {
   // Memory for secrets is aligned to 64 bytes; so many are added to find it again.
   constexpr std::uint64_t kAlignment = 64, kOfAllocation = 32;
-  const std::uint64_t bytes = words_for(bits) * sizeof(std::uint64_t);
-  return sizeof(BitVector) + (bytes + kAlignment - 1) / kAlignment * kAlignment + kOfAllocation;
+  const std::uint64_t bytes = lanes * bytes_for(bits);
+  return sizeof(LaneMatrix) + (bytes + kAlignment - 1) / kAlignment * kAlignment + kOfAllocation;
 }
 
 JobError current_error() {
@@ -66,7 +65,7 @@ void Jobs::set_state(Job& job, JobState state) {
   if (!has_ended(job.status_.state)) job.status_.state = state;
 }
 
-std::shared_ptr<const online::InputValues> Jobs::inputs(const Job& job) const {
+std::shared_ptr<const online::BundleValues> Jobs::inputs(const Job& job) const {
   const std::lock_guard lock(mutex_);
   return job.request_.inputs;
 }
@@ -110,7 +109,7 @@ bool Jobs::wait(const Job& job, Clock::time_point until) const {
   return changed_.wait_until(lock, until, [&] { return has_ended(job.status_.state); });
 }
 
-const online::InputValues& Jobs::outputs(const Job& job) const {
+const online::BundleValues& Jobs::outputs(const Job& job) const {
   const std::lock_guard lock(mutex_);
   return job.outputs_;
 }

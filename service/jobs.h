@@ -26,8 +26,8 @@ struct JobError {
 // The current exception, in a catch block.
 JobError current_error();
 
-// What a value of so many bits takes in memory.
-std::uint64_t bytes_of_value(std::uint64_t bits);
+// What the values of a bundle take in memory.
+std::uint64_t bytes_of_values(std::uint64_t lanes, std::uint64_t bits);
 
 enum class JobState { WaitingForPeer, Queued, Running, Done, Failed, Cancelled };
 constexpr bool has_ended(JobState state) { return state >= JobState::Done; }
@@ -36,7 +36,7 @@ struct JobRequest {
   std::string id, peer;
   engine::LoadedCircuit circuit;
   wire::Terms terms;
-  std::shared_ptr<const online::InputValues> inputs;
+  std::shared_ptr<const online::BundleValues> inputs;
   std::uint64_t circuit_bytes = 0;  // of a circuit file, which the circuit keeps
 };
 
@@ -65,7 +65,7 @@ class Job {
 
   JobRequest request_;
   JobStatus status_;
-  online::InputValues outputs_;
+  online::BundleValues outputs_;
   std::uint64_t bytes_ = 0;
   Clock::time_point submitted_ = Clock::now(), ended_{};
 };
@@ -106,7 +106,7 @@ class Jobs {
   JobStatus status(const Job& job) const;
   void set_state(Job& job, JobState state);
   // Null once the job has ended.
-  std::shared_ptr<const online::InputValues> inputs(const Job& job) const;
+  std::shared_ptr<const online::BundleValues> inputs(const Job& job) const;
   // Of a job that has ended nothing changes any more; these return whether it had not.
   bool finish(Job& job, online::RunResult result, double evaluation_s, const std::string& session);
   bool fail(Job& job, JobError error);
@@ -115,7 +115,7 @@ class Jobs {
   // Waits until the job has ended; false at `until`.
   bool wait(const Job& job, Clock::time_point until) const;
   // Outputs of a job that is done, by output bundle; they stay as long as the job is shared.
-  const online::InputValues& outputs(const Job& job) const;
+  const online::BundleValues& outputs(const Job& job) const;
   void forget(const Job& job);
 
   // Drops results that have been kept long enough, and returns the jobs that have waited for too

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/lane_bits.h"
 #include "circuitgen/formats/values.h"
 #include "service/configuration.h"
 
@@ -112,37 +113,33 @@ engine::LoadedCircuit Submission::circuit() {
   throw UsageError("there is no circuit '" + job_.circuit() + "'");
 }
 
-online::BundleValues Submission::from_bits(const circuit::InputBundle& bundle, std::size_t lanes,
-                                           std::span<const std::byte> bits) {
+LaneMatrix Submission::from_bits(const circuit::InputBundle& bundle, std::size_t lanes,
+                                 std::span<const std::byte> bits) {
   const std::size_t bytes = bytes_for(bundle.bits);
   if (bits.size() != lanes * bytes)
     throw UsageError("input " + bundle.name + ": " + std::to_string(bits.size()) +
                      " bytes given, " + std::to_string(lanes * bytes) + " expected");
-  online::BundleValues values;
-  values.reserve(lanes);
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    BitVector value(bundle.bits);
-    if (bytes > 0) std::memcpy(value.bytes().data(), bits.data() + lane * bytes, bytes);
-    if (!value.clear_padding())
+  LaneMatrix values(lanes, bundle.bits);
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    if (!values.assign(lane, bits.subspan(lane * bytes, bytes)))
       throw UsageError("input " + bundle.name + ": bits are set beyond the " +
                        std::to_string(bundle.bits) + " of a value");
-    values.push_back(std::move(value));
-  }
   return values;
 }
 
-online::BundleValues Submission::from_numbers(const circuit::InputBundle& bundle, std::size_t lanes,
-                                              const Given& given) {
+LaneMatrix Submission::from_numbers(const circuit::InputBundle& bundle, std::size_t lanes,
+                                    const Given& given) {
   if (given.ends.size() != lanes)
     throw UsageError("input " + bundle.name + ": " + std::to_string(given.ends.size()) +
                      " values given, " + std::to_string(lanes) + " expected");
-  online::BundleValues values;
-  values.reserve(lanes);
+  LaneMatrix values(lanes, bundle.bits);
   std::size_t begin = 0;
-  for (const std::size_t end : given.ends) {
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const std::size_t end = given.ends[lane];
     try {
-      values.push_back(circuit::parse_value(view_of(given.numbers).substr(begin, end - begin),
-                                            bundle.bits, bundle.format, false));
+      set_lane(values, lane,
+               circuit::parse_value(view_of(given.numbers).substr(begin, end - begin), bundle.bits,
+                                    bundle.format, false));
     } catch (const UsageError& error) {
       throw UsageError("input " + bundle.name + ": " + error.what());
     }
@@ -151,7 +148,7 @@ online::BundleValues Submission::from_numbers(const circuit::InputBundle& bundle
   return values;
 }
 
-online::InputValues Submission::inputs(const engine::LoadedCircuit& circuit, Party me) {
+online::BundleValues Submission::inputs(const engine::LoadedCircuit& circuit, Party me) {
   const auto& bundles = circuit.info().inputs;
   for (const auto& [name, given] : inputs_) {
     const auto bundle = std::ranges::find(bundles, name, &circuit::InputBundle::name);
@@ -160,7 +157,7 @@ online::InputValues Submission::inputs(const engine::LoadedCircuit& circuit, Par
     if (bundle->owner != me)
       throw UsageError("input " + name + " does not belong to this party, " + letter(me));
   }
-  online::InputValues values(bundles.size());
+  online::BundleValues values(bundles.size());
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     if (bundles[i].owner != me) continue;
     const auto given = inputs_.find(bundles[i].name);
@@ -168,7 +165,7 @@ online::InputValues Submission::inputs(const engine::LoadedCircuit& circuit, Par
       throw UsageError("input " + bundles[i].name + " of this party, " +
                        std::string(1, letter(me)) + ", is missing");
     const std::size_t lanes = bundles[i].same_in_all_lanes ? 1 : circuit.lanes();
-    share_.take(lanes * bytes_of_value(bundles[i].bits));
+    share_.take(bytes_of_values(lanes, bundles[i].bits));
     values[i] = given->second.ends.empty() ? from_bits(bundles[i], lanes, given->second.bits)
                                            : from_numbers(bundles[i], lanes, given->second);
   }

@@ -29,7 +29,7 @@ class Submission {
   engine::LoadedCircuit circuit();
   // The values of `me`'s input bundles, all of them and no others. Fails: UsageError naming the
   // bundle, never the value.
-  online::InputValues inputs(const engine::LoadedCircuit& circuit, Party me);
+  online::BundleValues inputs(const engine::LoadedCircuit& circuit, Party me);
 
  private:
   struct Given {
@@ -38,10 +38,10 @@ class Submission {
     SecretText numbers;
     std::vector<std::size_t> ends;
   };
-  static online::BundleValues from_bits(const circuit::InputBundle& bundle, std::size_t lanes,
-                                        std::span<const std::byte> bits);
-  static online::BundleValues from_numbers(const circuit::InputBundle& bundle, std::size_t lanes,
-                                           const Given& given);
+  static LaneMatrix from_bits(const circuit::InputBundle& bundle, std::size_t lanes,
+                              std::span<const std::byte> bits);
+  static LaneMatrix from_numbers(const circuit::InputBundle& bundle, std::size_t lanes,
+                                 const Given& given);
 
   std::uint64_t bytes_max_, bytes_ = 0, circuit_bytes_ = 0;
   MemoryBudget& budget_;

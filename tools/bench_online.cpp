@@ -193,7 +193,7 @@ std::vector<Row> rows_from(const CommandLine& line) {
 }  // namespace
 
 void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const Json& report) {
-  std::vector<circuit::LaneValues> inputs;
+  std::vector<LaneMatrix> inputs;
   for (auto& values : parse_inputs(circuit, texts)) inputs.push_back(std::move(*values));
   const auto wanted = circuit::evaluate(circuit.circuit(), circuit.lanes(), inputs);
   for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -115,7 +115,7 @@ int circuit_eval(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
   auto given = parse_inputs(circuit, read_inputs(line.list("input")));
-  std::vector<circuit::LaneValues> inputs;
+  std::vector<LaneMatrix> inputs;
   std::vector<std::string> missing;
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (given[i])

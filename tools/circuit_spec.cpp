@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/lane_bits.h"
 #include "checks/session.h"
 #include "circuitgen/formats/circuit_file.h"
 #include "circuitgen/formats/values.h"
@@ -199,7 +200,7 @@ std::size_t NamedCircuit::output_index(const std::string& name) const {
   return index_of(info().outputs, name, "output", info().name);
 }
 
-circuit::LaneValues NamedCircuit::parse(std::size_t input, std::string_view text) const {
+LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
   const circuit::InputBundle& bundle = info().inputs[input];
   const std::size_t wanted = bundle.same_in_all_lanes ? 1 : lanes(), digits = bundle.bits / 4;
   std::vector<std::string_view> pieces = split_values(text);
@@ -213,10 +214,11 @@ circuit::LaneValues NamedCircuit::parse(std::size_t input, std::string_view text
                      (bundle.format == circuit::ValueFormat::Bytes
                           ? " of " + std::to_string(digits) + " hex digits each"
                           : ""));
-  circuit::LaneValues values;
-  for (const std::string_view piece : pieces) {
+  LaneMatrix values(wanted, bundle.bits);
+  for (std::size_t lane = 0; lane < wanted; ++lane) {
     try {
-      values.push_back(circuit::parse_value(piece, bundle.bits, bundle.format, msb_first_));
+      set_lane(values, lane,
+               circuit::parse_value(pieces[lane], bundle.bits, bundle.format, msb_first_));
     } catch (const UsageError& error) {
       throw UsageError("input " + bundle.name + ": " + error.what(), error.remedy());
     }
@@ -224,11 +226,11 @@ circuit::LaneValues NamedCircuit::parse(std::size_t input, std::string_view text
   return values;
 }
 
-Json NamedCircuit::print(std::size_t output, const circuit::LaneValues& values) const {
+Json NamedCircuit::print(std::size_t output, const LaneMatrix& values) const {
   const circuit::OutputBundle& bundle = info().outputs[output];
   std::vector<std::string> texts;
-  for (const BitVector& value : values)
-    texts.push_back(circuit::print_value(value, bundle.format, msb_first_, base_));
+  for (std::size_t lane = 0; lane < values.lanes(); ++lane)
+    texts.push_back(circuit::print_value(to_bits(values[lane]), bundle.format, msb_first_, base_));
   if (list_of_lanes_) return texts;
   std::string all;
   for (const std::string& text : texts) all += text;
@@ -252,9 +254,9 @@ InputTexts read_inputs(const std::vector<std::string>& assignments) {
   return texts;
 }
 
-std::vector<std::optional<circuit::LaneValues>> parse_inputs(const NamedCircuit& circuit,
-                                                             const InputTexts& texts) {
-  std::vector<std::optional<circuit::LaneValues>> values(circuit.info().inputs.size());
+std::vector<std::optional<LaneMatrix>> parse_inputs(const NamedCircuit& circuit,
+                                                    const InputTexts& texts) {
+  std::vector<std::optional<LaneMatrix>> values(circuit.info().inputs.size());
   for (const auto& [name, text] : texts) {
     const std::size_t index = circuit.input_index(name);
     values[index] = circuit.parse(index, view_of(text));

@@ -59,10 +59,10 @@ class NamedCircuit : public engine::LoadedCircuit {
   // Values of one bundle from text: one value, or as many as there are lanes, separated by commas
   // or line ends; with blocks also all of them in one hex string.  Fails: UsageError naming the
   // bundle, never the value.
-  circuit::LaneValues parse(std::size_t input, std::string_view text) const;
+  LaneMatrix parse(std::size_t input, std::string_view text) const;
 
   // The reverse of parse: a list with --lanes, otherwise a string (with blocks, of all of them).
-  Json print(std::size_t output, const circuit::LaneValues& values) const;
+  Json print(std::size_t output, const LaneMatrix& values) const;
 
  private:
   bool list_of_lanes_, blocks_ = false, msb_first_;
@@ -80,7 +80,7 @@ using InputTexts = std::map<std::string, SecretText>;
 InputTexts read_inputs(const std::vector<std::string>& assignments);
 
 // Parsed values for each input bundle that is named; absent for the others.
-std::vector<std::optional<circuit::LaneValues>> parse_inputs(const NamedCircuit& circuit,
-                                                             const InputTexts& texts);
+std::vector<std::optional<LaneMatrix>> parse_inputs(const NamedCircuit& circuit,
+                                                    const InputTexts& texts);
 
 }  // namespace tinyot::tools

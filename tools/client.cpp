@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/lane_bits.h"
 #include "tools/client_connection.h"
 #include "tools/client_report.h"
 #include "tools/log.h"
@@ -78,16 +79,18 @@ class OutputFormat {
   Json print(const RemoteOutput& output, std::size_t lanes) const {
     if (circuit_ != nullptr) {
       const std::size_t index = circuit_->output_index(output.name);
-      if (circuit_->info().outputs[index].bits != output.bits || circuit_->lanes() != lanes)
-        throw UsageError("output " + output.name + " has " + std::to_string(output.bits) +
+      if (circuit_->info().outputs[index].bits != output.values.bits() ||
+          circuit_->lanes() != lanes)
+        throw UsageError("output " + output.name + " has " + std::to_string(output.values.bits()) +
                          " bits in each of " + std::to_string(lanes) +
                          " lanes, unlike that of the circuit given: give the job's --circuit, "
                          "--lanes or --blocks");
       return circuit_->print(index, output.values);
     }
     std::vector<std::string> texts;
-    for (const BitVector& value : output.values)
-      texts.push_back(circuit::print_value(value, output.format, false, base_));
+    for (std::size_t lane = 0; lane < output.values.lanes(); ++lane)
+      texts.push_back(
+          circuit::print_value(to_bits(output.values[lane]), output.format, false, base_));
     return texts.size() == 1 ? Json(texts[0]) : Json(texts);
   }
 
@@ -146,7 +149,7 @@ DaemonConnection::Wait wait_from(const CommandLine& line) {
 struct Submission {
   CircuitSpec spec;
   NamedCircuit circuit;
-  std::vector<std::optional<circuit::LaneValues>> inputs;
+  std::vector<std::optional<LaneMatrix>> inputs;
 
   explicit Submission(const CommandLine& line)
       : spec(circuit_spec_from(line, line.text("circuit"))), circuit(spec),

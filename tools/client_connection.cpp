@@ -123,29 +123,22 @@ bool send_file(const std::string& path, Requests& requests) {
 }
 
 // Each value is padded to whole bytes. As send_file.
-bool send_input(const std::string& name, const circuit::LaneValues& values, Requests& requests) {
+bool send_input(const std::string& name, const LaneMatrix& values, Requests& requests) {
   v1::SubmitRequest request;
   v1::Input& input = *request.add_inputs();
   input.set_name(name);
   std::string& bits = *input.mutable_bits();
-  std::size_t left = values.empty() ? 0 : values.size() * bytes_for(values.front().size());
+  std::span<const std::byte> bytes = values.bytes();
   // Not moved when it grows, which would leave a copy.
-  bits.reserve(std::min(left, kPartBytesMax));
-  const auto send_part = [&] {
+  bits.reserve(std::min(bytes.size(), kPartBytesMax));
+  do {
+    const std::size_t count = std::min(kPartBytesMax, bytes.size());
+    bits.assign(reinterpret_cast<const char*>(bytes.data()), count);
+    bytes = bytes.subspan(count);
     const bool is_sent = requests.Write(request);
     wipe_text(bits);
-    return is_sent;
-  };
-  if (left == 0) return send_part();
-  for (const BitVector& value : values) {
-    for (auto bytes = value.bytes(); !bytes.empty();) {
-      const std::size_t count = std::min(kPartBytesMax - bits.size(), bytes.size());
-      bits.append(reinterpret_cast<const char*>(bytes.data()), count);
-      bytes = bytes.subspan(count);
-      left -= count;
-      if ((bits.size() == kPartBytesMax || left == 0) && !send_part()) return false;
-    }
-  }
+    if (!is_sent) return false;
+  } while (!bytes.empty());
   return true;
 }
 
@@ -204,12 +197,12 @@ class ResultParts {
       throw CommandError("the daemon sent " + std::to_string(bits.bytes.size()) +
                          " bytes for output " + bits.name + ", not " +
                          std::to_string(job_->lanes * bytes));
-    RemoteOutput output{bits.name, bits.per_value, bits.format, {}};
-    for (std::size_t lane = 0; lane < job_->lanes; ++lane) {
-      BitVector& value = output.values.emplace_back(bits.per_value);
-      if (bytes > 0) std::memcpy(value.bytes().data(), bits.bytes.data() + lane * bytes, bytes);
-      value.clear_padding();
-    }
+    RemoteOutput output{bits.name, bits.format, {job_->lanes, bits.per_value}};
+    for (std::size_t lane = 0; lane < job_->lanes; ++lane)
+      if (!output.values.assign(lane,
+                                std::as_bytes(std::span(bits.bytes)).subspan(lane * bytes, bytes)))
+        throw CommandError("the daemon sent bits of output " + bits.name + " beyond the " +
+                           std::to_string(bits.per_value) + " of a value");
     return output;
   }
 

@@ -44,9 +44,8 @@ struct RemoteJob {
 
 struct RemoteOutput {
   std::string name;
-  std::uint32_t bits;  // of each value
   circuit::ValueFormat format;
-  circuit::LaneValues values;
+  LaneMatrix values;
 };
 
 struct RemoteResult {
@@ -57,8 +56,8 @@ struct RemoteResult {
 struct NewRemoteJob {
   std::string id, peer;  // no peer: the only one
   const CircuitSpec& spec;
-  const NamedCircuit& circuit;                                    // of this specification
-  const std::vector<std::optional<circuit::LaneValues>>& inputs;  // those given
+  const NamedCircuit& circuit;                           // of this specification
+  const std::vector<std::optional<LaneMatrix>>& inputs;  // those given
 };
 
 class DaemonConnection {

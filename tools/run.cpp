@@ -12,8 +12,7 @@ namespace {
 constexpr std::uint64_t kLiveUnit = std::uint64_t{1} << 19;
 
 // This party's values, all of them and no others.
-std::vector<std::optional<online::BundleValues>> my_values(const NamedCircuit& circuit,
-                                                           const RunJob& job) {
+std::vector<std::optional<LaneMatrix>> my_values(const NamedCircuit& circuit, const RunJob& job) {
   auto values = parse_inputs(circuit, job.inputs);
   std::vector<std::string> missing, foreign;
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -16,13 +16,14 @@ Values evaluate(const Circuit& circuit, const Values& inputs, std::size_t lanes)
   const CircuitInfo& info = circuit.info();
   check_lanes(lanes);
   check_names(info, inputs);
-  std::vector<LaneValues> values;
+  std::vector<LaneMatrix> values;
   for (const InputBundle& bundle : info.inputs) {
     if (!inputs.contains(bundle.name)) throw UsageError("input " + bundle.name + " is missing");
     values.push_back(bundle_values(bundle, lanes, inputs));
   }
-  std::vector<LaneValues> outputs = evaluate(circuit, lanes, values);
-  return output_values(info, {outputs.begin(), outputs.end()});
+  std::vector<LaneMatrix> outputs = evaluate(circuit, lanes, values);
+  return output_values(
+      info, {std::make_move_iterator(outputs.begin()), std::make_move_iterator(outputs.end())});
 }
 
 }  // namespace tinyot::circuit

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "engine/api/state.h"
 #include "engine/connection.h"
+#include "offline/parameters.h"
 #include "offline/softspoken/ot_extension.h"
 #include "tinyot/parameters.h"
 
@@ -58,7 +59,8 @@ void require_equal(std::size_t x, std::size_t y) {
 BitVector unpacked(std::span<const std::byte> choices, std::size_t count) {
   require(choices.size() == (count + 7) / 8, "the choices are not ceil(n / 8) bytes");
   BitVector bits(count);
-  for (std::size_t i = 0; i < count; ++i) bits.put(i, packed_bit(choices, i));
+  std::ranges::copy(choices, bits.bytes().begin());
+  bits.clear_padding();
   return bits;
 }
 

@@ -19,7 +19,7 @@ engine::RunRequest engine_request(const RunRequest& request) {
 
 RunResult result_of(const circuit::CircuitInfo& info, engine::RunReport& report) {
   RunResult result;
-  result.outputs = output_values(info, report.result.outputs);
+  result.outputs = output_values(info, std::move(report.result.outputs));
   result.ands = report.result.ands;
   result.xors = report.result.xors;
   result.and_rounds = report.result.and_rounds;
@@ -38,7 +38,7 @@ RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const 
     if (!bundle.owner)
       throw UsageError("input " + bundle.name +
                        " takes a shared value of an earlier circuit: use an Evaluator");
-  const online::InputValues values = input_values(info, request.party, lanes, inputs);
+  const online::BundleValues values = input_values(info, request.party, lanes, inputs);
   const engine::RunRequest job = engine_request(request);
   if (job.live.has_value() != job.stores.empty())
     throw UsageError("a run needs either stores or live parameters, not both");
@@ -55,7 +55,7 @@ struct Evaluator::State {
     evaluator.emplace(engine_request(request), cancel);
   }
   // A failure closes the connection at once: the peer may be waiting.
-  engine::RunReport run(const engine::LoadedCircuit& circuit, const online::InputValues& inputs,
+  engine::RunReport run(const engine::LoadedCircuit& circuit, const online::BundleValues& inputs,
                         const std::vector<engine::Evaluator::Shared>& shared,
                         const std::string& label) {
     try {
@@ -80,7 +80,7 @@ RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
                          const SharedInputs& shared, std::size_t lanes, const std::string& label) {
   require(state_->evaluator.has_value(), "the connection has ended with an error");
   const circuit::CircuitInfo& info = circuit.info();
-  const online::InputValues values = input_values(info, state_->party, lanes, inputs);
+  const online::BundleValues values = input_values(info, state_->party, lanes, inputs);
   std::vector<engine::Evaluator::Shared> continued;
   for (const circuit::InputBundle& bundle : info.inputs) {
     continued.emplace_back();

@@ -1,10 +1,6 @@
 // The state of the public classes. Internal to this folder.
 #pragma once
 
-#include <map>
-
-#include "base/bit_vector.h"
-#include "base/secret.h"
 #include "engine/circuit_source.h"
 #include "engine/endpoint.h"
 #include "online/inputs.h"
@@ -22,28 +18,19 @@ struct Endpoint::State {
   bool plaintext_allowed = false;
 };
 
-struct Values::State {
-  std::map<std::string, std::vector<SecretVector<std::byte>>> values;
-};
-
 // Fails: UsageError for plain TCP on a non-loopback address, unless it is allowed.
 engine::Endpoint engine_endpoint(const Endpoint& endpoint);
 
 std::optional<storage::StoreKey> read_key(const std::optional<std::filesystem::path>& file);
 
-// Bit `bit` of a packed value (tinyot/values.h).
-inline bool packed_bit(std::span<const std::byte> bytes, std::size_t bit) {
-  return ((std::to_integer<unsigned>(bytes[bit / 8]) >> (bit % 8)) & 1) != 0;
-}
-
 // Fails, these four: UsageError naming the bundle, for values that are missing, superfluous or of
 // the wrong shape.
 void check_lanes(std::size_t lanes);
 void check_names(const circuit::CircuitInfo& info, const Values& values);
-online::BundleValues bundle_values(const circuit::InputBundle& bundle, std::size_t lanes,
-                                   const Values& values);
-online::InputValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
-                                 const Values& values);
-Values output_values(const circuit::CircuitInfo& info, const online::InputValues& outputs);
+LaneMatrix bundle_values(const circuit::InputBundle& bundle, std::size_t lanes,
+                         const Values& values);
+online::BundleValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
+                                  const Values& values);
+Values output_values(const circuit::CircuitInfo& info, online::BundleValues outputs);
 
 }  // namespace tinyot

@@ -8,56 +8,51 @@ namespace {
 
 constexpr std::size_t kWordBytes = 8;
 
-SecretVector<std::byte> bytes_of(std::uint64_t integer) {
-  SecretVector<std::byte> bytes(kWordBytes);
-  for (std::size_t i = 0; i < kWordBytes; ++i)
-    bytes[i] = static_cast<std::byte>(integer >> (8 * i));
-  return bytes;
-}
-
 }  // namespace
-
-Values::Values() : state_(std::make_unique<State>()) {}
-Values::Values(const Values& other) : state_(std::make_unique<State>(*other.state_)) {}
-Values::Values(Values&& other) noexcept = default;
-Values& Values::operator=(Values other) noexcept {
-  state_.swap(other.state_);
-  return *this;
-}
-Values::~Values() = default;
 
 Values& Values::set(const std::string& name, std::uint64_t integer) {
   return set(name, std::span(&integer, 1));
 }
 
 Values& Values::set(const std::string& name, std::span<const std::uint64_t> integers) {
-  std::vector<SecretVector<std::byte>>& lanes = state_->values[name];
-  lanes.clear();
-  for (const std::uint64_t integer : integers) lanes.push_back(bytes_of(integer));
+  LaneMatrix values(integers.size(), 8 * kWordBytes);
+  for (std::size_t lane = 0; lane < integers.size(); ++lane)
+    for (std::size_t bit = 0; bit < 8 * kWordBytes; ++bit)
+      values[lane].put(bit, ((integers[lane] >> bit) & 1) != 0);
+  return set(name, std::move(values));
+}
+
+Values& Values::set(const std::string& name, LaneMatrix values) {
+  values_.insert_or_assign(name, std::move(values));
   return *this;
 }
 
 Values& Values::add(const std::string& name, std::span<const std::byte> bytes) {
-  state_->values[name].emplace_back(bytes.begin(), bytes.end());
+  LaneMatrix& values = values_.try_emplace(name, 0, 8 * bytes.size()).first->second;
+  require(values.bits() == 8 * bytes.size() && values.append(bytes),
+          "the values of a bundle have different numbers of bytes");
   return *this;
 }
 
 std::vector<std::string> Values::names() const {
   std::vector<std::string> names;
-  for (const auto& [name, lanes] : state_->values) names.push_back(name);
+  for (const auto& [name, values] : values_) names.push_back(name);
   return names;
 }
 
-bool Values::contains(const std::string& name) const { return state_->values.contains(name); }
+const LaneMatrix& Values::at(const std::string& name) const {
+  const auto found = values_.find(name);
+  require(found != values_.end(), "there is no such value");
+  return found->second;
+}
 
 std::size_t Values::lanes(const std::string& name) const {
-  const auto found = state_->values.find(name);
-  return found == state_->values.end() ? 0 : found->second.size();
+  const auto found = values_.find(name);
+  return found == values_.end() ? 0 : found->second.lanes();
 }
 
 std::span<const std::byte> Values::bytes(const std::string& name, std::size_t lane) const {
-  require(lane < lanes(name), "there is no such value");
-  return state_->values.at(name)[lane];
+  return at(name)[lane].bytes();
 }
 
 std::uint64_t Values::integer(const std::string& name, std::size_t lane) const {
@@ -70,24 +65,19 @@ std::uint64_t Values::integer(const std::string& name, std::size_t lane) const {
   return integer;
 }
 
-online::BundleValues bundle_values(const circuit::InputBundle& bundle, std::size_t lanes,
-                                   const Values& values) {
+LaneMatrix bundle_values(const circuit::InputBundle& bundle, std::size_t lanes,
+                         const Values& values) {
   const std::size_t count = bundle.same_in_all_lanes ? 1 : lanes;
   if (values.lanes(bundle.name) != count)
     throw UsageError("input " + bundle.name + " has " + std::to_string(values.lanes(bundle.name)) +
                      " values instead of " + std::to_string(count));
-  online::BundleValues result(count, BitVector(bundle.bits));
-  for (std::size_t lane = 0; lane < count; ++lane) {
-    const auto bytes = values.bytes(bundle.name, lane);
-    for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
-      const bool value = packed_bit(bytes, bit);
-      if (bit < bundle.bits)
-        result[lane].put(bit, value);
-      else if (value)
-        throw UsageError("a value of input " + bundle.name + " has more than " +
-                         std::to_string(bundle.bits) + " bits");
-    }
-  }
+  const LaneMatrix& given = values.at(bundle.name);
+  if (given.bits() == bundle.bits) return given;
+  LaneMatrix result(count, bundle.bits);
+  for (std::size_t lane = 0; lane < count; ++lane)
+    if (!result.assign(lane, given[lane].bytes()))
+      throw UsageError("a value of input " + bundle.name + " has more than " +
+                       std::to_string(bundle.bits) + " bits");
   return result;
 }
 
@@ -102,10 +92,10 @@ void check_names(const circuit::CircuitInfo& info, const Values& values) {
       throw UsageError("the circuit has no input " + name);
 }
 
-online::InputValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
-                                 const Values& values) {
+online::BundleValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
+                                  const Values& values) {
   check_lanes(lanes);
-  online::InputValues result(info.inputs.size());
+  online::BundleValues result(info.inputs.size());
   for (std::size_t b = 0; b < info.inputs.size(); ++b) {
     const circuit::InputBundle& bundle = info.inputs[b];
     const bool is_mine = bundle.owner == party, is_given = values.contains(bundle.name);
@@ -117,18 +107,10 @@ online::InputValues input_values(const circuit::CircuitInfo& info, Party party, 
   return result;
 }
 
-Values output_values(const circuit::CircuitInfo& info, const online::InputValues& outputs) {
+Values output_values(const circuit::CircuitInfo& info, online::BundleValues outputs) {
   Values values;
-  for (std::size_t b = 0; b < info.outputs.size(); ++b) {
-    if (!outputs[b]) continue;
-    for (const BitVector& value : *outputs[b]) {
-      SecretVector<std::byte> bytes((value.size() + 7) / 8);
-      std::ranges::fill(bytes, std::byte{0});
-      for (std::size_t bit = 0; bit < value.size(); ++bit)
-        bytes[bit / 8] |= static_cast<std::byte>(unsigned{value[bit]} << (bit % 8));
-      values.add(info.outputs[b].name, bytes);
-    }
-  }
+  for (std::size_t b = 0; b < info.outputs.size(); ++b)
+    if (outputs[b]) values.set(info.outputs[b].name, std::move(*outputs[b]));
   return values;
 }
 

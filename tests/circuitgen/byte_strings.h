@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "circuitgen/evaluate.h"
 #include "circuitgen/generators/registry.h"
+#include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "circuitgen/evaluate.h"
 #include "circuitgen/formats/circuit_file.h"
 #include "circuitgen/formats/values.h"
+#include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "circuitgen/evaluate.h"
+#include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
 #include "tinyot/circuit/gate.h"
 

@@ -1,10 +1,9 @@
-#include "circuitgen/evaluate.h"
-
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "circuitgen/cost.h"
 #include "circuits.h"
+#include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {

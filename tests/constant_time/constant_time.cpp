@@ -11,6 +11,7 @@
 #include <exception>
 #include <thread>
 
+#include "base/lane_bits.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/generators/family.h"
 #include "material/pipe.h"
@@ -81,9 +82,10 @@ void run_party(Party me, const offline::SecurityParameters& params, Channel& cha
 
   const auto circuit = small_circuit();
   const CircuitCost cost = cost_of(*circuit);
-  InputValues inputs(2);
-  BundleValues& mine = inputs[static_cast<std::size_t>(me)].emplace();
-  for (std::size_t lane = 0; lane < kLanes; ++lane) mine.push_back(session.rng().bits(kBits));
+  BundleValues inputs(2);
+  LaneMatrix& mine = inputs[static_cast<std::size_t>(me)].emplace(kLanes, kBits);
+  for (std::size_t lane = 0; lane < kLanes; ++lane)
+    set_lane(mine, lane, session.rng().bits(kBits));
   CircuitRounds rounds(*circuit, cost.gates(), kLanes, 1024);
   run_circuit(session, pipe,
               material_for(circuit->info(), cost.ands_of(kLanes), params.material(), kLanes),

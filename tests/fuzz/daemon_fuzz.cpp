@@ -62,7 +62,7 @@ void try_submission(std::string_view text) {
   const engine::LoadedCircuit circuit = submission.circuit();
   (void)terms_of(circuit);
   for (const Party me : {Party::A, Party::B}) {
-    const online::InputValues values = submission.inputs(circuit, me);
+    const online::BundleValues values = submission.inputs(circuit, me);
     ENSURE(values.size() == circuit.info().inputs.size());
   }
 }

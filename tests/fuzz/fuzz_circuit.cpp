@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "circuitgen/evaluate.h"
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/formats/file_description.h"
+#include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::fuzz {

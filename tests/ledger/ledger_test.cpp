@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdio>
 
+#include "base/lane_bits.h"
 #include "crypto/use_ledger.h"
 #include "net/tcp.h"
 #include "offline/unit/preprocessor.h"
@@ -94,13 +95,13 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
     const MaterialCounts wanted = material_for(circuit.info(), cost.ands_of(kLanes), form, kLanes);
     Reservation reservation = store.reserve({}, wanted);
     CircuitRounds rounds(circuit, cost.gates(), kLanes, window_for(kLanes));
-    InputValues inputs;
+    BundleValues inputs;
     for (const InputBundle& bundle : circuit.info().inputs) {
       inputs.emplace_back();
       if (bundle.owner != session.me()) continue;
-      inputs.back().emplace();
-      for (std::size_t lane = 0; lane < (bundle.same_in_all_lanes ? 1 : kLanes); ++lane)
-        inputs.back()->push_back(session.rng().bits(bundle.bits));
+      LaneMatrix& mine = inputs.back().emplace(bundle.same_in_all_lanes ? 1 : kLanes, bundle.bits);
+      for (std::size_t lane = 0; lane < mine.lanes(); ++lane)
+        set_lane(mine, lane, session.rng().bits(bundle.bits));
     }
     run_circuit(session, reservation, wanted, form, rounds, inputs);
     session.channel().flush();

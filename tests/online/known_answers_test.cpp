@@ -19,7 +19,8 @@ class KnownAnswers : public testing::TestWithParam<MaterialForm> {
   // The first output, which is equal for both parties.
   static LaneValues run(const Circuit& circuit, const Inputs& inputs) {
     const OnlineRun run = run_online({circuit, inputs[0].size(), inputs, GetParam()});
-    LaneValues of_a = run.a.outputs.at(0).value(), of_b = run.b.outputs.at(0).value();
+    LaneValues of_a = values_of(run.a.outputs.at(0).value()),
+               of_b = values_of(run.b.outputs.at(0).value());
     EXPECT_EQ(of_a.size(), of_b.size());
     for (std::size_t lane = 0; lane < of_a.size(); ++lane)
       EXPECT_EQ(print_value(of_a[lane], ValueFormat::Integer, false),

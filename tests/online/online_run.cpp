@@ -28,9 +28,9 @@ Inputs random_inputs(const Circuit& circuit, std::size_t lanes, Rng& rng) {
 
 RunResult run_party(Session& session, material::Source& material, const OnlineJob& job,
                     const SharedInputs& shared) {
-  InputValues mine(job.inputs.size());
+  BundleValues mine(job.inputs.size());
   for (std::size_t b = 0; b < mine.size(); ++b)
-    if (job.circuit.info().inputs[b].owner == session.me()) mine[b] = job.inputs[b];
+    if (job.circuit.info().inputs[b].owner == session.me()) mine[b] = matrix_of(job.inputs[b]);
   const CircuitCost cost = cost_of(job.circuit);
   CircuitRounds rounds(job.circuit, cost.gates(), job.lanes,
                        job.window == 0 ? window_for(job.lanes) : job.window);
@@ -64,9 +64,10 @@ void expect_outputs(const CircuitInfo& info, const RunResult& a, const RunResult
     for (std::size_t bundle = 0; bundle < wanted.size(); ++bundle) {
       ASSERT_EQ(outputs[bundle].has_value(), receives(info.outputs[bundle].to, party));
       if (!outputs[bundle]) continue;
-      ASSERT_EQ(outputs[bundle]->size(), wanted[bundle].size());
-      for (std::size_t lane = 0; lane < wanted[bundle].size(); ++lane)
-        expect_equal((*outputs[bundle])[lane], wanted[bundle][lane]);
+      const LaneValues got = values_of(*outputs[bundle]);
+      ASSERT_EQ(got.size(), wanted[bundle].size());
+      for (std::size_t lane = 0; lane < got.size(); ++lane)
+        expect_equal(got[lane], wanted[bundle][lane]);
     }
   }
 }

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "circuitgen/evaluate.h"
 #include "online/runtime.h"
 #include "tests/support/ideal_dealer.h"
+#include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
 #include "tests/support/two_parties.h"
 

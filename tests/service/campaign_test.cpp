@@ -13,12 +13,12 @@
 #include <random>
 #include <thread>
 
-#include "circuitgen/evaluate.h"
 #include "circuitgen/formats/values.h"
 #include "engine/circuit_source.h"
 #include "tests/reliability/ledger.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
+#include "tests/support/lane_values.h"
 
 namespace tinyot::test {
 namespace {

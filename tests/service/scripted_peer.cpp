@@ -314,10 +314,10 @@ void ScriptedPeer::Worker::evaluate(const std::string& job, const std::string& c
   try {
     if (has_failed_) throw NetworkError("the connection has ended");
     const auto circuit = *engine::LoadedCircuit::generated(circuit_name, 1);
-    online::InputValues inputs;
+    online::BundleValues inputs;
     for (const circuit::InputBundle& bundle : circuit.info().inputs) {
       inputs.emplace_back();
-      if (*bundle.owner == request_.party) inputs.back() = {BitVector(bundle.bits)};
+      if (*bundle.owner == request_.party) inputs.back().emplace(1, bundle.bits);
     }
     if (!evaluator_)
       evaluator_ = std::make_unique<engine::Evaluator>(request_, cancel_.get_token());

@@ -131,7 +131,7 @@ class ScriptedPeer {
 
     struct Outcome {
       bool is_done = false;
-      online::InputValues outputs;
+      online::BundleValues outputs;
       std::string error;
     };
     // On a thread of its own. After a failure every job fails.

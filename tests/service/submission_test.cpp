@@ -5,6 +5,7 @@
 #include <list>
 #include <optional>
 
+#include "base/lane_bits.h"
 #include "service/offer.h"
 #include "service/peer_link.h"
 #include "tests/support/layers.h"
@@ -110,10 +111,10 @@ TEST(SubmissionTest, ValuesOfAnyBasesAreParsedFromOnePlace) {
   for (const char* number : {"17", "0x1f", "0b101", "0"})
     numbers.mutable_inputs(0)->add_numbers(number);
   submission.add(std::move(numbers));
-  const online::InputValues values = submission.inputs(submission.circuit(), Party::A);
+  const online::BundleValues values = submission.inputs(submission.circuit(), Party::A);
   const std::uint64_t expected[] = {17, 0x1f, 5, 0};
   for (std::size_t lane = 0; lane < 4; ++lane)
-    EXPECT_EQ((*values[0])[lane].words()[0], expected[lane]);
+    EXPECT_EQ(to_bits((*values[0])[lane]).words()[0], expected[lane]);
 }
 
 // What a message held is wiped where it was, whether the message is accepted or not.

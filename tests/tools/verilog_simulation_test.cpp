@@ -5,7 +5,7 @@
 #include <random>
 #include <sstream>
 
-#include "circuitgen/evaluate.h"
+#include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 #include "tests/tools/verilog_modules.h"

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/lane_bits.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/generators/family.h"
@@ -44,8 +45,9 @@ class Computation final : public Scenario {
         circuit_(attacked_circuit()) {
     crypto::Rng rng(Seed{{seed, 3}});
     for (const circuit::InputBundle& bundle : circuit_->info().inputs) {
-      circuit::LaneValues values;
-      for (std::size_t lane = 0; lane < kLanes; ++lane) values.push_back(rng.bits(bundle.bits));
+      LaneMatrix values(kLanes, bundle.bits);
+      for (std::size_t lane = 0; lane < kLanes; ++lane)
+        set_lane(values, lane, rng.bits(bundle.bits));
       inputs_.push_back(std::move(values));
     }
   }
@@ -68,9 +70,9 @@ class Computation final : public Scenario {
   }
 
   std::string flaw(Party honest) override {
-    const online::InputValues& outputs = outputs_[static_cast<std::size_t>(honest)];
+    const online::BundleValues& outputs = outputs_[static_cast<std::size_t>(honest)];
     if (outputs.empty()) return {};
-    const std::vector<circuit::LaneValues> wanted = circuit::evaluate(*circuit_, kLanes, inputs_);
+    const std::vector<LaneMatrix> wanted = circuit::evaluate(*circuit_, kLanes, inputs_);
     for (std::size_t bundle = 0; bundle < wanted.size(); ++bundle) {
       const circuit::OutputBundle& output = circuit_->info().outputs[bundle];
       if (outputs[bundle].has_value() != circuit::receives(output.to, honest))
@@ -85,7 +87,7 @@ class Computation final : public Scenario {
 
  private:
   void evaluate_circuit(checks::Session& session, material::Source& material) {
-    online::InputValues mine(inputs_.size());
+    online::BundleValues mine(inputs_.size());
     for (std::size_t bundle = 0; bundle < mine.size(); ++bundle)
       if (circuit_->info().inputs[bundle].owner == session.me()) mine[bundle] = inputs_[bundle];
     const circuit::CircuitCost cost = circuit::cost_of(*circuit_);
@@ -100,8 +102,8 @@ class Computation final : public Scenario {
   offline::SecurityParameters params_;
   std::uint64_t seed_;
   std::unique_ptr<circuit::Circuit> circuit_;
-  std::vector<circuit::LaneValues> inputs_;
-  online::InputValues outputs_[2];
+  std::vector<LaneMatrix> inputs_;
+  online::BundleValues outputs_[2];
 };
 
 // Buckets of two, so that sessions are short: the test is whether checks find what is sent, not how

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/lane_bits.h"
 #include "engine/evaluator.h"
 #include "tools/progress.h"
 #include "tools/rows/column.h"
@@ -73,13 +74,14 @@ class InputTable {
     return rows;
   }
 
-  // Appends the next rows to `values`, by bundle.
-  void read(std::uint64_t rows, online::InputValues& values) {
-    for (const Column& column : columns_) values[column.index].emplace();
+  // Replaces the columns in `values` by the next rows.
+  void read(std::uint64_t rows, online::BundleValues& values) {
+    for (const Column& column : columns_)
+      values[column.index].emplace(rows, circuit_.info().inputs[column.index].bits);
     for (std::uint64_t row = 0; row < rows; ++row) {
       if (!reader_.next()) throw UsageError(path_.string() + " has changed while it was read");
       for (std::size_t i = 0; i < columns_.size(); ++i)
-        values[columns_[i].index]->push_back(parse(i));
+        set_lane(*values[columns_[i].index], row, parse(i));
     }
   }
 
@@ -136,13 +138,13 @@ class OutputTable {
   OutputTable(const OutputTable&) = delete;
   OutputTable& operator=(const OutputTable&) = delete;
 
-  void write(const online::InputValues& outputs, std::uint64_t rows) {
+  void write(const online::BundleValues& outputs, std::uint64_t rows) {
     if (!writer_) return;
     is_empty_ = false;
     std::vector<SecretText> fields(columns_.size());
     for (std::uint64_t row = 0; row < rows; ++row) {
       for (std::size_t i = 0; i < columns_.size(); ++i)
-        fields[i] = columns_[i].second.print((*outputs[columns_[i].first])[row]);
+        fields[i] = columns_[i].second.print(to_bits((*outputs[columns_[i].first])[row]));
       writer_->write_row(fields);
     }
     writer_->flush();
@@ -156,8 +158,8 @@ class OutputTable {
 };
 
 // Inputs that are the same in all rows.
-online::InputValues common_values(const NamedCircuit& circuit, const RunJob& job) {
-  online::InputValues values = parse_inputs(circuit, job.inputs);
+online::BundleValues common_values(const NamedCircuit& circuit, const RunJob& job) {
+  online::BundleValues values = parse_inputs(circuit, job.inputs);
   std::vector<std::string> missing;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const circuit::InputBundle& bundle = circuit.info().inputs[i];
@@ -247,7 +249,7 @@ JobResult run_rows(const RunJob& job) {
     if (std::ranges::find(circuit.info().outputs, name, &circuit::OutputBundle::name) ==
         circuit.info().outputs.end())
       (void)circuit.input_index(name);
-  online::InputValues values = common_values(circuit, job);
+  online::BundleValues values = common_values(circuit, job);
   std::optional<InputTable> table;
   if (!job.rows->count) table.emplace(circuit, job);
   if (job.rows->count && std::ranges::any_of(circuit.info().inputs, is_column))
