@@ -33,7 +33,7 @@ Begun open_existing(const PreprocessRequest& job) {
 JobPlan plan_of(const PreprocessRequest& request, const Begun& begun) {
   const storage::Manifest* const manifest = begun.manifest();
   const bool grows = request.amount != Amount::Total;
-  if (manifest == nullptr || (grows && manifest->state == storage::SessionState::Complete))
+  if (manifest == nullptr || (grows && manifest->state == StoreState::Complete))
     return JobPlan(planned(request));
   check_same_amount(begun.name(request), *manifest, request);
   return JobPlan(last_job(grows ? request : planned(request, manifest), *manifest));

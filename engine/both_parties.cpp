@@ -14,8 +14,7 @@ PreprocessResult preprocess_as_both(const PreprocessRequest& request,
     mine.party = party;
     mine.endpoint = endpoint;
     mine.store = store_in(directory, party);
-    Observer observer;
-    return preprocess(mine, observer);
+    return preprocess(mine);
   }));
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/cause.h"
 #include "engine/endpoint.h"
-#include "engine/preprocess.h"
+#include "tinyot/preprocess.h"
 #include "net/tcp.h"
 
 namespace tinyot::engine {
@@ -19,7 +19,7 @@ namespace tinyot::engine {
 // both fail, with the failure that explains the other.
 template <class Work>
 auto as_both_parties(const net::TcpTimeouts& timeouts, Work work) {
-  using Result = decltype(work(Party::A, Endpoint{}));
+  using Result = decltype(work(Party::A, Endpoint()));
   const net::LoopbackPort port;
   std::array<std::optional<Result>, 2> results;
   std::array<std::exception_ptr, 2> failures;
@@ -28,7 +28,7 @@ auto as_both_parties(const net::TcpTimeouts& timeouts, Work work) {
     try {
       results[index] = work(
           party,
-          Endpoint{.listen = party == Party::A, .address = port.address(), .timeouts = timeouts});
+          endpoint_with({.listen = party == Party::A, .address = port.address(), .timeouts = timeouts}));
     } catch (...) {
       failures[index] = std::current_exception();
     }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/estimate.h"
-#include "engine/preprocess.h"
+#include "tinyot/preprocess.h"
 
 namespace tinyot::engine {
 

@@ -17,25 +17,28 @@ constexpr auto kAbortTime = std::chrono::seconds(1);
 }  // namespace
 
 Connector::Connector(const Endpoint& endpoint, std::stop_token cancel)
-    : endpoint_(endpoint), cancel_(std::move(cancel)) {
-  if (endpoint.listen && !endpoint.open_stream)
-    listener_.emplace(
-        endpoint.address, endpoint.timeouts,
-        endpoint.rejected ? endpoint.rejected : [](const std::string&, Remedy) {});
+    : Connector(options_of(endpoint), std::move(cancel)) {}
+
+Connector::Connector(const PeerOptions& options, std::stop_token cancel)
+    : options_(options), cancel_(std::move(cancel)) {
+  require_usable(options);
+  if (options.listen && !options.open_stream)
+    listener_.emplace(options.address, options.timeouts,
+                      options.rejected ? options.rejected : [](const std::string&, Remedy) {});
 }
 
 std::unique_ptr<net::Channel> Connector::open() {
-  if (endpoint_.open_stream) return net::make_framed_channel(endpoint_.open_stream());
+  if (options_.open_stream) return net::make_framed_channel(options_.open_stream());
   const net::Admission& admission =
-      endpoint_.tls ? static_cast<const net::Admission&>(*endpoint_.tls) : net::plain_admission();
+      options_.tls ? static_cast<const net::Admission&>(*options_.tls) : net::plain_admission();
   return net::make_framed_channel(
       listener_ ? listener_->accept(admission, cancel_)
-                : net::tcp_connect(endpoint_.address, endpoint_.timeouts, admission, cancel_));
+                : net::tcp_connect(options_.address, options_.timeouts, admission, cancel_));
 }
 
 std::unique_ptr<net::Channel> Connector::open_worker(const checks::SessionIds& ids, Party me,
                                                      std::uint64_t worker) {
-  const auto give_up = Clock::now() + endpoint_.timeouts.connect;
+  const auto give_up = Clock::now() + options_.timeouts.connect;
   for (;;) {
     auto channel = open();
     const CancelsWaits guard(cancel_, *channel);

@@ -21,7 +21,9 @@ class Connector {
  public:
   // Starts to listen, if the endpoint listens. `cancel` ends every wait for a connection, with
   // Cancelled.
+  // Fails: as require_usable(); NetworkError.
   explicit Connector(const Endpoint& endpoint, std::stop_token cancel = {});
+  explicit Connector(const PeerOptions& options, std::stop_token cancel = {});
 
   // The session's channel.
   std::unique_ptr<net::Channel> open();
@@ -32,7 +34,7 @@ class Connector {
                                             std::uint64_t worker);
 
  private:
-  Endpoint endpoint_;
+  PeerOptions options_;
   std::stop_token cancel_;
   std::optional<net::TcpListener> listener_;
 };

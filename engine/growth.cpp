@@ -26,7 +26,7 @@ struct LastJob {
 
 Terms terms_of(const JobPlan& plan, std::uint64_t units_before) {
   return {units_before,       units_before + plan.units.size(),
-          plan.request.ands,  plan.request.inputs,
+          plan.request.ands,  inputs_of(plan.request),
           plan.params.unit(), plan.params.bucket()};
 }
 
@@ -55,7 +55,7 @@ void forget_last_job(storage::Store& store) {
     changed.units_requested = changed.units_before;
     changed.ands_requested = changed.ands_before;
     changed.inputs_requested = 0;
-    changed.state = storage::SessionState::Complete;
+    changed.state = StoreState::Complete;
   });
 }
 
@@ -99,7 +99,7 @@ JobPlan next_job(const PreprocessRequest& request, const MaterialCounts& left) {
   if (request.amount == Amount::Left) {
     const offline::SecurityParameters params = offline::SecurityParameters::make(next.parameters);
     const Work work =
-        lacking({request.ands, request.inputs}, left, params.material(), params.unit());
+        lacking({request.ands, inputs_of(request)}, left, params.material(), params.unit());
     next.ands = work.ands;
     next.inputs = work.inputs;
   }
@@ -118,7 +118,7 @@ MaterialCounts left_at_both(const storage::Store& store, const StoreStatuses& st
 
 bool settle_last_job(checks::Session& session, storage::Store& store, const JobPlan& plan) {
   const storage::Manifest& manifest = store.manifest();
-  const bool is_open = manifest.state == storage::SessionState::Open;
+  const bool is_open = manifest.state == StoreState::Open;
   const Terms mine = terms_of(plan, manifest.units_before);
   net::send_object(session.channel(), kLastJob, LastJob{is_open, mine});
   const auto peers = net::recv_object<LastJob>(session.channel(), kLastJob);
@@ -140,13 +140,13 @@ void begin_next_job(checks::Session& session, storage::Store& store, const JobPl
     manifest.ands_before = manifest.ands_requested;
     manifest.units_requested = manifest.units_made + plan.units.size();
     manifest.ands_requested += plan.request.ands;
-    manifest.inputs_requested = plan.request.inputs;
+    manifest.inputs_requested = inputs_of(plan.request);
     manifest.unit = plan.params.unit();
     manifest.bucket = plan.params.bucket();
     manifest.sigma_paper_bound =
         std::min(manifest.sigma_paper_bound, plan.estimate.paper_bound_bits);
     manifest.sigma_exact = std::min(manifest.sigma_exact, plan.estimate.exact_bound_bits);
-    manifest.state = storage::SessionState::Open;
+    manifest.state = StoreState::Open;
   });
 }
 

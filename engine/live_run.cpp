@@ -1,13 +1,14 @@
 // Live runs: the offline phase runs concurrently with the online phase.
 #include <atomic>
-#include <cstring>
 #include <thread>
 
 #include "base/cause.h"
 #include "base/error.h"
+#include "base/hex.h"
 #include "engine/connection.h"
 #include "engine/plan.h"
 #include "engine/run_plan.h"
+#include "engine/store_info.h"
 #include "material/pipe.h"
 #include "offline/unit/preprocessor.h"
 
@@ -108,7 +109,7 @@ class LiveRun {
     security_ = security_of(params, estimate_job(params, live_.estimated_ands, 0, 1));
   }
 
-  RunReport run(const std::stop_token& cancel) {
+  RunResult run(const std::stop_token& cancel) {
     std::vector<net::Parameter> parameters = plan_.parameters();
     for (net::Parameter& parameter : parameters_of(params_, security_))
       parameters.push_back(std::move(parameter));
@@ -126,16 +127,17 @@ class LiveRun {
     within_session({}, *channel, [&] { pace = offline::Pace(latency_of(*channel)); });
     const auto makers_channel = connector.open_worker(ids, plan_.request.party, kMakerConnection);
     const CancelsWaits makers_guard(cancel, *makers_channel);
-    std::memcpy(security_.session_id.data(), ids.session.bytes.data(), ids.session.bytes.size());
 
     net::PhaseLog log, makers_log;
     checks::Session session(plan_.request.party, ids, key, *channel, std::move(rng), log);
     checks::Session makers_session(session, "live material", 0, *makers_channel, makers_log);
     const auto start = std::chrono::steady_clock::now();
-    RunReport evaluation = evaluate(session, makers_session, pace, rounds);
+    RunResult evaluation = evaluate(session, makers_session, pace, rounds);
     evaluation.wall_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    evaluation.security = security_;
+    evaluation.session = hex_of(ids.session);
+    evaluation.security =
+        security_reached(security_, units_of(std::span(live_.requests).first(made_)));
     log.add(makers_log);
     evaluation.phases = log.phases();
     return evaluation;
@@ -144,16 +146,17 @@ class LiveRun {
  private:
   // If one of the two threads fails, the other one is woken; the cause is reported, not its
   // consequences.
-  RunReport evaluate(checks::Session& session, checks::Session& makers_session, offline::Pace pace,
+  RunResult evaluate(checks::Session& session, checks::Session& makers_session, offline::Pace pace,
                      circuit::CircuitRounds& rounds) {
     material::Pipe pipe(session.me());
     Maker maker(makers_session, params_, pace, live_.requests, pipe,
                 [&] { session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace); });
-    RunReport evaluation;
+    RunResult evaluation;
     std::exception_ptr failure;
     try {
-      evaluation.result = online::run_circuit(session, pipe, live_.wanted, params_.material(),
-                                              rounds, inputs_, {}, plan_.progress());
+      set_evaluation(evaluation, plan_.circuit.info(),
+                     online::run_circuit(session, pipe, live_.wanted, params_.material(), rounds,
+                                         inputs_, {}, plan_.progress()));
       session.channel().flush();
       maker.finish();
       pipe.drain();
@@ -164,7 +167,7 @@ class LiveRun {
     }
     maker.join();
     failure = explaining(failure, maker.failure());
-    evaluation.attempts = units_of(std::span(live_.requests).first(maker.made()));
+    made_ = maker.made();
     if (!failure) return evaluation;
     if (cause_of(failure) == Cause::Cheated) {
       for (checks::Session* each : {&session, &makers_session}) {
@@ -180,11 +183,12 @@ class LiveRun {
   const online::BundleValues& inputs_;
   LivePlan live_;
   storage::Manifest security_;
+  std::size_t made_ = 0;  // units
 };
 
 }  // namespace
 
-RunReport run_live(const RunPlan& plan, const online::BundleValues& inputs,
+RunResult run_live(const RunPlan& plan, const online::BundleValues& inputs,
                    const std::stop_token& cancel) {
   const offline::SecurityParameters params = offline::SecurityParameters::make(*plan.request.live);
   return unless_cancelled(cancel, [&] { return LiveRun(plan, params, inputs).run(cancel); });

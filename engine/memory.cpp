@@ -112,7 +112,7 @@ std::uint64_t free_in_mount(const fs::path& mount, const fs::path& group, const 
 std::uint64_t needed_by(const PreprocessRequest& job) {
   const offline::SecurityParameters params = offline::SecurityParameters::make(job.parameters);
   const std::uint64_t ands = std::min(job.ands, params.unit() * job.threads);
-  return estimate_job(params, ands, inputs_of_unit(job.inputs, job.ands, 0, ands), job.threads)
+  return estimate_job(params, ands, inputs_of_unit(inputs_of(job), job.ands, 0, ands), job.threads)
       .memory_bytes;
 }
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/preprocess.h"
+#include "tinyot/preprocess.h"
 
 namespace tinyot::engine {
 

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "engine/connection.h"
+#include "engine/endpoint.h"
+#include "engine/unit_size.h"
 
 namespace tinyot::engine {
 namespace {
@@ -56,7 +58,7 @@ PreprocessRequest last_job(PreprocessRequest request, const storage::Manifest& m
   request.parameters.weak_allowed = wanted.weak_allowed;
   request.amount = Amount::Total;
   request.ands = manifest.ands_requested - manifest.ands_before;
-  request.inputs = manifest.inputs_requested.value_or(request.inputs);
+  request.inputs = manifest.inputs_requested.value_or(inputs_of(request));
   return request;
 }
 
@@ -66,7 +68,7 @@ PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun)
   request.shards = job.shards;
   if (begun != nullptr && job.amount == Amount::Total && job.ands == 0) {
     job.ands = begun->ands_requested;
-    job.inputs = begun->inputs_requested.value_or(job.inputs);
+    job.inputs = begun->inputs_requested.value_or(inputs_of(job));
   }
   if (begun != nullptr && job.amount == Amount::Total &&
       begun->profile == name_of(request.profile) && begun->sigma == request.sigma) {
@@ -74,7 +76,7 @@ PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun)
     if (!request.bucket && request.unit == begun->unit) request.bucket = begun->bucket;
   }
   const std::uint64_t ands = request.unit ? job.ands : (job.ands + job.shards - 1) / job.shards;
-  request.unit = choose_unit(request, ands, job.inputs / job.shards, job.memory_bytes);
+  request.unit = choose_unit(request, ands, inputs_of(job) / job.shards, job.memory_bytes);
   const std::uint64_t unit = offline::SecurityParameters::make(request).unit();
   if (job.ands / unit >= kUnitsMax)
     throw UsageError(std::to_string(job.ands) + " ANDs in units of " + std::to_string(unit) +
@@ -88,7 +90,7 @@ PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun)
 
 JobEstimate estimate_of(const PreprocessRequest& request, const net::LinkShape& link) {
   return estimate_job(offline::SecurityParameters::make(request.parameters), request.ands,
-                      request.inputs, request.threads, link);
+                      inputs_of(request), request.threads, link);
 }
 
 JobPlan::JobPlan(const PreprocessRequest& planned)
@@ -105,7 +107,7 @@ std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& job, co
   std::vector<net::Parameter> parameters = {
       {"command", "preprocess"},
       {"ands", as_begun ? "as begun" : amount_text(job.amount, job.ands)},
-      {"inputs", as_begun ? "as begun" : amount_text(job.amount, job.inputs)},
+      {"inputs", as_begun ? "as begun" : amount_text(job.amount, inputs_of(job))},
       {"threads", std::to_string(job.threads)},
       {"session file", job.session ? "yes" : "no"},
       {"shard", std::to_string(job.shard) + "/" + std::to_string(job.shards)}};
@@ -120,9 +122,9 @@ storage::Manifest new_manifest(const JobPlan& plan, const SessionId& session) {
   storage::Manifest manifest = plan.security;
   std::memcpy(manifest.session_id.data(), session.bytes.data(), session.bytes.size());
   manifest.me = job.party;
-  manifest.peer = job.endpoint.peer();
+  manifest.peer = options_of(job.endpoint).peer();
   manifest.ands_requested = job.ands;
-  manifest.inputs_requested = job.inputs;
+  manifest.inputs_requested = inputs_of(job);
   manifest.units_requested = plan.units.size();
   manifest.shard = job.shard;
   manifest.shards = job.shards;
@@ -134,7 +136,7 @@ std::vector<offline::UnitRequest> requests_of(const offline::SecurityParameters&
   std::vector<offline::UnitRequest> requests;
   std::uint64_t first = 0;
   for (const UnitPlan& plan : params.plan(job.ands)) {
-    requests.push_back({plan, inputs_of_unit(job.inputs, job.ands, first, plan.ands)});
+    requests.push_back({plan, inputs_of_unit(inputs_of(job), job.ands, first, plan.ands)});
     first += plan.ands;
   }
   const std::size_t begin = requests.size() * (job.shard - 1) / job.shards,
@@ -152,8 +154,6 @@ storage::AttemptTotals units_of(std::span<const offline::UnitRequest> requests) 
   }
   return totals;
 }
-
-std::uint64_t default_inputs(std::uint64_t ands) { return 1024 + ands / 16; }
 
 Work work_of(std::span<const offline::UnitRequest> requests) {
   Work work;
@@ -176,7 +176,7 @@ void check_same_amount(const std::string& begun, const storage::Manifest& manife
              Remedy::AddMaterial);
   if (manifest.inputs_requested && manifest.units_before == 0)
     check_same(begun, "inputs", std::to_string(*manifest.inputs_requested),
-               std::to_string(job.inputs));
+               std::to_string(inputs_of(job)));
 }
 
 void check_same_parameters(const std::string& begun, const storage::Manifest& manifest,

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "engine/estimate.h"
-#include "engine/preprocess.h"
+#include "storage/attempt.h"
+#include "storage/manifest.h"
+#include "tinyot/preprocess.h"
 #include "net/handshake.h"
 #include "offline/unit/unit_maker.h"
 
@@ -46,8 +48,6 @@ struct Work {
   std::uint64_t ands = 0, inputs = 0;
 };
 Work work_of(std::span<const offline::UnitRequest> requests);
-// Inputs of each party that are made with these ANDs unless another number is given.
-std::uint64_t default_inputs(std::uint64_t ands);
 
 // A planned job and what follows from it.
 struct JobPlan {

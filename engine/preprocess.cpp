@@ -1,19 +1,22 @@
-#include "engine/preprocess.h"
+#include "tinyot/preprocess.h"
 
 #include "base/error.h"
 #include "base/secret.h"
 #include "engine/begun.h"
 #include "engine/connection.h"
 #include "engine/disk_space.h"
+#include "engine/endpoint.h"
 #include "engine/growth.h"
 #include "engine/peer_identity.h"
 #include "engine/plan.h"
+#include "engine/store_info.h"
 #include "engine/synchronise.h"
 #include "material/background_sink.h"
 #include "offline/unit/preprocessor.h"
 #include "storage/session_file.h"
 
-namespace tinyot::engine {
+namespace tinyot {
+namespace engine {
 namespace {
 
 // With so many times what is wanted in this party's store, no more is made, whatever the peer has.
@@ -47,14 +50,14 @@ class PreprocessRun {
  private:
   bool grows() const { return request_.amount != Amount::Total; }
   bool is_complete() const {
-    return store_ && store_->manifest().state == storage::SessionState::Complete;
+    return store_ && store_->manifest().state == StoreState::Complete;
   }
   void check_existing() const;
   // The error if the disk has no room for these units, or for those that this connection is known
   // to add to the store before the peer is there.
   std::optional<DiskFull> shortage_of(std::span<const offline::UnitRequest> units) const;
   std::optional<DiskFull> shortage() const;
-  void connect(const Endpoint& endpoint);
+  void connect(const PeerOptions& peer);
   // Makes the store after the handshake, so that nothing is left behind if the peer never connects,
   // and only if both parties can store what is to be made.
   void begin_store();
@@ -91,8 +94,8 @@ class PreprocessRun {
   std::uint64_t ands_now_ = 0;
 };
 
-void PreprocessRun::connect(const Endpoint& endpoint) {
-  connector_.emplace(endpoint, cancel_);
+void PreprocessRun::connect(const PeerOptions& peer) {
+  connector_.emplace(peer, cancel_);
   channel_ = connector_->open();
   const CancelsWaits guard(cancel_, *channel_);
   crypto::Rng rng = crypto::Rng::from_system();
@@ -156,10 +159,10 @@ void PreprocessRun::check_claim_of_peer(const MaterialCounts& left_at_both) cons
   const Work own = work_in(store_->left(), form), both = work_in(left_at_both, form);
   const bool has_ands = both.ands < request_.ands && own.ands >= kStockMax * request_.ands,
              has_inputs =
-                 both.inputs < request_.inputs && own.inputs >= kStockMax * request_.inputs;
+                 both.inputs < inputs_of(request_) && own.inputs >= kStockMax * inputs_of(request_);
   if (has_ands || has_inputs)
     throw Disagreement("the peer claims to have less left than " + std::to_string(request_.ands) +
-                       " ANDs and " + std::to_string(request_.inputs) +
+                       " ANDs and " + std::to_string(inputs_of(request_)) +
                        " inputs of a party, and this party has " + std::to_string(own.ands) +
                        " and " + std::to_string(own.inputs) +
                        ": no more is made; begin a new session if the peer has lost material");
@@ -231,7 +234,7 @@ void PreprocessRun::make_units() {
   if (session_file_ && already_made == 0) keep_reference_bits();
   observer_.began(plan_.work.ands, plan_.work.ands - work_of(units).ands);
   NoSink no_sink;
-  offline::UnitAccount account(request_.stores ? static_cast<material::Sink&>(*store_) : no_sink,
+  offline::UnitAccount account(request_.is_stored ? static_cast<material::Sink&>(*store_) : no_sink,
                                plan_.params);
   material::BackgroundSink sink(account);
   const std::size_t made = preprocessor.make_units(
@@ -249,7 +252,7 @@ void PreprocessRun::make_units() {
   const material::BackgroundSink::Cost cost = sink.cost();
   log_.add({.name = "store, meanwhile", .wall_s = cost.wall_s, .cpu_s = cost.cpu_s, .items = made});
   ands_now_ = work_of(units.first(made)).ands;
-  if (!request_.stores) return;
+  if (!request_.is_stored) return;
   synchronise(*session_, *store_, SynchroniseFor::Making);
   if (is_complete()) confirm_completion(*session_, *store_);
 }
@@ -292,7 +295,7 @@ void PreprocessRun::check_existing() const {
 
 std::optional<DiskFull> PreprocessRun::shortage_of(
     std::span<const offline::UnitRequest> units) const {
-  if (!request_.stores) return std::nullopt;
+  if (!request_.is_stored) return std::nullopt;
   return disk_shortage(request_.store, space_for(units, plan_.params.material()));
 }
 
@@ -303,15 +306,12 @@ std::optional<DiskFull> PreprocessRun::shortage() const {
 }
 
 PreprocessResult PreprocessRun::result_of(double wall_s) const {
-  return {.store = store_->manifest(),
-          .attempts = store_->attempts(),
+  return {.store = info_of(*store_),
           .ands = ands_now_,
-          .left = store_->left(),
           .threads = request_.threads,
           .latency_s = std::chrono::duration<double>(latency_).count(),
           .units_in_flight = request_.threads + waiting_,
           .wall_s = wall_s,
-          .store_bytes = store_->store_bytes(),
           .phases = log_.phases()};
 }
 
@@ -321,12 +321,12 @@ PreprocessResult PreprocessRun::run() {
   if (was_complete && store_->manifest().peer_complete && !grows()) return result_of(0);
   // A party that cannot store the material tells the peer so, if the peer is there.
   const std::optional<DiskFull> too_little = shortage();
-  Endpoint endpoint = request_.endpoint;
+  PeerOptions peer = options_of(request_.endpoint);
   if (too_little)
-    endpoint.timeouts.connect =
-        std::min<std::chrono::milliseconds>(endpoint.timeouts.connect, kTimeToTellPeer);
+    peer.timeouts.connect =
+        std::min<std::chrono::milliseconds>(peer.timeouts.connect, kTimeToTellPeer);
   try {
-    unless_cancelled(cancel_, [&] { connect(endpoint); });
+    unless_cancelled(cancel_, [&] { connect(peer); });
   } catch (const NetworkError&) {
     if (too_little) throw *too_little;
     // The peer may have been killed before its half was complete; then it waits for this party. A
@@ -350,7 +350,7 @@ PreprocessResult PreprocessRun::run() {
     });
   } catch (const Error& error) {
     // No shard may be begun under a global key that the peer has tried to guess.
-    const bool is_revoked = store_ && store_->manifest().state == storage::SessionState::Revoked;
+    const bool is_revoked = store_ && store_->manifest().state == StoreState::Revoked;
     if (session_file_ && is_revoked) storage::erase_session_file(*request_.session);
     const auto* const lost = dynamic_cast<const NetworkError*>(&error);
     if (lost == nullptr || lost->remedy() != Remedy::None || !store_ || is_revoked) throw;
@@ -362,14 +362,17 @@ PreprocessResult PreprocessRun::run() {
 }
 
 }  // namespace
+}  // namespace engine
 
-PreprocessResult preprocess(const PreprocessRequest& request, Observer& observer,
+PreprocessResult preprocess(const PreprocessRequest& request, Observer* observer,
                             std::stop_token cancel) {
+  Observer none;
   // A store that is to grow while its last job is incomplete takes two connections: what hashes are
   // bound to would be the same for units of both jobs in one.
   std::optional<PreprocessResult> earlier;
   for (;;) {
-    PreprocessRun run(request, open_existing(request), observer, cancel);
+    engine::PreprocessRun run(request, engine::open_existing(request),
+                              observer != nullptr ? *observer : none, cancel);
     PreprocessResult result = run.run();
     if (earlier) {
       result.ands += earlier->ands;
@@ -381,4 +384,4 @@ PreprocessResult preprocess(const PreprocessRequest& request, Observer& observer
   }
 }
 
-}  // namespace tinyot::engine
+}  // namespace tinyot

@@ -1,8 +1,11 @@
-#include "engine/run.h"
+#include "tinyot/run.h"
 
+#include "base/error.h"
+#include "engine/bundle_values.h"
 #include "engine/run_plan.h"
 
-namespace tinyot::engine {
+namespace tinyot {
+namespace engine {
 
 RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit)
     : request(run_request), circuit(run_circuit),
@@ -23,13 +26,63 @@ std::vector<net::Parameter> RunPlan::parameters() const {
           {"window", std::to_string(window)}};
 }
 
-RunReport run(const RunRequest& request, const LoadedCircuit& circuit,
-              const online::BundleValues& inputs, const std::stop_token& cancel) {
-  const RunPlan plan(request, circuit);
-  RunReport report =
-      request.live ? run_live(plan, inputs, cancel) : run_stored(plan, inputs, cancel);
-  report.window = plan.window;
-  return report;
+void set_evaluation(RunResult& result, const circuit::CircuitInfo& info,
+                    online::Evaluation evaluation, const std::string& origin) {
+  result.outputs = output_values(info, std::move(evaluation.outputs));
+  for (std::size_t b = 0; b < evaluation.shared.size() && !origin.empty(); ++b) {
+    if (!evaluation.shared[b]) continue;
+    const std::string& name = info.outputs[b].name;
+    auto value = std::make_shared<const online::SharedValue>(std::move(*evaluation.shared[b]));
+    result.shared.insert_or_assign(name, SharedBits(std::move(value), origin + name));
+  }
+  result.ands = evaluation.ands;
+  result.xors = evaluation.xors;
+  result.and_rounds = evaluation.and_rounds;
+  result.wire_wait_s = evaluation.wire_s;
+  result.store_wait_s = evaluation.store_s;
+  result.opening_s = evaluation.opening_s;
+  result.blocks_s = evaluation.blocks_s;
 }
 
-}  // namespace tinyot::engine
+}  // namespace engine
+
+RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
+              std::size_t lanes, const std::stop_token& cancel) {
+  engine::check_lanes(lanes);
+  return run(request, engine::LoadedCircuit::borrowed(circuit, lanes), inputs, cancel);
+}
+
+RunResult run(const RunRequest& request, const engine::LoadedCircuit& circuit,
+              const Values& inputs, const std::stop_token& cancel) {
+  for (const circuit::InputBundle& bundle : circuit.info().inputs)
+    if (!bundle.owner)
+      throw UsageError("input " + bundle.name +
+                       " takes a shared value of an earlier circuit: use an Evaluator");
+  const online::BundleValues values =
+      engine::input_values(circuit.info(), request.party, circuit.lanes(), inputs);
+  if (request.live.has_value() != request.stores.empty())
+    throw UsageError("a run needs either stores or live parameters, not both");
+  if (request.live && request.reservation)
+    throw UsageError("a run with live parameters has no store to take a reservation from");
+  if (request.reservation && request.stores.size() != 1)
+    throw UsageError("a reservation is of one store");
+  const engine::RunPlan plan(request, circuit);
+  RunResult result = request.live ? engine::run_live(plan, values, cancel)
+                                  : engine::run_stored(plan, values, cancel);
+  result.window = plan.window;
+  return result;
+}
+
+ReservedMaterial reserve(const RunRequest& request, const circuit::Circuit& circuit,
+                         std::size_t lanes) {
+  engine::check_lanes(lanes);
+  return reserve(request, engine::LoadedCircuit::borrowed(circuit, lanes));
+}
+
+SharedBits::SharedBits(std::shared_ptr<const online::SharedValue> value, std::string origin)
+    : value_(std::move(value)), origin_(std::move(origin)) {}
+
+std::size_t SharedBits::bits() const { return value_->bits(); }
+std::size_t SharedBits::lanes() const { return value_->lanes(); }
+
+}  // namespace tinyot

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "circuitgen/layering.h"
 #include "engine/both_parties.h"
-#include "engine/preprocess.h"
-#include "engine/run.h"
+#include "tinyot/preprocess.h"
+#include "tinyot/run.h"
 #include "online/flights.h"
 #include "online/runtime.h"
 #include "system/temporary_directory.h"
@@ -113,13 +113,12 @@ PreprocessRequest material_request(const LoadedCircuit& sample, MaterialForm for
   return request;
 }
 
-online::BundleValues zeros(const LoadedCircuit& circuit, Party me) {
-  online::BundleValues values;
-  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
-    values.emplace_back();
+Values zeros(const LoadedCircuit& circuit, Party me) {
+  Values values;
+  for (const circuit::InputBundle& bundle : circuit.info().inputs)
     if (bundle.owner == me)
-      values.back().emplace(bundle.same_in_all_lanes ? 1 : circuit.lanes(), bundle.bits);
-  }
+      values.set(bundle.name,
+                 LaneMatrix(bundle.same_in_all_lanes ? 1 : circuit.lanes(), bundle.bits));
   return values;
 }
 
@@ -165,20 +164,19 @@ RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstima
   const LoadedCircuit sample = sample_of(circuit, estimate, form);
   const system::TemporaryDirectory dir;
   preprocess_as_both(material_request(sample, form), dir.path(), timeouts);
-  std::vector<RunReport> runs;
+  std::vector<RunResult> runs;
   for (std::size_t i = 0; i < kSampleRuns; ++i)
     runs.push_back(slower_of(as_both_parties(timeouts, [&](Party party, const Endpoint& endpoint) {
       const RunRequest request{
           .party = party, .endpoint = endpoint, .stores = {store_in(dir.path(), party)}};
       return run(request, sample, zeros(sample, party));
     })));
-  std::ranges::sort(runs, {}, &RunReport::wall_s);
-  const RunReport& median = runs[kSampleRuns / 2];
-  const online::RunResult& result = median.result;
+  std::ranges::sort(runs, {}, &RunResult::wall_s);
+  const RunResult& median = runs[kSampleRuns / 2];
   const double scale = static_cast<double>(estimate.ands) /
                        static_cast<double>(std::max<std::uint64_t>(ands_of(sample), 1));
-  return {scale * result.blocks_s,
-          scale * std::max(0.0, median.wall_s - result.blocks_s - result.wire_s)};
+  return {scale * median.blocks_s,
+          scale * std::max(0.0, median.wall_s - median.blocks_s - median.wire_wait_s)};
 }
 
 double estimated_s(const RunEstimate& estimate, const RunComputation& computation,

@@ -43,7 +43,7 @@ struct RunComputation {
 RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstimate& estimate,
                                    MaterialForm form, const net::TcpTimeouts& timeouts);
 
-// The time of the evaluation, as RunReport::wall_s.
+// The time of the evaluation, as RunResult::wall_s.
 double estimated_s(const RunEstimate& estimate, const RunComputation& computation,
                    const net::LinkShape& link);
 

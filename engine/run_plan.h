@@ -1,10 +1,12 @@
-// What stored and live runs have in common. Internal to this folder.
+// What runs have in common. Internal to this folder.
 #pragma once
 
 #include "circuitgen/circuit_rounds.h"
 #include "engine/advance.h"
-#include "engine/run.h"
+#include "engine/circuit_source.h"
 #include "net/handshake.h"
+#include "online/runtime.h"
+#include "tinyot/run.h"
 
 namespace tinyot::engine {
 
@@ -31,17 +33,26 @@ struct RunPlan {
 
 class StoredSession;
 
-// Evaluates the circuit in a session on stores, with its own reservations or, on one store, with
-// those of `advance`. The report is complete only after add_costs(), which is called once
-// with_peer() has ended.
-RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Session& session,
-                          circuit::CircuitRounds& rounds, const online::BundleValues& inputs,
-                          const online::SharedInputs& shared, Advance* advance = nullptr);
-void add_costs(StoredSession& stored, RunReport& report);
+// Sets what the online phase returns. Values that stay shared are kept, with the name of the output
+// after `origin`, unless that is empty.
+void set_evaluation(RunResult& result, const circuit::CircuitInfo& info,
+                    online::Evaluation evaluation, const std::string& origin = {});
 
-RunReport run_stored(const RunPlan& plan, const online::BundleValues& inputs,
+// Evaluates the circuit in a session on stores, with its own reservations or, on one store, with
+// those of `advance`. The result is complete only after add_costs(), which is called once
+// with_peer() has ended.
+struct StoredInputs {
+  const online::BundleValues& values;
+  const online::SharedInputs& shared;
+};
+RunResult evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Session& session,
+                          circuit::CircuitRounds& rounds, const StoredInputs& inputs,
+                          Advance* advance = nullptr, const std::string& origin = {});
+void add_costs(StoredSession& stored, RunResult& result);
+
+RunResult run_stored(const RunPlan& plan, const online::BundleValues& inputs,
                      const std::stop_token& cancel);
-RunReport run_live(const RunPlan& plan, const online::BundleValues& inputs,
+RunResult run_live(const RunPlan& plan, const online::BundleValues& inputs,
                    const std::stop_token& cancel);
 
 }  // namespace tinyot::engine

@@ -2,13 +2,16 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/hex.h"
 #include "engine/connection.h"
 #include "engine/ledger.h"
 #include "engine/run_plan.h"
+#include "engine/store_info.h"
 #include "engine/stored_session.h"
 #include "engine/synchronise.h"
 
-namespace tinyot::engine {
+namespace tinyot {
+namespace engine {
 namespace {
 
 // The material of a run, reserved or claimed for it alone.
@@ -24,16 +27,16 @@ storage::ReservationChain take_material(const RunRequest& request, StoredSession
 
 }  // namespace
 
-RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Session& session,
-                          circuit::CircuitRounds& rounds, const online::BundleValues& inputs,
-                          const online::SharedInputs& shared, Advance* advance) {
+RunResult evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Session& session,
+                          circuit::CircuitRounds& rounds, const StoredInputs& inputs,
+                          Advance* advance, const std::string& origin) {
   const MaterialCounts needed = plan.material(stored.form(), plan.ands());
-  RunReport report;
+  RunResult result;
   const auto record = [&](std::span<const storage::Reservation> reserved) {
     for (const storage::Reservation& link : reserved) {
       if (plan.request.ledger)
         append_to_ledger(*plan.request.ledger, stored.manifest(), link.batches());
-      report.burnt += link.burnt();
+      result.burnt += link.burnt();
     }
   };
   storage::ReservationChain own{{}};
@@ -50,37 +53,46 @@ RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Se
   }
   material::Source& material = advance != nullptr ? advance->source() : own;
   const auto start = std::chrono::steady_clock::now();
-  report.result = online::run_circuit(session, material, needed, stored.form(), rounds, inputs,
-                                      shared, plan.progress());
-  report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return report;
+  online::Evaluation evaluation =
+      online::run_circuit(session, material, needed, stored.form(), rounds, inputs.values,
+                          inputs.shared, plan.progress());
+  result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  set_evaluation(result, plan.circuit.info(), std::move(evaluation), origin);
+  return result;
 }
 
-void add_costs(StoredSession& stored, RunReport& report) {
-  report.security = stored.manifest();
+void add_costs(StoredSession& stored, RunResult& result) {
+  storage::AttemptTotals attempts;
   for (const storage::Store& store : stored.stores()) {
-    report.store_bytes += store.store_bytes();
-    report.attempts += store.attempts();
+    result.store_bytes += store.store_bytes();
+    attempts += store.attempts();
   }
-  report.phases = stored.log().phases();
+  result.session = hex_of(session_id_of(stored.manifest()));
+  result.security = security_reached(stored.manifest(), attempts);
+  result.phases = stored.log().phases();
 }
 
-RunReport run_stored(const RunPlan& plan, const online::BundleValues& inputs,
+RunResult run_stored(const RunPlan& plan, const online::BundleValues& inputs,
                      const std::stop_token& cancel) {
   StoredSession stored(plan.request);
   if (!plan.request.reservation) stored.require_material(plan.material(stored.form(), plan.ands()));
   circuit::CircuitRounds rounds = plan.rounds();
   const auto& reservation = plan.request.reservation;
   stored.connect(plan.parameters(), reservation ? std::to_string(*reservation) : "none", cancel);
-  RunReport report;
+  RunResult result;
   stored.with_peer([&](checks::Session& session) {
-    report = evaluate_stored(plan, stored, session, rounds, inputs, {});
+    result = evaluate_stored(plan, stored, session, rounds, {inputs, {}});
   });
-  add_costs(stored, report);
-  return report;
+  add_costs(stored, result);
+  return result;
 }
 
-storage::PlannedReservation reserve(const RunRequest& request, const LoadedCircuit& circuit) {
+}  // namespace engine
+
+ReservedMaterial reserve(const RunRequest& request, const engine::LoadedCircuit& circuit) {
+  using namespace engine;
+  if (request.live || request.reservation || request.stores.size() != 1)
+    throw UsageError("material is reserved in one store, for a later run");
   const RunPlan plan(request, circuit);
   StoredSession stored(request);
   const MaterialCounts needed = plan.material(stored.form(), plan.ands());
@@ -93,7 +105,10 @@ storage::PlannedReservation reserve(const RunRequest& request, const LoadedCircu
     const StoreStatuses statuses = synchronise(session, store, SynchroniseFor::Running);
     granted = grant_with_peer(session, store, statuses, needed, true);
   });
-  return {granted.plan, granted.range};
+  ReservedMaterial reserved{granted.plan, granted.range.start, {}};
+  for (const MaterialKind kind : kAllMaterialKinds)
+    reserved.count[kind] = granted.range.end[kind] - granted.range.start[kind];
+  return reserved;
 }
 
-}  // namespace tinyot::engine
+}  // namespace tinyot

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "checks/session.h"
-#include "engine/run.h"
+#include "tinyot/run.h"
 #include "net/handshake.h"
 #include "storage/reservation.h"
 #include "storage/store.h"

@@ -297,7 +297,7 @@ class Comparer {
       differ("batch " + storage::text_of(entry) +
              ": the peer's half is not the one that was made with this one");
   }
-  Comparison finish() {
+  PeersHalves finish() {
     while (next_ < mine_.size()) miss();
     return std::move(result_);
   }
@@ -322,19 +322,19 @@ class Comparer {
       differ("batch " + storage::text_of(entry) + ": the peer does not have its half");
   }
   void differ(std::string what) {
-    if (++result_.different <= Comparison::kLinesMax)
+    if (++result_.different <= PeersHalves::kDifferencesMax)
       result_.differences.push_back(std::move(what));
   }
 
   std::span<const storage::BatchEntry> mine_;
   MaterialCounts position_, peers_position_;
   std::size_t next_ = 0;
-  Comparison result_;
+  PeersHalves result_;
 };
 
 }  // namespace
 
-Comparison compare_halves(checks::Session& session, const storage::Store& store,
+PeersHalves compare_halves(checks::Session& session, const storage::Store& store,
                           std::span<const storage::BatchEntry> mine) {
   const StoreStatus status = status_of(store);
   net::send_object(session.channel(), kStatus, status);

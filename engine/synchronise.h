@@ -6,6 +6,7 @@
 #include "checks/session.h"
 #include "storage/reservation.h"
 #include "storage/store.h"
+#include "tinyot/store.h"
 
 namespace tinyot::engine {
 
@@ -69,21 +70,9 @@ storage::ReservationChain reserve_with_peer(checks::Session& session,
 storage::Reservation claim_with_peer(checks::Session& session, storage::Store& store,
                                      std::uint64_t plan, const MaterialCounts& needed);
 
-struct Comparison {
-  // the peer has the other half, with the digest that it sent when the batch was made
-  std::uint64_t matched = 0;
-  // likewise, but since cut at the end of a run: compared by index and count only
-  std::uint64_t cut = 0;
-  // already granted at one of the two parties: the next run skips them
-  std::uint64_t passed_over = 0;
-  std::uint64_t different = 0;
-  static constexpr std::size_t kLinesMax = 100;
-  std::vector<std::string> differences;  // the first of them, one line each
-};
-
 // Role: both, symmetric. Compares the halves that both stores hold, by digest; consumes nothing.
 // `mine` is in order of kind and index. Wire: 1 message each way, then 32 bytes per batch.
-Comparison compare_halves(checks::Session& session, const storage::Store& store,
+PeersHalves compare_halves(checks::Session& session, const storage::Store& store,
                           std::span<const storage::BatchEntry> mine);
 
 }  // namespace tinyot::engine

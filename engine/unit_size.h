@@ -7,8 +7,6 @@
 
 namespace tinyot::engine {
 
-inline constexpr std::uint64_t kPlanMemoryBytes = 1'000'000'000;  // the default limit
-
 // Chooses the unit size such that a party can make `request.workers` units at a time within
 // `memory_bytes`: among the sizes with the smallest bucket, since work and traffic grow with it,
 // the smallest that is not below the profile's usual size. At most `ands`, the ANDs of the job,

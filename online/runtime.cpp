@@ -51,7 +51,7 @@ class Runtime final : public circuit::RoundSink {
   void finish_blocks();
   void reveal_outputs();
 
-  RunResult result;
+  Evaluation result;
 
  private:
   // A round whose bits have been evaluated.
@@ -284,7 +284,7 @@ std::size_t window_for(std::size_t lanes) {
                     kWindowMax);
 }
 
-RunResult run_circuit(checks::Session& session, material::Source& source,
+Evaluation run_circuit(checks::Session& session, material::Source& source,
                       const MaterialCounts& wanted, MaterialForm form,
                       circuit::CircuitRounds& rounds, const BundleValues& inputs,
                       const SharedInputs& shared, const RunProgress& progress) {

@@ -24,7 +24,7 @@
 
 namespace tinyot::online {
 
-struct RunResult {
+struct Evaluation {
   BundleValues outputs;    // by output bundle; absent where this party does not receive it
   SharedOutputs shared;    // by output bundle; of those that no party receives
   std::uint64_t ands = 0;  // of all lanes
@@ -58,7 +58,7 @@ std::size_t window_for(std::size_t lanes);
 // layer of ANDs, 1 with triples; 1 message per owner for inputs, in the round of the ANDs that
 // follow; 3 rounds for the outputs. Fails: PeerCheated("MAC transcript") before anything is
 // returned; OutOfMaterial; NetworkError.
-RunResult run_circuit(checks::Session& session, material::Source& source,
+Evaluation run_circuit(checks::Session& session, material::Source& source,
                       const MaterialCounts& wanted, MaterialForm form,
                       circuit::CircuitRounds& rounds, const BundleValues& inputs,
                       const SharedInputs& shared = {}, const RunProgress& progress = {});

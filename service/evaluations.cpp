@@ -127,13 +127,13 @@ std::optional<std::filesystem::path> Evaluations::ledger_of(const Worker& worker
 
 void Evaluations::connect(Worker& worker, const Order& order) {
   const std::stop_token cancel = worker.cancel.get_token();
-  engine::RunRequest request{.party = me_,
+  RunRequest request{.party = me_,
                              .endpoint = endpoint_of(port_, order.group, cancel),
                              .stores = {sessions_.path_of(order.session)},
                              .store_key = sessions_.store_key(),
                              .ledger = ledger_of(worker),
                              .advance_ands = kAdvanceAnds};
-  worker.evaluator = std::make_unique<engine::Evaluator>(request, cancel);
+  worker.evaluator = std::make_unique<Evaluator>(request, cancel);
   worker.traffic = {};
 }
 
@@ -146,8 +146,8 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
     if (!worker.evaluator) connect(worker, order);
     const JobRequest& job = order.job->request();
     if (!order.inputs) throw Cancelled();
-    const std::vector<engine::Evaluator::Shared> none(order.inputs->size());
-    engine::RunReport report = worker.evaluator->run(job.circuit, *order.inputs, none, job.id);
+    const std::vector<Evaluator::Shared> none(order.inputs->size());
+    RunResult report = worker.evaluator->run(job.circuit, *order.inputs, none, job.id);
     const Traffic traffic = traffic_of(report.phases);
     outcome.traffic = {traffic.sent - worker.traffic.sent,
                        traffic.received - worker.traffic.received};

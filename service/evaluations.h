@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/evaluator.h"
+#include "tinyot/run.h"
 #include "service/daemon_metrics.h"
 #include "service/jobs.h"
 #include "service/sessions.h"
@@ -39,7 +39,7 @@ class Evaluations {
   };
   // Exactly one of report and error is set.
   struct Outcome {
-    std::optional<engine::RunReport> report;
+    std::optional<RunResult> report;
     std::optional<JobError> error;
     Traffic traffic;
   };
@@ -70,7 +70,7 @@ class Evaluations {
     std::uint64_t group = 0, session = 0;
     bool is_to_close = false;   // at the end of the running job
     std::string ended_because;  // the session has ended, so the running job is cancelled
-    std::unique_ptr<engine::Evaluator> evaluator;  // of the worker's thread
+    std::unique_ptr<Evaluator> evaluator;  // of the worker's thread
     Traffic traffic;                               // of the connection
     std::jthread thread;
   };

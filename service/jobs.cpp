@@ -84,7 +84,7 @@ bool Jobs::end(Job& job, JobState state, JobError error) {
   return true;
 }
 
-bool Jobs::finish(Job& job, online::RunResult result, double evaluation_s,
+bool Jobs::finish(Job& job, online::Evaluation result, double evaluation_s,
                   const std::string& session) {
   const std::lock_guard lock(mutex_);
   if (has_ended(job.status_.state)) return false;

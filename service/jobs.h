@@ -108,7 +108,7 @@ class Jobs {
   // Null once the job has ended.
   std::shared_ptr<const online::BundleValues> inputs(const Job& job) const;
   // Of a job that has ended nothing changes any more; these return whether it had not.
-  bool finish(Job& job, online::RunResult result, double evaluation_s, const std::string& session);
+  bool finish(Job& job, online::Evaluation result, double evaluation_s, const std::string& session);
   bool fail(Job& job, JobError error);
   bool cancel(Job& job);
 

@@ -11,7 +11,7 @@ namespace {
 constexpr auto kConnectTime = std::chrono::seconds(10);
 
 engine::Work work_of(const config::Level& level) {
-  return {level.ands(), level.has_inputs() ? level.inputs() : engine::default_inputs(level.ands())};
+  return {level.ands(), level.has_inputs() ? level.inputs() : default_inputs(level.ands())};
 }
 
 engine::Endpoint endpoint_from(const config::Peer& peer) {

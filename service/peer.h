@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "config.pb.h"
-#include "engine/preprocess.h"
+#include "tinyot/preprocess.h"
 #include "service/daemon_metrics.h"
 #include "service/evaluations.h"
 #include "service/jobs.h"
@@ -33,7 +33,7 @@ namespace tinyot::service {
 // What the peers of a daemon share.
 struct Shared {
   const config::Daemon& config;
-  std::optional<storage::StoreKey> store_key;
+  std::optional<StoreKey> store_key;
   Jobs& jobs;
   DaemonMetrics& metrics;
   RefillSlots refill_slots;
@@ -150,7 +150,7 @@ class Peer {
   std::optional<wire::Refill> agree_on_refill(const std::stop_token& stop);
   void follow_refill(const wire::Refill& order, const std::stop_token& stop);
   wire::Refill next_refill();
-  engine::PreprocessRequest refill_request(std::uint64_t session) const;
+  PreprocessRequest refill_request(std::uint64_t session) const;
   bool has_all_but_for_claims(const engine::Work& own);
   std::optional<std::string> refusal_to_refill(std::uint64_t session);
   void set_local_failure(const std::string& message);

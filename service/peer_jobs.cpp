@@ -193,7 +193,7 @@ void Peer::ended(std::size_t worker, const Evaluations::Order& order,
       *outcome.error = {ErrorClass::Network, "the evaluation was ended: the daemon is stopping"};
     fail(job, *outcome.error);
   } else {
-    const engine::RunReport& report = *outcome.report;
+    const RunResult& report = *outcome.report;
     const std::string session = short_name(engine::session_id_of(report.security));
     const double evaluation_s = report.wall_s;
     shared_.metrics.evaluated(name(), report.result.ands, report.result.and_rounds);

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "engine/connection.h"
 #include "engine/disk_space.h"
-#include "engine/preprocess.h"
+#include "tinyot/preprocess.h"
 #include "service/breakable_stream.h"
 #include "service/event_log.h"
 #include "service/foreign_text.h"
@@ -166,8 +166,8 @@ wire::Refill Peer::next_refill() {
 }
 
 // Without its connection.
-engine::PreprocessRequest Peer::refill_request(std::uint64_t session) const {
-  engine::PreprocessRequest request;
+PreprocessRequest Peer::refill_request(std::uint64_t session) const {
+  PreprocessRequest request;
   request.party = me_;
   request.store = sessions_.path_of(session);
   request.store_key = sessions_.store_key();
@@ -223,7 +223,7 @@ std::optional<std::string> Peer::refusal_to_refill(std::uint64_t session) {
   if (has_all_but_for_claims(own))
     return "this party has " + std::to_string(own.ands) + " ANDs and " +
            std::to_string(own.inputs) + " inputs in stock, more than the peer claims to have";
-  const engine::PreprocessRequest request = refill_request(session);
+  const PreprocessRequest request = refill_request(session);
   if (const auto shortage = engine::disk_shortage(request.store, engine::space_for(request, left)))
     return shortage->what();
   if (auto reason = sessions_.record().refusal_to_refill(sessions_.open_risk())) return reason;
@@ -345,7 +345,7 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
   std::stop_source& cancel = turn.after_unit;
   const std::stop_callback end(stop, [&] { cancel.request_stop(); });
   const std::stop_callback give_up(turn.broken.get_token(), [&] { cancel.request_stop(); });
-  engine::PreprocessRequest request = refill_request(order.session());
+  PreprocessRequest request = refill_request(order.session());
   request.endpoint = endpoint_of(port_, order.group(), cancel.get_token());
   request.endpoint.open_stream = [&, open = request.endpoint.open_stream] {
     std::unique_ptr<net::ByteStream> stream =
@@ -366,7 +366,7 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
     refill_break_ = turn.broken;
   }
   log_event(LogLevel::Info, "refill begins", {{"peer", name()}, {"number", order.session()}});
-  std::optional<engine::PreprocessResult> result;
+  std::optional<PreprocessResult> result;
   std::optional<JobError> error;
   try {
     // A session that is broken off at any time after that has been counted.

@@ -83,7 +83,7 @@ SessionStock Sessions::Open::stock(std::uint64_t number) {
           .bytes = store.store_bytes()};
 }
 
-Sessions::Sessions(fs::path directory, std::optional<storage::StoreKey> store_key,
+Sessions::Sessions(fs::path directory, std::optional<StoreKey> store_key,
                    SessionRecord::Limits limits)
     : directory_(private_directory(std::move(directory))), store_key_(std::move(store_key)),
       sigma_(limits.sigma), record_(directory_ / kRecordFile, limits) {
@@ -105,7 +105,7 @@ Sessions::Sessions(fs::path directory, std::optional<storage::StoreKey> store_ke
   }
 }
 
-void Sessions::check(const fs::path& directory, const std::optional<storage::StoreKey>& store_key) {
+void Sessions::check(const fs::path& directory, const std::optional<StoreKey>& store_key) {
   (void)SessionRecord(directory / kRecordFile, {});
   for (const std::uint64_t number : numbers_in(directory)) {
     const fs::path path = path_in(directory, number);
@@ -144,7 +144,7 @@ std::vector<SessionStock> Sessions::stock() {
       Open* const open = look_at(number);
       if (open == nullptr) continue;
       const storage::Manifest& manifest = open->store.manifest();
-      const bool is_revoked = manifest.state == storage::SessionState::Revoked;
+      const bool is_revoked = manifest.state == StoreState::Revoked;
       if (is_revoked || open->store.revocation()->is_set()) {
         end_revoked(number, is_revoked ? manifest.revoked_reason : "a check has failed");
         continue;

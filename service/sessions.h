@@ -42,15 +42,15 @@ struct RevokedSession {
 class Sessions {
  public:
   // Makes the directory, and recovers what an earlier process left. Fails: StoreError.
-  Sessions(std::filesystem::path directory, std::optional<storage::StoreKey> store_key,
+  Sessions(std::filesystem::path directory, std::optional<StoreKey> store_key,
            SessionRecord::Limits limits);
 
   // Reads what the constructor will recover, and changes nothing. Fails: StoreError.
   static void check(const std::filesystem::path& directory,
-                    const std::optional<storage::StoreKey>& store_key);
+                    const std::optional<StoreKey>& store_key);
 
   std::filesystem::path path_of(std::uint64_t number) const;
-  const std::optional<storage::StoreKey>& store_key() const { return store_key_; }
+  const std::optional<StoreKey>& store_key() const { return store_key_; }
 
   SessionRecord& record() { return record_; }
 
@@ -98,7 +98,7 @@ class Sessions {
   bool record_end(std::uint64_t number, const Risk& risk);
 
   const std::filesystem::path directory_;
-  const std::optional<storage::StoreKey> store_key_;
+  const std::optional<StoreKey> store_key_;
   const std::uint32_t sigma_;
   SessionRecord record_;
   std::mutex mutex_;

@@ -113,7 +113,7 @@ class Check {
   }
 
   void read_store_key(const std::string& file) {
-    as_usage_errors([&] { result_.store_key = storage::read_store_key(file); });
+    as_usage_errors([&] { result_.store_key = StoreKey::read(file); });
   }
 
   void check_sessions(const fs::path& directory) const {

@@ -22,7 +22,7 @@ struct TlsFiles {
 
 struct StartCheck {
   config::Daemon config;
-  std::optional<storage::StoreKey> store_key;
+  std::optional<StoreKey> store_key;
   std::optional<TlsFiles> tls;
   // For the operator, for example that a certificate expires soon.
   std::vector<std::string> warnings;

@@ -20,9 +20,9 @@ void add_store_metrics(const storage::Inventory& store, const MetricLabels& more
     set_gauge("tinyot_store_" + name, help, all, value);
   };
   set("complete", "1 if the store has all material that was asked for",
-      manifest.state == storage::SessionState::Complete);
+      manifest.state == StoreState::Complete);
   set("revoked", "1 if the session is revoked or retired",
-      manifest.state == storage::SessionState::Revoked);
+      manifest.state == StoreState::Revoked);
   set("bytes", "Bytes of the store's files", static_cast<double>(store.store_bytes));
   set("units_outstanding", "Units that were broken off or are being made",
       static_cast<double>(store.attempts.outstanding));
@@ -33,7 +33,7 @@ void add_store_metrics(const storage::Inventory& store, const MetricLabels& more
       as_double(store.attempts.risk) / as_double(params.risk_limit()));
   MaterialCounts left;
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const storage::KindInventory& of_kind = store.of(kind);
+    const KindCounts& of_kind = store.of(kind);
     left[kind] = of_kind.left;
     if (of_kind.made == 0) continue;
     const auto set_objects = [&](const char* state, std::uint64_t count) {

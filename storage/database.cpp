@@ -56,7 +56,7 @@ View::View(const Database& database, Transaction& transaction)
 }
 
 void View::check_not_revoked() const {
-  if (manifest_.state == SessionState::Revoked)
+  if (manifest_.state == StoreState::Revoked)
     throw StoreError("the session is revoked: " + manifest_.revoked_reason +
                      "; start a new session in a new store");
   // Another user in this process has announced it, and is about to write it.

@@ -8,7 +8,7 @@ Inventory take_inventory(const Store& store) {
   const Marks& marks = store.marks();
   const MaterialCounts left = store.left();
   for (const MaterialKind kind : kAllMaterialKinds) {
-    KindInventory& entry = inventory.kinds[static_cast<std::size_t>(kind)];
+    KindCounts& entry = inventory.kinds[static_cast<std::size_t>(kind)];
     entry = {.made = marks.made[kind],
              .locked = marks.made[kind] - marks.unlocked[kind],
              .reserved = marks.position[kind],

@@ -17,7 +17,6 @@ static_assert(std::endian::native == std::endian::little,
 
 constexpr char kKeysMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'K', 'T'};
 constexpr std::uint32_t kKeysVersion = 2;
-constexpr std::size_t kStoreKeyBytesMin = 16, kStoreKeyBytesMax = 4096;
 
 struct StoredHeader {
   char magic[8];
@@ -63,7 +62,7 @@ crypto::SealTag check_of(const StoredHeader& header, const crypto::SealKey& wrap
 crypto::SealKey derived(const StoredHeader& header, const std::optional<StoreKey>& store_key,
                         std::string_view purpose) {
   return crypto::derive_key(
-      store_key ? std::span<const std::byte>(*store_key) : std::span<const std::byte>(),
+      store_key ? store_key->bytes() : std::span<const std::byte>(),
       header.salt, purpose);
 }
 crypto::SealKey wrapping_key_of(const StoredHeader& header,
@@ -117,23 +116,6 @@ bool read_header(const system::File& file, StoredHeader& header) {
 }
 
 }  // namespace
-
-StoreKey read_store_key(const std::filesystem::path& path) {
-  const system::File file(path, O_RDONLY);
-  struct stat found;
-  if (::fstat(file.descriptor(), &found) != 0)
-    system::fail_on_file("read the attributes of", path, errno);
-  if ((found.st_mode & 0077) != 0)
-    throw StoreError("the store key " + path.string() +
-                     " is open to other users; restrict it with: chmod 600 " + path.string());
-  StoreKey key(kStoreKeyBytesMax);
-  key.resize(file.read_at(0, key));
-  if (key.size() < kStoreKeyBytesMin)
-    throw StoreError("the store key " + path.string() + " has " + std::to_string(key.size()) +
-                     " bytes, at least " + std::to_string(kStoreKeyBytesMin) +
-                     " are required; make one with: head -c 32 /dev/urandom > FILE");
-  return key;
-}
 
 void KeyTable::create(const std::filesystem::path& path, const SessionId& session,
                       const Delta& global_key, const std::optional<StoreKey>& store_key) {

@@ -18,15 +18,10 @@
 #include "crypto/aead.h"
 #include "crypto/rng.h"
 #include "system/file.h"
+#include "tinyot/store_key.h"
+#include "tinyot/store_state.h"
 
 namespace tinyot::storage {
-
-// The content of a store key file: any bytes, at least 16.
-using StoreKey = SecretVector<std::byte>;
-// Fails: StoreError if the file cannot be read, is open to other users, or is too short.
-StoreKey read_store_key(const std::filesystem::path& file);
-
-enum class KeyProtection : std::uint32_t { ByPermissions = 1, ByStoreKey = 2, Erased = 3 };
 
 class KeyTable {
  public:

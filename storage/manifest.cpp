@@ -8,6 +8,23 @@
 #include "base/error.h"
 #include "manifest.pb.h"
 
+namespace tinyot {
+
+std::string_view name_of(StoreState state) {
+  switch (state) {
+    case StoreState::Open:
+      return "open";
+    case StoreState::Complete:
+      return "complete";
+    case StoreState::Revoked:
+      return "dead";
+  }
+  ENSURE(!"a known state of a session");
+  return {};
+}
+
+}  // namespace tinyot
+
 namespace tinyot::storage {
 namespace {
 
@@ -45,7 +62,7 @@ const char* invalid_field_in(const Manifest& manifest) {
   if (manifest.shards < 1 || manifest.shards > kShardsMax || manifest.shard < 1 ||
       manifest.shard > manifest.shards)
     return "shard";
-  if ((manifest.state == SessionState::Revoked) == manifest.revoked_reason.empty())
+  if ((manifest.state == StoreState::Revoked) == manifest.revoked_reason.empty())
     return "revoked reason";
   if (manifest.revoked_reason.size() > kTextMax || !is_printable(manifest.revoked_reason))
     return "revoked reason";
@@ -65,27 +82,27 @@ const char* invalid_field_in(const Manifest& manifest) {
   throw StoreError("manifest is corrupt: " + field);
 }
 
-stored::SessionStateName stored_state(SessionState state) {
+stored::SessionStateName stored_state(StoreState state) {
   switch (state) {
-    case SessionState::Open:
+    case StoreState::Open:
       return stored::STATE_OPEN;
-    case SessionState::Complete:
+    case StoreState::Complete:
       return stored::STATE_COMPLETE;
-    case SessionState::Revoked:
+    case StoreState::Revoked:
       return stored::STATE_REVOKED;
   }
   ENSURE(!"a known state of a session");
   return stored::STATE_UNKNOWN;
 }
 
-SessionState state_from(stored::SessionStateName state) {
+StoreState state_from(stored::SessionStateName state) {
   switch (state) {
     case stored::STATE_OPEN:
-      return SessionState::Open;
+      return StoreState::Open;
     case stored::STATE_COMPLETE:
-      return SessionState::Complete;
+      return StoreState::Complete;
     case stored::STATE_REVOKED:
-      return SessionState::Revoked;
+      return StoreState::Revoked;
     default:
       throw_corrupt_manifest("state");
   }
@@ -122,19 +139,6 @@ void reject_withdrawn_triples(const stored::ManifestRecord& record) {
 }
 
 }  // namespace
-
-std::string_view name_of(SessionState state) {
-  switch (state) {
-    case SessionState::Open:
-      return "open";
-    case SessionState::Complete:
-      return "complete";
-    case SessionState::Revoked:
-      return "dead";
-  }
-  ENSURE(!"a known state of a session");
-  return {};
-}
 
 std::string serialize_manifest(const Manifest& manifest) {
   if (const char* field = invalid_field_in(manifest))

@@ -15,6 +15,7 @@
 
 #include "base/block.h"
 #include "tinyot/party.h"
+#include "tinyot/store_state.h"
 
 namespace tinyot::storage {
 
@@ -22,11 +23,6 @@ inline constexpr std::uint32_t kShardsMax = 1 << 16;  // of a session
 
 // The store format that this program writes and reads.
 inline constexpr std::uint32_t kStoreFormat = 3;
-
-// Open: more units may follow. Complete: the requested ANDs are made. Revoked: a check failed or
-// the session was retired; all keys are erased.
-enum class SessionState : std::uint8_t { Open = 0, Complete = 1, Revoked = 2 };
-std::string_view name_of(SessionState state);
 
 struct Manifest {
   std::uint32_t format_version = kStoreFormat;
@@ -42,7 +38,7 @@ struct Manifest {
   std::uint32_t bucket = 0;             // B, of the last job's full units
   std::uint64_t unit = 0;               // ANDs permuted together, likewise
   std::uint32_t shard = 1, shards = 1;  // this store's part of the session, and the number of parts
-  SessionState state = SessionState::Open;
+  StoreState state = StoreState::Open;
   std::string revoked_reason;  // set if and only if the session is revoked
   std::uint64_t units_made = 0;
   std::uint64_t ands_requested = 0;   // of the whole session, in all jobs

@@ -37,7 +37,7 @@ void set_aside(Store& shard) {
 
 // Whether an interrupted merge into `out` has already revoked this shard.
 bool is_merged(const Store& shard, const fs::path& out) {
-  return shard.manifest().state == SessionState::Revoked &&
+  return shard.manifest().state == StoreState::Revoked &&
          shard.manifest().revoked_reason == reason_for(out);
 }
 
@@ -45,7 +45,7 @@ bool is_merged(const Store& shard, const fs::path& out) {
 // recognises the shard by it. No check has failed, so the keys may remain until then.
 void retire_into(Store& shard, const fs::path& out) {
   shard.change("mark the shard as merged", 0, [&](Change& change) {
-    change.manifest().state = SessionState::Revoked;
+    change.manifest().state = StoreState::Revoked;
     change.manifest().revoked_reason = reason_for(out);
   });
   shard.revoke(reason_for(out));
@@ -57,11 +57,11 @@ void check_shard(const Store& shard, const Store& first) {
                      remedy);
   };
   const Manifest& manifest = shard.manifest();
-  if (manifest.state == SessionState::Revoked)
+  if (manifest.state == StoreState::Revoked)
     refuse("its session is revoked: " + manifest.revoked_reason);
   if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me)
     refuse("it belongs to another session or party");
-  if (manifest.state != SessionState::Complete || shard.marks().unlocked != shard.marks().made)
+  if (manifest.state != StoreState::Complete || shard.marks().unlocked != shard.marks().made)
     refuse("it is not complete; complete it first", Remedy::Resume);
   if (shard.marks().position != MaterialCounts{} && !is_set_aside(shard))
     refuse("some of it has been used", Remedy::UseShardsTogether);
@@ -84,7 +84,7 @@ std::optional<Store> open_if_complete(const fs::path& making, std::span<const St
                                       const std::optional<StoreKey>& store_key) {
   try {
     Store whole = Store::open(making, {.purpose = Purpose::Own, .store_key = store_key});
-    if (whole.manifest().state == SessionState::Complete &&
+    if (whole.manifest().state == StoreState::Complete &&
         whole.manifest().session_id == shards.front().manifest().session_id)
       return whole;
   } catch (const StoreError&) {
@@ -99,7 +99,7 @@ std::optional<Store> open_if_complete(const fs::path& making, std::span<const St
 class Copier {
  public:
   // `advanced` is called whenever `merged` has changed.
-  Copier(Store& out, Merged& merged, std::function<void()> advanced)
+  Copier(Store& out, MergedStore& merged, std::function<void()> advanced)
       : out_(out), merged_(merged), advanced_(std::move(advanced)) {}
 
   void copy(const Store& shard) {
@@ -158,7 +158,7 @@ class Copier {
   }
 
   Store& out_;
-  Merged& merged_;
+  MergedStore& merged_;
   std::function<void()> advanced_;
 };
 
@@ -177,7 +177,7 @@ bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs,
                  const std::optional<StoreKey>& store_key) {
   const Manifest whole =
       Store::open(out, {.purpose = Purpose::Inspect, .store_key = store_key}).manifest();
-  if (whole.shards != 1 || whole.state == SessionState::Revoked) return false;
+  if (whole.shards != 1 || whole.state == StoreState::Revoked) return false;
   std::uint64_t units = 0;
   for (const Store& shard : open_shards(dirs, Purpose::Inspect, store_key)) {
     if (!is_merged(shard, out) || shard.manifest().session_id != whole.session_id ||
@@ -190,7 +190,7 @@ bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs,
 
 }  // namespace
 
-Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
+MergedStore merge_shards(const fs::path& out, std::span<const fs::path> dirs,
                     const std::optional<StoreKey>& store_key,
                     const std::function<void(std::uint64_t, std::uint64_t)>& observer) {
   if (dirs.empty()) throw StoreError("cannot merge: no shards are given");
@@ -198,7 +198,7 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
   Store::check_absent(out);
   const fs::path making = (out.has_filename() ? out : out.parent_path()).string() + ".merging";
   std::vector<Store> shards = open_shards(dirs, Purpose::Own, store_key);
-  Merged merged;
+  MergedStore merged;
   std::optional<Store> whole;
   if (Store::exists(making)) whole = open_if_complete(making, shards, out, store_key);
   if (!whole) {
@@ -212,14 +212,14 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
     Manifest manifest = first.manifest();
     manifest.shard = manifest.shards = 1;
     manifest.units_made = manifest.units_requested = 0;
-    manifest.state = SessionState::Open;
+    manifest.state = StoreState::Open;
     whole =
         Store::create(making, manifest, ScopedSecret<Delta>(first.global_key()), bytes, store_key);
     Copier copier(*whole, merged, [&] {
       if (observer) observer(merged.bytes, bytes);
     });
     for (const Store& shard : shards) copier.copy(shard);
-    whole->update_manifest([](Manifest& changed) { changed.state = SessionState::Complete; });
+    whole->update_manifest([](Manifest& changed) { changed.state = StoreState::Complete; });
   }
   // The merged store is unlocked only after all shards are revoked.
   for (Store& shard : shards)

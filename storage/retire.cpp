@@ -15,7 +15,7 @@ std::string retire_opened(const std::filesystem::path& directory, const StoreAcc
 }
 
 // For a store that cannot be opened. Requires only that no process has it open.
-Retired erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store_key,
+RetiredStore erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store_key,
                    const StoreError& why) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(files.keys, error))) {
@@ -39,7 +39,7 @@ Retired erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store
 
 }  // namespace
 
-Retired retire_store(const std::filesystem::path& directory,
+RetiredStore retire_store(const std::filesystem::path& directory,
                      const std::optional<StoreKey>& store_key) {
   try {
     try {

@@ -37,7 +37,7 @@ static_assert(sizeof(Header) == 56 && std::is_trivially_copyable_v<Header>);
 
 crypto::SealKey key_of(const Header& header, const std::optional<StoreKey>& store_key) {
   return crypto::derive_key(
-      store_key ? std::span<const std::byte>(*store_key) : std::span<const std::byte>(),
+      store_key ? store_key->bytes() : std::span<const std::byte>(),
       header.salt, "TinyOT session file");
 }
 

@@ -53,7 +53,7 @@ std::vector<std::uint64_t> slots_of(std::span<const BatchEntry> entries) {
 
 Store::Store(std::shared_ptr<Database> database, Purpose purpose, bool is_adopted)
     : database_(std::move(database)), purpose_(purpose) {
-  if (manifest().state == SessionState::Revoked) {
+  if (manifest().state == StoreState::Revoked) {
     if (purpose != Purpose::Inspect) complete_revocation();
     if (purpose != Purpose::Own) database_->lock().share();
     return;
@@ -80,7 +80,7 @@ Store Store::create(const std::filesystem::path& dir, const Manifest& manifest,
                     const Delta& global_key, std::uint64_t expected_bytes,
                     const std::optional<StoreKey>& store_key) {
   ENSURE(manifest.format_version == kStoreFormat && manifest.units_made == 0 &&
-         manifest.state != SessionState::Revoked);
+         manifest.state != StoreState::Revoked);
   const StoreFiles files(dir);
   return with_file_errors(files, [&] {
     files.prepare_directory();
@@ -153,7 +153,7 @@ Delta Store::global_key() const {
 
 MaterialCounts Store::left() const {
   MaterialCounts left;
-  if (manifest().state == SessionState::Revoked) return left;
+  if (manifest().state == StoreState::Revoked) return left;
   for (const MaterialKind kind : kAllMaterialKinds)
     left[kind] = marks().unlocked[kind] - marks().position[kind];
   return left;
@@ -187,7 +187,7 @@ void Store::update_manifest(const std::function<void(Manifest&)>& change_manifes
     change_manifest(after);
     ENSURE(after.format_version == before.format_version && after.session_id == before.session_id &&
            after.me == before.me && after.units_made == before.units_made &&
-           after.state != SessionState::Revoked);
+           after.state != StoreState::Revoked);
   });
 }
 
@@ -209,13 +209,13 @@ void Store::erase_keys() const {
 // opening.
 void Store::revoke(const std::string& reason) {
   announce_revocation();
-  if (manifest().state == SessionState::Revoked) return complete_revocation();
+  if (manifest().state == StoreState::Revoked) return complete_revocation();
   erase_keys();
   forget_poured();
   try {
     database_->change("mark the session as revoked", 0, [&](Change& change) {
-      if (change.manifest().state == SessionState::Revoked) return;
-      change.manifest().state = SessionState::Revoked;
+      if (change.manifest().state == StoreState::Revoked) return;
+      change.manifest().state = StoreState::Revoked;
       change.manifest().revoked_reason = printable(reason);
     });
   } catch (const StoreError&) {

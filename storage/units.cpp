@@ -115,7 +115,7 @@ AttemptTotals Store::attempts() const {
 void Store::pour(material::Batch batch) {
   ENSURE(purpose_ == Purpose::Make);
   check_shape(batch, manifest().me);
-  if (manifest().state == SessionState::Revoked)
+  if (manifest().state == StoreState::Revoked)
     database_->read("store material", [](const View& view) { view.check_not_revoked(); });
   const MaterialKind kind = batch.kind;
   queues_[kind].push(std::move(batch));
@@ -210,7 +210,7 @@ void Store::cut_back(std::uint64_t units) {
                        "cannot be continued; start a new one in a new store");
     change.marks().made = change.made_by(units);
     change.manifest().units_made = units;
-    change.manifest().state = SessionState::Open;
+    change.manifest().state = StoreState::Open;
     change.drop_units_from(units);
     // Reference bits belong to the first unit and are made again with it.
     if (units == 0) change.drop_reference_bits();
@@ -256,7 +256,7 @@ void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halve
     change.marks().unlocked = end;
     // preprocess, run and store verify may all unlock the last unit.
     if (end_unit == change.manifest().units_requested)
-      change.manifest().state = SessionState::Complete;
+      change.manifest().state = StoreState::Complete;
   });
 }
 

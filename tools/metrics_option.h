@@ -17,7 +17,7 @@ void add_metrics_option(Options& options);
 struct Measured {
   std::string command;
   std::vector<std::filesystem::path> stores;
-  std::optional<storage::StoreKey> store_key = {};
+  std::optional<StoreKey> store_key = {};
 };
 
 // Does the work of a command and, if --metrics-file is given, writes its metrics, also if it fails.

@@ -56,7 +56,7 @@ int params_command(const Arguments& arguments) {
     of_run = engine::work_of_runs(
         *circuit, offline::SecurityParameters::make(parameters_from(line)).material(),
         line.size("runs"));
-  const engine::PreprocessRequest job = engine::planned(preprocess_job_from(line, of_run));
+  const PreprocessRequest job = engine::planned(preprocess_job_from(line, of_run));
   const offline::SecurityParameters params = offline::SecurityParameters::make(job.parameters);
   const engine::JobEstimate estimate = engine::estimate_of(job, link);
   const double per_and =

@@ -13,7 +13,7 @@
 namespace tinyot::tools {
 namespace {
 
-Json report_of(Party party, const engine::PreprocessResult& result) {
+Json report_of(Party party, const PreprocessResult& result) {
   Json report = {{"party", std::string(1, letter(party))},
                  {"command", "preprocess"},
                  {"session", hex_of(engine::session_id_of(result.store))},
@@ -72,7 +72,7 @@ class Terminal final : public Observer {
 
 }  // namespace
 
-void check_memory(const engine::PreprocessRequest& job, std::uint64_t parties,
+void check_memory(const PreprocessRequest& job, std::uint64_t parties,
                   std::uint64_t available_bytes) {
   const auto shortage = engine::memory_shortage(job, parties, available_bytes);
   if (!shortage) return;
@@ -89,7 +89,7 @@ void check_memory(const engine::PreprocessRequest& job, std::uint64_t parties,
 
 JobResult preprocess(const PreprocessJob& job) {
   Terminal terminal(job.quiet);
-  const engine::PreprocessResult result = engine::preprocess(job, terminal, terminal.cancel());
+  const PreprocessResult result = engine::preprocess(job, terminal, terminal.cancel());
   return {report_of(job.party, result),
           StopSignals::received() == 0 ? 0 : 128 + StopSignals::received()};
 }

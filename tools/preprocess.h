@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "engine/plan.h"
-#include "engine/preprocess.h"
+#include "tinyot/preprocess.h"
 #include "tinyot/parameters.h"
 #include "tools/endpoint.h"
 #include "tools/report.h"
@@ -14,7 +14,7 @@
 
 namespace tinyot::tools {
 
-struct PreprocessJob : engine::PreprocessRequest {
+struct PreprocessJob : PreprocessRequest {
   bool quiet = false;
 };
 
@@ -52,7 +52,7 @@ PreprocessJob stored_job_from(const CommandLine& line, const std::filesystem::pa
 
 // Fails: UsageError if `parties` such jobs do not fit into this machine's memory, with what they
 // need, what is free, and the unit and threads that would fit.
-void check_memory(const engine::PreprocessRequest& job, std::uint64_t parties,
+void check_memory(const PreprocessRequest& job, std::uint64_t parties,
                   std::uint64_t available_bytes);
 
 struct JobResult {

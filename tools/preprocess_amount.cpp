@@ -39,14 +39,14 @@ std::optional<engine::Work> work_from(const CommandLine& line, const std::string
   }
   if (amount == "add" || amount == "until-left") {
     const std::uint64_t ands = line.size(amount);
-    return engine::Work{ands, engine::default_inputs(ands)};
+    return engine::Work{ands, default_inputs(ands)};
   }
   if (begun == nullptr && amount.empty())
     throw UsageError("--ands is missing: the store in " + line.text("store") +
                      " is yet to be made");
   if (begun == nullptr) return std::nullopt;
   const std::uint64_t ands = amount.empty() ? begun->ands_requested : line.size("ands");
-  return engine::Work{ands, begun->inputs_requested.value_or(engine::default_inputs(ands))};
+  return engine::Work{ands, begun->inputs_requested.value_or(default_inputs(ands))};
 }
 
 }  // namespace

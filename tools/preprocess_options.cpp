@@ -113,7 +113,7 @@ void add_preprocess_options(Options& options) {
              "grows",
              "1")
       .value("memory", "bytes that this party's units in progress may take, if --unit is not given",
-             std::to_string(engine::kPlanMemoryBytes))
+             std::to_string(kDefaultMemoryBytes))
       .value("session",
              "file of a session that several stores share: shard 1 makes it, all others start from "
              "a copy of it")
@@ -134,7 +134,7 @@ PreprocessJob preprocess_job_from(const CommandLine& line,
     throw UsageError(std::string(line.has("ands") ? "--ands" : "the number of ANDs") +
                      " is out of range: 1 to 2^40");
   job.inputs = line.optional_size("inputs").value_or(wanted ? wanted->inputs
-                                                            : engine::default_inputs(job.ands));
+                                                            : default_inputs(job.ands));
   if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
   job.threads = line.size("threads");
   if (job.threads < 1 || job.threads > offline::Preprocessor::kWorkersMax)

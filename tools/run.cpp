@@ -35,7 +35,7 @@ OutputFiles open_outputs(const NamedCircuit& circuit, const RunJob& job) {
   return OutputFiles(job.outputs);
 }
 
-Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const online::RunResult& result) {
+Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const online::Evaluation& result) {
   Json outputs = Json::object();
   for (std::size_t i = 0; i < result.outputs.size(); ++i)
     if (result.outputs[i])
@@ -46,8 +46,8 @@ Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const online::Run
 }  // namespace
 
 Json run_report(const RunJob& job, const NamedCircuit& circuit,
-                const engine::RunReport& evaluation) {
-  const online::RunResult& result = evaluation.result;
+                const RunResult& evaluation) {
+  const online::Evaluation& result = evaluation.result;
   const std::uint64_t ands = result.ands, gates = ands + result.xors;
   const auto rate = [&](std::uint64_t count) {
     return evaluation.wall_s > 0 ? static_cast<double>(count) / evaluation.wall_s : 0;
@@ -179,14 +179,14 @@ JobResult run(const RunJob& job) {
   const auto inputs = my_values(circuit, job);
   OutputFiles files = open_outputs(circuit, job);
   std::optional<Progress> progress;
-  engine::RunRequest request = job;
+  RunRequest request = job;
   if (!job.quiet) {
     request.progress = [&](std::uint64_t done, std::uint64_t total) {
       if (!progress) progress.emplace("ANDs", total, false);
       progress->observe("gates", done);
     };
   }
-  const engine::RunReport evaluation = engine::run(request, circuit, inputs);
+  const RunResult evaluation = engine::run(request, circuit, inputs);
   progress.reset();
   Json report = run_report(job, circuit, evaluation);
   report["outputs"] = hand_out(circuit, files, evaluation.result);

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "engine/run.h"
+#include "tinyot/run.h"
 #include "tools/circuit_spec.h"
 #include "tools/outputs.h"
 #include "tools/preprocess.h"
@@ -20,7 +20,7 @@ struct RowsJob {
   std::uint64_t at_once = 0;
 };
 
-struct RunJob : engine::RunRequest {
+struct RunJob : RunRequest {
   bool reserve_only = false;  // for a later run
   bool quiet = true;
   CircuitSpec circuit;
@@ -38,7 +38,7 @@ void set_store(RunJob& job, const CommandLine& line);
 
 JobResult run(const RunJob& job);
 Json run_report(const RunJob& job, const NamedCircuit& circuit,
-                const engine::RunReport& evaluation);
+                const RunResult& evaluation);
 std::string run_text(const Json& report);
 
 int run_command(const Arguments& arguments);

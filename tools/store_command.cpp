@@ -16,7 +16,7 @@ namespace {
 
 struct StoreLine {
   std::filesystem::path directory;
-  std::optional<storage::StoreKey> store_key;
+  std::optional<StoreKey> store_key;
   CommonOptions common;
 };
 
@@ -47,7 +47,7 @@ int store_retire(const Arguments& arguments) {
   const auto line = store_line("retire", arguments);
   if (!line) return 0;
   const std::optional<engine::Work> unused = unused_in(*line);
-  const storage::Retired retired = storage::retire_store(line->directory, line->store_key);
+  const RetiredStore retired = storage::retire_store(line->directory, line->store_key);
   std::string text = "the session has ended: the keys of " + line->directory.string() +
                      " are erased, and its directory can be removed\n";
   if (unused)
@@ -71,7 +71,7 @@ int store_adopt(const Arguments& arguments) {
       {.purpose = storage::Purpose::Own, .store_key = line->store_key, .is_adopted = true});
   print_report(line->common.format,
                {{"store", line->directory.string()},
-                {"state", std::string(storage::name_of(store.manifest().state))}},
+                {"state", std::string(name_of(store.manifest().state))}},
                line->directory.string() +
                    " is the original from now on; do not use the store that it was copied from\n");
   return 0;
@@ -90,7 +90,7 @@ int store_merge(const Arguments& arguments) {
   const std::vector<std::filesystem::path> shards(given.begin() + 1, given.end());
   const auto start = std::chrono::steady_clock::now();
   std::optional<Progress> progress;
-  const storage::Merged merged = storage::merge_shards(
+  const MergedStore merged = storage::merge_shards(
       given.front(), shards, store_key_from(line), [&](std::uint64_t done, std::uint64_t total) {
         if (!progress) progress.emplace("bytes", total, line.common().quiet);
         progress->observe("merge", done);

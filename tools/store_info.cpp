@@ -8,14 +8,14 @@ namespace tinyot::tools {
 namespace {
 
 std::string protection_text(const storage::Inventory& inventory) {
-  if (inventory.manifest.state == storage::SessionState::Revoked && !inventory.keys_are_gone)
+  if (inventory.manifest.state == StoreState::Revoked && !inventory.keys_are_gone)
     return keys_left_text();
   switch (inventory.protection) {
-    case storage::KeyProtection::ByPermissions:
+    case KeyProtection::ByPermissions:
       return "file permissions alone";
-    case storage::KeyProtection::ByStoreKey:
+    case KeyProtection::ByStoreKey:
       return "a store key";
-    case storage::KeyProtection::Erased:
+    case KeyProtection::Erased:
       return "nothing: the keys are erased";
   }
   return {};
@@ -24,7 +24,7 @@ std::string protection_text(const storage::Inventory& inventory) {
 Json json_of(const storage::Inventory& inventory) {
   const storage::Manifest& manifest = inventory.manifest;
   Json report = {{"session", hex_of(engine::session_id_of(manifest))},
-                 {"state", std::string(storage::name_of(manifest.state))},
+                 {"state", std::string(name_of(manifest.state))},
                  {"party", std::string(1, letter(manifest.me))},
                  {"peer", manifest.peer.empty() ? std::string(1, letter(peer_of(manifest.me)))
                                                 : manifest.peer}};
@@ -35,7 +35,7 @@ Json json_of(const storage::Inventory& inventory) {
   report["ands_requested"] = manifest.ands_requested;
   report["keys_protected_by"] = protection_text(inventory);
   report["store_bytes"] = inventory.store_bytes;
-  if (manifest.state == storage::SessionState::Revoked) {
+  if (manifest.state == StoreState::Revoked) {
     report["dead_reason"] = manifest.revoked_reason;
     report["keys_are_gone"] = inventory.keys_are_gone;
   }
@@ -44,7 +44,7 @@ Json json_of(const storage::Inventory& inventory) {
     report["reservations"].push_back(planned.id);
   report["kinds"] = Json::object();
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const storage::KindInventory& entry = inventory.of(kind);
+    const KindCounts& entry = inventory.of(kind);
     if (entry.made == 0) continue;
     report["kinds"][std::string(name_of(kind))] = {
         {"made", entry.made},       {"locked", entry.locked}, {"reserved", entry.reserved},
@@ -60,19 +60,19 @@ std::string text_of(const storage::Inventory& inventory, const Json& report) {
       manifest.shards == 1 ? "" : ", shard " + report["shard"].get<std::string>();
   std::string text = "session " + short_name(engine::session_id_of(manifest)) + ", party " +
                      letter(manifest.me) + shard + ", " +
-                     (manifest.state == storage::SessionState::Revoked
+                     (manifest.state == StoreState::Revoked
                           ? "revoked: " + manifest.revoked_reason
-                          : std::string(storage::name_of(manifest.state))) +
+                          : std::string(name_of(manifest.state))) +
                      "\n" + profile_text(report) + ", sigma " + std::to_string(manifest.sigma) +
                      " (reached " + decimals(manifest.sigma_paper_bound, 1) + ", exact " +
                      decimals(manifest.sigma_exact, 1) + "), kappa " +
                      std::to_string(manifest.kappa) + ", bucket " +
                      std::to_string(manifest.bucket) + ", unit " + grouped(manifest.unit) + "\n" +
                      units_text(report) + "keys protected by " + protection_text(inventory) + "\n";
-  if (manifest.state == storage::SessionState::Revoked)
+  if (manifest.state == StoreState::Revoked)
     text += "the session is revoked: nothing in this store can be used\n";
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const storage::KindInventory& entry = inventory.of(kind);
+    const KindCounts& entry = inventory.of(kind);
     if (entry.made == 0) continue;
     text += std::string(name_of(kind)) + ": made " + grouped(entry.made) + ", used " +
             grouped(entry.reserved - entry.planned) + ", left " + grouped(entry.left) +

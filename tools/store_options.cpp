@@ -38,12 +38,12 @@ std::vector<std::filesystem::path> stores_from(const CommandLine& line) {
   return stores;
 }
 
-std::optional<storage::StoreKey> store_key_from(const CommandLine& line) {
+std::optional<StoreKey> store_key_from(const CommandLine& line) {
   if (!line.has("store-key")) return std::nullopt;
   const std::string value = line.text("store-key");
   if (!value.starts_with("@") || value.size() == 1)
     throw UsageError("--store-key takes @FILE, since command lines can be seen by others");
-  return storage::read_store_key(value.substr(1));
+  return StoreKey::read(value.substr(1));
 }
 
 }  // namespace tinyot::tools

@@ -18,6 +18,6 @@ void add_store_key_option(Options& options);
 // UsageError if there is none.
 std::vector<std::filesystem::path> stores_from(const CommandLine& line);
 // Empty if none was given. Fails: UsageError; StoreError if the file cannot be used.
-std::optional<storage::StoreKey> store_key_from(const CommandLine& line);
+std::optional<StoreKey> store_key_from(const CommandLine& line);
 
 }  // namespace tinyot::tools

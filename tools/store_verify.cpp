@@ -66,7 +66,7 @@ int store_verify(const Arguments& arguments) {
   storage::Store store = storage::Store::open(
       line.text("store"), {.purpose = endpoint ? storage::Purpose::Use : storage::Purpose::Inspect,
                            .store_key = store_key_from(line)});
-  if (store.manifest().state == storage::SessionState::Revoked)
+  if (store.manifest().state == StoreState::Revoked)
     throw StoreError("the session is revoked: " + store.manifest().revoked_reason + "; " +
                      (store.keys_are_gone()
                           ? "its keys are overwritten, so there is nothing to verify"

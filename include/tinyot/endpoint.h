@@ -9,6 +9,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "tinyot/error.h"
 
 namespace tinyot {
 
@@ -44,6 +47,8 @@ struct Timeouts {
 // Copies share their state; an Endpoint may be used for several calls, one after the other.
 class Endpoint {
  public:
+  // Names no peer: for calls that need none, such as estimate(). Connecting fails with UsageError.
+  Endpoint() = default;
   // `address` is HOST:PORT, an IPv6 host in brackets. Fails: UsageError.
   static Endpoint listen(std::string_view address, Timeouts timeouts = {});
   static Endpoint connect(std::string_view address, Timeouts timeouts = {});
@@ -59,16 +64,17 @@ class Endpoint {
   Endpoint& authenticate(const std::filesystem::path& my_key, const std::string& peers_key);
   // Plain TCP on any address: for tunnels that encrypt and authenticate.
   Endpoint& allow_plaintext();
-  // `log` receives one line for each rejected connection, on the thread of the call.
-  Endpoint& log_rejections(std::function<void(const std::string&)> log);
+  // `log` receives one line for each rejected connection, and what can be done about it, on the
+  // thread of the call.
+  Endpoint& log_rejections(std::function<void(const std::string&, Remedy)> log);
 
+  // Of the library.
   struct State;
-  const State& state() const { return *state_; }
+  explicit Endpoint(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  const State* state() const { return state_.get(); }
 
  private:
-  explicit Endpoint(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  State& mutable_state();
-  std::shared_ptr<State> state_;
+  std::shared_ptr<const State> state_;
 };
 
 // Writes a new private key and its certificate to `file` (mode 0600), and the certificate alone,

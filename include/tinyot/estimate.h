@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "tinyot/parameters.h"
+#include "tinyot/preprocess.h"
 
 namespace tinyot {
 
@@ -21,7 +23,8 @@ struct Estimate {
 
 // Of a job with these amounts (tinyot/preprocess.h). Fails: UsageError for parameters that do not
 // reach sigma.
-Estimate estimate(const ParameterRequest& parameters, std::uint64_t ands, std::uint64_t inputs = 0,
-                  std::uint64_t threads = 1, std::uint64_t memory_bytes = 1'000'000'000);
+Estimate estimate(const ParameterRequest& parameters, std::uint64_t ands,
+                  std::optional<std::uint64_t> inputs = {}, std::uint64_t threads = 1,
+                  std::uint64_t memory_bytes = kDefaultMemoryBytes);
 
 }  // namespace tinyot

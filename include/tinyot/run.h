@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,10 +18,15 @@
 #include "tinyot/parameters.h"
 #include "tinyot/party.h"
 #include "tinyot/phase_cost.h"
+#include "tinyot/security.h"
+#include "tinyot/store_key.h"
 #include "tinyot/values.h"
 
 namespace tinyot {
 
+namespace engine {
+class LoadedCircuit;
+}
 namespace online {
 class SharedValue;
 }
@@ -31,11 +37,21 @@ struct RunRequest {
   Endpoint endpoint;
   // One store, or shards of a session; none with `live`.
   std::vector<std::filesystem::path> stores = {};
-  std::optional<std::filesystem::path> store_key = {};
-  // File to which the run appends the ranges that it takes from the stores, before it uses them.
+  std::optional<StoreKey> store_key = {};
+  // File to which the run appends a line for each range that it takes from the stores, durably,
+  // before it uses the range: SESSION PARTY KIND SHARD FIRST COUNT.
   std::optional<std::filesystem::path> ledger = {};
+  // The number of a reservation that reserve() has made; with one store.
+  std::optional<std::uint64_t> reservation = {};
+  // Of an Evaluator on one store: ANDs that are reserved at a time for its next short runs, and lost
+  // when it ends. A reservation waits for the disks of both parties.
+  std::uint64_t advance_ands = 0;
   // Without stores: how to make the material, over a second connection, during the run.
   std::optional<ParameterRequest> live = {};
+  // Gates that are layered together; chosen by the number of lanes if absent.
+  std::optional<std::uint64_t> window = {};
+  // Called after each round, from any thread, with the ANDs evaluated and the circuit's.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
 // This party's shares of an output that no party has received. It can be an input of later circuits
@@ -45,10 +61,15 @@ class SharedBits {
   std::size_t bits() const;
   std::size_t lanes() const;
 
+  // Of the library. `origin`: the connection, circuit and output that it comes from; equal at both
+  // parties.
+  SharedBits(std::shared_ptr<const online::SharedValue> value, std::string origin);
+  const std::shared_ptr<const online::SharedValue>& value() const { return value_; }
+  const std::string& origin() const { return origin_; }
+
  private:
-  friend class Evaluator;
   std::shared_ptr<const online::SharedValue> value_;
-  std::string origin_;  // the circuit and output that it comes from; equal at both parties
+  std::string origin_;
 };
 using SharedInputs = std::map<std::string, SharedBits>;  // by the name of an input bundle
 
@@ -56,8 +77,15 @@ struct RunResult {
   Values outputs;       // that this party receives
   SharedInputs shared;  // by the name of the output bundle
   std::uint64_t ands = 0, xors = 0, and_rounds = 0;
+  std::uint64_t window = 0;
+  std::string session;  // of the material, 64 hex digits
+  Security security;    // of the material
   MaterialCounts burnt;  // material skipped because the peer's store was ahead
+  std::uint64_t store_bytes = 0;
   double wall_s = 0;
+  // Of these: waiting for the peer and for material; decrypting material; computing MACs and keys
+  // and hashing openings.
+  double wire_wait_s = 0, store_wait_s = 0, opening_s = 0, blocks_s = 0;
   std::vector<PhaseCost> phases;  // of an Evaluator: of all its circuits so far
 };
 
@@ -72,6 +100,19 @@ struct RunResult {
 // then the material reserved for the run is lost.
 RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
               std::size_t lanes = 1, const std::stop_token& cancel = {});
+// The same for a circuit whose fingerprint is known, on its lanes.
+RunResult run(const RunRequest& request, const engine::LoadedCircuit& circuit, const Values& inputs,
+              const std::stop_token& cancel = {});
+
+// Material that both stores have set aside for a later run.
+struct ReservedMaterial {
+  std::uint64_t number = 0;
+  MaterialCounts first, count;  // of each kind
+};
+// Role: both, at the same time. Reserves the material of a run. Fails: as run().
+ReservedMaterial reserve(const RunRequest& request, const circuit::Circuit& circuit,
+                         std::size_t lanes = 1);
+ReservedMaterial reserve(const RunRequest& request, const engine::LoadedCircuit& circuit);
 
 // A connection over which circuits are evaluated one after the other on stored material, for
 // computations whose next step depends on revealed values. Both parties make the same calls.
@@ -93,13 +134,19 @@ class Evaluator {
   // owner, the same at both parties, with as many lanes as this run. `label` names the run, if the
   // parties have agreed on a name.
   // Fails: Disagreement if the parties' calls differ; and as tinyot::run().
-  RunResult run(const circuit::Circuit& circuit, const Values& inputs,
-                const SharedInputs& shared = {}, std::size_t lanes = 1,
-                const std::string& label = {});
+  RunResult run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared = {},
+                std::size_t lanes = 1, const std::string& label = {});
+  RunResult run(const engine::LoadedCircuit& circuit, const Values& inputs,
+                const SharedInputs& shared = {}, const std::string& label = {});
+
+  // What a run of the circuit takes, and a check that the stores have as much. Fails: OutOfMaterial.
+  MaterialCounts needed(const engine::LoadedCircuit& circuit) const;
+  void require_material(const MaterialCounts& needed);
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  State& state() const;
+  std::unique_ptr<State> state_;  // null after an error
 };
 
 }  // namespace tinyot

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "engine/growth.h"
-#include "engine/preprocess.h"
+#include "tinyot/preprocess.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/layers.h"
 #include "tests/support/ports.h"
@@ -22,7 +22,7 @@ class ClaimOfPeer : public StoreTest, public ::testing::WithParamInterface<Party
   std::vector<std::exception_ptr> refill() {
     const std::string port = reserved_port();
     const auto make = [&](Party party) {
-      engine::PreprocessRequest request;
+      PreprocessRequest request;
       request.party = party;
       request.endpoint.listen = party == Party::A;
       request.endpoint.address = {"127.0.0.1", port};
@@ -36,7 +36,7 @@ class ClaimOfPeer : public StoreTest, public ::testing::WithParamInterface<Party
       return engine::preprocess(request, quiet);
     };
     std::vector<std::exception_ptr> errors(2);
-    std::vector<std::future<engine::PreprocessResult>> results;
+    std::vector<std::future<PreprocessResult>> results;
     for (const Party party : {Party::A, Party::B})
       results.push_back(std::async(std::launch::async, [&, party] { return make(party); }));
     for (std::size_t i = 0; i < results.size(); ++i) {
@@ -79,7 +79,7 @@ class ClaimOfPeer : public StoreTest, public ::testing::WithParamInterface<Party
     EXPECT_EQ(left(honest), before);
     // The session goes on: a peer that has lost material has not cheated.
     const Manifest manifest = Store::open(place(honest)).manifest();
-    EXPECT_EQ(manifest.state, SessionState::Complete);
+    EXPECT_EQ(manifest.state, StoreState::Complete);
   }
   MaterialCounts left(Party party) const { return Store::open(place(party)).left(); }
   std::filesystem::path place(Party party) const { return root_ / std::string(1, letter(party)); }

@@ -128,7 +128,7 @@ TEST_F(WithinSession, RevokesEveryStoreBeforeNotifyingThePeer) {
   EXPECT_TRUE(channel_.keys_were_gone);
   EXPECT_TRUE(channel_.had_deadline) << "a peer that reads nothing must not delay the report";
   for (const Store& store : stores_) {
-    EXPECT_EQ(store.manifest().state, SessionState::Revoked);
+    EXPECT_EQ(store.manifest().state, StoreState::Revoked);
     EXPECT_EQ(store.manifest().revoked_reason, "the peer cheated, check: EQ of a test");
   }
 }
@@ -137,7 +137,7 @@ TEST_F(WithinSession, RevokesEveryStoreAfterAbortByThePeer) {
   fail_with(PeerAborted());
   EXPECT_EQ(channel_.aborts, 0);
   for (const Store& store : stores_) {
-    EXPECT_EQ(store.manifest().state, SessionState::Revoked);
+    EXPECT_EQ(store.manifest().state, StoreState::Revoked);
     EXPECT_TRUE(store.keys_are_gone());
   }
 }
@@ -145,7 +145,7 @@ TEST_F(WithinSession, RevokesEveryStoreAfterAbortByThePeer) {
 TEST_F(WithinSession, KeepsStoresAfterNetworkError) {
   fail_with(NetworkError("the connection is cut"));
   EXPECT_EQ(channel_.aborts, 0);
-  for (const Store& store : stores_) EXPECT_EQ(store.manifest().state, SessionState::Open);
+  for (const Store& store : stores_) EXPECT_EQ(store.manifest().state, StoreState::Open);
 }
 
 }  // namespace

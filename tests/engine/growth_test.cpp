@@ -103,7 +103,7 @@ class Jobs : public StoreTest {
         manifest.ands_requested = kUnit;
         manifest.inputs_requested = 0;
         manifest.units_requested = 1;
-        manifest.state = SessionState::Complete;
+        manifest.state = StoreState::Complete;
       });
     }
   }
@@ -140,7 +140,7 @@ class Jobs : public StoreTest {
       manifest.ands_before = kUnit;
       manifest.units_requested = 1 + (ands + kUnit - 1) / kUnit;
       manifest.ands_requested = kUnit + ands;
-      manifest.state = SessionState::Open;
+      manifest.state = StoreState::Open;
     });
   }
   static void expect_done(const Outcomes& outcomes) {
@@ -163,7 +163,7 @@ TEST_F(Jobs, NextJobIsRecorded) {
   const double bound = JobPlan(request_of(2 * kUnit + 5)).estimate.paper_bound_bits;
   for (const Party party : {Party::A, Party::B}) {
     const Manifest manifest = manifest_of(party);
-    EXPECT_EQ(manifest.state, SessionState::Open);
+    EXPECT_EQ(manifest.state, StoreState::Open);
     EXPECT_EQ(manifest.units_before, 1u);
     EXPECT_EQ(manifest.units_requested, 4u);
     EXPECT_EQ(manifest.ands_before, kUnit);
@@ -185,7 +185,7 @@ TEST_F(Jobs, PartiesDisagreeOnNextJob) {
     EXPECT_TRUE(mentions(outcome.message, "the parties disagree on the number of ANDs of the job"))
         << outcome.message;
   for (const Party party : {Party::A, Party::B})
-    EXPECT_EQ(manifest_of(party).state, SessionState::Complete);
+    EXPECT_EQ(manifest_of(party).state, StoreState::Complete);
 }
 
 TEST_F(Jobs, EveryTermOfNextJobIsCompared) {
@@ -194,13 +194,13 @@ TEST_F(Jobs, EveryTermOfNextJobIsCompared) {
     const Outcomes outcomes =
         run(kUnit, kUnit, cheater(Party::B, flip_bit("store.next_job", 0, 64 * term + 3)));
     EXPECT_TRUE(mentions(outcomes.a.message, "the parties disagree on the")) << term;
-    EXPECT_EQ(manifest_of(Party::A).state, SessionState::Complete) << term;
+    EXPECT_EQ(manifest_of(Party::A).state, StoreState::Complete) << term;
     Store store = open_to_make(place(Party::B));  // which has recorded it
     store.update_manifest([](Manifest& manifest) {
       manifest.units_requested = 1;
       manifest.units_before = manifest.ands_before = 0;
       manifest.ands_requested = kUnit;
-      manifest.state = SessionState::Complete;
+      manifest.state = StoreState::Complete;
     });
   }
 }
@@ -210,7 +210,7 @@ TEST_F(Jobs, JobThatOnlyOnePartyHasIsForgotten) {
     begin_at(party, 3 * kUnit);
     expect_done(run(0, 0));
     EXPECT_FALSE(is_left_[0] || is_left_[1]);
-    EXPECT_EQ(manifest_of(party).state, SessionState::Complete);
+    EXPECT_EQ(manifest_of(party).state, StoreState::Complete);
     EXPECT_EQ(manifest_of(party).units_requested, 1u);
     EXPECT_EQ(manifest_of(party).ands_requested, kUnit);
     const JobPlan forgotten(last_job(request_of(0), manifest_of(party)));
@@ -233,7 +233,7 @@ TEST_F(Jobs, UnitsOfUnknownJobAreNotForgotten) {
   const Outcomes outcomes = run(0, 0);
   EXPECT_TRUE(mentions(outcomes.a.message, "it is an older copy")) << outcomes.a.message;
   EXPECT_EQ(manifest_of(Party::A).units_requested, 4u);
-  EXPECT_EQ(manifest_of(Party::A).state, SessionState::Open);
+  EXPECT_EQ(manifest_of(Party::A).state, StoreState::Open);
 }
 
 TEST_F(Jobs, DifferentOpenJobsAreRefused) {
@@ -253,7 +253,7 @@ TEST_F(Jobs, RejectsImpossibleState) {
 // A peer cannot make this party begin a job that it has not asked for.
 TEST_F(Jobs, ClaimedJobIsNotAdopted) {
   expect_done(run(0, 0, cheater(Party::B, flip_bit("store.last_job", 0, 0))));
-  EXPECT_EQ(manifest_of(Party::A).state, SessionState::Complete);
+  EXPECT_EQ(manifest_of(Party::A).state, StoreState::Complete);
   EXPECT_EQ(manifest_of(Party::A).units_requested, 1u);
 }
 

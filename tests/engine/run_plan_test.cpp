@@ -12,7 +12,7 @@ namespace tinyot::test {
 namespace {
 
 std::vector<net::Parameter> parameters_of(const LoadedCircuit& circuit) {
-  const engine::RunRequest request;
+  const RunRequest request;
   return engine::RunPlan(request, circuit).parameters();
 }
 

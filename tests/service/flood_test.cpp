@@ -147,7 +147,7 @@ TEST_F(ScriptedPeerTest, SilentConnectionsTakeLittleMemory) {
   make(setup);
   a_->start();
   const auto work = [](std::uint64_t ands) {
-    return engine::Work{ands, engine::default_inputs(ands)};
+    return engine::Work{ands, default_inputs(ands)};
   };
   ScriptedPeer peer({.me = Party::B,
                      .port = port_,

@@ -91,7 +91,7 @@ TEST(JobsTest, WaitersSeeTheEnd) {
   const SharedJob job = jobs.add(request("1"));
   EXPECT_FALSE(jobs.wait(*job, Jobs::Clock::now()));
   std::thread evaluation([&] {
-    online::RunResult result;
+    online::Evaluation result;
     result.outputs.resize(1);
     result.outputs[0] = LaneMatrix(1, 1);
     jobs.finish(*job, std::move(result), 0.5, "session");

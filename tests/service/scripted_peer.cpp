@@ -242,9 +242,9 @@ engine::Endpoint ScriptedPeer::endpoint(std::uint64_t group, const OnSend& on_se
   return endpoint;
 }
 
-engine::PreprocessResult ScriptedPeer::refill(const wire::Refill& order, const OnSend& on_send,
+PreprocessResult ScriptedPeer::refill(const wire::Refill& order, const OnSend& on_send,
                                               const std::stop_token& cancel) {
-  engine::PreprocessRequest request;
+  PreprocessRequest request;
   request.party = setup_.me;
   request.endpoint = endpoint(order.group(), on_send, cancel);
   request.store = store_of(order.session());
@@ -320,8 +320,8 @@ void ScriptedPeer::Worker::evaluate(const std::string& job, const std::string& c
       if (*bundle.owner == request_.party) inputs.back().emplace(1, bundle.bits);
     }
     if (!evaluator_)
-      evaluator_ = std::make_unique<engine::Evaluator>(request_, cancel_.get_token());
-    const std::vector<engine::Evaluator::Shared> none(inputs.size());
+      evaluator_ = std::make_unique<Evaluator>(request_, cancel_.get_token());
+    const std::vector<Evaluator::Shared> none(inputs.size());
     outcome_.outputs = evaluator_->run(circuit, inputs, none, job).result.outputs;
     outcome_.is_done = true;
   } catch (const std::exception& error) {
@@ -352,7 +352,7 @@ ScriptedPeer::Worker::Outcome ScriptedPeer::Worker::run(const std::string& job,
 
 void ScriptedPeerTest::make_with_scripted(Party party, const Setup& with, const Levels& levels) {
   const auto work = [](std::uint64_t ands) {
-    return engine::Work{ands, engine::default_inputs(ands)};
+    return engine::Work{ands, default_inputs(ands)};
   };
   scripted_ = party;
   Setup setup = with;

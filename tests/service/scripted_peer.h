@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "engine/evaluator.h"
+#include "tinyot/run.h"
 #include "engine/plan.h"
-#include "engine/preprocess.h"
+#include "tinyot/preprocess.h"
 #include "service/peer_link.h"
 #include "tests/service/daemons.h"
 #include "tests/support/layers.h"
@@ -104,7 +104,7 @@ class ScriptedPeer {
   wire::Refill accepted_order(std::uint64_t session);
   void answer_refill(const wire::Refill& order, bool begins, const std::string& reason = {});
   // Makes material with the daemon, in this peer's half; throws what ends it.
-  engine::PreprocessResult refill(const wire::Refill& order, const OnSend& on_send = {},
+  PreprocessResult refill(const wire::Refill& order, const OnSend& on_send = {},
                                   const std::stop_token& cancel = {});
   std::filesystem::path store_of(std::uint64_t session) const;
 
@@ -146,8 +146,8 @@ class ScriptedPeer {
     void evaluate(const std::string& job, const std::string& circuit);
 
     std::stop_source cancel_;
-    const engine::RunRequest request_;
-    std::unique_ptr<engine::Evaluator> evaluator_;
+    const RunRequest request_;
+    std::unique_ptr<Evaluator> evaluator_;
     bool has_failed_ = false;
     std::atomic<bool> has_ended_{true};
     Outcome outcome_;

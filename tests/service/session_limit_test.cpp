@@ -287,7 +287,7 @@ TEST_P(ClaimTest, FollowerGetsFewSessions) {
       const engine::Work stock =
           engine::work_in(left_in(a_->stores() / "bob" / "000001"), MaterialForm::Triples);
       EXPECT_LE(stock.ands, 2 * kHigh);
-      EXPECT_LE(stock.inputs, 2 * engine::default_inputs(kHigh));
+      EXPECT_LE(stock.inputs, 2 * default_inputs(kHigh));
     }
   }
   EXPECT_TRUE(are_stopped());
@@ -343,7 +343,7 @@ TEST_F(SessionLimitTest, NumberOfARevokedSessionIsNotUsedAgain) {
   peer_->send_stock({});
   wire::Refill order = peer_->next(wire::Message::kRefill).refill();
   peer_->answer_refill(order, true);
-  const engine::PreprocessResult made = peer_->refill(order);
+  const PreprocessResult made = peer_->refill(order);
   wire::Message message;
   wire::Session& session = *message.mutable_stock()->add_sessions();
   session.set_number(1);

@@ -25,11 +25,11 @@ std::string message_after(const Change& change) {
 
 TEST(Manifest, RoundTripKeepsEveryField) {
   for (const Party me : {Party::A, Party::B}) {
-    for (const SessionState state :
-         {SessionState::Open, SessionState::Complete, SessionState::Revoked}) {
+    for (const StoreState state :
+         {StoreState::Open, StoreState::Complete, StoreState::Revoked}) {
       Manifest manifest = test_manifest(me);
       manifest.state = state;
-      manifest.revoked_reason = state == SessionState::Revoked ? "the peer deviated" : "";
+      manifest.revoked_reason = state == StoreState::Revoked ? "the peer deviated" : "";
       manifest.units_made = 12345678901;
       manifest.units_requested = 12345678902;
       manifest.peer_complete = me == Party::B;

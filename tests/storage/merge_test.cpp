@@ -14,7 +14,7 @@ class MergeTest : public StoreTest {
  protected:
   // Shards of consecutive objects, so that the order of a merge can be checked.
   std::filesystem::path make_shard(std::uint32_t shard, std::uint32_t shards, std::uint64_t first,
-                                   std::size_t count, SessionState state = SessionState::Complete,
+                                   std::size_t count, StoreState state = StoreState::Complete,
                                    const Manifest& session = test_manifest(Party::A)) {
     const std::filesystem::path dir = root_ / std::to_string(shard);
     Manifest manifest = session;
@@ -36,7 +36,7 @@ class MergeTest : public StoreTest {
 
 TEST_F(MergeTest, HoldsShardsInOrder) {
   const auto shards = make_three();
-  const Merged merged = merge_shards(out_, shards, {});
+  const MergedStore merged = merge_shards(out_, shards, {});
   EXPECT_GT(merged.batches, 3u);
   Store whole = Store::open(out_);
   constexpr std::size_t kAll = kFirst + kSecond + kThird;
@@ -53,7 +53,7 @@ TEST_F(MergeTest, RevokesShards) {
   merge_shards(out_, shards, {});
   for (const auto& dir : shards) {
     Store shard = Store::open(dir);
-    EXPECT_EQ(shard.manifest().state, SessionState::Revoked);
+    EXPECT_EQ(shard.manifest().state, StoreState::Revoked);
     EXPECT_EQ(shard.protection(), KeyProtection::Erased);
     EXPECT_TRUE(mentions(message_of([&] { (void)shard.reserve({}, counts_of(kMerged, 1)); }),
                          "merged into"));
@@ -71,12 +71,12 @@ TEST_F(MergeTest, RequiresAllShardsCompleteAndUnused) {
   EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "has been used"));
   EXPECT_EQ(remedy_of([&] { merge_shards(out_, shards, {}); }), Remedy::UseShardsTogether);
   std::filesystem::remove_all(shards[2]);
-  shards[2] = make_shard(2, 3, kFirst, kSecond, SessionState::Open);
+  shards[2] = make_shard(2, 3, kFirst, kSecond, StoreState::Open);
   EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "not complete"));
   EXPECT_EQ(remedy_of([&] { merge_shards(out_, shards, {}); }), Remedy::Resume);
   EXPECT_FALSE(std::filesystem::exists(out_));
   for (const auto& dir : shards)
-    EXPECT_NE(Store::open(dir).manifest().state, SessionState::Revoked);
+    EXPECT_NE(Store::open(dir).manifest().state, StoreState::Revoked);
 }
 
 TEST_F(MergeTest, RequiresShardsOfOneSession) {
@@ -85,7 +85,7 @@ TEST_F(MergeTest, RequiresShardsOfOneSession) {
     std::filesystem::remove_all(shards[0]);
     Manifest other = test_manifest(Party::A);
     other.session_id[byte] ^= std::byte{1};
-    make_shard(3, 3, kFirst + kSecond, kThird, SessionState::Complete, other);
+    make_shard(3, 3, kFirst + kSecond, kThird, StoreState::Complete, other);
     EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "another session"));
     EXPECT_FALSE(std::filesystem::exists(out_));
   }
@@ -97,7 +97,7 @@ TEST_F(MergeTest, RepetitionAfterCompletionChangesNothing) {
   // Even after some of the material has been used.
   Store::open(out_).reserve({}, counts_of(kMerged, 100)).finish();
   const std::string keys = read_file(out_ / "store.keys");
-  const Merged again = merge_shards(out_, std::vector{shards[1], shards[0], shards[2]}, {});
+  const MergedStore again = merge_shards(out_, std::vector{shards[1], shards[0], shards[2]}, {});
   EXPECT_TRUE(again.was_done);
   EXPECT_EQ(again.batches, 0u);
   EXPECT_EQ(read_file(out_ / "store.keys"), keys);
@@ -162,7 +162,7 @@ TEST_F(MergeTest, CompletesIfInterruptedDuringRevocation) {
   make_shard(2, 3, kFirst, kSecond);
   merge_shards(out_, shards, {});
   EXPECT_EQ(Store::open(out_).left(), counts_of(kMerged, kFirst + kSecond + kThird));
-  EXPECT_EQ(Store::open(shards[2]).manifest().state, SessionState::Revoked);
+  EXPECT_EQ(Store::open(shards[2]).manifest().state, StoreState::Revoked);
 }
 
 TEST_F(MergeTest, ChainDrawsAcrossReservations) {

@@ -17,7 +17,9 @@ SessionFile test_session() {
   return session;
 }
 
-StoreKey key_of(char letter) { return StoreKey(32, static_cast<std::byte>(letter)); }
+StoreKey key_of(char letter) {
+  return StoreKey(std::vector<std::byte>(32, static_cast<std::byte>(letter)));
+}
 
 class SessionFileTest : public StoreTest {
  protected:

@@ -113,7 +113,7 @@ TEST_F(StoreTest, RevocationReachesAllHandlesAtOnce) {
   EXPECT_FALSE(known->is_set());
   first.erase_keys();
   EXPECT_TRUE(known->is_set());
-  EXPECT_NE(second.manifest().state, SessionState::Revoked);
+  EXPECT_NE(second.manifest().state, StoreState::Revoked);
   EXPECT_TRUE(mentions(message_of([&] { second.require_not_revoked(); }), "on another of its"));
   first.revoke("for a test");
   EXPECT_TRUE(mentions(message_of([&] { second.require_not_revoked(); }), "is revoked"));
@@ -142,7 +142,7 @@ TEST_F(StoreTest, ErasesKeysOfDroppedUnitsAndRevokedSessions) {
 class StoreKeyTest : public StoreTest {
  protected:
   static StoreKey key_of(char byte, std::size_t size = 32) {
-    return StoreKey(size, static_cast<std::byte>(byte));
+    return StoreKey(std::vector<std::byte>(size, static_cast<std::byte>(byte)));
   }
   std::string open_message(const std::optional<StoreKey>& key) {
     return message_of([&] { Store::open(dir_, {.store_key = key}); });
@@ -150,7 +150,7 @@ class StoreKeyTest : public StoreTest {
   std::string read_message(const std::string& bytes, mode_t mode = 0600) {
     write_file(root_ / "key", bytes);
     EXPECT_EQ(::chmod((root_ / "key").c_str(), mode), 0);
-    return message_of([&] { (void)read_store_key(root_ / "key"); });
+    return message_of([&] { (void)StoreKey::read(root_ / "key"); });
   }
 };
 
@@ -162,7 +162,7 @@ TEST_F(StoreKeyTest, OpensOnlyWithItsKey) {
   }
   EXPECT_TRUE(mentions(open_message({}), "is sealed under a store key, but none was given"));
   EXPECT_EQ(remedy_of([&] { Store::open(dir_); }), Remedy::GiveStoreKey);
-  for (const StoreKey& wrong : {key_of('l'), key_of('k', 31), key_of('k', 33), StoreKey()})
+  for (const StoreKey& wrong : {key_of('l'), key_of('k', 31), key_of('k', 33), key_of('k', 0)})
     EXPECT_TRUE(
         mentions(open_message(wrong), "the store key does not open the store in " + dir_.string()));
   Store store = Store::open(dir_, {.store_key = key_of('k')});
@@ -182,7 +182,7 @@ TEST_F(StoreKeyTest, RejectsSuperfluousKey) {
 
 TEST_F(StoreKeyTest, ChecksKeyFiles) {
   EXPECT_EQ(read_message(std::string(16, 'x')), "");
-  EXPECT_EQ(read_store_key(root_ / "key"), key_of('x', 16));
+  EXPECT_TRUE(std::ranges::equal(StoreKey::read(root_ / "key").bytes(), key_of('x', 16).bytes()));
   EXPECT_TRUE(
       mentions(read_message(std::string(15, 'x')), "has 15 bytes, at least 16 are required"));
   EXPECT_TRUE(mentions(read_message(""), "has 0 bytes"));
@@ -190,9 +190,9 @@ TEST_F(StoreKeyTest, ChecksKeyFiles) {
       mentions(read_message(std::string(32, 'x'), 0640),
                "is open to other users; restrict it with: chmod 600 " + (root_ / "key").string()));
   EXPECT_TRUE(mentions(read_message(std::string(32, 'x'), 0604), "is open to other users"));
-  EXPECT_TRUE(mentions(message_of([&] { (void)read_store_key(root_ / "none"); }),
+  EXPECT_TRUE(mentions(message_of([&] { (void)StoreKey::read(root_ / "none"); }),
                        "cannot open " + (root_ / "none").string()));
-  EXPECT_NE(message_of([&] { (void)read_store_key(root_); }), "");
+  EXPECT_NE(message_of([&] { (void)StoreKey::read(root_); }), "");
 }
 
 TEST_F(StoreTest, RejectsCopyUntilAdopted) {

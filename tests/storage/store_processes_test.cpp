@@ -242,7 +242,7 @@ struct Ledger {
       if (!ledger.record(start, count)) exit_well(false);
     } catch (const OutOfMaterial&) {
       if (!is_made_meanwhile ||
-          (store.manifest().state == SessionState::Complete && store.left()[kShared] < 2500))
+          (store.manifest().state == StoreState::Complete && store.left()[kShared] < 2500))
         exit_well(true);
       ::usleep(1000);
       store.refresh();
@@ -274,7 +274,7 @@ TEST_F(StoreTest, ProcessesDrawDuringMaking) {
     children.push_back(start_child([&] { draw_until_empty(dir_, *ledger, seed, true); }));
   Store store = open_to_make(dir_);
   for (std::uint64_t unit = 0; unit < 10; ++unit) add_unit(store, kShared, Ledger::kObjects / 10);
-  store.update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
+  store.update_manifest([](Manifest& manifest) { manifest.state = StoreState::Complete; });
   for (const pid_t child : children) EXPECT_TRUE(ended_well(wait_for(child)));
   store.refresh();
   EXPECT_EQ(ledger->total(), store.position()[kShared]);

@@ -35,7 +35,7 @@ class RetireTest : public StoreTest {
   }
   void expect_retired_unopened(const std::string& why) const {
     EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_, {.purpose = Purpose::Own}); }), why));
-    const Retired retired = retire_store(dir_, {});
+    const RetiredStore retired = retire_store(dir_, {});
     ASSERT_EQ(retired.not_done.size(), 1u);
     EXPECT_TRUE(mentions(retired.not_done[0], why));
     EXPECT_TRUE(has_no_keys(dir_));
@@ -43,7 +43,7 @@ class RetireTest : public StoreTest {
 };
 
 TEST_F(RetireTest, RevokesValidStore) {
-  const Retired retired = retire_store(dir_, {});
+  const RetiredStore retired = retire_store(dir_, {});
   EXPECT_EQ(retired.reason, "retired by its owner");
   EXPECT_TRUE(retired.not_done.empty());
   EXPECT_TRUE(has_no_keys(dir_));
@@ -92,11 +92,11 @@ TEST_F(RetireTest, ReportsOriginalOfCopy) {
   const fs::path copy = root_ / "copy";
   fs::copy(dir_, copy);
   fs::permissions(copy, fs::perms::owner_all);
-  const Retired retired = retire_store(copy, {});
+  const RetiredStore retired = retire_store(copy, {});
   ASSERT_EQ(retired.not_done.size(), 1u);
   EXPECT_TRUE(mentions(retired.not_done[0], "this is a copy"));
   EXPECT_TRUE(has_no_keys(copy));
-  EXPECT_EQ(Store::open(copy).manifest().state, SessionState::Revoked);
+  EXPECT_EQ(Store::open(copy).manifest().state, StoreState::Revoked);
   EXPECT_EQ(Store::open(dir_).made(), counts_of(kTestKind, 20000));
 }
 
@@ -126,7 +126,8 @@ TEST_F(RetireTest, ReportsMissingKeys) {
 }
 
 TEST_F(RetireTest, SealedStoreRequiresKey) {
-  const StoreKey key(32, std::byte{7}), other(32, std::byte{8});
+  const StoreKey key(std::vector<std::byte>(32, std::byte{7})),
+      other(std::vector<std::byte>(32, std::byte{8}));
   const fs::path dir = root_ / "sealed";
   { const Store store = Store::create(dir, test_manifest(Party::A), kTestDelta, 0, key); }
   EXPECT_TRUE(mentions(message_of([&] { retire_store(dir, {}); }), "but none was given"));

@@ -101,7 +101,7 @@ TEST_F(StoreTest, PositionsAndManifestSurviveReopening) {
     Store store = make_store(dir_);
     add_unit(store, kind, 1000);
     store.update_manifest([](Manifest& manifest) {
-      manifest.state = SessionState::Complete;
+      manifest.state = StoreState::Complete;
       manifest.sigma_exact = 41;
     });
     Reservation reservation = store.reserve(store.position(), counts_of(kind, 300));
@@ -111,7 +111,7 @@ TEST_F(StoreTest, PositionsAndManifestSurviveReopening) {
   EXPECT_EQ(store.position(), counts_of(kind, 300));
   EXPECT_EQ(store.left(), counts_of(kind, 700));
   EXPECT_EQ(store.manifest().units_made, 1u);
-  EXPECT_EQ(store.manifest().state, SessionState::Complete);
+  EXPECT_EQ(store.manifest().state, StoreState::Complete);
   EXPECT_EQ(store.manifest().sigma_exact, 41);
   EXPECT_EQ(store.global_key().value.lo, kTestDelta.value.lo);
   EXPECT_EQ(store.global_key().value.hi, kTestDelta.value.hi);
@@ -278,7 +278,7 @@ TEST_F(StoreTest, RevokedSessionServesNothing) {
   for (const auto& entry : std::filesystem::directory_iterator(dir_))
     EXPECT_EQ(read_file(entry.path()).find(key_bytes), std::string::npos) << entry.path();
   Store store = open_to_make(dir_);
-  EXPECT_EQ(store.manifest().state, SessionState::Revoked);
+  EXPECT_EQ(store.manifest().state, StoreState::Revoked);
   EXPECT_EQ(store.protection(), KeyProtection::Erased);
   EXPECT_EQ(store.made(), counts_of(kind, 100));
   const std::string messages[] = {
@@ -304,7 +304,7 @@ TEST_F(StoreTest, InventoryAddsUp) {
   Reservation reservation = store.reserve(counts_of(kind, 10), counts_of(kind, 90));
   (void)store.grant({.counts = counts_of(kind, 25), .at_least = {}, .is_plan = true});
   const Inventory inventory = take_inventory(store);
-  const KindInventory& ands = inventory.of(kind);
+  const KindCounts& ands = inventory.of(kind);
   EXPECT_EQ(ands.made, 1050u);
   EXPECT_EQ(ands.locked, 50u);
   EXPECT_EQ(ands.reserved, 125u);

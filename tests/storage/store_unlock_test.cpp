@@ -162,12 +162,12 @@ TEST_F(UnlockTest, RejectsChangedDigestOfUnlockedBatch) {
 TEST_F(UnlockTest, CutBackDropsLockedUnits) {
   const std::uint64_t unit = material::full_batch(kTestKind) + 1;
   ASSERT_EQ(unlock_message(0, 1, store_.halves(0, 1)), "");
-  store_.update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
+  store_.update_manifest([](Manifest& manifest) { manifest.state = StoreState::Complete; });
   const std::uint64_t bytes = store_.bytes_of(kTestKind), slots = store_.marks().next_slot;
   store_.cut_back(1);
   EXPECT_EQ(store_.made(), counts_of(kTestKind, unit));
   EXPECT_EQ(store_.manifest().units_made, 1u);
-  EXPECT_EQ(store_.manifest().state, SessionState::Open);
+  EXPECT_EQ(store_.manifest().state, StoreState::Open);
   EXPECT_LT(store_.bytes_of(kTestKind), bytes * 3 / 5);
   // The same indices are poured again, under other keys.
   add_unit(store_, kTestKind, 77);

@@ -58,7 +58,7 @@ class StoreVectorTest : public StoreTest {
   }
   Store adopt(Party me) const {
     return Store::open(dir_of(me), {.purpose = Purpose::Make,
-                                    .store_key = read_store_key(root_ / "store.key"),
+                                    .store_key = StoreKey::read(root_ / "store.key"),
                                     .is_adopted = true});
   }
 };
@@ -143,7 +143,7 @@ TEST_F(StoreVectorTest, RequiresKeyAndAdoption) {
   EXPECT_EQ(remedy_of([&] { Store::open(dir_of(Party::A)); }), Remedy::GiveStoreKey);
   EXPECT_TRUE(mentions(message_of([&] {
                          Store::open(dir_of(Party::A),
-                                     {.store_key = read_store_key(root_ / "store.key")});
+                                     {.store_key = StoreKey::read(root_ / "store.key")});
                        }),
                        "is a copy"));
 }
@@ -153,7 +153,7 @@ void make_vector(const fs::path& to, const fs::path& key) {
   Halves halves[2];
   for (const Party me : {Party::A, Party::B}) {
     Store& store = stores[me == Party::B].emplace(Store::create(
-        to / std::string(1, letter(me)), test_manifest(me), kTestDelta, 0, read_store_key(key)));
+        to / std::string(1, letter(me)), test_manifest(me), kTestDelta, 0, StoreKey::read(key)));
     const auto begin = [&](std::uint64_t ands) {
       const Attempt attempt =
           attempt_at(store.manifest().units_made, ands, Attempt::State::Outstanding);
@@ -193,7 +193,7 @@ TEST_F(StoreVectorMakingTest, DISABLED_MakeVector) {
                 fs::copy_options::overwrite_existing);
   for (const char* party : {"A", "B"}) {
     fs::create_directories(fs::path(wanted) / party);
-    Store store = Store::open(root_ / party, {.store_key = read_store_key(root_ / "store.key")});
+    Store store = Store::open(root_ / party, {.store_key = StoreKey::read(root_ / "store.key")});
     const std::string keys = read_file(root_ / party / "store.keys"),
                       database = read_file(root_ / party / "material.mdb");
     write_file(fs::path(wanted) / party / "store.keys", keys);

@@ -201,7 +201,7 @@ class FailedCheck : public BrokenAttempts {
   bool is_revoked() const {
     try {
       const Store store = Store::open(path("A"), {.purpose = Purpose::Inspect});
-      return store.manifest().state == SessionState::Revoked && store.keys_are_gone();
+      return store.manifest().state == StoreState::Revoked && store.keys_are_gone();
     } catch (const StoreError&) {
       return false;  // it is being changed
     }

@@ -115,7 +115,7 @@ class HygieneTest : public CommandTest {
   void keep_global_keys_secret(bool are_sealed = true) {
     for (const std::string party : {"A", "B"}) {
       const auto key =
-          are_sealed ? std::optional(read_store_key(path(party + ".key"))) : std::nullopt;
+          are_sealed ? std::optional(StoreKey::read(path(party + ".key"))) : std::nullopt;
       const Delta delta = Store::open(path(party), {.store_key = key}).global_key();
       prints_.keep_secret("global key of " + party,
                           std::string(reinterpret_cast<const char*>(&delta), sizeof delta));

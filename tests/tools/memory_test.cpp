@@ -123,18 +123,18 @@ class Memory : public ::testing::Test {
       const std::string whose = std::string(" of ") + party;
       know(made_elsewhere("global key" + whose, sizeof(Delta), [&] {
         const Delta delta =
-            Store::open(of(party, ""), {.store_key = read_store_key(of(party, ".key"))})
+            Store::open(of(party, ""), {.store_key = StoreKey::read(of(party, ".key"))})
                 .global_key();
         return as_bytes(delta);
       }));
       know(made_elsewhere("batch key" + whose, sizeof(SealKey), [&] {
         const Store store = Store::open(
             of(party, ""),
-            {.purpose = Purpose::Inspect, .store_key = read_store_key(of(party, ".key"))});
+            {.purpose = Purpose::Inspect, .store_key = StoreKey::read(of(party, ".key"))});
         SessionId session;
         std::memcpy(session.bytes.data(), store.manifest().session_id.data(), sizeof session.bytes);
         const KeyTable table(dir_ / std::string(1, party) / "store.keys", session,
-                             read_store_key(of(party, ".key")));
+                             StoreKey::read(of(party, ".key")));
         Bytes keys;
         for (std::uint64_t slot = KeyTable::kFirstBatchSlot; slot < 40; ++slot) {
           try {
@@ -229,7 +229,7 @@ TEST_P(MemoryOf, HoldsNoSecretsAfterUse) {
   both(run_command, a, b);
   expect_none_left();
   const Delta held =
-      Store::open(of('A', ""), {.store_key = read_store_key(of('A', ".key"))}).global_key();
+      Store::open(of('A', ""), {.store_key = StoreKey::read(of('A', ".key"))}).global_key();
   EXPECT_FALSE(places_of(secrets_).empty())
       << "the keys searched for are not the actual ones: " << &held;
 }

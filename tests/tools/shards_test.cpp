@@ -176,7 +176,7 @@ TEST_F(ShardsTest, RejectRunIfSessionsDifferInAnyByte) {
   Manifest manifest = Store::open(store_of('A', 1), {.purpose = Purpose::Inspect}).manifest();
   manifest.shard = 2;
   manifest.units_made = 0;
-  manifest.state = SessionState::Open;
+  manifest.state = StoreState::Open;
   for (const std::size_t byte : {0u, 8u, 31u}) {
     Manifest other = manifest;
     other.session_id[byte] ^= std::byte{1};

@@ -94,7 +94,7 @@ class Computation final : public Scenario {
     circuit::CircuitRounds rounds(*circuit_, cost.gates(), kLanes, kWindow);
     const MaterialCounts wanted =
         online::material_for(circuit_->info(), cost.ands_of(kLanes), params_.material(), kLanes);
-    online::RunResult result =
+    online::Evaluation result =
         online::run_circuit(session, material, wanted, params_.material(), rounds, mine);
     outputs_[static_cast<std::size_t>(session.me())] = std::move(result.outputs);
   }

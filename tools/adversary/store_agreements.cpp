@@ -89,7 +89,7 @@ class StoreAgreement final : public Scenario {
 
   // A further job of two units, which is not made.
   static void agree_on_more(checks::Session& session, storage::Store& store) {
-    engine::PreprocessRequest request;
+    PreprocessRequest request;
     request.party = session.me();
     request.parameters = engine::begun_parameters(store.manifest());
     request.parameters.weak_allowed = true;

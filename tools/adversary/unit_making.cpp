@@ -124,7 +124,7 @@ std::string UnitMaking::flaw(Party party) const {
   if (!record.has_run) return {};
   const storage::Store store =
       storage::Store::open(directory_of(party), {.purpose = storage::Purpose::Inspect});
-  const bool is_revoked = store.manifest().state == storage::SessionState::Revoked;
+  const bool is_revoked = store.manifest().state == StoreState::Revoked;
   if (is_revoked != record.is_revoked)
     return "the state of its store contradicts how its session ended";
   if (is_revoked) return store.keys_are_gone() ? "" : "keys remain after a failed check";

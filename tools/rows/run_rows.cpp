@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/lane_bits.h"
-#include "engine/evaluator.h"
+#include "tinyot/run.h"
 #include "tools/progress.h"
 #include "tools/rows/column.h"
 #include "tools/rows/csv.h"
@@ -183,7 +183,7 @@ std::uint64_t rows_of(const RowsJob& rows, std::optional<InputTable>& table) {
 }
 
 // The costs of all runs; the phases are those of the connection.
-void add(engine::RunReport& sum, engine::RunReport&& more) {
+void add(RunResult& sum, RunResult&& more) {
   more.result.ands += sum.result.ands;
   more.result.xors += sum.result.xors;
   more.result.and_rounds += sum.result.and_rounds;
@@ -259,18 +259,18 @@ JobResult run_rows(const RunJob& job) {
   std::optional<Progress> progress;
   if (!job.quiet) progress.emplace("rows", rows, false);
 
-  engine::Evaluator evaluator(job);
+  Evaluator evaluator(job);
   const auto rows_at = [&](std::uint64_t done) { return std::min(job.rows->at_once, rows - done); };
   MaterialCounts needed;
   for (std::uint64_t done = 0; done < rows; done += rows_at(done))
     needed += evaluator.needed(circuit.on_lanes(rows_at(done)));
   evaluator.require_material(needed);
-  engine::RunReport sum;
-  const std::vector<engine::Evaluator::Shared> none(values.size());
+  RunResult sum;
+  const std::vector<Evaluator::Shared> none(values.size());
   for (std::uint64_t done = 0; done < rows;) {
     const std::uint64_t count = rows_at(done);
     if (table) table->read(count, values);
-    engine::RunReport report =
+    RunResult report =
         evaluator.run(circuit.on_lanes(count), values, none,
                       std::to_string(rows) + " rows, from row " + std::to_string(done + 1));
     outputs.write(report.result.outputs, count);

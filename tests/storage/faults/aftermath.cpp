@@ -105,9 +105,9 @@ void check_aftermath(const std::filesystem::path& dir, Ledger& ledger) {
         read_file(dir / "store.keys").find_first_not_of('\0', kSaltAt) == std::string::npos;
     Store store = Store::open(dir, {.purpose = Purpose::Make, .is_adopted = true});
     if (ledger.is_revoked) {
-      EXPECT_EQ(store.manifest().state, SessionState::Revoked);
+      EXPECT_EQ(store.manifest().state, StoreState::Revoked);
     }
-    if (store.manifest().state == SessionState::Revoked) {
+    if (store.manifest().state == StoreState::Revoked) {
       EXPECT_TRUE(ledger.revocation_begun);
       EXPECT_TRUE(is_erased) << "keys are erased before the reason is written";
       EXPECT_EQ(store.protection(), KeyProtection::Erased);

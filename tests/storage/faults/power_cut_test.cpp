@@ -138,7 +138,7 @@ void make_shard(const std::filesystem::path& dir, std::uint32_t number) {
   store.pour(test_batch(kTestKind, Party::A, (number - 1) * kShardObjects, kShardObjects));
   store.finish_unit();
   unlock_all(store);
-  store.update_manifest([](Manifest& changed) { changed.state = SessionState::Complete; });
+  store.update_manifest([](Manifest& changed) { changed.state = StoreState::Complete; });
 }
 
 TEST_F(PowerCutTest, MergeContinuesWithoutLoss) {

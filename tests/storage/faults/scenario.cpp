@@ -171,7 +171,7 @@ void Scenario::plan_and_claim() {
 
 void Scenario::end() {
   steps_.push_back([this] {
-    store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
+    store_->update_manifest([](Manifest& manifest) { manifest.state = StoreState::Complete; });
   });
   steps_.push_back([this] {
     ledger_.revocation_begun = true;

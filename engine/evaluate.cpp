@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/evaluate.h"
-#include "engine/api/state.h"
+#include "engine/bundle_values.h"
 
 namespace tinyot::circuit {
 
@@ -14,15 +14,15 @@ GateCounts count_gates(const Circuit& circuit) {
 
 Values evaluate(const Circuit& circuit, const Values& inputs, std::size_t lanes) {
   const CircuitInfo& info = circuit.info();
-  check_lanes(lanes);
-  check_names(info, inputs);
+  engine::check_lanes(lanes);
+  engine::check_names(info, inputs);
   std::vector<LaneMatrix> values;
   for (const InputBundle& bundle : info.inputs) {
     if (!inputs.contains(bundle.name)) throw UsageError("input " + bundle.name + " is missing");
-    values.push_back(bundle_values(bundle, lanes, inputs));
+    values.push_back(engine::bundle_values(bundle, lanes, inputs));
   }
   std::vector<LaneMatrix> outputs = evaluate(circuit, lanes, values);
-  return output_values(
+  return engine::output_values(
       info, {std::make_move_iterator(outputs.begin()), std::make_move_iterator(outputs.end())});
 }
 

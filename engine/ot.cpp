@@ -1,7 +1,6 @@
 #include "tinyot/ot.h"
 
 #include "base/error.h"
-#include "engine/api/state.h"
 #include "engine/connection.h"
 #include "offline/parameters.h"
 #include "offline/softspoken/ot_extension.h"
@@ -14,7 +13,7 @@ namespace engine {
 class OtSession {
  public:
   OtSession(const OtRequest& request, Party me) {
-    channel_ = Connector(engine_endpoint(request.endpoint)).open();
+    channel_ = Connector(request.endpoint).open();
     crypto::Rng rng = crypto::Rng::from_system();
     const checks::SessionIds ids = checks::establish_session(
         *channel_, rng, me,

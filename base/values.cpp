@@ -1,0 +1,67 @@
+#include "tinyot/values.h"
+
+#include "tinyot/error.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::size_t kWordBytes = 8;
+
+}  // namespace
+
+Values& Values::set(const std::string& name, std::uint64_t integer) {
+  return set(name, std::span(&integer, 1));
+}
+
+Values& Values::set(const std::string& name, std::span<const std::uint64_t> integers) {
+  LaneMatrix values(integers.size(), 8 * kWordBytes);
+  for (std::size_t lane = 0; lane < integers.size(); ++lane)
+    for (std::size_t bit = 0; bit < 8 * kWordBytes; ++bit)
+      values[lane].put(bit, ((integers[lane] >> bit) & 1) != 0);
+  return set(name, std::move(values));
+}
+
+Values& Values::set(const std::string& name, LaneMatrix values) {
+  values_.insert_or_assign(name, std::move(values));
+  return *this;
+}
+
+Values& Values::add(const std::string& name, std::span<const std::byte> bytes) {
+  LaneMatrix& values = values_.try_emplace(name, 0, 8 * bytes.size()).first->second;
+  require(values.bits() == 8 * bytes.size() && values.append(bytes),
+          "the values of a bundle have different numbers of bytes");
+  return *this;
+}
+
+std::vector<std::string> Values::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, values] : values_) names.push_back(name);
+  return names;
+}
+
+const LaneMatrix& Values::at(const std::string& name) const {
+  const auto found = values_.find(name);
+  require(found != values_.end(), "there is no such value");
+  return found->second;
+}
+
+std::size_t Values::lanes(const std::string& name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? 0 : found->second.lanes();
+}
+
+std::span<const std::byte> Values::bytes(const std::string& name, std::size_t lane) const {
+  return at(name)[lane].bytes();
+}
+
+std::uint64_t Values::integer(const std::string& name, std::size_t lane) const {
+  const auto all = bytes(name, lane);
+  std::uint64_t integer = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    require(i < kWordBytes || all[i] == std::byte{0}, "the value has more than 64 bits");
+    if (i < kWordBytes) integer |= std::to_integer<std::uint64_t>(all[i]) << (8 * i);
+  }
+  return integer;
+}
+
+}  // namespace tinyot
