@@ -1,6 +1,7 @@
 #include "service/evaluations.h"
 
 #include "base/error.h"
+#include "engine/connection.h"
 
 namespace tinyot::service {
 
@@ -148,11 +149,14 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
     if (!order.inputs) throw Cancelled();
     const std::vector<engine::Evaluator::Shared> none(order.inputs->size());
     engine::RunReport report = worker.evaluator->run(job.circuit, *order.inputs, none, job.id);
+    outcome.result = {.outputs = std::move(report.result.outputs),
+                      .session = short_name(engine::session_id_of(report.security)),
+                      .and_rounds = report.result.and_rounds,
+                      .evaluation_s = report.wall_s};
     const Traffic traffic = traffic_of(report.phases);
     outcome.traffic = {traffic.sent - worker.traffic.sent,
                        traffic.received - worker.traffic.received};
     worker.traffic = traffic;
-    outcome.report = std::move(report);
   } catch (const std::exception&) {
     outcome.error = current_error();
   }

@@ -37,9 +37,8 @@ class Evaluations {
     std::shared_ptr<const online::InputValues> inputs;
     std::uint64_t group = 0, session = 0;
   };
-  // Exactly one of report and error is set.
   struct Outcome {
-    std::optional<engine::RunReport> report;
+    JobResult result;  // if there is no error
     std::optional<JobError> error;
     Traffic traffic;
   };

@@ -78,20 +78,19 @@ bool Jobs::end(Job& job, JobState state, JobError error) {
   job.status_.state = state;
   job.status_.error = std::move(error);
   job.status_.total_s = seconds_between(job.submitted_, job.ended_);
-  const std::uint64_t bytes = bytes_of(job.outputs_) + job.request_.circuit_bytes;
+  const std::uint64_t bytes = bytes_of(job.result_.outputs) + job.request_.circuit_bytes;
   if (jobs_.contains(job.id())) bytes_ += bytes - job.bytes_;
   job.bytes_ = bytes;
   changed_.notify_all();
   return true;
 }
 
-bool Jobs::finish(Job& job, online::RunResult result, double evaluation_s,
-                  const std::string& session) {
+bool Jobs::finish(Job& job, JobResult result) {
   const std::lock_guard lock(mutex_);
   if (has_ended(job.status_.state)) return false;
-  job.outputs_ = std::move(result.outputs);
-  job.status_.evaluation_s = evaluation_s;
-  job.status_.session = session;
+  job.result_ = std::move(result);
+  job.status_.evaluation_s = job.result_.evaluation_s;
+  job.status_.session = job.result_.session;
   return end(job, JobState::Done, {});
 }
 
@@ -112,7 +111,7 @@ bool Jobs::wait(const Job& job, Clock::time_point until) const {
 
 const online::InputValues& Jobs::outputs(const Job& job) const {
   const std::lock_guard lock(mutex_);
-  return job.outputs_;
+  return job.result_.outputs;
 }
 
 void Jobs::drop(std::map<std::string, SharedJob>::iterator at) {

@@ -43,10 +43,18 @@ struct JobRequest {
 struct JobStatus {
   JobState state = JobState::WaitingForPeer;
   JobError error;       // of a failed job
-  std::string session;  // that it was evaluated in
+  std::string session;  // of a job that is done
   std::chrono::system_clock::time_point submitted_at{};
   double evaluation_s = 0;  // of a job that is done
   double total_s = 0;       // of a job that has ended, since its submission
+};
+
+// Of a job that is done.
+struct JobResult {
+  online::InputValues outputs;  // by output bundle; absent where the peer alone learns it
+  std::string session;          // that it was evaluated in
+  std::uint64_t and_rounds = 0;
+  double evaluation_s = 0;
 };
 
 class Jobs;
@@ -65,7 +73,7 @@ class Job {
 
   JobRequest request_;
   JobStatus status_;
-  online::InputValues outputs_;
+  JobResult result_;
   std::uint64_t bytes_ = 0;
   Clock::time_point submitted_ = Clock::now(), ended_{};
 };
@@ -108,7 +116,7 @@ class Jobs {
   // Null once the job has ended.
   std::shared_ptr<const online::InputValues> inputs(const Job& job) const;
   // Of a job that has ended nothing changes any more; these return whether it had not.
-  bool finish(Job& job, online::RunResult result, double evaluation_s, const std::string& session);
+  bool finish(Job& job, JobResult result);
   bool fail(Job& job, JobError error);
   bool cancel(Job& job);
 

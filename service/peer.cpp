@@ -45,9 +45,9 @@ std::filesystem::path ledger_of(const config::Daemon& daemon, const config::Peer
 }  // namespace
 
 Peer::Peer(const config::Peer& config, Shared& shared)
-    : config_(config), shared_(shared), me_(config.party() == config::A ? Party::A : Party::B),
-      profile_(config.profile() == config::fast ? Profile::Fast : Profile::Nnob12),
-      low_(work_of(config.low())), high_(work_of(config.high())),
+    : config_(config), shared_(shared), me_(party_of(config.party())),
+      profile_(profile_of(config.profile())), low_(work_of(config.low())),
+      high_(work_of(config.high())),
       port_(logging(endpoint_from(config), [this](const std::string& text) { rejected(text); }),
             [this](std::uint64_t group) {
               // The peer has begun a new link, so it has lost this one.
@@ -117,7 +117,7 @@ void Peer::submit(const SharedJob& job) {
 void Peer::cancel(const SharedJob& job) {
   const Lock lock(mutex_);
   if (!shared_.jobs.cancel(*job)) return;
-  shared_.metrics.evaluation(name(), "cancelled");
+  shared_.metrics.evaluation(name(), JobOutcome::Cancelled);
   leave_queue(*job);
   matched_.erase(job->id());
   forget_offer(job->id());

@@ -11,24 +11,6 @@
 namespace tinyot::service {
 namespace {
 
-const char* outcome_name(ErrorClass error_class) {
-  switch (error_class) {
-    case ErrorClass::Network:
-      return "failed_network";
-    case ErrorClass::PeerCheated:
-      return "failed_cheated";
-    case ErrorClass::Store:
-      return "failed_store";
-    case ErrorClass::Disagreement:
-      return "failed_disagreement";
-    case ErrorClass::Other:
-    case ErrorClass::Usage:
-    case ErrorClass::Cancelled:
-      break;
-  }
-  return "failed_internal";
-}
-
 MaterialCounts needed_by(const Job& job, MaterialForm form) {
   const engine::LoadedCircuit& circuit = job.request().circuit;
   return online::material_for(circuit.info(), job.ands(), form, circuit.lanes());
@@ -71,7 +53,7 @@ void Peer::fail(const SharedJob& job, JobError error) {
   matched_.erase(job->id());
   forget_offer(job->id());
   std::erase(to_offer_, job);
-  shared_.metrics.evaluation(name(), outcome_name(error.error_class));
+  shared_.metrics.evaluation(name(), failure_of(error.error_class));
   log_event(LogLevel::Warning, "job failed",
             {{"peer", name()}, {"job", job->id()}, {"error", error.message}});
 }
@@ -178,7 +160,7 @@ void Peer::ended(std::size_t worker, const Evaluations::Order& order,
   const Lock lock(mutex_);
   const SharedJob& job = order.job;
   running_.erase(worker);
-  shared_.metrics.traffic(name(), "evaluation", outcome.traffic);
+  shared_.metrics.traffic(name(), TrafficOf::Evaluation, outcome.traffic);
   if (outcome.error) {
     connections_[worker] = {};
     // A check that failed here ends the session for all workers, before anything else.
@@ -193,16 +175,15 @@ void Peer::ended(std::size_t worker, const Evaluations::Order& order,
       *outcome.error = {ErrorClass::Network, "the evaluation was ended: the daemon is stopping"};
     fail(job, *outcome.error);
   } else {
-    const engine::RunReport& report = *outcome.report;
-    const std::string session = short_name(engine::session_id_of(report.security));
-    const double evaluation_s = report.wall_s;
-    shared_.metrics.evaluated(name(), report.result.ands, report.result.and_rounds);
+    const std::string session = outcome.result.session;
+    const double evaluation_s = outcome.result.evaluation_s;
+    shared_.metrics.evaluated(name(), job->ands(), outcome.result.and_rounds);
     const auto matched = matched_.find(job->id());
     if (matched != matched_.end())
       shared_.metrics.latency(
           name(), std::chrono::duration<double>(Clock::now() - matched->second).count());
-    if (shared_.jobs.finish(*job, std::move(outcome.report->result), evaluation_s, session)) {
-      shared_.metrics.evaluation(name(), "done");
+    if (shared_.jobs.finish(*job, std::move(outcome.result))) {
+      shared_.metrics.evaluation(name(), JobOutcome::Done);
       log_event(LogLevel::Info, "job done",
                 {{"peer", name()},
                  {"job", job->id()},

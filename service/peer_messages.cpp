@@ -25,7 +25,7 @@ std::vector<net::Parameter> Peer::parameters() const {
   // As each party sees it, the peer is the other one.
   const Party listener = port_.listens() ? me_ : peer_of(me_);
   return {{"version of the daemon's messages", kMessagesVersion},
-          {"listening party", std::string(1, letter(listener))},
+          {"listening party", name_of(listener)},
           {"profile", config::Profile_Name(config_.profile())},
           {"sigma", std::to_string(config_.sigma())},
           {"low", level(low_)},
@@ -130,13 +130,13 @@ void Peer::rejected(const std::string& connection) {
 }
 
 void Peer::log_refusal(const std::string& job, const std::string& reason, LogRate& lines) {
-  shared_.metrics.refusal(name(), "this_party");
+  shared_.metrics.refusal(name(), RefusedBy::ThisParty);
   if (const auto suppressed = lines.admit(Clock::now()))
     log_event(LogLevel::Warning, "job refused",
               {{"peer", name()},
                {"job", job},
                {"reason", foreign_text(reason)},
-               {"by", "this party"},
+               {"by", name_of(RefusedBy::ThisParty)},
                {"suppressed", *suppressed}});
 }
 
@@ -190,8 +190,8 @@ void Peer::handle(const wire::Message& message) {
     case wire::Message::BODY_NOT_SET:
       break;
   }
-  throw NetworkError("the peer sent a message that is not party " +
-                     std::string(1, letter(peer_of(me_))) + "'s to send");
+  throw NetworkError("the peer sent a message that is not party " + name_of(peer_of(me_)) +
+                     "'s to send");
 }
 
 void Peer::offered(const wire::Offer& offer) {
@@ -215,7 +215,7 @@ void Peer::refused(const wire::Refuse& refuse) {
   forget_offer(refuse.job());
   const SharedJob job = shared_.jobs.find(refuse.job());
   if (!job || job->request().peer != name()) return;
-  shared_.metrics.refusal(name(), "peer");
+  shared_.metrics.refusal(name(), RefusedBy::Peer);
   leave_queue(*job);
   fail(job,
        {ErrorClass::Disagreement, "the peer refuses the job: " + foreign_text(refuse.reason())});

@@ -96,7 +96,7 @@ void Peer::keep_stocked_once(const std::stop_token& stop) {
 void Peer::end_revoked_sessions() {
   for (const RevokedSession& session : sessions_.take_revoked()) {
     ++revoked_;
-    shared_.metrics.session_ended(name(), "revoked");
+    shared_.metrics.session_ended(name(), SessionEnd::Revoked);
     log_event(LogLevel::Error, "session revoked",
               {{"peer", name()}, {"number", session.number}, {"reason", session.reason}});
     evaluations_->end_session(session.number, "the session is revoked: " + session.reason);
@@ -124,10 +124,11 @@ void Peer::end_old_sessions() {
   for (Connection& connection : connections_)
     if (connection.session < below) connection = {};
   for (const std::uint64_t number : sessions_.retire_below(below)) {
-    const char* const reason = number < sessions_.retired_below() ? "retired" : "replaced";
+    const SessionEnd reason =
+        number < sessions_.retired_below() ? SessionEnd::Retired : SessionEnd::Replaced;
     shared_.metrics.session_ended(name(), reason);
     log_event(LogLevel::Info, "session ended",
-              {{"peer", name()}, {"number", number}, {"reason", reason}});
+              {{"peer", name()}, {"number", number}, {"reason", name_of(reason)}});
   }
   send_stock();
 }
@@ -385,9 +386,10 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop, Refill
   (void)sessions_.stock();
   end_revoked_sessions();
   if (is_new && has_session(order.session())) shared_.metrics.session_begun(name());
-  shared_.metrics.refill(name(), result.has_value(), result ? result->ands : 0);
+  shared_.metrics.refill(name(), result ? RefillOutcome::Done : RefillOutcome::Failed,
+                         result ? result->ands : 0);
   if (result) {
-    shared_.metrics.traffic(name(), "refill", traffic_of(result->phases));
+    shared_.metrics.traffic(name(), TrafficOf::Refill, traffic_of(result->phases));
     // A peer could let some refills end well, to have the pause after broken ones forgotten.
     if (result->ands > 0) refill_pause_ /= kRefillPauseLess;
     log_event(LogLevel::Info, "stock refilled",

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "circuitgen/formats/values.h"
 #include "service/configuration.h"
+#include "service/names.h"
 
 namespace tinyot::service {
 namespace {
@@ -13,20 +14,14 @@ namespace {
 // Of a call before it has sent anything: its thread and its buffers.
 constexpr std::uint64_t kCallBytes = 1 << 20;
 
-Party party_of(const std::string& text) {
-  if (text == "A") return Party::A;
-  if (text == "B") return Party::B;
-  throw UsageError("a party is A or B, not '" + text + "'");
-}
-
 circuit::CircuitFileOptions options_of(const v1::FileRoles& roles) {
   circuit::CircuitFileOptions options;
-  for (const auto& [number, owner] : roles.owners()) options.owners[number] = party_of(owner);
+  for (const auto& [number, owner] : roles.owners()) options.owners[number] = party_named(owner);
   if (roles.receiver() == "both")
     options.other_receivers = circuit::Receiver::Both;
   else if (!roles.receiver().empty())
     options.other_receivers =
-        party_of(roles.receiver()) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
+        party_named(roles.receiver()) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
   options.bundles.assign(roles.bundles().begin(), roles.bundles().end());
   return options;
 }
@@ -158,15 +153,15 @@ online::InputValues Submission::inputs(const engine::LoadedCircuit& circuit, Par
     if (bundle == bundles.end())
       throw UsageError("circuit " + circuit.info().name + " has no input '" + name + "'");
     if (bundle->owner != me)
-      throw UsageError("input " + name + " does not belong to this party, " + letter(me));
+      throw UsageError("input " + name + " does not belong to this party, " + name_of(me));
   }
   online::InputValues values(bundles.size());
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     if (bundles[i].owner != me) continue;
     const auto given = inputs_.find(bundles[i].name);
     if (given == inputs_.end())
-      throw UsageError("input " + bundles[i].name + " of this party, " +
-                       std::string(1, letter(me)) + ", is missing");
+      throw UsageError("input " + bundles[i].name + " of this party, " + name_of(me) +
+                       ", is missing");
     const std::size_t lanes = bundles[i].same_in_all_lanes ? 1 : circuit.lanes();
     share_.take(lanes * bytes_of_value(bundles[i].bits));
     values[i] = given->second.ends.empty() ? from_bits(bundles[i], lanes, given->second.bits)

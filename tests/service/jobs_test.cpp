@@ -80,7 +80,7 @@ TEST(JobsTest, EndedJobDropsItsInputsAndDoesNotChange) {
   EXPECT_TRUE(jobs.fail(*job, {ErrorClass::Network, "gone"}));
   EXPECT_EQ(jobs.inputs(*job), nullptr);
   EXPECT_FALSE(jobs.cancel(*job));
-  EXPECT_FALSE(jobs.finish(*job, {}, 1, "session"));
+  EXPECT_FALSE(jobs.finish(*job, {}));
   jobs.set_state(*job, JobState::Running);
   EXPECT_EQ(jobs.status(*job).state, JobState::Failed);
   EXPECT_EQ(jobs.status(*job).error.message, "gone");
@@ -91,10 +91,10 @@ TEST(JobsTest, WaitersSeeTheEnd) {
   const SharedJob job = jobs.add(request("1"));
   EXPECT_FALSE(jobs.wait(*job, Jobs::Clock::now()));
   std::thread evaluation([&] {
-    online::RunResult result;
+    service::JobResult result;
     result.outputs.resize(1);
     result.outputs[0] = online::BundleValues{BitVector(1)};
-    jobs.finish(*job, std::move(result), 0.5, "session");
+    jobs.finish(*job, std::move(result));
   });
   EXPECT_TRUE(jobs.wait(*job, Jobs::Clock::now() + std::chrono::seconds(60)));
   evaluation.join();
