@@ -47,6 +47,11 @@ std::shared_ptr<grpc::ServerCredentials> credentials_from(const TlsFiles& tls) {
   return credentials;
 }
 
+std::string why_no_refill_begins(const Refills::Status& refills) {
+  if (!refills.stopped.empty() || refills.declined_by_peer.empty()) return refills.stopped;
+  return "the peer declines: " + refills.declined_by_peer;
+}
+
 class PartyService final : public v1::Party::Service {
  public:
   PartyService(const config::Daemon& config, Jobs& jobs, const service::Peers& peers,
@@ -119,14 +124,13 @@ class PartyService final : public v1::Party::Service {
       v1::PeerState& state = *reply->add_peers();
       state.set_name(status.name);
       state.set_party(name_of(status.party));
-      state.set_is_connected(status.is_connected);
-      state.set_last_error(status.last_error);
-      state.set_sessions_revoked(status.revoked);
-      state.set_refills_stopped(status.refills_stopped);
-      state.set_sessions_risk(status.risk);
-      const JobCounts jobs = jobs_.counts(status.name);
-      state.set_jobs_running(jobs.running);
-      state.set_jobs_waiting(jobs.waiting + jobs.queued);
+      state.set_is_connected(status.link.is_up);
+      state.set_last_error(status.link.last_error);
+      state.set_sessions_revoked(status.stock.revoked);
+      state.set_refills_stopped(why_no_refill_begins(status.refills));
+      state.set_sessions_risk(status.stock.risk);
+      state.set_jobs_running(status.jobs.running);
+      state.set_jobs_waiting(status.jobs.waiting + status.jobs.queued);
     }
     return grpc::Status::OK;
   }
@@ -196,7 +200,7 @@ class PartyService final : public v1::Party::Service {
     if (const auto reason = peer.refusal(submission.job().id(), terms))
       return failure(grpc::StatusCode::PERMISSION_DENIED, ErrorClass::Usage, *reason);
     auto inputs =
-        std::make_shared<const online::InputValues>(submission.inputs(circuit, peer.me()));
+        std::make_shared<const online::InputValues>(submission.inputs(circuit, peer.settings().me));
     if (const auto reason = peer.too_large(circuit))
       return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, *reason);
     const SharedJob job =
@@ -228,18 +232,18 @@ class PartyService final : public v1::Party::Service {
 
   static void add_stock(Peer& peer, v1::StockReply& reply) {
     const PeerStatus status = peer.status();
-    for (const SessionStock& session : status.stock) {
+    for (const SessionStock& session : status.stock.sessions) {
       v1::SessionStock& stock = *reply.add_sessions();
       stock.set_peer(status.name);
       stock.set_session(session.id);
-      stock.set_is_current(session.number == status.current);
+      stock.set_is_current(session.number == status.stock.current);
       stock.set_ands_left(session.left.ands);
       stock.set_inputs_left(session.left.inputs);
-      stock.set_low_ands(peer.low().ands);
-      stock.set_high_ands(peer.high().ands);
+      stock.set_low_ands(peer.settings().low.ands);
+      stock.set_high_ands(peer.settings().high.ands);
       stock.set_budget_spent(session.budget_spent);
       stock.set_bytes(session.bytes);
-      stock.set_is_refilling(status.is_refilling);
+      stock.set_is_refilling(status.refills.is_refilling);
     }
   }
 

@@ -22,12 +22,23 @@ Evaluations::Evaluations(std::size_t workers, Party me, StreamPort& port, Sessio
     workers_[i].thread = std::jthread([this, i](const std::stop_token& stop) { work(i, stop); });
 }
 
-Evaluations::~Evaluations() {
+void Evaluations::stop() {
   {
     const std::lock_guard lock(mutex_);
-    for (Worker& worker : workers_) worker.cancel.request_stop();
+    for (Worker& worker : workers_) {
+      worker.thread.request_stop();
+      worker.cancel.request_stop();
+    }
   }
-  for (Worker& worker : workers_) worker.thread.request_stop();
+  for (Worker& worker : workers_)
+    if (worker.thread.joinable()) worker.thread.join();
+}
+
+std::uint64_t Evaluations::group_for(std::size_t index, std::uint64_t session) {
+  const std::lock_guard lock(mutex_);
+  Connection& agreed = workers_[index].agreed;
+  if (agreed.group == 0 || agreed.session != session) agreed = {port_.new_group(), session};
+  return agreed.group;
 }
 
 std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
@@ -61,8 +72,10 @@ void Evaluations::cancel(const Job& job) {
 void Evaluations::close_below(std::uint64_t session) {
   {
     const std::lock_guard lock(mutex_);
-    for (Worker& worker : workers_)
+    for (Worker& worker : workers_) {
+      if (worker.agreed.session < session) worker.agreed = {};
       if (worker.group != 0 && worker.session < session) worker.is_to_close = true;
+    }
   }
   changed_.notify_all();
 }
@@ -71,6 +84,7 @@ void Evaluations::end_session(std::uint64_t session, const std::string& reason) 
   {
     const std::lock_guard lock(mutex_);
     for (Worker& worker : workers_) {
+      if (worker.agreed.session == session) worker.agreed = {};
       if (worker.group == 0 || worker.session != session) continue;
       worker.is_to_close = true;
       if (!worker.running) continue;
@@ -114,7 +128,10 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
       if (outcome.error && !worker.ended_because.empty())
         outcome.error = {ErrorClass::Store, worker.ended_because};
       // The stop request came too late for this job, but would end the next one.
-      if (outcome.error || worker.is_to_close || worker.cancel.stop_requested()) close(worker);
+      if (outcome.error || worker.is_to_close || worker.cancel.stop_requested()) {
+        close(worker);
+        worker.agreed = {};
+      }
     }
     ended_(index, order, std::move(outcome));
   }

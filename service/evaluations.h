@@ -48,8 +48,14 @@ class Evaluations {
   // `ledger`: the path of the ledgers without the worker's number, or empty.
   Evaluations(std::size_t workers, Party me, StreamPort& port, Sessions& sessions,
               std::filesystem::path ledger, Ended ended);
-  // Cancels what is running.
-  ~Evaluations();
+  ~Evaluations() { stop(); }
+  // Cancels what is running; on return `ended` is not called any more.
+  void stop();
+
+  // Of the leading party: the group of the connection on which the worker, which is free, begins
+  // its next order. It is that of the last order if the session is the same, and nothing has closed
+  // the connection since.
+  std::uint64_t group_for(std::size_t worker, std::uint64_t session);
 
   // Returns why the order is refused: the worker has one that it has not begun yet, or its
   // connection belongs to another session, and is then closed. Empty if it is accepted.
@@ -61,7 +67,11 @@ class Evaluations {
   void end_session(std::uint64_t session, const std::string& reason);
 
  private:
+  struct Connection {
+    std::uint64_t group = 0, session = 0;  // both 0: there is none
+  };
   struct Worker {
+    Connection agreed;             // by group_for(), for orders to come
     std::optional<Order> next;     // to be begun
     std::shared_ptr<Job> running;  // null: idle
     std::stop_source cancel;       // of the connection

@@ -5,6 +5,7 @@
 // u32 number, u32 zero, little-endian.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -39,6 +40,8 @@ class StreamPort {
   StreamPort& operator=(const StreamPort&) = delete;
 
   bool listens() const { return listener_.has_value(); }
+  // Of the leading party: the group of the next connections.
+  std::uint64_t new_group() { return ++last_group_; }
   const engine::Endpoint& endpoint() const { return endpoint_; }
 
   // The stream of this name, once both parties ask for it. Fails: NetworkError after the connect
@@ -73,6 +76,7 @@ class StreamPort {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::list<Arrived> arrived_;  // oldest first
+  std::atomic<std::uint64_t> last_group_ = 0;
   std::jthread acceptor_;
 };
 
