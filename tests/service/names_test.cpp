@@ -42,7 +42,7 @@ TEST(NamesTest, PartiesAreReadAsWritten) {
   EXPECT_EQ(service::profile_of(service::config::nnob12), Profile::Nnob12);
 }
 
-// A state that a program does not know would be one of another job to it.
+// In the order of the interface, where 0 is no state and no class.
 TEST(NamesTest, StatesAndClassesOfTheInterfaceAreKnown) {
   using service::JobState;
   for (const JobState state : {JobState::WaitingForPeer, JobState::Queued, JobState::Running,
