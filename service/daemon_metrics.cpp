@@ -76,8 +76,6 @@ class PeerCollector final : public prometheus::Collectable {
 
 struct DaemonMetrics::State {
   std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
-  std::shared_ptr<prometheus::Collectable> peers;
-  std::unique_ptr<prometheus::Exposer> exposer;
 
   CounterFamily& counters(const std::string& name, const std::string& help) {
     return prometheus::BuildCounter().Name("tinyot_" + name).Help(help).Register(*registry);
@@ -185,16 +183,24 @@ void DaemonMetrics::refill(const std::string& peer, RefillOutcome outcome, std::
   if (outcome == RefillOutcome::Done) state_->last_refill.Add({{"peer", peer}}).Set(now_s());
 }
 
-void DaemonMetrics::serve(const net::Address& address,
-                          std::function<std::vector<PeerGauges>()> gauges) {
+struct MetricsServer::State {
+  std::shared_ptr<prometheus::Collectable> peers;
+  std::unique_ptr<prometheus::Exposer> exposer;
+};
+
+MetricsServer::MetricsServer(const DaemonMetrics& metrics, const net::Address& address,
+                             std::function<std::vector<PeerGauges>()> gauges)
+    : state_(std::make_unique<State>()) {
   try {
     state_->exposer = std::make_unique<prometheus::Exposer>(net::text_of(address), 2);
   } catch (const std::exception& error) {
     throw NetworkError("cannot serve metrics at " + net::text_of(address) + ": " + error.what());
   }
   state_->peers = std::make_shared<PeerCollector>(std::move(gauges));
-  state_->exposer->RegisterCollectable(state_->registry);
+  state_->exposer->RegisterCollectable(metrics.state_->registry);
   state_->exposer->RegisterCollectable(state_->peers);
 }
+
+MetricsServer::~MetricsServer() = default;
 
 }  // namespace tinyot::service

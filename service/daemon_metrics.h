@@ -49,8 +49,21 @@ class DaemonMetrics {
   void session_ended(const std::string& peer, SessionEnd reason);
   void refill(const std::string& peer, RefillOutcome outcome, std::uint64_t ands);
 
-  // Serves /metrics at an address until the object ends. Fails: NetworkError.
-  void serve(const net::Address& address, std::function<std::vector<PeerGauges>()> gauges);
+ private:
+  friend class MetricsServer;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Serves /metrics at an address for as long as it lives, and reads `gauges` at each scrape.
+class MetricsServer {
+ public:
+  // Fails: NetworkError.
+  MetricsServer(const DaemonMetrics& metrics, const net::Address& address,
+                std::function<std::vector<PeerGauges>()> gauges);
+  ~MetricsServer();
+  MetricsServer(const MetricsServer&) = delete;
+  MetricsServer& operator=(const MetricsServer&) = delete;
 
  private:
   struct State;
