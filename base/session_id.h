@@ -20,6 +20,8 @@ inline std::string hex_of(const SessionId& id) {
   return hex_of(std::as_bytes(std::span(id.bytes)));
 }
 // The first 16 hex digits, the name of a session in reports.
-inline std::string short_name(const SessionId& id) { return hex_of(id).substr(0, 16); }
+// In messages and reports, of a session with such hex digits.
+inline std::string short_name(const std::string& hex) { return hex.substr(0, 16); }
+inline std::string short_name(const SessionId& id) { return short_name(hex_of(id)); }
 
 }  // namespace tinyot

@@ -10,7 +10,9 @@
 
 #include "base/error.h"
 #include "service/event_log.h"
+#include "service/names.h"
 #include "service/offer.h"
+#include "service/outputs.h"
 #include "service/submission.h"
 #include "system/errno_text.h"
 #include "tinyot/v1/party.grpc.pb.h"
@@ -19,29 +21,9 @@ namespace tinyot::service {
 namespace {
 
 constexpr std::chrono::milliseconds kServerStopTime{2000}, kCancelInterval{200};
-constexpr std::size_t kPartBytes = std::size_t{1} << 20;
 constexpr int kThreadsMax = 1024, kMessageBytesMax = 2 << 20;
 // Of calls that send small jobs: so many MiB, so many calls.
 constexpr std::uint64_t kCallsBytes = 64 << 20;
-
-v1::ErrorClass class_of(ErrorClass error_class) {
-  switch (error_class) {
-    case ErrorClass::Usage:
-      return v1::USAGE;
-    case ErrorClass::Network:
-      return v1::NETWORK;
-    case ErrorClass::PeerCheated:
-      return v1::PEER_CHEATED;
-    case ErrorClass::Store:
-      return v1::STORE;
-    case ErrorClass::Disagreement:
-      return v1::DISAGREEMENT;
-    case ErrorClass::Other:
-    case ErrorClass::Cancelled:
-      break;
-  }
-  return v1::INTERNAL;
-}
 
 grpc::Status failure(grpc::StatusCode code, ErrorClass error_class, const std::string& message) {
   v1::Error error;
@@ -54,24 +36,6 @@ grpc::Status no_job(const std::string& id) {
   return failure(grpc::StatusCode::NOT_FOUND, ErrorClass::Usage, "there is no job '" + id + "'");
 }
 
-v1::State state_of(JobState state) {
-  switch (state) {
-    case JobState::WaitingForPeer:
-      return v1::WAITING_FOR_PEER;
-    case JobState::Queued:
-      return v1::QUEUED;
-    case JobState::Running:
-      return v1::RUNNING;
-    case JobState::Done:
-      return v1::DONE;
-    case JobState::Failed:
-      return v1::FAILED;
-    case JobState::Cancelled:
-      break;
-  }
-  return v1::CANCELLED;
-}
-
 std::shared_ptr<grpc::ServerCredentials> credentials_from(const TlsFiles& tls) {
   grpc::SslServerCredentialsOptions options(
       GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
@@ -81,6 +45,11 @@ std::shared_ptr<grpc::ServerCredentials> credentials_from(const TlsFiles& tls) {
   std::string& key = options.pem_key_cert_pairs.front().private_key;
   wipe(key.data(), key.size());
   return credentials;
+}
+
+std::string why_no_refill_begins(const Refills::Status& refills) {
+  if (!refills.stopped.empty() || refills.declined_by_peer.empty()) return refills.stopped;
+  return "the peer declines: " + refills.declined_by_peer;
 }
 
 class PartyService final : public v1::Party::Service {
@@ -119,9 +88,12 @@ class PartyService final : public v1::Party::Service {
     if (!job) return no_job(request->id());
     while (!jobs_.wait(*job, Jobs::Clock::now() + kCancelInterval))
       if (context->IsCancelled()) return grpc::Status::CANCELLED;
-    v1::ResultPart first;
+    v1::ResultPart first, outputs;
     describe(*job, first.mutable_job());
-    if (!parts->Write(first) || !write_outputs(*job, *parts)) return grpc::Status::CANCELLED;
+    const auto write = [&](const v1::ResultPart& part) { return parts->Write(part); };
+    if (!write(first) ||
+        !write_outputs(jobs_.outputs(*job), job->request().circuit.info().outputs, outputs, write))
+      return grpc::Status::CANCELLED;
     if (request->forget()) jobs_.forget(*job);
     return grpc::Status::OK;
   }
@@ -151,15 +123,14 @@ class PartyService final : public v1::Party::Service {
       const PeerStatus status = peer->status();
       v1::PeerState& state = *reply->add_peers();
       state.set_name(status.name);
-      state.set_party(std::string(1, letter(status.party)));
-      state.set_is_connected(status.is_connected);
-      state.set_last_error(status.last_error);
-      state.set_sessions_revoked(status.revoked);
-      state.set_refills_stopped(status.refills_stopped);
-      state.set_sessions_risk(status.risk);
-      const JobCounts jobs = jobs_.counts(status.name);
-      state.set_jobs_running(jobs.running);
-      state.set_jobs_waiting(jobs.waiting + jobs.queued);
+      state.set_party(name_of(status.party));
+      state.set_is_connected(status.link.is_up);
+      state.set_last_error(status.link.last_error);
+      state.set_sessions_revoked(status.stock.revoked);
+      state.set_refills_stopped(why_no_refill_begins(status.refills));
+      state.set_sessions_risk(status.stock.risk);
+      state.set_jobs_running(status.jobs.running);
+      state.set_jobs_waiting(status.jobs.waiting + status.jobs.queued);
     }
     return grpc::Status::OK;
   }
@@ -229,7 +200,7 @@ class PartyService final : public v1::Party::Service {
     if (const auto reason = peer.refusal(submission.job().id(), terms))
       return failure(grpc::StatusCode::PERMISSION_DENIED, ErrorClass::Usage, *reason);
     auto inputs =
-        std::make_shared<const online::BundleValues>(submission.inputs(circuit, peer.me()));
+        std::make_shared<const Values>(submission.inputs(circuit, peer.settings().me));
     if (const auto reason = peer.too_large(circuit))
       return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, *reason);
     const SharedJob job =
@@ -259,43 +230,20 @@ class PartyService final : public v1::Party::Service {
     reply->set_total_s(status.total_s);
   }
 
-  bool write_outputs(const Job& job, grpc::ServerWriter<v1::ResultPart>& parts) const {
-    const online::BundleValues& outputs = jobs_.outputs(job);
-    const auto& bundles = job.request().circuit.info().outputs;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      if (!outputs[i]) continue;
-      const std::span<const std::byte> bits = outputs[i]->bytes();
-      std::size_t at = 0;
-      do {
-        v1::ResultPart part;
-        v1::Output& output = *part.add_outputs();
-        output.set_name(bundles[i].name);
-        output.set_bits_per_lane(bundles[i].bits);
-        output.set_format(std::string(name_of(bundles[i].format)));
-        output.set_bits(bits.data() + at, std::min(kPartBytes, bits.size() - at));
-        const bool is_sent = parts.Write(part);
-        wipe(output.mutable_bits()->data(), output.bits().size());
-        if (!is_sent) return false;
-        at += kPartBytes;
-      } while (at < bits.size());
-    }
-    return true;
-  }
-
   static void add_stock(Peer& peer, v1::StockReply& reply) {
     const PeerStatus status = peer.status();
-    for (const SessionStock& session : status.stock) {
+    for (const SessionStock& session : status.stock.sessions) {
       v1::SessionStock& stock = *reply.add_sessions();
       stock.set_peer(status.name);
       stock.set_session(session.id);
-      stock.set_is_current(session.number == status.current);
+      stock.set_is_current(session.number == status.stock.current);
       stock.set_ands_left(session.left.ands);
       stock.set_inputs_left(session.left.inputs);
-      stock.set_low_ands(peer.low().ands);
-      stock.set_high_ands(peer.high().ands);
+      stock.set_low_ands(peer.settings().low.ands);
+      stock.set_high_ands(peer.settings().high.ands);
       stock.set_budget_spent(session.budget_spent);
       stock.set_bytes(session.bytes);
-      stock.set_is_refilling(status.is_refilling);
+      stock.set_is_refilling(status.refills.is_refilling);
     }
   }
 

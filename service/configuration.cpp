@@ -4,8 +4,6 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "base/error.h"

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 
 #include "base/error.h"
 #include "service/api.h"
@@ -107,9 +108,10 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   require_unserved(config.socket());
   Api api(config, check.tls, jobs, peers);
   check.tls.reset();
+  std::optional<MetricsServer> metrics_server;  // ends before the peers, which it reads
   if (config.has_metrics()) {
     require_free("metrics", config.metrics());
-    metrics.serve(net::parse_address(config.metrics()), [&] {
+    metrics_server.emplace(metrics, net::parse_address(config.metrics()), [&] {
       std::vector<PeerGauges> all;
       for (const auto& peer : peers) all.push_back(peer->gauges());
       return all;

@@ -49,13 +49,13 @@ class PeerCollector final : public prometheus::Collectable {
       set("tinyot_sessions_risk",
           "Probability that broken units of all sessions with the peer have given it", peer,
           of.risk);
-      const auto jobs = [&](const char* state, std::uint64_t count) {
-        set("tinyot_jobs", "Jobs that have not ended", {{"peer", of.peer}, {"state", state}},
-            number(count));
+      const auto jobs = [&](JobState state, std::uint64_t count) {
+        set("tinyot_jobs", "Jobs that have not ended",
+            {{"peer", of.peer}, {"state", name_of(state)}}, number(count));
       };
-      jobs("waiting", of.jobs.waiting);
-      jobs("queued", of.jobs.queued);
-      jobs("running", of.jobs.running);
+      jobs(JobState::WaitingForPeer, of.jobs.waiting);
+      jobs(JobState::Queued, of.jobs.queued);
+      jobs(JobState::Running, of.jobs.running);
       set("tinyot_stock_ands", "ANDs that both parties have material for", peer, number(of.ands));
       set("tinyot_stock_inputs", "Inputs of each party that both have material for", peer,
           number(of.inputs));
@@ -76,8 +76,6 @@ class PeerCollector final : public prometheus::Collectable {
 
 struct DaemonMetrics::State {
   std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
-  std::shared_ptr<prometheus::Collectable> peers;
-  std::unique_ptr<prometheus::Exposer> exposer;
 
   CounterFamily& counters(const std::string& name, const std::string& help) {
     return prometheus::BuildCounter().Name("tinyot_" + name).Help(help).Register(*registry);
@@ -128,26 +126,23 @@ DaemonMetrics::DaemonMetrics(const std::string& version) : state_(std::make_uniq
 DaemonMetrics::~DaemonMetrics() = default;
 
 void DaemonMetrics::add_peer(const std::string& peer) {
-  const auto add = [&](CounterFamily& family, const char* label,
-                       std::initializer_list<const char*> values) {
-    for (const char* value : values) family.Add({{"peer", peer}, {label, value}});
+  const auto add = [&](CounterFamily& family, const char* label, const auto& values) {
+    for (const auto value : values) family.Add({{"peer", peer}, {label, name_of(value)}});
   };
-  add(state_->evaluations, "outcome",
-      {"done", "cancelled", "failed_network", "failed_cheated", "failed_store",
-       "failed_disagreement", "failed_internal"});
-  add(state_->refusals, "by", {"this_party", "peer"});
-  add(state_->ended, "reason", {"revoked", "retired", "replaced"});
-  add(state_->refills, "outcome", {"done", "failed"});
-  add(state_->sent, "phase", {"evaluation", "refill"});
-  add(state_->received, "phase", {"evaluation", "refill"});
+  add(state_->evaluations, "outcome", kJobOutcomes);
+  add(state_->refusals, "by", kRefusedBy);
+  add(state_->ended, "reason", kSessionEnds);
+  add(state_->refills, "outcome", kRefillOutcomes);
+  add(state_->sent, "phase", kTrafficOf);
+  add(state_->received, "phase", kTrafficOf);
   for (CounterFamily* const family :
        {&state_->ands, &state_->rounds, &state_->cheating, &state_->begun, &state_->refilled})
     family->Add({{"peer", peer}});
   state_->latencies.Add({{"peer", peer}}, kLatencyBuckets);
 }
 
-void DaemonMetrics::evaluation(const std::string& peer, const std::string& outcome) {
-  state_->evaluations.Add({{"peer", peer}, {"outcome", outcome}}).Increment();
+void DaemonMetrics::evaluation(const std::string& peer, JobOutcome outcome) {
+  state_->evaluations.Add({{"peer", peer}, {"outcome", name_of(outcome)}}).Increment();
 }
 
 void DaemonMetrics::latency(const std::string& peer, double seconds) {
@@ -160,15 +155,14 @@ void DaemonMetrics::evaluated(const std::string& peer, std::uint64_t ands, std::
   state_->rounds.Add({{"peer", peer}}).Increment(static_cast<double>(rounds));
 }
 
-void DaemonMetrics::traffic(const std::string& peer, const std::string& phase,
-                            const Traffic& traffic) {
-  const Labels labels = {{"peer", peer}, {"phase", phase}};
+void DaemonMetrics::traffic(const std::string& peer, TrafficOf use, const Traffic& traffic) {
+  const Labels labels = {{"peer", peer}, {"phase", name_of(use)}};
   state_->sent.Add(labels).Increment(static_cast<double>(traffic.sent));
   state_->received.Add(labels).Increment(static_cast<double>(traffic.received));
 }
 
-void DaemonMetrics::refusal(const std::string& peer, const std::string& by) {
-  state_->refusals.Add({{"peer", peer}, {"by", by}}).Increment();
+void DaemonMetrics::refusal(const std::string& peer, RefusedBy by) {
+  state_->refusals.Add({{"peer", peer}, {"by", name_of(by)}}).Increment();
 }
 
 void DaemonMetrics::cheating(const std::string& peer) {
@@ -179,26 +173,34 @@ void DaemonMetrics::session_begun(const std::string& peer) {
   state_->begun.Add({{"peer", peer}}).Increment();
 }
 
-void DaemonMetrics::session_ended(const std::string& peer, const std::string& reason) {
-  state_->ended.Add({{"peer", peer}, {"reason", reason}}).Increment();
+void DaemonMetrics::session_ended(const std::string& peer, SessionEnd reason) {
+  state_->ended.Add({{"peer", peer}, {"reason", name_of(reason)}}).Increment();
 }
 
-void DaemonMetrics::refill(const std::string& peer, bool is_done, std::uint64_t ands) {
-  state_->refills.Add({{"peer", peer}, {"outcome", is_done ? "done" : "failed"}}).Increment();
+void DaemonMetrics::refill(const std::string& peer, RefillOutcome outcome, std::uint64_t ands) {
+  state_->refills.Add({{"peer", peer}, {"outcome", name_of(outcome)}}).Increment();
   state_->refilled.Add({{"peer", peer}}).Increment(static_cast<double>(ands));
-  if (is_done) state_->last_refill.Add({{"peer", peer}}).Set(now_s());
+  if (outcome == RefillOutcome::Done) state_->last_refill.Add({{"peer", peer}}).Set(now_s());
 }
 
-void DaemonMetrics::serve(const net::Address& address,
-                          std::function<std::vector<PeerGauges>()> gauges) {
+struct MetricsServer::State {
+  std::shared_ptr<prometheus::Collectable> peers;
+  std::unique_ptr<prometheus::Exposer> exposer;
+};
+
+MetricsServer::MetricsServer(const DaemonMetrics& metrics, const net::Address& address,
+                             std::function<std::vector<PeerGauges>()> gauges)
+    : state_(std::make_unique<State>()) {
   try {
     state_->exposer = std::make_unique<prometheus::Exposer>(net::text_of(address), 2);
   } catch (const std::exception& error) {
     throw NetworkError("cannot serve metrics at " + net::text_of(address) + ": " + error.what());
   }
   state_->peers = std::make_shared<PeerCollector>(std::move(gauges));
-  state_->exposer->RegisterCollectable(state_->registry);
+  state_->exposer->RegisterCollectable(metrics.state_->registry);
   state_->exposer->RegisterCollectable(state_->peers);
 }
+
+MetricsServer::~MetricsServer() = default;
 
 }  // namespace tinyot::service

@@ -9,6 +9,7 @@
 
 #include "net/tcp.h"
 #include "service/jobs.h"
+#include "service/names.h"
 #include "storage/inventory.h"
 #include "tinyot/phase_cost.h"
 
@@ -38,19 +39,31 @@ class DaemonMetrics {
   // Its counters are 0 from now on, so that the first event is an increase.
   void add_peer(const std::string& peer);
 
-  // `outcome` as in doc/metrics.md.
-  void evaluation(const std::string& peer, const std::string& outcome);
+  void evaluation(const std::string& peer, JobOutcome outcome);
   void latency(const std::string& peer, double seconds);  // of an evaluation that is done
   void evaluated(const std::string& peer, std::uint64_t ands, std::uint64_t rounds);
-  void traffic(const std::string& peer, const std::string& phase, const Traffic& traffic);
-  void refusal(const std::string& peer, const std::string& by);
+  void traffic(const std::string& peer, TrafficOf use, const Traffic& traffic);
+  void refusal(const std::string& peer, RefusedBy by);
   void cheating(const std::string& peer);
   void session_begun(const std::string& peer);
-  void session_ended(const std::string& peer, const std::string& reason);
-  void refill(const std::string& peer, bool is_done, std::uint64_t ands);
+  void session_ended(const std::string& peer, SessionEnd reason);
+  void refill(const std::string& peer, RefillOutcome outcome, std::uint64_t ands);
 
-  // Serves /metrics at an address until the object ends. Fails: NetworkError.
-  void serve(const net::Address& address, std::function<std::vector<PeerGauges>()> gauges);
+ private:
+  friend class MetricsServer;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Serves /metrics at an address for as long as it lives, and reads `gauges` at each scrape.
+class MetricsServer {
+ public:
+  // Fails: NetworkError.
+  MetricsServer(const DaemonMetrics& metrics, const net::Address& address,
+                std::function<std::vector<PeerGauges>()> gauges);
+  ~MetricsServer();
+  MetricsServer(const MetricsServer&) = delete;
+  MetricsServer& operator=(const MetricsServer&) = delete;
 
  private:
   struct State;

@@ -1,16 +1,18 @@
 #include "service/evaluations.h"
 
 #include "base/error.h"
+#include "engine/connection.h"
 
 namespace tinyot::service {
 
-engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel) {
-  engine::Endpoint endpoint = port.endpoint();
+engine::PeerOptions options_for(StreamPort& port, std::uint64_t group,
+                                const std::stop_token& cancel) {
+  engine::PeerOptions options = port.options();
   const auto number = std::make_shared<std::uint32_t>(0);
-  endpoint.open_stream = [&port, group, cancel, number] {
+  options.open_stream = [&port, group, cancel, number] {
     return port.open({group, (*number)++}, cancel);
   };
-  return endpoint;
+  return options;
 }
 
 Evaluations::Evaluations(std::size_t workers, Party me, StreamPort& port, Sessions& sessions,
@@ -21,12 +23,23 @@ Evaluations::Evaluations(std::size_t workers, Party me, StreamPort& port, Sessio
     workers_[i].thread = std::jthread([this, i](const std::stop_token& stop) { work(i, stop); });
 }
 
-Evaluations::~Evaluations() {
+void Evaluations::stop() {
   {
     const std::lock_guard lock(mutex_);
-    for (Worker& worker : workers_) worker.cancel.request_stop();
+    for (Worker& worker : workers_) {
+      worker.thread.request_stop();
+      worker.cancel.request_stop();
+    }
   }
-  for (Worker& worker : workers_) worker.thread.request_stop();
+  for (Worker& worker : workers_)
+    if (worker.thread.joinable()) worker.thread.join();
+}
+
+std::uint64_t Evaluations::group_for(std::size_t index, std::uint64_t session) {
+  const std::lock_guard lock(mutex_);
+  Connection& agreed = workers_[index].agreed;
+  if (agreed.group == 0 || agreed.session != session) agreed = {port_.new_group(), session};
+  return agreed.group;
 }
 
 std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
@@ -60,8 +73,10 @@ void Evaluations::cancel(const Job& job) {
 void Evaluations::close_below(std::uint64_t session) {
   {
     const std::lock_guard lock(mutex_);
-    for (Worker& worker : workers_)
+    for (Worker& worker : workers_) {
+      if (worker.agreed.session < session) worker.agreed = {};
       if (worker.group != 0 && worker.session < session) worker.is_to_close = true;
+    }
   }
   changed_.notify_all();
 }
@@ -70,6 +85,7 @@ void Evaluations::end_session(std::uint64_t session, const std::string& reason) 
   {
     const std::lock_guard lock(mutex_);
     for (Worker& worker : workers_) {
+      if (worker.agreed.session == session) worker.agreed = {};
       if (worker.group == 0 || worker.session != session) continue;
       worker.is_to_close = true;
       if (!worker.running) continue;
@@ -113,7 +129,10 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
       if (outcome.error && !worker.ended_because.empty())
         outcome.error = {ErrorClass::Store, worker.ended_because};
       // The stop request came too late for this job, but would end the next one.
-      if (outcome.error || worker.is_to_close || worker.cancel.stop_requested()) close(worker);
+      if (outcome.error || worker.is_to_close || worker.cancel.stop_requested()) {
+        close(worker);
+        worker.agreed = {};
+      }
     }
     ended_(index, order, std::move(outcome));
   }
@@ -128,7 +147,7 @@ std::optional<std::filesystem::path> Evaluations::ledger_of(const Worker& worker
 void Evaluations::connect(Worker& worker, const Order& order) {
   const std::stop_token cancel = worker.cancel.get_token();
   RunRequest request{.party = me_,
-                             .endpoint = endpoint_of(port_, order.group, cancel),
+                             .endpoint = engine::endpoint_with(options_for(port_, order.group, cancel)),
                              .stores = {sessions_.path_of(order.session)},
                              .store_key = sessions_.store_key(),
                              .ledger = ledger_of(worker),
@@ -146,13 +165,15 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
     if (!worker.evaluator) connect(worker, order);
     const JobRequest& job = order.job->request();
     if (!order.inputs) throw Cancelled();
-    const std::vector<Evaluator::Shared> none(order.inputs->size());
-    RunResult report = worker.evaluator->run(job.circuit, *order.inputs, none, job.id);
+    RunResult report = worker.evaluator->run(job.circuit, *order.inputs, {}, job.id);
+    outcome.result = {.outputs = std::move(report.outputs),
+                      .session = short_name(report.session),
+                      .and_rounds = report.and_rounds,
+                      .evaluation_s = report.wall_s};
     const Traffic traffic = traffic_of(report.phases);
     outcome.traffic = {traffic.sent - worker.traffic.sent,
                        traffic.received - worker.traffic.received};
     worker.traffic = traffic;
-    outcome.report = std::move(report);
   } catch (const std::exception&) {
     outcome.error = current_error();
   }

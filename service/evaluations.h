@@ -23,7 +23,8 @@
 namespace tinyot::service {
 
 // Opens the streams of a group, one after the other.
-engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel);
+engine::PeerOptions options_for(StreamPort& port, std::uint64_t group,
+                                const std::stop_token& cancel);
 
 // ANDs that a connection reserves at a time for short jobs: a twentieth of a second's making, and
 // ten blocks of AES.
@@ -34,12 +35,11 @@ class Evaluations {
   // A job of this party, on a connection and the material of a session.
   struct Order {
     SharedJob job;
-    std::shared_ptr<const online::BundleValues> inputs;
+    std::shared_ptr<const Values> inputs;
     std::uint64_t group = 0, session = 0;
   };
-  // Exactly one of report and error is set.
   struct Outcome {
-    std::optional<RunResult> report;
+    JobResult result;  // if there is no error
     std::optional<JobError> error;
     Traffic traffic;
   };
@@ -49,8 +49,14 @@ class Evaluations {
   // `ledger`: the path of the ledgers without the worker's number, or empty.
   Evaluations(std::size_t workers, Party me, StreamPort& port, Sessions& sessions,
               std::filesystem::path ledger, Ended ended);
-  // Cancels what is running.
-  ~Evaluations();
+  ~Evaluations() { stop(); }
+  // Cancels what is running; on return `ended` is not called any more.
+  void stop();
+
+  // Of the leading party: the group of the connection on which the worker, which is free, begins
+  // its next order. It is that of the last order if the session is the same, and nothing has closed
+  // the connection since.
+  std::uint64_t group_for(std::size_t worker, std::uint64_t session);
 
   // Returns why the order is refused: the worker has one that it has not begun yet, or its
   // connection belongs to another session, and is then closed. Empty if it is accepted.
@@ -62,7 +68,11 @@ class Evaluations {
   void end_session(std::uint64_t session, const std::string& reason);
 
  private:
+  struct Connection {
+    std::uint64_t group = 0, session = 0;  // both 0: there is none
+  };
   struct Worker {
+    Connection agreed;             // by group_for(), for orders to come
     std::optional<Order> next;     // to be begun
     std::shared_ptr<Job> running;  // null: idle
     std::stop_source cancel;       // of the connection

@@ -1,12 +1,13 @@
+#include "base/bit_vector.h"
 #include "service/jobs.h"
 
 namespace tinyot::service {
 namespace {
 
-std::uint64_t bytes_of(const online::BundleValues& values) {
+std::uint64_t bytes_of(const Values& values) {
   std::uint64_t bytes = 0;
-  for (const auto& bundle : values)
-    if (bundle) bytes += bytes_of_values(bundle->lanes(), bundle->bits());
+  for (const std::string& name : values.names())
+    bytes += bytes_of_values(values.at(name).lanes(), values.at(name).bits());
   return bytes;
 }
 
@@ -65,7 +66,7 @@ void Jobs::set_state(Job& job, JobState state) {
   if (!has_ended(job.status_.state)) job.status_.state = state;
 }
 
-std::shared_ptr<const online::BundleValues> Jobs::inputs(const Job& job) const {
+std::shared_ptr<const Values> Jobs::inputs(const Job& job) const {
   const std::lock_guard lock(mutex_);
   return job.request_.inputs;
 }
@@ -77,20 +78,19 @@ bool Jobs::end(Job& job, JobState state, JobError error) {
   job.status_.state = state;
   job.status_.error = std::move(error);
   job.status_.total_s = seconds_between(job.submitted_, job.ended_);
-  const std::uint64_t bytes = bytes_of(job.outputs_) + job.request_.circuit_bytes;
+  const std::uint64_t bytes = bytes_of(job.result_.outputs) + job.request_.circuit_bytes;
   if (jobs_.contains(job.id())) bytes_ += bytes - job.bytes_;
   job.bytes_ = bytes;
   changed_.notify_all();
   return true;
 }
 
-bool Jobs::finish(Job& job, online::Evaluation result, double evaluation_s,
-                  const std::string& session) {
+bool Jobs::finish(Job& job, JobResult result) {
   const std::lock_guard lock(mutex_);
   if (has_ended(job.status_.state)) return false;
-  job.outputs_ = std::move(result.outputs);
-  job.status_.evaluation_s = evaluation_s;
-  job.status_.session = session;
+  job.result_ = std::move(result);
+  job.status_.evaluation_s = job.result_.evaluation_s;
+  job.status_.session = job.result_.session;
   return end(job, JobState::Done, {});
 }
 
@@ -109,9 +109,9 @@ bool Jobs::wait(const Job& job, Clock::time_point until) const {
   return changed_.wait_until(lock, until, [&] { return has_ended(job.status_.state); });
 }
 
-const online::BundleValues& Jobs::outputs(const Job& job) const {
+const Values& Jobs::outputs(const Job& job) const {
   const std::lock_guard lock(mutex_);
-  return job.outputs_;
+  return job.result_.outputs;
 }
 
 void Jobs::drop(std::map<std::string, SharedJob>::iterator at) {

@@ -14,8 +14,8 @@
 
 #include "base/error.h"
 #include "engine/circuit_source.h"
-#include "online/runtime.h"
 #include "peer.pb.h"
+#include "tinyot/values.h"
 
 namespace tinyot::service {
 
@@ -36,17 +36,25 @@ struct JobRequest {
   std::string id, peer;
   engine::LoadedCircuit circuit;
   wire::Terms terms;
-  std::shared_ptr<const online::BundleValues> inputs;
+  std::shared_ptr<const Values> inputs;
   std::uint64_t circuit_bytes = 0;  // of a circuit file, which the circuit keeps
 };
 
 struct JobStatus {
   JobState state = JobState::WaitingForPeer;
   JobError error;       // of a failed job
-  std::string session;  // that it was evaluated in
+  std::string session;  // of a job that is done
   std::chrono::system_clock::time_point submitted_at{};
   double evaluation_s = 0;  // of a job that is done
   double total_s = 0;       // of a job that has ended, since its submission
+};
+
+// Of a job that is done.
+struct JobResult {
+  Values outputs;       // that this party learns
+  std::string session;  // that it was evaluated in
+  std::uint64_t and_rounds = 0;
+  double evaluation_s = 0;
 };
 
 class Jobs;
@@ -65,7 +73,7 @@ class Job {
 
   JobRequest request_;
   JobStatus status_;
-  online::BundleValues outputs_;
+  JobResult result_;
   std::uint64_t bytes_ = 0;
   Clock::time_point submitted_ = Clock::now(), ended_{};
 };
@@ -106,16 +114,16 @@ class Jobs {
   JobStatus status(const Job& job) const;
   void set_state(Job& job, JobState state);
   // Null once the job has ended.
-  std::shared_ptr<const online::BundleValues> inputs(const Job& job) const;
+  std::shared_ptr<const Values> inputs(const Job& job) const;
   // Of a job that has ended nothing changes any more; these return whether it had not.
-  bool finish(Job& job, online::Evaluation result, double evaluation_s, const std::string& session);
+  bool finish(Job& job, JobResult result);
   bool fail(Job& job, JobError error);
   bool cancel(Job& job);
 
   // Waits until the job has ended; false at `until`.
   bool wait(const Job& job, Clock::time_point until) const;
   // Outputs of a job that is done, by output bundle; they stay as long as the job is shared.
-  const online::BundleValues& outputs(const Job& job) const;
+  const Values& outputs(const Job& job) const;
   void forget(const Job& job);
 
   // Drops results that have been kept long enough, and returns the jobs that have waited for too

@@ -8,16 +8,18 @@
 
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
+#include "base/error.h"
 #include "service/store_metrics.h"
+#include "system/input_file.h"
 
 namespace tinyot::service {
 namespace {
 
 using Labels = prometheus::Labels;
 
+constexpr std::uint64_t kTextBytesMax = 16 << 20;
 constexpr char kSuccessTime[] = "tinyot_command_success_timestamp_seconds";
 
 class Gauges {
@@ -56,9 +58,13 @@ void add_command(Gauges& gauges, const CommandRecord& record, const std::string&
       record.exit_status == 0 ? record.end_s : value_in(before, kSuccessTime, record.command));
 }
 
+// Empty if there is no text that can be read.
 std::string content_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  try {
+    return system::read_text(system::InputFile(file), kTextBytesMax);
+  } catch (const UsageError&) {
+    return {};
+  }
 }
 
 }  // namespace

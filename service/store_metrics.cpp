@@ -3,6 +3,7 @@
 #include "engine/connection.h"
 #include "engine/growth.h"
 #include "engine/plan.h"
+#include "service/names.h"
 
 namespace tinyot::service {
 
@@ -10,7 +11,7 @@ void add_store_metrics(const storage::Inventory& store, const MetricLabels& more
                        const SetGauge& set_gauge) {
   const storage::Manifest& manifest = store.manifest;
   MetricLabels labels = {{"session", short_name(engine::session_id_of(manifest))},
-                         {"party", std::string(1, letter(manifest.me))},
+                         {"party", name_of(manifest.me)},
                          {"shard", std::to_string(manifest.shard)}};
   labels.insert(more.begin(), more.end());
   const auto set = [&](const std::string& name, const std::string& help, double value,

@@ -19,16 +19,16 @@ struct Header {
 };
 static_assert(sizeof(Header) == 24);
 
-const net::Admission& admission_of(const engine::Endpoint& endpoint) {
-  return endpoint.tls ? static_cast<const net::Admission&>(*endpoint.tls) : net::open_admission();
+const net::Admission& admission_of(const engine::PeerOptions& options) {
+  return options.tls ? static_cast<const net::Admission&>(*options.tls) : net::open_admission();
 }
 
 }  // namespace
 
-StreamPort::StreamPort(engine::Endpoint endpoint, std::function<void(std::uint64_t)> link_arrived)
-    : endpoint_(std::move(endpoint)), link_arrived_(std::move(link_arrived)) {
-  if (!endpoint_.listen) return;
-  listener_.emplace(endpoint_.address, endpoint_.timeouts, endpoint_.rejected);
+StreamPort::StreamPort(engine::PeerOptions options, std::function<void(std::uint64_t)> link_arrived)
+    : options_(std::move(options)), link_arrived_(std::move(link_arrived)) {
+  if (!options_.listen) return;
+  listener_.emplace(options_.address, options_.timeouts, options_.rejected);
   acceptor_ = std::jthread([this](const std::stop_token& stop) { accept_all(stop); });
 }
 
@@ -37,7 +37,7 @@ StreamPort::~StreamPort() = default;
 void StreamPort::accept_all(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     try {
-      admit(listener_->accept(admission_of(endpoint_), stop));
+      admit(listener_->accept(admission_of(options_), stop));
     } catch (const std::exception&) {
       // None arrived, or this one is not the peer's, or there is no memory for it; the next may be.
     }
@@ -79,7 +79,7 @@ template <class Attempt>
 auto StreamPort::wait_for(const std::stop_token& cancel, const Attempt& attempt) {
   std::unique_lock lock(mutex_);
   auto found = attempt();
-  changed_.wait_for(lock, cancel, endpoint_.timeouts.connect,
+  changed_.wait_for(lock, cancel, options_.timeouts.connect,
                     [&] { return found || (found = attempt()); });
   if (found) return std::move(*found);
   if (cancel.stop_requested()) throw Cancelled();
@@ -95,7 +95,7 @@ std::unique_ptr<net::ByteStream> StreamPort::open(const StreamName& name,
       return stream;
     });
   auto stream =
-      net::tcp_connect(endpoint_.address, endpoint_.timeouts, admission_of(endpoint_), cancel);
+      net::tcp_connect(options_.address, options_.timeouts, admission_of(options_), cancel);
   const Header header{kMagic, name.group, name.number, 0};
   stream->write(std::as_bytes(std::span(&header, 1)));
   stream->flush();

@@ -5,6 +5,7 @@
 // u32 number, u32 zero, little-endian.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -33,13 +34,15 @@ class StreamPort {
 
   // `link_arrived` is called, on another thread, when a stream of a link arrives, with its group.
   // Fails: NetworkError if it cannot listen.
-  StreamPort(engine::Endpoint endpoint, std::function<void(std::uint64_t)> link_arrived);
+  StreamPort(engine::PeerOptions options, std::function<void(std::uint64_t)> link_arrived);
   ~StreamPort();
   StreamPort(const StreamPort&) = delete;
   StreamPort& operator=(const StreamPort&) = delete;
 
   bool listens() const { return listener_.has_value(); }
-  const engine::Endpoint& endpoint() const { return endpoint_; }
+  // Of the leading party: the group of the next connections.
+  std::uint64_t new_group() { return ++last_group_; }
+  const engine::PeerOptions& options() const { return options_; }
 
   // The stream of this name, once both parties ask for it. Fails: NetworkError after the connect
   // timeout; Cancelled.
@@ -67,12 +70,13 @@ class StreamPort {
   template <class Attempt>
   auto wait_for(const std::stop_token& cancel, const Attempt& attempt);
 
-  engine::Endpoint endpoint_;
+  engine::PeerOptions options_;
   std::function<void(std::uint64_t)> link_arrived_;
   std::optional<net::TcpListener> listener_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::list<Arrived> arrived_;  // oldest first
+  std::atomic<std::uint64_t> last_group_ = 0;
   std::jthread acceptor_;
 };
 

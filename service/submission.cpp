@@ -7,6 +7,7 @@
 #include "base/lane_bits.h"
 #include "circuitgen/formats/values.h"
 #include "service/configuration.h"
+#include "service/names.h"
 
 namespace tinyot::service {
 namespace {
@@ -14,20 +15,14 @@ namespace {
 // Of a call before it has sent anything: its thread and its buffers.
 constexpr std::uint64_t kCallBytes = 1 << 20;
 
-Party party_of(const std::string& text) {
-  if (text == "A") return Party::A;
-  if (text == "B") return Party::B;
-  throw UsageError("a party is A or B, not '" + text + "'");
-}
-
 circuit::CircuitFileOptions options_of(const v1::FileRoles& roles) {
   circuit::CircuitFileOptions options;
-  for (const auto& [number, owner] : roles.owners()) options.owners[number] = party_of(owner);
+  for (const auto& [number, owner] : roles.owners()) options.owners[number] = party_named(owner);
   if (roles.receiver() == "both")
     options.other_receivers = circuit::Receiver::Both;
   else if (!roles.receiver().empty())
     options.other_receivers =
-        party_of(roles.receiver()) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
+        party_named(roles.receiver()) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
   options.bundles.assign(roles.bundles().begin(), roles.bundles().end());
   return options;
 }
@@ -148,26 +143,27 @@ LaneMatrix Submission::from_numbers(const circuit::InputBundle& bundle, std::siz
   return values;
 }
 
-online::BundleValues Submission::inputs(const engine::LoadedCircuit& circuit, Party me) {
+Values Submission::inputs(const engine::LoadedCircuit& circuit, Party me) {
   const auto& bundles = circuit.info().inputs;
   for (const auto& [name, given] : inputs_) {
     const auto bundle = std::ranges::find(bundles, name, &circuit::InputBundle::name);
     if (bundle == bundles.end())
       throw UsageError("circuit " + circuit.info().name + " has no input '" + name + "'");
     if (bundle->owner != me)
-      throw UsageError("input " + name + " does not belong to this party, " + letter(me));
+      throw UsageError("input " + name + " does not belong to this party, " + name_of(me));
   }
-  online::BundleValues values(bundles.size());
+  Values values;
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     if (bundles[i].owner != me) continue;
     const auto given = inputs_.find(bundles[i].name);
     if (given == inputs_.end())
-      throw UsageError("input " + bundles[i].name + " of this party, " +
-                       std::string(1, letter(me)) + ", is missing");
+      throw UsageError("input " + bundles[i].name + " of this party, " + name_of(me) +
+                       ", is missing");
     const std::size_t lanes = bundles[i].same_in_all_lanes ? 1 : circuit.lanes();
     share_.take(bytes_of_values(lanes, bundles[i].bits));
-    values[i] = given->second.ends.empty() ? from_bits(bundles[i], lanes, given->second.bits)
-                                           : from_numbers(bundles[i], lanes, given->second);
+    values.set(bundles[i].name, given->second.ends.empty()
+                                    ? from_bits(bundles[i], lanes, given->second.bits)
+                                    : from_numbers(bundles[i], lanes, given->second));
   }
   return values;
 }

@@ -29,7 +29,7 @@ class Submission {
   engine::LoadedCircuit circuit();
   // The values of `me`'s input bundles, all of them and no others. Fails: UsageError naming the
   // bundle, never the value.
-  online::BundleValues inputs(const engine::LoadedCircuit& circuit, Party me);
+  Values inputs(const engine::LoadedCircuit& circuit, Party me);
 
  private:
   struct Given {

@@ -86,7 +86,7 @@ Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<J
   row["units_in_flight"] = a["units_in_flight"];
   row["latency_ms"] = a["latency_ms"];
   row["round_trips_per_unit"] = engine::estimate_of(engine::planned(job)).round_trips_of_unit;
-  row["stored"] = job.stores ? "yes" : "no";
+  row["stored"] = job.is_stored ? "yes" : "no";
   row.update(link.fields());
   row["repeats"] = runs.size();
   row["rates"] = rates;
@@ -128,7 +128,7 @@ int bench_offline(const Arguments& arguments, const RowSink& sink) {
         for (const std::string& store : parse_names(line.text("store"))) {
           if (store != "yes" && store != "no")
             throw UsageError("--store must be yes or no, not '" + store + "'");
-          point.stores = store == "yes";
+          point.is_stored = store == "yes";
           points.push_back(point);
         }
       }

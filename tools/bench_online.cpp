@@ -8,6 +8,7 @@
 #include "crypto/rng.h"
 #include "engine/connection.h"
 #include "engine/run_estimate.h"
+#include "tinyot/evaluate.h"
 #include "tools/bench.h"
 #include "tools/failure.h"
 #include "tools/local.h"
@@ -65,7 +66,7 @@ InputTexts random_inputs(const NamedCircuit& circuit, crypto::Rng& rng) {
 // alone.
 double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
   const Json report = succeed(run_pair(
-      [&](Party party, const engine::Endpoint& endpoint) {
+      [&](Party party, const Endpoint& endpoint) {
         constexpr net::MessageTag kTrip{0x7F01, "bench.trip"};
         const auto channel = engine::Connector(endpoint).open();
         crypto::Rng rng = crypto::Rng::from_system();
@@ -193,15 +194,14 @@ std::vector<Row> rows_from(const CommandLine& line) {
 }  // namespace
 
 void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const Json& report) {
-  std::vector<LaneMatrix> inputs;
-  for (auto& values : parse_inputs(circuit, texts)) inputs.push_back(std::move(*values));
-  const auto wanted = circuit::evaluate(circuit.circuit(), circuit.lanes(), inputs);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
+  const Values wanted =
+      circuit::evaluate(circuit.circuit(), parse_inputs(circuit, texts), circuit.lanes());
+  for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
     const circuit::OutputBundle& bundle = circuit.info().outputs[i];
     for (const Party party : {Party::A, Party::B})
       if (circuit::receives(bundle.to, party) &&
           report[std::string(1, letter(party))]["outputs"][bundle.name] !=
-              circuit.print(i, wanted[i]))
+              circuit.print(i, wanted.at(bundle.name)))
         throw CommandError("output " + bundle.name + " of " + circuit.info().name + " is wrong");
   }
 }

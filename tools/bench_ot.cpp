@@ -94,7 +94,7 @@ const Kind& kind_from(const std::string& name) {
 std::string name_of_repeat(std::uint64_t number) { return "repeat " + std::to_string(number); }
 
 // One party's part of a row: a session, the trees, a warm-up round, the measured rounds.
-JobResult run_ot_party(const OtJob& job, Party party, const engine::Endpoint& endpoint) {
+JobResult run_ot_party(const OtJob& job, Party party, const Endpoint& endpoint) {
   engine::Connector connector(endpoint);
   const std::unique_ptr<net::Channel> channel = connector.open();
   crypto::Rng rng = crypto::Rng::from_system();
@@ -198,7 +198,7 @@ int bench_ot(const Arguments& arguments, const RowSink& sink) {
       for (const LocalLink& link : links)
         rows.add(row_of(job, link,
                         succeed(run_pair(
-                            [&](Party party, const engine::Endpoint& endpoint) {
+                            [&](Party party, const Endpoint& endpoint) {
                               return run_ot_party(job, party, endpoint);
                             },
                             link))));

@@ -8,6 +8,7 @@
 #include "circuitgen/formats/file_description.h"
 #include "circuitgen/generators/registry.h"
 #include "system/output_file.h"
+#include "tinyot/evaluate.h"
 #include "tools/circuit_report.h"
 #include "tools/circuit_spec.h"
 #include "tools/preprocess.h"
@@ -114,22 +115,17 @@ int circuit_eval(const Arguments& arguments) {
   add_output_base_option(line.options());
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
-  auto given = parse_inputs(circuit, read_inputs(line.list("input")));
-  std::vector<LaneMatrix> inputs;
+  const Values inputs = parse_inputs(circuit, read_inputs(line.list("input")));
   std::vector<std::string> missing;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    if (given[i])
-      inputs.push_back(std::move(*given[i]));
-    else
-      missing.push_back("--input " + circuit.info().inputs[i].name + "=...");
-  }
+  for (const circuit::InputBundle& bundle : circuit.info().inputs)
+    if (!inputs.contains(bundle.name)) missing.push_back("--input " + bundle.name + "=...");
   refuse_missing(missing, {});
-  const auto outputs = circuit::evaluate(circuit.circuit(), circuit.lanes(), inputs);
+  const Values outputs = circuit::evaluate(circuit.circuit(), inputs, circuit.lanes());
   Json values = Json::object();
   std::string text;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
+  for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
     const std::string& name = circuit.info().outputs[i].name;
-    values[name] = circuit.print(i, outputs[i]);
+    values[name] = circuit.print(i, outputs.at(name));
     text += name + " = " +
             (values[name].is_string() ? values[name].get<std::string>() : values[name].dump()) +
             "\n";

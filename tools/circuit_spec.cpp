@@ -254,13 +254,10 @@ InputTexts read_inputs(const std::vector<std::string>& assignments) {
   return texts;
 }
 
-std::vector<std::optional<LaneMatrix>> parse_inputs(const NamedCircuit& circuit,
-                                                    const InputTexts& texts) {
-  std::vector<std::optional<LaneMatrix>> values(circuit.info().inputs.size());
-  for (const auto& [name, text] : texts) {
-    const std::size_t index = circuit.input_index(name);
-    values[index] = circuit.parse(index, view_of(text));
-  }
+Values parse_inputs(const NamedCircuit& circuit, const InputTexts& texts) {
+  Values values;
+  for (const auto& [name, text] : texts)
+    values.set(name, circuit.parse(circuit.input_index(name), view_of(text)));
   return values;
 }
 

@@ -13,6 +13,7 @@
 #include "circuitgen/formats/values.h"
 #include "engine/circuit_source.h"
 #include "tinyot/circuit/gate.h"
+#include "tinyot/values.h"
 #include "tools/command_line.h"
 #include "tools/report.h"
 
@@ -80,7 +81,6 @@ using InputTexts = std::map<std::string, SecretText>;
 InputTexts read_inputs(const std::vector<std::string>& assignments);
 
 // Parsed values for each input bundle that is named; absent for the others.
-std::vector<std::optional<LaneMatrix>> parse_inputs(const NamedCircuit& circuit,
-                                                    const InputTexts& texts);
+Values parse_inputs(const NamedCircuit& circuit, const InputTexts& texts);
 
 }  // namespace tinyot::tools

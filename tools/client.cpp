@@ -149,7 +149,7 @@ DaemonConnection::Wait wait_from(const CommandLine& line) {
 struct Submission {
   CircuitSpec spec;
   NamedCircuit circuit;
-  std::vector<std::optional<LaneMatrix>> inputs;
+  Values inputs;
 
   explicit Submission(const CommandLine& line)
       : spec(circuit_spec_from(line, line.text("circuit"))), circuit(spec),

@@ -147,9 +147,8 @@ bool send_all(const NewRemoteJob& job, Requests& requests) {
   *first.mutable_job() = message_of(job);
   if (!requests.Write(first)) return false;
   if (job.circuit.is_file() && !send_file(job.spec.name, requests)) return false;
-  for (std::size_t i = 0; i < job.inputs.size(); ++i)
-    if (job.inputs[i] && !send_input(job.circuit.info().inputs[i].name, *job.inputs[i], requests))
-      return false;
+  for (const std::string& name : job.inputs.names())
+    if (!send_input(name, job.inputs.at(name), requests)) return false;
   return true;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "circuitgen/evaluate.h"
+#include "tinyot/values.h"
 #include "tools/circuit_spec.h"
 #include "tools/failure.h"
 #include "tools/report.h"
@@ -57,7 +58,7 @@ struct NewRemoteJob {
   std::string id, peer;  // no peer: the only one
   const CircuitSpec& spec;
   const NamedCircuit& circuit;                           // of this specification
-  const std::vector<std::optional<LaneMatrix>>& inputs;  // those given
+  const Values& inputs;         // those given
 };
 
 class DaemonConnection {

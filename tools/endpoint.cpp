@@ -31,30 +31,32 @@ void add_endpoint_options(Options& options) {
       .rare();
 }
 
-engine::Endpoint endpoint_from(const CommandLine& line) {
+Endpoint endpoint_from(const CommandLine& line) {
   if (line.has("listen") == line.has("connect"))
     throw UsageError("give one of --listen HOST:PORT and --connect HOST:PORT");
   const bool listen = line.has("listen");
-  engine::Endpoint endpoint{listen, net::parse_address(line.text(listen ? "listen" : "connect")),
-                            timeouts_from(line)};
-  if (!line.common().quiet) endpoint.rejected = log_rejection;
+  engine::PeerOptions options{
+      .listen = listen,
+      .address = net::parse_address(line.text(listen ? "listen" : "connect")),
+      .timeouts = timeouts_from(line),
+      .plaintext_allowed = line.has("insecure-plaintext")};
+  if (!line.common().quiet) options.rejected = log_rejection;
   if (line.has("key") != line.has("peer-key"))
     throw UsageError(
         "--key and --peer-key go together: this party's key, and the peer's fingerprint");
-  if (line.has("key")) engine::authenticate(endpoint, line.text("key"), line.text("peer-key"));
-  const bool plaintext = line.has("insecure-plaintext");
-  if (plaintext && endpoint.tls)
+  if (line.has("key")) engine::authenticate(options, line.text("key"), line.text("peer-key"));
+  if (options.plaintext_allowed && options.tls)
     throw UsageError("--insecure-plaintext and --key exclude each other");
-  if (endpoint.tls || net::is_loopback(endpoint.address)) return endpoint;
-  if (!plaintext) engine::require_authenticated(endpoint);
-  log_line(LogLevel::Warning,
-           "--insecure-plaintext: nothing on the way to " + net::text_of(endpoint.address) +
-               " is encrypted, and any process that answers there is taken for the peer;"
-               " this is safe only inside a tunnel that encrypts and authenticates");
-  return endpoint;
+  engine::require_usable(options);
+  if (!options.tls && !net::is_loopback(options.address))
+    log_line(LogLevel::Warning,
+             "--insecure-plaintext: nothing on the way to " + net::text_of(options.address) +
+                 " is encrypted, and any process that answers there is taken for the peer;"
+                 " this is safe only inside a tunnel that encrypts and authenticates");
+  return engine::endpoint_with(std::move(options));
 }
 
-std::optional<engine::Endpoint> optional_endpoint_from(const CommandLine& line) {
+std::optional<Endpoint> optional_endpoint_from(const CommandLine& line) {
   if (line.has("listen") || line.has("connect")) return endpoint_from(line);
   return std::nullopt;
 }

@@ -20,8 +20,8 @@ void log_rejection(const std::string& text, Remedy remedy);
 // TLS if there is a key; without one, plain TCP on a loopback address, or anywhere with
 // --insecure-plaintext, after a warning. Fails: UsageError if a key is missing, with instructions
 // for making one, or if a key or fingerprint cannot be used.
-engine::Endpoint endpoint_from(const CommandLine& line);
+Endpoint endpoint_from(const CommandLine& line);
 // The same for a subcommand that does not need a peer; --peer is another name of --connect.
-std::optional<engine::Endpoint> optional_endpoint_from(const CommandLine& line);
+std::optional<Endpoint> optional_endpoint_from(const CommandLine& line);
 
 }  // namespace tinyot::tools

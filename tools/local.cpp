@@ -67,7 +67,7 @@ JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::pa
   std::filesystem::create_directories(dir, error);
   if (error) throw StoreError("cannot make " + dir.string() + ": " + error.message());
   return run_pair(
-      [&](Party party, const engine::Endpoint& endpoint) {
+      [&](Party party, const Endpoint& endpoint) {
         PreprocessJob mine = job;
         mine.party = party;
         mine.endpoint = endpoint;
@@ -82,7 +82,7 @@ JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const
   const NamedCircuit circuit(job.circuit);
   parse_inputs(circuit, job.inputs);  // unknown names and malformed values are refused once
   return run_pair(
-      [&](Party party, const engine::Endpoint& endpoint) {
+      [&](Party party, const Endpoint& endpoint) {
         RunJob mine = job;
         mine.party = party;
         mine.endpoint = endpoint;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "storage/key_table.h"
+#include "tinyot/store_key.h"
 #include "tools/command_line.h"
 #include "tools/preprocess.h"
 

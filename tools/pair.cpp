@@ -44,7 +44,7 @@ struct Child {
   int status = 0;
 };
 
-[[noreturn]] void run_child(Party party, const engine::Endpoint& endpoint, const PartyJob& job,
+[[noreturn]] void run_child(Party party, const Endpoint& endpoint, const PartyJob& job,
                             int pipe, pid_t parent) {
   NotedSignals::restore_defaults();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -62,7 +62,7 @@ struct Child {
   _exit(result.exit_status);
 }
 
-Child start(Party party, const engine::Endpoint& endpoint, const PartyJob& job) {
+Child start(Party party, const Endpoint& endpoint, const PartyJob& job) {
   system::Pipe pipe;
   const pid_t parent = getpid(), pid = system::fork_process();
   if (pid == 0) {
@@ -139,9 +139,11 @@ JobResult run_pair(const PartyJob& job, const LocalLink& link) {
   const net::LoopbackPort port, beyond_link;
   const net::Address &here = port.address(), &there = link.shape ? beyond_link.address() : here;
   const auto endpoint = [&](Party party) {
-    return engine::Endpoint{party == Party::A, party == Party::A ? there : here, link.timeouts,
-                            link.channels == Channels::Tls ? tls_of(party) : nullptr,
-                            log_rejection};
+    return engine::endpoint_with({.listen = party == Party::A,
+                                  .address = party == Party::A ? there : here,
+                                  .timeouts = link.timeouts,
+                                  .tls = link.channels == Channels::Tls ? tls_of(party) : nullptr,
+                                  .rejected = log_rejection});
   };
   const auto begin = Clock::now();
   std::array<Child, 2> children = {start(Party::A, endpoint(Party::A), job),

@@ -9,7 +9,7 @@
 namespace tinyot::tools {
 
 // A party's job, given the party and its endpoint.
-using PartyJob = std::function<JobResult(Party, const engine::Endpoint&)>;
+using PartyJob = std::function<JobResult(Party, const Endpoint&)>;
 
 // Runs the job as A and as B, each in a child process, and joins their reports: {"A": ..., "B":
 // ..., "wall_s": ...}. The exit status is 0 if both are 0, otherwise that of the party whose ending

@@ -7,6 +7,7 @@
 #include "engine/estimate.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
+#include "engine/store_info.h"
 #include "tools/failure.h"
 #include "tools/preprocess.h"
 #include "tools/run_estimate.h"
@@ -62,10 +63,11 @@ int params_command(const Arguments& arguments) {
   const double per_and =
       static_cast<double>(estimate.bytes_sent) * 2 / static_cast<double>(job.ands);
 
-  Json report = {{"command", "params"}, {"ands", job.ands}, {"inputs", job.inputs}};
-  add_security(report, engine::security_of(params, estimate));
-  add_units(report, engine::security_of(params, estimate),
-            engine::units_of(engine::requests_of(params, job)));
+  Json report = {{"command", "params"}, {"ands", job.ands}, {"inputs", inputs_of(job)}};
+  const Security security = engine::security_reached(
+      engine::security_of(params, estimate), engine::units_of(engine::requests_of(params, job)));
+  add_security(report, security);
+  add_units(report, security);
   if (params.profile() == Profile::Nnob12) report["labit_columns"] = params.columns_kept();
   report["seed_ots"] = estimate.base_ots;
   report["bytes_sent"] = estimate.bytes_sent;
@@ -81,11 +83,11 @@ int params_command(const Arguments& arguments) {
   std::string text =
       grouped(job.ands) + " ANDs in " + grouped(estimate.units) +
       (estimate.units == 1 ? " unit" : " units") + " of at most " + grouped(params.unit()) +
-      ", bucket " + std::to_string(params.bucket()) + "\n" + units_text(report) +
+      ", bucket " + std::to_string(params.bucket()) + "\n" + units_text(security) +
       "security: sigma " + std::to_string(params.sigma()) + ", reached " +
       decimals(estimate.paper_bound_bits, 1) +
       " bits by the paper's bound (exact: " + decimals(estimate.exact_bound_bits, 1) + "); kappa " +
-      std::to_string(kKappa) + "\n" + profile_text(report) + ": " +
+      std::to_string(kKappa) + "\n" + profile_text(security) + ": " +
       (params.profile() == Profile::Nnob12
            ? "tau = " + std::to_string(params.columns_kept()) + " columns, "
            : "") +

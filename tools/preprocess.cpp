@@ -16,21 +16,19 @@ namespace {
 Json report_of(Party party, const PreprocessResult& result) {
   Json report = {{"party", std::string(1, letter(party))},
                  {"command", "preprocess"},
-                 {"session", hex_of(engine::session_id_of(result.store))},
+                 {"session", result.store.session},
                  {"ands", result.ands}};
-  add_security(report, result.store);
+  add_security(report, result.store.security);
   report["threads"] = result.threads;
   report["units_in_flight"] = result.units_in_flight;
   report["latency_ms"] = 1e3 * result.latency_s;
-  report["complete"] = result.complete();
-  const engine::Work left =
-      engine::work_in(result.left, *engine::begun_parameters(result.store).material);
-  report["ands_left"] = left.ands;
-  report["inputs_left"] = left.inputs;
+  report["complete"] = result.store.state == StoreState::Complete;
+  report["ands_left"] = result.store.ands_left;
+  report["inputs_left"] = result.store.inputs_left;
   report["wall_s"] = result.wall_s;
   report["ands_per_s"] = result.wall_s > 0 ? static_cast<double>(result.ands) / result.wall_s : 0;
-  add_units(report, result.store, result.attempts);
-  report["store_bytes"] = result.store_bytes;
+  add_units(report, result.store.security);
+  report["store_bytes"] = result.store.bytes;
   add_measurements(report, result.phases);
   return report;
 }
@@ -89,7 +87,7 @@ void check_memory(const PreprocessRequest& job, std::uint64_t parties,
 
 JobResult preprocess(const PreprocessJob& job) {
   Terminal terminal(job.quiet);
-  const PreprocessResult result = engine::preprocess(job, terminal, terminal.cancel());
+  const PreprocessResult result = tinyot::preprocess(job, &terminal, terminal.cancel());
   return {report_of(job.party, result),
           StopSignals::received() == 0 ? 0 : 128 + StopSignals::received()};
 }
@@ -101,6 +99,7 @@ std::string preprocess_text(const Json& report) {
     received += phase["bytes_received"].get<std::uint64_t>();
   }
   const bool is_complete = report["complete"];
+  const Security security = security_from(report);
   const std::string party = "party " + report["party"].get<std::string>() + ": ",
                     left = "left: " + grouped(report["ands_left"]) + " ANDs, " +
                            grouped(report["inputs_left"]) + " inputs of each party\n";
@@ -114,7 +113,7 @@ std::string preprocess_text(const Json& report) {
          decimals(report["sigma_paper_bound"], 1) +
          " bits by the paper's bound (exact: " + decimals(report["sigma_exact"], 1) + "), bucket " +
          std::to_string(report["bucket"].get<unsigned>()) + ", unit " + grouped(report["unit"]) +
-         ", " + profile_text(report) + "\n" + units_text(report) + left +
+         ", " + profile_text(security) + "\n" + units_text(security) + left +
          "store: " + bytes_text(report["store_bytes"]) + ", peak memory " +
          bytes_text(report["peak_rss_bytes"]) +
          (is_complete

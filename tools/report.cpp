@@ -9,10 +9,8 @@
 #include <sstream>
 #include <thread>
 
-#include "engine/plan.h"
-#include "net/handshake.h"
-#include "offline/parameters.h"
 #include "tinyot/version.h"
+#include "tools/failure.h"
 #include "tools/memory_use.h"
 
 namespace tinyot::tools {
@@ -23,6 +21,13 @@ std::string cpu_model() {
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
   return "unknown";
+}
+
+template <class Value>
+Value named(const std::string& name, std::initializer_list<Value> values) {
+  for (const Value value : values)
+    if (name == name_of(value)) return value;
+  throw CommandError("a report names '" + name + "', which this program does not know");
 }
 
 }  // namespace
@@ -43,66 +48,85 @@ Json machine_json() {
 
 std::string version_text() { return std::string(version()); }
 
-void add_security(Json& report, const storage::Manifest& manifest) {
-  report["profile"] = manifest.profile;
-  report["material"] = manifest.material;
-  if (!manifest.columns.empty()) report["columns"] = manifest.columns;
-  if (manifest.softspoken_k > 0) report["softspoken_k"] = manifest.softspoken_k;
-  report["sigma"] = manifest.sigma;
-  report["sigma_paper_bound"] = manifest.sigma_paper_bound;
-  report["sigma_exact"] = manifest.sigma_exact;
-  report["kappa"] = manifest.kappa;
-  report["bucket"] = manifest.bucket;
-  report["unit"] = manifest.unit;
+void add_security(Json& report, const Security& security) {
+  report["profile"] = name_of(security.profile);
+  report["material"] = name_of(security.material);
+  if (security.columns) report["columns"] = name_of(*security.columns);
+  if (security.softspoken_k > 0) report["softspoken_k"] = security.softspoken_k;
+  report["sigma"] = security.sigma;
+  report["sigma_paper_bound"] = security.sigma_paper_bound;
+  report["sigma_exact"] = security.sigma_exact;
+  report["kappa"] = security.kappa;
+  report["bucket"] = security.bucket;
+  report["unit"] = security.unit;
 }
 
-void add_units(Json& report, const storage::Manifest& manifest,
-               const storage::AttemptTotals& attempts) {
-  ParameterRequest request = engine::begun_parameters(manifest);
-  request.weak_allowed = true;
-  const offline::SecurityParameters params = offline::SecurityParameters::make(request);
+void add_units(Json& report, const Security& security) {
   report["units"] = Json::array();
-  for (const auto& [plan, count] : attempts.units)
-    report["units"].push_back({{"ands", plan.ands},
-                               {"bucket", plan.bucket},
-                               {"count", count},
-                               {"bound_paper", params.bound_bits(plan.ands, plan.bucket)},
-                               {"bound_exact", params.exact_bits(plan.ands, plan.bucket)}});
-  report["outstanding"] = {{"units", attempts.outstanding},
-                           {"sum", as_double(attempts.risk)},
-                           {"limit", as_double(params.risk_limit())}};
+  for (const Security::Units& units : security.units)
+    report["units"].push_back({{"ands", units.ands},
+                               {"bucket", units.bucket},
+                               {"count", units.count},
+                               {"bound_paper", units.bound_paper},
+                               {"bound_exact", units.bound_exact}});
+  report["outstanding"] = {{"units", security.outstanding},
+                           {"sum", security.risk},
+                           {"limit", security.risk_limit}};
 }
 
-std::string units_text(const Json& report) {
+Security security_from(const Json& report) {
+  Security security{.profile = named<Profile>(report["profile"], {Profile::Nnob12, Profile::Fast}),
+                    .material = named<MaterialForm>(report["material"],
+                                                    {MaterialForm::Pairs, MaterialForm::Triples}),
+                    .columns = {},
+                    .softspoken_k = report.value("softspoken_k", 0U),
+                    .sigma = report["sigma"],
+                    .sigma_paper_bound = report["sigma_paper_bound"],
+                    .sigma_exact = report["sigma_exact"],
+                    .kappa = report["kappa"],
+                    .bucket = report["bucket"],
+                    .unit = report["unit"],
+                    .units = {},
+                    .outstanding = report["outstanding"]["units"],
+                    .risk = report["outstanding"]["sum"],
+                    .risk_limit = report["outstanding"]["limit"]};
+  if (report.contains("columns"))
+    security.columns =
+        named<Columns>(report["columns"], {Columns::Theorem, Columns::Experiment});
+  for (const Json& units : report["units"])
+    security.units.push_back({units["ands"], units["bucket"], units["count"], units["bound_paper"],
+                              units["bound_exact"]});
+  return security;
+}
+
+std::string units_text(const Security& security) {
   // The jobs of a store that grows may each have had units of other sizes.
   constexpr std::size_t kSizesMax = 4;
   std::string text;
-  const Json& sizes = report["units"];
-  for (std::size_t i = 0; i < std::min(sizes.size(), kSizesMax); ++i) {
-    const Json& unit = sizes[i];
-    text += (text.empty() ? "units: " : "; ") + grouped(unit["count"]) + " of " +
-            grouped(unit["ands"]) + " in buckets of " + unit["bucket"].dump() + " (" +
-            decimals(unit["bound_paper"], 1) + " bits, exact " + decimals(unit["bound_exact"], 1) +
-            ")";
-  }
+  const std::vector<Security::Units>& sizes = security.units;
+  for (std::size_t i = 0; i < std::min(sizes.size(), kSizesMax); ++i)
+    text += (text.empty() ? "units: " : "; ") + grouped(sizes[i].count) + " of " +
+            grouped(sizes[i].ands) + " in buckets of " + std::to_string(sizes[i].bucket) + " (" +
+            decimals(sizes[i].bound_paper, 1) + " bits, exact " +
+            decimals(sizes[i].bound_exact, 1) + ")";
   if (sizes.size() > kSizesMax)
     text += "; " + grouped(sizes.size() - kSizesMax) + " other " +
             (sizes.size() == kSizesMax + 1 ? "size" : "sizes");
   if (!text.empty()) text += "\n";
-  const Json& outstanding = report["outstanding"];
-  if (const std::uint64_t units = outstanding["units"]; units > 0)
-    text += "outstanding: " + grouped(units) + (units == 1 ? " unit" : " units") +
-            " broken off or in flight, 2^" +
-            decimals(std::log2(outstanding["sum"].get<double>()), 1) + " of 2^" +
-            decimals(std::log2(outstanding["limit"].get<double>()), 1) + "\n";
+  if (security.outstanding > 0)
+    text += "outstanding: " + grouped(security.outstanding) +
+            (security.outstanding == 1 ? " unit" : " units") + " broken off or in flight, 2^" +
+            decimals(std::log2(security.risk), 1) + " of 2^" +
+            decimals(std::log2(security.risk_limit), 1) + "\n";
   return text;
 }
 
-std::string profile_text(const Json& report) {
+std::string profile_text(const Security& security) {
   std::string text =
-      report["profile"].get<std::string>() + " (" + report["material"].get<std::string>();
-  if (report.contains("columns")) text += ", " + report["columns"].get<std::string>() + " columns";
-  if (report.contains("softspoken_k")) text += ", SoftSpoken k = " + report["softspoken_k"].dump();
+      std::string(name_of(security.profile)) + " (" + std::string(name_of(security.material));
+  if (security.columns) text += ", " + std::string(name_of(*security.columns)) + " columns";
+  if (security.softspoken_k > 0)
+    text += ", SoftSpoken k = " + std::to_string(security.softspoken_k);
   return text + ")";
 }
 

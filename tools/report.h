@@ -4,9 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "net/phase_log.h"
-#include "storage/attempt.h"
-#include "storage/manifest.h"
+#include "tinyot/phase_cost.h"
+#include "tinyot/security.h"
 #include "tools/command_line.h"
 
 namespace tinyot::tools {
@@ -15,13 +14,14 @@ using Json = nlohmann::ordered_json;
 
 // The security of a session's material: profile and its options, sigma requested and reached,
 // kappa, bucket, unit.
-void add_security(Json& report, const storage::Manifest& manifest);
+void add_security(Json& report, const Security& security);
 // The units that it is made in, by size and bucket, and the outstanding attempts with their limit.
-void add_units(Json& report, const storage::Manifest& manifest,
-               const storage::AttemptTotals& attempts);
-std::string units_text(const Json& report);
-// The profile and its options, of such a report.
-std::string profile_text(const Json& report);
+void add_units(Json& report, const Security& security);
+// Of such a report, which another process has made.
+Security security_from(const Json& report);
+std::string units_text(const Security& security);
+// The profile and its options.
+std::string profile_text(const Security& security);
 
 // The fields that every report ends with: phases, peak memory, machine, version.
 void add_measurements(Json& report, const std::vector<PhaseCost>& phases);

@@ -12,14 +12,13 @@ namespace {
 constexpr std::uint64_t kLiveUnit = std::uint64_t{1} << 19;
 
 // This party's values, all of them and no others.
-std::vector<std::optional<LaneMatrix>> my_values(const NamedCircuit& circuit, const RunJob& job) {
-  auto values = parse_inputs(circuit, job.inputs);
+Values my_values(const NamedCircuit& circuit, const RunJob& job) {
+  Values values = parse_inputs(circuit, job.inputs);
   std::vector<std::string> missing, foreign;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const circuit::InputBundle& bundle = circuit.info().inputs[i];
-    const bool is_mine = bundle.owner == job.party;
-    if (is_mine && !values[i]) missing.push_back("--input " + bundle.name + "=...");
-    if (!is_mine && values[i]) foreign.push_back(bundle.name);
+  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
+    const bool is_mine = bundle.owner == job.party, is_given = values.contains(bundle.name);
+    if (is_mine && !is_given) missing.push_back("--input " + bundle.name + "=...");
+    if (!is_mine && is_given) foreign.push_back(bundle.name);
   }
   refuse_missing(missing, std::string(" (of party ") + letter(job.party) + ")");
   if (!foreign.empty())
@@ -35,11 +34,12 @@ OutputFiles open_outputs(const NamedCircuit& circuit, const RunJob& job) {
   return OutputFiles(job.outputs);
 }
 
-Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const online::Evaluation& result) {
+Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const Values& values) {
   Json outputs = Json::object();
-  for (std::size_t i = 0; i < result.outputs.size(); ++i)
-    if (result.outputs[i])
-      files.hand_out(circuit.info().outputs[i].name, circuit.print(i, *result.outputs[i]), outputs);
+  for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
+    const std::string& name = circuit.info().outputs[i].name;
+    if (values.contains(name)) files.hand_out(name, circuit.print(i, values.at(name)), outputs);
+  }
   return outputs;
 }
 
@@ -47,14 +47,13 @@ Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const online::Eva
 
 Json run_report(const RunJob& job, const NamedCircuit& circuit,
                 const RunResult& evaluation) {
-  const online::Evaluation& result = evaluation.result;
-  const std::uint64_t ands = result.ands, gates = ands + result.xors;
+  const std::uint64_t ands = evaluation.ands, gates = ands + evaluation.xors;
   const auto rate = [&](std::uint64_t count) {
     return evaluation.wall_s > 0 ? static_cast<double>(count) / evaluation.wall_s : 0;
   };
   Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "run"},
-                 {"session", hex_of(engine::session_id_of(evaluation.security))},
+                 {"session", evaluation.session},
                  {"circuit", circuit.info().name},
                  {"fingerprint", text_of(circuit.fingerprint())},
                  {"ands", ands},
@@ -62,18 +61,18 @@ Json run_report(const RunJob& job, const NamedCircuit& circuit,
   if (circuit.has_blocks()) report["blocks"] = circuit.lanes();
   report["lanes"] = circuit.lanes();
   report["window"] = evaluation.window;
-  report["and_rounds"] = result.and_rounds;
+  report["and_rounds"] = evaluation.and_rounds;
   report["live"] = job.live.has_value();
   add_security(report, evaluation.security);
-  add_units(report, evaluation.security, evaluation.attempts);
+  add_units(report, evaluation.security);
   report["threads"] = 1;
   report["wall_s"] = evaluation.wall_s;
   report["ands_per_s"] = rate(ands);
   report["gates_per_s"] = rate(gates);
-  report["wire_wait_s"] = result.wire_s;
-  report["store_wait_s"] = result.store_s;
-  report["opening_s"] = result.opening_s;
-  report["blocks_s"] = result.blocks_s;
+  report["wire_wait_s"] = evaluation.wire_wait_s;
+  report["store_wait_s"] = evaluation.store_wait_s;
+  report["opening_s"] = evaluation.opening_s;
+  report["blocks_s"] = evaluation.blocks_s;
   report["store_bytes"] = evaluation.store_bytes;
   for (const MaterialKind kind : kAllMaterialKinds)
     if (evaluation.burnt[kind] > 0)
@@ -155,17 +154,16 @@ namespace {
 
 JobResult reserve(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
-  const storage::PlannedReservation planned = engine::reserve(job, circuit);
+  const ReservedMaterial reserved = tinyot::reserve(job, circuit);
   Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "run --reserve-only"},
                  {"circuit", circuit.info().name},
                  {"fingerprint", text_of(circuit.fingerprint())},
-                 {"reservation", planned.id}};
+                 {"reservation", reserved.number}};
   for (const MaterialKind kind : kAllMaterialKinds)
-    if (planned.range.end[kind] > planned.range.start[kind])
-      report["kinds"][std::string(name_of(kind))] = {
-          {"first", planned.range.start[kind]},
-          {"count", planned.range.end[kind] - planned.range.start[kind]}};
+    if (reserved.count[kind] > 0)
+      report["kinds"][std::string(name_of(kind))] = {{"first", reserved.first[kind]},
+                                                     {"count", reserved.count[kind]}};
   return {report, 0};
 }
 
@@ -186,10 +184,10 @@ JobResult run(const RunJob& job) {
       progress->observe("gates", done);
     };
   }
-  const RunResult evaluation = engine::run(request, circuit, inputs);
+  const RunResult evaluation = tinyot::run(request, circuit, inputs);
   progress.reset();
   Json report = run_report(job, circuit, evaluation);
-  report["outputs"] = hand_out(circuit, files, evaluation.result);
+  report["outputs"] = hand_out(circuit, files, evaluation.outputs);
   return {report, 0};
 }
 
@@ -203,7 +201,7 @@ std::string run_text(const Json& report) {
                      " ANDs (" + grouped(report["gates"]) + " gates) in " +
                      seconds_text(report["wall_s"]) + ", " +
                      grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) +
-                     " ANDs/s" + ", on material of " + profile_text(report) + "\n";
+                     " ANDs/s" + ", on material of " + profile_text(security_from(report)) + "\n";
   if (report.contains("burnt"))
     for (const auto& [name, value] : report["burnt"].items())
       text += grouped(value.get<std::uint64_t>()) + " " + name +

@@ -3,10 +3,7 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "engine/growth.h"
-#include "storage/merge.h"
-#include "storage/retire.h"
-#include "storage/store.h"
+#include "tinyot/store.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/store_options.h"
@@ -31,11 +28,9 @@ std::optional<StoreLine> store_line(const std::string& command, const Arguments&
 }
 
 // Empty if the store cannot be opened.
-std::optional<engine::Work> unused_in(const StoreLine& line) {
+std::optional<StoreInfo> info_of(const StoreLine& line) {
   try {
-    const storage::Store store = storage::Store::open(
-        line.directory, {.purpose = storage::Purpose::Inspect, .store_key = line.store_key});
-    return engine::work_in(store.left(), *engine::begun_parameters(store.manifest()).material);
+    return tinyot::store_info(line.directory, line.store_key);
   } catch (const StoreError&) {
     return std::nullopt;
   }
@@ -46,12 +41,13 @@ std::optional<engine::Work> unused_in(const StoreLine& line) {
 int store_retire(const Arguments& arguments) {
   const auto line = store_line("retire", arguments);
   if (!line) return 0;
-  const std::optional<engine::Work> unused = unused_in(*line);
-  const RetiredStore retired = storage::retire_store(line->directory, line->store_key);
+  const std::optional<StoreInfo> before = info_of(*line);
+  const RetiredStore retired = retire_store(line->directory, line->store_key);
   std::string text = "the session has ended: the keys of " + line->directory.string() +
                      " are erased, and its directory can be removed\n";
-  if (unused)
-    text += "it had " + grouped(unused->ands) + " unused ANDs and " + grouped(unused->inputs) +
+  if (before)
+    text += "it had " + grouped(before->ands_left) + " unused ANDs and " +
+            grouped(before->inputs_left) +
             " unused inputs of each party\n";
   for (const std::string& left : retired.not_done) text += "not done: " + left + "\n";
   print_report(line->common.format,
@@ -66,12 +62,10 @@ int store_retire(const Arguments& arguments) {
 int store_adopt(const Arguments& arguments) {
   const auto line = store_line("adopt", arguments);
   if (!line) return 0;
-  const storage::Store store = storage::Store::open(
-      line->directory,
-      {.purpose = storage::Purpose::Own, .store_key = line->store_key, .is_adopted = true});
+  const StoreState state = adopt_store(line->directory, line->store_key);
   print_report(line->common.format,
                {{"store", line->directory.string()},
-                {"state", std::string(name_of(store.manifest().state))}},
+                {"state", std::string(name_of(state))}},
                line->directory.string() +
                    " is the original from now on; do not use the store that it was copied from\n");
   return 0;
@@ -90,7 +84,7 @@ int store_merge(const Arguments& arguments) {
   const std::vector<std::filesystem::path> shards(given.begin() + 1, given.end());
   const auto start = std::chrono::steady_clock::now();
   std::optional<Progress> progress;
-  const MergedStore merged = storage::merge_shards(
+  const MergedStore merged = merge_stores(
       given.front(), shards, store_key_from(line), [&](std::uint64_t done, std::uint64_t total) {
         if (!progress) progress.emplace("bytes", total, line.common().quiet);
         progress->observe("merge", done);

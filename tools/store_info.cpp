@@ -1,5 +1,4 @@
-#include "engine/connection.h"
-#include "storage/inventory.h"
+#include "tinyot/store.h"
 #include "tools/report.h"
 #include "tools/store_command.h"
 #include "tools/store_options.h"
@@ -7,10 +6,9 @@
 namespace tinyot::tools {
 namespace {
 
-std::string protection_text(const storage::Inventory& inventory) {
-  if (inventory.manifest.state == StoreState::Revoked && !inventory.keys_are_gone)
-    return keys_left_text();
-  switch (inventory.protection) {
+std::string protection_text(const StoreInfo& info) {
+  if (info.state == StoreState::Revoked && !info.keys_are_gone) return keys_left_text();
+  switch (info.protection) {
     case KeyProtection::ByPermissions:
       return "file permissions alone";
     case KeyProtection::ByStoreKey:
@@ -21,30 +19,27 @@ std::string protection_text(const storage::Inventory& inventory) {
   return {};
 }
 
-Json json_of(const storage::Inventory& inventory) {
-  const storage::Manifest& manifest = inventory.manifest;
-  Json report = {{"session", hex_of(engine::session_id_of(manifest))},
-                 {"state", std::string(name_of(manifest.state))},
-                 {"party", std::string(1, letter(manifest.me))},
-                 {"peer", manifest.peer.empty() ? std::string(1, letter(peer_of(manifest.me)))
-                                                : manifest.peer}};
-  add_security(report, manifest);
-  add_units(report, manifest, inventory.attempts);
-  report["shard"] = std::to_string(manifest.shard) + "/" + std::to_string(manifest.shards);
-  report["units_made"] = manifest.units_made;
-  report["ands_requested"] = manifest.ands_requested;
-  report["keys_protected_by"] = protection_text(inventory);
-  report["store_bytes"] = inventory.store_bytes;
-  if (manifest.state == StoreState::Revoked) {
-    report["dead_reason"] = manifest.revoked_reason;
-    report["keys_are_gone"] = inventory.keys_are_gone;
+Json json_of(const StoreInfo& info) {
+  Json report = {{"session", info.session},
+                 {"state", std::string(name_of(info.state))},
+                 {"party", std::string(1, letter(info.party))},
+                 {"peer", info.peer.empty() ? std::string(1, letter(peer_of(info.party)))
+                                            : info.peer}};
+  add_security(report, info.security);
+  add_units(report, info.security);
+  report["shard"] = std::to_string(info.shard) + "/" + std::to_string(info.shards);
+  report["units_made"] = info.units_made;
+  report["ands_requested"] = info.ands_requested;
+  report["keys_protected_by"] = protection_text(info);
+  report["store_bytes"] = info.bytes;
+  if (info.state == StoreState::Revoked) {
+    report["dead_reason"] = info.revoked_because;
+    report["keys_are_gone"] = info.keys_are_gone;
   }
-  report["reservations"] = Json::array();
-  for (const storage::PlannedReservation& planned : inventory.planned)
-    report["reservations"].push_back(planned.id);
+  report["reservations"] = info.reservations;
   report["kinds"] = Json::object();
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const KindCounts& entry = inventory.of(kind);
+    const KindCounts& entry = info.of(kind);
     if (entry.made == 0) continue;
     report["kinds"][std::string(name_of(kind))] = {
         {"made", entry.made},       {"locked", entry.locked}, {"reserved", entry.reserved},
@@ -54,25 +49,25 @@ Json json_of(const storage::Inventory& inventory) {
   return report;
 }
 
-std::string text_of(const storage::Inventory& inventory, const Json& report) {
-  const storage::Manifest& manifest = inventory.manifest;
+std::string text_of(const StoreInfo& info) {
+  const Security& security = info.security;
   const std::string shard =
-      manifest.shards == 1 ? "" : ", shard " + report["shard"].get<std::string>();
-  std::string text = "session " + short_name(engine::session_id_of(manifest)) + ", party " +
-                     letter(manifest.me) + shard + ", " +
-                     (manifest.state == StoreState::Revoked
-                          ? "revoked: " + manifest.revoked_reason
-                          : std::string(name_of(manifest.state))) +
-                     "\n" + profile_text(report) + ", sigma " + std::to_string(manifest.sigma) +
-                     " (reached " + decimals(manifest.sigma_paper_bound, 1) + ", exact " +
-                     decimals(manifest.sigma_exact, 1) + "), kappa " +
-                     std::to_string(manifest.kappa) + ", bucket " +
-                     std::to_string(manifest.bucket) + ", unit " + grouped(manifest.unit) + "\n" +
-                     units_text(report) + "keys protected by " + protection_text(inventory) + "\n";
-  if (manifest.state == StoreState::Revoked)
+      info.shards == 1
+          ? ""
+          : ", shard " + std::to_string(info.shard) + "/" + std::to_string(info.shards);
+  std::string text =
+      "session " + info.session.substr(0, 16) + ", party " + letter(info.party) + shard + ", " +
+      (info.state == StoreState::Revoked ? "revoked: " + info.revoked_because
+                                         : std::string(name_of(info.state))) +
+      "\n" + profile_text(security) + ", sigma " + std::to_string(security.sigma) +
+      " (reached " + decimals(security.sigma_paper_bound, 1) + ", exact " +
+      decimals(security.sigma_exact, 1) + "), kappa " + std::to_string(security.kappa) +
+      ", bucket " + std::to_string(security.bucket) + ", unit " + grouped(security.unit) + "\n" +
+      units_text(security) + "keys protected by " + protection_text(info) + "\n";
+  if (info.state == StoreState::Revoked)
     text += "the session is revoked: nothing in this store can be used\n";
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const KindCounts& entry = inventory.of(kind);
+    const KindCounts& entry = info.of(kind);
     if (entry.made == 0) continue;
     text += std::string(name_of(kind)) + ": made " + grouped(entry.made) + ", used " +
             grouped(entry.reserved - entry.planned) + ", left " + grouped(entry.left) +
@@ -81,9 +76,9 @@ std::string text_of(const storage::Inventory& inventory, const Json& report) {
             (entry.locked > 0 ? ", not yet confirmed by the peer " + grouped(entry.locked) : "") +
             ", " + bytes_text(static_cast<double>(entry.bytes)) + "\n";
   }
-  for (const storage::PlannedReservation& planned : inventory.planned)
-    text += "reservation " + std::to_string(planned.id) + "\n";
-  return text + "files: " + bytes_text(static_cast<double>(inventory.store_bytes)) + "\n";
+  for (const std::uint64_t number : info.reservations)
+    text += "reservation " + std::to_string(number) + "\n";
+  return text + "files: " + bytes_text(static_cast<double>(info.bytes)) + "\n";
 }
 
 }  // namespace
@@ -99,11 +94,8 @@ int store_info(const Arguments& arguments) {
   line.positional("store", 1);
   line.require("store");
   if (!line.parse(arguments)) return 0;
-  const storage::Inventory inventory = storage::take_inventory(storage::Store::open(
-      line.text("store"),
-      {.purpose = storage::Purpose::Inspect, .store_key = store_key_from(line)}));
-  const Json report = json_of(inventory);
-  print_report(line.common().format, report, text_of(inventory, report));
+  const StoreInfo info = tinyot::store_info(line.text("store"), store_key_from(line));
+  print_report(line.common().format, json_of(info), text_of(info));
   return 0;
 }
 

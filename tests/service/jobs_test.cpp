@@ -14,13 +14,13 @@ using service::JobState;
 using service::SharedJob;
 
 service::JobRequest request(const std::string& id, std::size_t bits = 64) {
-  online::BundleValues inputs(1);
-  inputs[0] = LaneMatrix(1, bits);
+  online::InputValues inputs(1);
+  inputs[0] = online::BundleValues{BitVector(bits)};
   return {id,
           "bob",
           *engine::LoadedCircuit::generated("millionaires", 1),
           {},
-          std::make_shared<const online::BundleValues>(std::move(inputs))};
+          std::make_shared<const online::InputValues>(std::move(inputs))};
 }
 
 constexpr service::JobLimits kLimits{3, 10'000, std::chrono::seconds(60), std::chrono::seconds(60)};
@@ -67,9 +67,9 @@ TEST(JobsTest, CircuitFilesAndSmallValuesCountWhatTheyTake) {
   EXPECT_EQ(refused(jobs, request("1", 8'000)), Jobs::Refused::Full) << "its circuit is kept";
   jobs.forget(*job);
   service::JobRequest lanes = request("lanes");
-  online::BundleValues bits(1);
-  bits[0] = LaneMatrix(200, 1);
-  lanes.inputs = std::make_shared<const online::BundleValues>(std::move(bits));
+  online::InputValues bits(1);
+  bits[0] = online::BundleValues(200, BitVector(1));
+  lanes.inputs = std::make_shared<const online::InputValues>(std::move(bits));
   EXPECT_EQ(refused(jobs, std::move(lanes)), Jobs::Refused::Full);
 }
 
@@ -80,7 +80,7 @@ TEST(JobsTest, EndedJobDropsItsInputsAndDoesNotChange) {
   EXPECT_TRUE(jobs.fail(*job, {ErrorClass::Network, "gone"}));
   EXPECT_EQ(jobs.inputs(*job), nullptr);
   EXPECT_FALSE(jobs.cancel(*job));
-  EXPECT_FALSE(jobs.finish(*job, {}, 1, "session"));
+  EXPECT_FALSE(jobs.finish(*job, {}));
   jobs.set_state(*job, JobState::Running);
   EXPECT_EQ(jobs.status(*job).state, JobState::Failed);
   EXPECT_EQ(jobs.status(*job).error.message, "gone");
@@ -91,10 +91,10 @@ TEST(JobsTest, WaitersSeeTheEnd) {
   const SharedJob job = jobs.add(request("1"));
   EXPECT_FALSE(jobs.wait(*job, Jobs::Clock::now()));
   std::thread evaluation([&] {
-    online::Evaluation result;
+    service::JobResult result;
     result.outputs.resize(1);
-    result.outputs[0] = LaneMatrix(1, 1);
-    jobs.finish(*job, std::move(result), 0.5, "session");
+    result.outputs[0] = online::BundleValues{BitVector(1)};
+    jobs.finish(*job, std::move(result));
   });
   EXPECT_TRUE(jobs.wait(*job, Jobs::Clock::now() + std::chrono::seconds(60)));
   evaluation.join();

@@ -21,8 +21,8 @@ namespace wire = service::wire;
 struct Ports {
   explicit Ports(std::chrono::seconds idle_timeout = std::chrono::seconds(10))
       : idle(idle_timeout) {}
-  engine::Endpoint endpoint(bool listen) const {
-    engine::Endpoint endpoint;
+  engine::PeerOptions endpoint(bool listen) const {
+    engine::PeerOptions endpoint;
     endpoint.listen = listen;
     endpoint.address = {"127.0.0.1", port};
     endpoint.timeouts = {std::chrono::seconds(10), idle};

@@ -21,8 +21,8 @@ constexpr std::uint32_t kAbortTag = 0xFFFFFFFF;
 constexpr net::MessageTag kLinkParameters{0x4001, "daemon.parameters"};
 constexpr net::MessageTag kLinkMessage{0x4002, "daemon.message"};
 
-engine::Endpoint loopback(const std::string& port, bool listen) {
-  engine::Endpoint endpoint;
+engine::PeerOptions loopback(const std::string& port, bool listen) {
+  engine::PeerOptions endpoint;
   endpoint.listen = listen;
   endpoint.address = {"127.0.0.1", port};
   endpoint.timeouts = {std::chrono::seconds(30), std::chrono::seconds(120)};
@@ -108,7 +108,7 @@ std::vector<net::Parameter> ScriptedPeer::parameters() const {
 
 service::StreamPort& ScriptedPeer::port() {
   if (!port_) {
-    engine::Endpoint endpoint = loopback(setup_.port, setup_.me == Party::A);
+    engine::PeerOptions endpoint = loopback(setup_.port, setup_.me == Party::A);
     if (!setup_.key.empty()) engine::authenticate(endpoint, setup_.key, setup_.peer_key);
     port_ = std::make_unique<service::StreamPort>(endpoint, [](std::uint64_t) {});
   }
@@ -117,7 +117,7 @@ service::StreamPort& ScriptedPeer::port() {
 
 std::unique_ptr<net::ByteStream> ScriptedPeer::open_slowly(std::uint64_t group,
                                                            std::uint32_t number) {
-  const engine::Endpoint& endpoint = port().endpoint();
+  const engine::PeerOptions& endpoint = port().endpoint();
   auto stream = net::tcp_connect(
       endpoint.address, endpoint.timeouts,
       endpoint.tls ? static_cast<const net::Admission&>(*endpoint.tls) : net::open_admission());
@@ -230,9 +230,9 @@ void ScriptedPeer::answer_refill(const wire::Refill& order, bool begins,
   send(message);
 }
 
-engine::Endpoint ScriptedPeer::endpoint(std::uint64_t group, const OnSend& on_send,
+engine::PeerOptions ScriptedPeer::endpoint(std::uint64_t group, const OnSend& on_send,
                                         const std::stop_token& cancel) {
-  engine::Endpoint endpoint = port().endpoint();
+  engine::PeerOptions endpoint = port().endpoint();
   const auto number = std::make_shared<std::uint32_t>(0);
   endpoint.open_stream = [this, group, on_send, cancel,
                           number]() -> std::unique_ptr<net::ByteStream> {

@@ -156,7 +156,7 @@ class ScriptedPeer {
 
  private:
   service::StreamPort& port();
-  engine::Endpoint endpoint(std::uint64_t group, const OnSend& on_send,
+  engine::PeerOptions endpoint(std::uint64_t group, const OnSend& on_send,
                             const std::stop_token& cancel);
   std::vector<net::Parameter> parameters() const;
 

@@ -74,15 +74,18 @@ class InputTable {
     return rows;
   }
 
-  // Replaces the columns in `values` by the next rows.
-  void read(std::uint64_t rows, online::BundleValues& values) {
+  // Sets the columns in `values` to the next rows.
+  void read(std::uint64_t rows, Values& values) {
+    std::vector<LaneMatrix> columns;
     for (const Column& column : columns_)
-      values[column.index].emplace(rows, circuit_.info().inputs[column.index].bits);
+      columns.emplace_back(rows, circuit_.info().inputs[column.index].bits);
     for (std::uint64_t row = 0; row < rows; ++row) {
       if (!reader_.next()) throw UsageError(path_.string() + " has changed while it was read");
       for (std::size_t i = 0; i < columns_.size(); ++i)
-        set_lane(*values[columns_[i].index], row, parse(i));
+        set_lane(columns[i], row, parse(i));
     }
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      values.set(columns_[i].name, std::move(columns[i]));
   }
 
  private:
@@ -114,7 +117,7 @@ class OutputTable {
     for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
       const circuit::OutputBundle& bundle = circuit.info().outputs[i];
       if (!circuit::receives(bundle.to, job.party)) continue;
-      columns_.push_back({i, InputTable::type_of(*job.rows, {bundle.name, ""}, bundle.bits,
+      columns_.push_back({bundle.name, InputTable::type_of(*job.rows, {bundle.name, ""}, bundle.bits,
                                                  bundle.format, job.circuit.output_base)});
       const std::string& type = columns_.back().second.name();
       header.push_back(secret_text(bundle.name + (type.empty() ? "" : ":" + type)));
@@ -138,34 +141,34 @@ class OutputTable {
   OutputTable(const OutputTable&) = delete;
   OutputTable& operator=(const OutputTable&) = delete;
 
-  void write(const online::BundleValues& outputs, std::uint64_t rows) {
+  void write(const Values& outputs, std::uint64_t rows) {
     if (!writer_) return;
     is_empty_ = false;
     std::vector<SecretText> fields(columns_.size());
     for (std::uint64_t row = 0; row < rows; ++row) {
       for (std::size_t i = 0; i < columns_.size(); ++i)
-        fields[i] = columns_[i].second.print(to_bits((*outputs[columns_[i].first])[row]));
+        fields[i] = columns_[i].second.print(to_bits(outputs.at(columns_[i].first)[row]));
       writer_->write_row(fields);
     }
     writer_->flush();
   }
 
  private:
-  std::vector<std::pair<std::size_t, ColumnType>> columns_;  // by bundle
+  std::vector<std::pair<std::string, ColumnType>> columns_;  // by output
   std::filesystem::path path_;
   std::optional<CsvWriter> writer_;
   bool is_empty_ = true;
 };
 
 // Inputs that are the same in all rows.
-online::BundleValues common_values(const NamedCircuit& circuit, const RunJob& job) {
-  online::BundleValues values = parse_inputs(circuit, job.inputs);
+Values common_values(const NamedCircuit& circuit, const RunJob& job) {
+  Values values = parse_inputs(circuit, job.inputs);
   std::vector<std::string> missing;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const circuit::InputBundle& bundle = circuit.info().inputs[i];
-    const bool is_wanted = bundle.owner == job.party && bundle.same_in_all_lanes;
-    if (is_wanted && !values[i]) missing.push_back("--input " + bundle.name + "=...");
-    if (!is_wanted && values[i])
+  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
+    const bool is_wanted = bundle.owner == job.party && bundle.same_in_all_lanes,
+               is_given = values.contains(bundle.name);
+    if (is_wanted && !is_given) missing.push_back("--input " + bundle.name + "=...");
+    if (!is_wanted && is_given)
       throw UsageError("--input " + bundle.name +
                        (bundle.owner == job.party ? ": its values are a column of --rows"
                                                   : " does not belong to this party"));
@@ -184,16 +187,16 @@ std::uint64_t rows_of(const RowsJob& rows, std::optional<InputTable>& table) {
 
 // The costs of all runs; the phases are those of the connection.
 void add(RunResult& sum, RunResult&& more) {
-  more.result.ands += sum.result.ands;
-  more.result.xors += sum.result.xors;
-  more.result.and_rounds += sum.result.and_rounds;
-  more.result.wire_s += sum.result.wire_s;
-  more.result.store_s += sum.result.store_s;
-  more.result.opening_s += sum.result.opening_s;
-  more.result.blocks_s += sum.result.blocks_s;
+  more.ands += sum.ands;
+  more.xors += sum.xors;
+  more.and_rounds += sum.and_rounds;
+  more.wire_wait_s += sum.wire_wait_s;
+  more.store_wait_s += sum.store_wait_s;
+  more.opening_s += sum.opening_s;
+  more.blocks_s += sum.blocks_s;
   more.wall_s += sum.wall_s;
   more.burnt += sum.burnt;
-  more.result.outputs.clear();
+  more.outputs = {};
   sum = std::move(more);
 }
 
@@ -249,7 +252,7 @@ JobResult run_rows(const RunJob& job) {
     if (std::ranges::find(circuit.info().outputs, name, &circuit::OutputBundle::name) ==
         circuit.info().outputs.end())
       (void)circuit.input_index(name);
-  online::BundleValues values = common_values(circuit, job);
+  Values values = common_values(circuit, job);
   std::optional<InputTable> table;
   if (!job.rows->count) table.emplace(circuit, job);
   if (job.rows->count && std::ranges::any_of(circuit.info().inputs, is_column))
@@ -266,14 +269,13 @@ JobResult run_rows(const RunJob& job) {
     needed += evaluator.needed(circuit.on_lanes(rows_at(done)));
   evaluator.require_material(needed);
   RunResult sum;
-  const std::vector<Evaluator::Shared> none(values.size());
   for (std::uint64_t done = 0; done < rows;) {
     const std::uint64_t count = rows_at(done);
     if (table) table->read(count, values);
     RunResult report =
-        evaluator.run(circuit.on_lanes(count), values, none,
+        evaluator.run(circuit.on_lanes(count), values, {},
                       std::to_string(rows) + " rows, from row " + std::to_string(done + 1));
-    outputs.write(report.result.outputs, count);
+    outputs.write(report.outputs, count);
     add(sum, std::move(report));
     done += count;
     if (progress) progress->observe("rows", done);

@@ -1,0 +1,166 @@
+#include "service/link.h"
+
+#include "base/error.h"
+#include "service/event_log.h"
+#include "service/foreign_text.h"
+
+namespace tinyot::service {
+namespace {
+
+constexpr auto kConnectTime = std::chrono::seconds(10);
+constexpr const char* kMessagesVersion = "1";  // of peer.proto
+constexpr std::chrono::milliseconds kLinkPauseMin{200}, kLinkPauseMax{10'000};
+
+engine::PeerOptions options_from(const config::Peer& peer) {
+  engine::PeerOptions options{
+      .listen = peer.has_listen(),
+      .address = net::parse_address(peer.has_listen() ? peer.listen() : peer.connect()),
+      .timeouts = {kConnectTime, std::chrono::seconds(peer.idle_timeout_s())},
+  };
+  try {
+    if (peer.has_key()) engine::authenticate(options, peer.key(), peer.peer_key());
+    engine::require_usable(options);
+  } catch (const UsageError& error) {
+    throw UsageError("peer " + peer.name() + ": " + error.what());
+  }
+  return options;
+}
+
+engine::PeerOptions logging(engine::PeerOptions options,
+                            std::function<void(const std::string&)> rejected) {
+  options.rejected = [rejected = std::move(rejected)](const std::string& text, Remedy) {
+    rejected(text);
+  };
+  return options;
+}
+
+// What the configurations of both parties must have in common.
+std::vector<net::Parameter> parameters_of(const config::Daemon& daemon, const config::Peer& peer,
+                                          const PeerSettings& settings) {
+  const auto level = [](const engine::Work& work) {
+    return std::to_string(work.ands) + " ANDs, " + std::to_string(work.inputs) + " inputs";
+  };
+  // As each party sees it, the peer is the other one.
+  const Party listener = peer.has_listen() ? settings.me : peer_of(settings.me);
+  return {{"version of the daemon's messages", kMessagesVersion},
+          {"listening party", name_of(listener)},
+          {"profile", config::Profile_Name(peer.profile())},
+          {"sigma", std::to_string(settings.sigma)},
+          {"low", level(settings.low)},
+          {"high", level(settings.high)},
+          {"refill_threads", std::to_string(daemon.refill_threads())},
+          {"evaluations", std::to_string(settings.evaluations)}};
+}
+
+}  // namespace
+
+Link::Link(const config::Daemon& daemon, const config::Peer& peer, const PeerSettings& settings,
+           Listener& listener)
+    : settings_(settings), listener_(listener),
+      port_(logging(options_from(peer), [this](const std::string& text) { rejected(text); }),
+            [this](std::uint64_t group) { replaced_by(group); }),
+      parameters_(parameters_of(daemon, peer, settings)) {}
+
+void Link::check(const config::Peer& peer) { (void)options_from(peer); }
+
+void Link::start() {
+  thread_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
+}
+
+void Link::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Link::keep(const std::stop_token& stop) {
+  auto pause = kLinkPauseMin;
+  while (!stop.stop_requested()) {
+    std::string why;
+    try {
+      connect_and_receive(stop, pause);
+    } catch (const Cancelled&) {
+      break;
+    } catch (const PeerCheated& error) {
+      why = "the peer does not follow the protocol of the link (check: " + error.check() + ")";
+    } catch (const std::exception& error) {
+      why = foreign_text(error.what());
+    }
+    if (stop.stop_requested()) break;
+    is_down(why);
+    Lock lock(mutex_);
+    stopped_.wait_for(lock, stop, pause, [] { return false; });
+    pause = std::min(2 * pause, kLinkPauseMax);
+  }
+  std::shared_ptr<PeerLink> ended;  // destroyed without the lock
+  const Lock lock(mutex_);
+  ended.swap(link_);
+}
+
+// Returns by an exception alone. A link that was up is connected again soon.
+void Link::connect_and_receive(const std::stop_token& stop, std::chrono::milliseconds& pause) {
+  const auto link = std::make_shared<PeerLink>(port_, settings_.me, parameters_, stop,
+                                               [this] { listener_.link_has_room(); });
+  const std::stop_callback end(stop, [&] { link->shut_down(); });
+  is_up(link);
+  pause = kLinkPauseMin;
+  for (;;) listener_.received(link->receive());
+}
+
+void Link::is_up(std::shared_ptr<PeerLink> link) {
+  {
+    const Lock lock(mutex_);
+    link_ = std::move(link);
+    last_error_.clear();
+    if (const auto suppressed = link_lines_.admit(Clock::now()))
+      log_event(LogLevel::Info, "peer connected",
+                {{"peer", settings_.name}, {"suppressed", *suppressed}});
+  }
+  listener_.link_is_up();
+}
+
+void Link::is_down(const std::string& why) {
+  std::shared_ptr<PeerLink> ended;  // destroyed without the lock
+  {
+    const Lock lock(mutex_);
+    const bool is_news = link_ || !last_error_.starts_with(why);
+    if (const auto suppressed = is_news ? link_lines_.admit(Clock::now()) : std::nullopt)
+      log_event(LogLevel::Warning, "peer not connected",
+                {{"peer", settings_.name}, {"error", why}, {"suppressed", *suppressed}});
+    ended.swap(link_);
+    last_error_ = why;
+    if (!last_rejection_.empty()) last_error_ += "; rejected: " + last_rejection_;
+    last_rejection_.clear();
+  }
+  if (ended) listener_.link_is_down();
+}
+
+void Link::rejected(const std::string& connection) {
+  const Lock lock(mutex_);
+  last_rejection_ = foreign_text(connection);
+  if (const auto suppressed = rejection_lines_.admit(Clock::now()))
+    log_event(LogLevel::Warning, "connection rejected",
+              {{"peer", settings_.name}, {"error", last_rejection_}, {"suppressed", *suppressed}});
+}
+
+// The peer has begun a new link, so it has lost this one.
+void Link::replaced_by(std::uint64_t group) {
+  const Lock lock(mutex_);
+  if (link_ && link_->group() != group) link_->shut_down();
+}
+
+void Link::send(const wire::Message& message) {
+  const Lock lock(mutex_);
+  if (link_) link_->send(message);
+}
+
+bool Link::has_room() {
+  const Lock lock(mutex_);
+  return link_ && link_->has_room();
+}
+
+Link::Status Link::status() {
+  const Lock lock(mutex_);
+  return {link_ != nullptr, last_error_};
+}
+
+}  // namespace tinyot::service

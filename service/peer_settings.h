@@ -1,0 +1,49 @@
+// What the parts of a Peer are made with: the configuration of the peer, and what the peers of a
+// daemon share.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "config.pb.h"
+#include "engine/plan.h"
+#include "service/daemon_metrics.h"
+#include "service/jobs.h"
+#include "service/names.h"
+#include "service/refill_slots.h"
+#include "storage/store.h"
+
+namespace tinyot::service {
+
+struct PeerSettings {
+  explicit PeerSettings(const config::Peer& peer)
+      : name(peer.name()), me(party_of(peer.party())), profile(profile_of(peer.profile())),
+        sigma(peer.sigma()), low(work_of(peer.low())), high(work_of(peer.high())),
+        evaluations(peer.evaluations()) {}
+
+  // Party A leads: it begins each job and each refill, once both parties have what it takes.
+  bool leads() const { return me == Party::A; }
+
+  const std::string name;
+  const Party me;
+  const Profile profile;
+  const std::uint32_t sigma;
+  const engine::Work low, high;   // the watermarks of the stock
+  const std::size_t evaluations;  // at a time
+
+ private:
+  static engine::Work work_of(const config::Level& level) {
+    return {level.ands(),
+            level.has_inputs() ? level.inputs() : default_inputs(level.ands())};
+  }
+};
+
+struct Shared {
+  const config::Daemon& config;
+  std::optional<StoreKey> store_key;
+  Jobs& jobs;
+  DaemonMetrics& metrics;
+  RefillSlots refill_slots;
+};
+
+}  // namespace tinyot::service

@@ -1,0 +1,35 @@
+// The pause before the next refill with a peer: a short one, and after failures longer and longer
+// ones. A peer that breaks refills off does not decide how soon the next one follows.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace tinyot::service {
+
+// Without a lock.
+class RefillPause {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kMin{1000}, kMax{300'000};
+  // By so much a refill that succeeds shortens the pause. A peer could let some refills end well,
+  // to have the pause after broken ones forgotten.
+  static constexpr int kLess = 4;
+
+  bool is_over(Clock::time_point now) const { return now >= until_; }
+
+  // After a refill that made something, and after one that failed.
+  void shorten() { pause_ /= kLess; }
+  void lengthen() { pause_ = std::min(kMax, std::max(kMin, 2 * pause_)); }
+
+  // A refill has ended.
+  void begin(Clock::time_point now) { until_ = now + std::max(pause_, kMin); }
+  // The peer has not begun one.
+  void begin_shortest(Clock::time_point now) { until_ = now + kMin; }
+
+ private:
+  std::chrono::milliseconds pause_{0};
+  Clock::time_point until_{};
+};
+
+}  // namespace tinyot::service

@@ -1,0 +1,100 @@
+// The jobs with one peer, from their submission until they have ended: which of them both parties
+// want on the same terms, in which order, session and connection they begin, and how they end.
+//
+// A job begins once this party's client has submitted it, the peer has offered it on the same
+// terms, and the policy allows it. The leading party (peer.h) chooses the job, the session and the
+// worker, and names them to the other. A job that fails after it began is never begun again by the
+// daemon: the peer may have learnt its outputs, and a second evaluation could use other inputs.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "service/evaluations.h"
+#include "service/link.h"
+#include "service/log_rate.h"
+#include "service/peer_offers.h"
+#include "service/peer_settings.h"
+#include "service/policy.h"
+#include "service/stock.h"
+
+namespace tinyot::service {
+
+// Thread-safe. What one call does to a job is done under one lock, with which Stock and what is
+// below it are called (peer.h).
+class Scheduler {
+ public:
+  Scheduler(const PeerSettings& settings, Shared& shared, Policy policy, Link& link, Stock& stock,
+            Evaluations& evaluations);
+
+  // Of this party's clients. Why a job of these terms may not be submitted, which is logged; empty
+  // if it may.
+  std::optional<std::string> refusal(const std::string& job, const wire::Terms& terms);
+  // The job is among the daemon's jobs.
+  void submit(const SharedJob& job);
+  void cancel(const SharedJob& job);
+  // It has not begun within its time.
+  void give_up(const SharedJob& job);
+  // From now on no job begins; those that wait fail.
+  void stop_beginning();
+  // Of the jobs with this peer that have not ended, none of them between two states.
+  JobCounts counts();
+
+  // The link, and messages of the peer. Fail: NetworkError if the peer may not send such a message.
+  void link_is_up();
+  void link_is_down();
+  void link_has_room();
+  void offered(const wire::Offer& offer);
+  void withdrawn(const wire::Withdraw& withdraw);
+  void refused(const wire::Refuse& refuse);
+  void started(const wire::Start& start);  // to the party that does not lead
+
+  // Begins as many jobs as have what they take; of the leading party.
+  void dispatch();
+  // Of a worker that is free from now on.
+  void ended(std::size_t worker, const Evaluations::Order& order, Evaluations::Outcome outcome);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Lock = std::unique_lock<std::mutex>;
+  struct Running {
+    SharedJob job;
+    std::uint64_t session = 0;
+  };
+
+  // All under the lock.
+  SharedJob find(const std::string& id) const;
+  void match(const SharedJob& job, wire::Terms theirs);
+  void begin_what_can();
+  std::optional<SessionStock> session_for(const Job& job, bool& is_starved);
+  void begin(const SharedJob& job, std::size_t worker, std::uint64_t session);
+  bool leave_queue(const Job& job);
+  void forget(const SharedJob& job);
+  void fail(const SharedJob& job, JobError error);
+  void finish(const SharedJob& job, JobResult result);
+  void offer_waiting();
+  void withdraw(const Job& job);
+  void refuse(const std::string& job, const std::string& reason);
+  void log_refusal(const std::string& job, const std::string& reason, LogRate& lines);
+
+  const PeerSettings& settings_;
+  Shared& shared_;
+  Link& link_;
+  Stock& stock_;
+  Evaluations& evaluations_;
+  std::mutex mutex_;
+  Policy policy_;
+  bool is_linked_ = false, is_stopping_ = false;
+  PeerOffers offers_;
+  std::deque<SharedJob> to_offer_;  // as soon as the link has room
+  std::map<std::string, Clock::time_point> matched_;
+  std::deque<SharedJob> queue_;               // that both parties want, on the same terms
+  std::map<std::size_t, Running> running_;    // of the leading party, by worker
+  LogRate submission_lines_, refusal_lines_;  // of this party's clients; of the peer
+};
+
+}  // namespace tinyot::service

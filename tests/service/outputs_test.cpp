@@ -1,0 +1,75 @@
+#include "service/outputs.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/layers.h"
+
+namespace tinyot::test {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+BitVector ones(std::size_t bits) {
+  BitVector value(bits);
+  for (std::size_t i = 0; i < bits; ++i) value.put(i, true);
+  return value;
+}
+
+std::vector<circuit::OutputBundle> bundles_of(std::initializer_list<std::uint32_t> bits) {
+  std::vector<circuit::OutputBundle> bundles;
+  for (const std::uint32_t count : bits)
+    bundles.push_back({"out" + std::to_string(bundles.size()), count, circuit::Receiver::Both,
+                       circuit::ValueFormat::Integer});
+  return bundles;
+}
+
+TEST(OutputsTest, ArePartsInOrderOfAtMostAMessage) {
+  // Of lanes of 3 bytes, which do not divide a part; the peer's; without bits; of a whole part.
+  const auto bundles = bundles_of({17, 8, 0, 8 * kMiB});
+  online::InputValues outputs(4);
+  outputs[0] = online::BundleValues(kMiB / 2, ones(17));
+  outputs[2] = online::BundleValues(1, BitVector(0));
+  outputs[3] = online::BundleValues(1, ones(8 * kMiB));
+  std::vector<std::pair<std::string, std::size_t>> sizes;
+  std::string first;
+  v1::ResultPart part;
+  EXPECT_TRUE(service::write_outputs(outputs, bundles, part, [&](const v1::ResultPart& written) {
+    EXPECT_EQ(written.outputs_size(), 1);
+    const v1::Output& output = written.outputs(0);
+    if (output.name() == "out0") {
+      EXPECT_EQ(output.bits_per_lane(), 17u);
+      EXPECT_EQ(output.format(), "integer");
+      first += output.bits();
+    }
+    sizes.emplace_back(output.name(), output.bits().size());
+    return true;
+  }));
+  const std::vector<std::pair<std::string, std::size_t>> expected = {
+      {"out0", kMiB}, {"out0", kMiB / 2}, {"out2", 0}, {"out3", kMiB}};
+  EXPECT_EQ(sizes, expected);
+  for (std::size_t i = 0; i < first.size(); ++i)
+    ASSERT_EQ(static_cast<unsigned char>(first[i]), i % 3 == 2 ? 1 : 0xff) << i;
+}
+
+TEST(OutputsTest, WipesTheMessageAlsoOfAClientThatHasGone) {
+  for (const bool is_there : {true, false}) {
+    online::InputValues outputs(1);
+    outputs[0] = online::BundleValues(1, ones(800));
+    v1::ResultPart part;
+    std::string sent;
+    EXPECT_EQ(service::write_outputs(outputs, bundles_of({800}), part,
+                                     [&](const v1::ResultPart& written) {
+                                       sent = written.outputs(0).bits();
+                                       return is_there;
+                                     }),
+              is_there);
+    EXPECT_EQ(sent, std::string(100, '\xff'));
+    // Beyond its end, too.
+    const std::string& bits = part.outputs(0).bits();
+    const std::string left(bits.data(), sent.size());
+    EXPECT_EQ(left, std::string(sent.size(), '\0'));
+  }
+}
+
+}  // namespace
+}  // namespace tinyot::test
