@@ -10,8 +10,8 @@
 
 #include "base/cause.h"
 #include "engine/endpoint.h"
-#include "tinyot/preprocess.h"
 #include "net/tcp.h"
+#include "tinyot/preprocess.h"
 
 namespace tinyot::engine {
 
@@ -26,9 +26,9 @@ auto as_both_parties(const net::TcpTimeouts& timeouts, Work work) {
   const auto run = [&](Party party) {
     const auto index = static_cast<std::size_t>(party);
     try {
-      results[index] = work(
-          party,
-          endpoint_with({.listen = party == Party::A, .address = port.address(), .timeouts = timeouts}));
+      results[index] = work(party, endpoint_with({.listen = party == Party::A,
+                                                  .address = port.address(),
+                                                  .timeouts = timeouts}));
     } catch (...) {
       failures[index] = std::current_exception();
     }

@@ -23,8 +23,9 @@ Connector::Connector(const PeerOptions& options, std::stop_token cancel)
     : options_(options), cancel_(std::move(cancel)) {
   require_usable(options);
   if (options.listen && !options.open_stream)
-    listener_.emplace(options.address, options.timeouts,
-                      options.rejected ? options.rejected : [](const std::string&, Remedy) {});
+    listener_.emplace(
+        options.address, options.timeouts,
+        options.rejected ? options.rejected : [](const std::string&, Remedy) {});
 }
 
 std::unique_ptr<net::Channel> Connector::open() {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "engine/estimate.h"
+#include "net/handshake.h"
+#include "offline/unit/unit_maker.h"
 #include "storage/attempt.h"
 #include "storage/manifest.h"
 #include "tinyot/preprocess.h"
-#include "net/handshake.h"
-#include "offline/unit/unit_maker.h"
 
 namespace tinyot::engine {
 

@@ -49,9 +49,7 @@ class PreprocessRun {
 
  private:
   bool grows() const { return request_.amount != Amount::Total; }
-  bool is_complete() const {
-    return store_ && store_->manifest().state == StoreState::Complete;
-  }
+  bool is_complete() const { return store_ && store_->manifest().state == StoreState::Complete; }
   void check_existing() const;
   // The error if the disk has no room for these units, or for those that this connection is known
   // to add to the store before the peer is there.

@@ -52,8 +52,8 @@ RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const 
   return run(request, engine::LoadedCircuit::borrowed(circuit, lanes), inputs, cancel);
 }
 
-RunResult run(const RunRequest& request, const engine::LoadedCircuit& circuit,
-              const Values& inputs, const std::stop_token& cancel) {
+RunResult run(const RunRequest& request, const engine::LoadedCircuit& circuit, const Values& inputs,
+              const std::stop_token& cancel) {
   for (const circuit::InputBundle& bundle : circuit.info().inputs)
     if (!bundle.owner)
       throw UsageError("input " + bundle.name +

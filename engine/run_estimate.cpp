@@ -9,11 +9,11 @@
 #include "base/error.h"
 #include "circuitgen/layering.h"
 #include "engine/both_parties.h"
-#include "tinyot/preprocess.h"
-#include "tinyot/run.h"
 #include "online/flights.h"
 #include "online/runtime.h"
 #include "system/temporary_directory.h"
+#include "tinyot/preprocess.h"
+#include "tinyot/run.h"
 
 namespace tinyot::engine {
 namespace {

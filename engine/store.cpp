@@ -43,8 +43,8 @@ bool store_exists(const std::filesystem::path& directory) {
 }
 
 StoreInfo store_info(const std::filesystem::path& directory, const std::optional<StoreKey>& key) {
-  return engine::info_of(storage::Store::open(
-      directory, {.purpose = storage::Purpose::Inspect, .store_key = key}));
+  return engine::info_of(
+      storage::Store::open(directory, {.purpose = storage::Purpose::Inspect, .store_key = key}));
 }
 
 StoreCheck verify_store(const std::filesystem::path& directory, const std::optional<StoreKey>& key,
@@ -59,10 +59,9 @@ StoreCheck verify_store(const std::filesystem::path& directory, const std::optio
                           : "not all of its keys are overwritten yet: retire the store to complete "
                             "this"));
   const std::uint64_t total = store.store_bytes();
-  storage::Verification verification =
-      storage::verify(store, [&](std::uint64_t bytes) {
-        if (observer) observer(bytes, total);
-      });
+  storage::Verification verification = storage::verify(store, [&](std::uint64_t bytes) {
+    if (observer) observer(bytes, total);
+  });
   StoreCheck check{.session = hex_of(engine::session_id_of(store.manifest())),
                    .batches = verification.batches,
                    .bytes = verification.bytes,
@@ -78,9 +77,8 @@ RetiredStore retire_store(const std::filesystem::path& directory,
 }
 
 StoreState adopt_store(const std::filesystem::path& directory, const std::optional<StoreKey>& key) {
-  return storage::Store::open(directory, {.purpose = storage::Purpose::Own,
-                                          .store_key = key,
-                                          .is_adopted = true})
+  return storage::Store::open(
+             directory, {.purpose = storage::Purpose::Own, .store_key = key, .is_adopted = true})
       .manifest()
       .state;
 }

@@ -9,7 +9,8 @@
 
 namespace tinyot::engine {
 
-Security security_reached(const storage::Manifest& manifest, const storage::AttemptTotals& attempts);
+Security security_reached(const storage::Manifest& manifest,
+                          const storage::AttemptTotals& attempts);
 
 // Reads the log of attempts and the sizes of the files. Fails: StoreError.
 StoreInfo info_of(const storage::Store& store);

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "checks/session.h"
-#include "tinyot/run.h"
 #include "net/handshake.h"
 #include "storage/reservation.h"
 #include "storage/store.h"
+#include "tinyot/run.h"
 
 namespace tinyot::engine {
 

@@ -335,7 +335,7 @@ class Comparer {
 }  // namespace
 
 PeersHalves compare_halves(checks::Session& session, const storage::Store& store,
-                          std::span<const storage::BatchEntry> mine) {
+                           std::span<const storage::BatchEntry> mine) {
   const StoreStatus status = status_of(store);
   net::send_object(session.channel(), kStatus, status);
   const auto peers = net::recv_object<StoreStatus>(session.channel(), kStatus);

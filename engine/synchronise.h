@@ -73,6 +73,6 @@ storage::Reservation claim_with_peer(checks::Session& session, storage::Store& s
 // Role: both, symmetric. Compares the halves that both stores hold, by digest; consumes nothing.
 // `mine` is in order of kind and index. Wire: 1 message each way, then 32 bytes per batch.
 PeersHalves compare_halves(checks::Session& session, const storage::Store& store,
-                          std::span<const storage::BatchEntry> mine);
+                           std::span<const storage::BatchEntry> mine);
 
 }  // namespace tinyot::engine

@@ -199,8 +199,7 @@ class PartyService final : public v1::Party::Service {
     require_offerable(submission.job().id(), terms);
     if (const auto reason = peer.refusal(submission.job().id(), terms))
       return failure(grpc::StatusCode::PERMISSION_DENIED, ErrorClass::Usage, *reason);
-    auto inputs =
-        std::make_shared<const Values>(submission.inputs(circuit, peer.settings().me));
+    auto inputs = std::make_shared<const Values>(submission.inputs(circuit, peer.settings().me));
     if (const auto reason = peer.too_large(circuit))
       return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, *reason);
     const SharedJob job =

@@ -147,11 +147,11 @@ std::optional<std::filesystem::path> Evaluations::ledger_of(const Worker& worker
 void Evaluations::connect(Worker& worker, const Order& order) {
   const std::stop_token cancel = worker.cancel.get_token();
   RunRequest request{.party = me_,
-                             .endpoint = engine::endpoint_with(options_for(port_, order.group, cancel)),
-                             .stores = {sessions_.path_of(order.session)},
-                             .store_key = sessions_.store_key(),
-                             .ledger = ledger_of(worker),
-                             .advance_ands = kAdvanceAnds};
+                     .endpoint = engine::endpoint_with(options_for(port_, order.group, cancel)),
+                     .stores = {sessions_.path_of(order.session)},
+                     .store_key = sessions_.store_key(),
+                     .ledger = ledger_of(worker),
+                     .advance_ands = kAdvanceAnds};
   worker.evaluator = std::make_unique<Evaluator>(request, cancel);
   worker.traffic = {};
 }

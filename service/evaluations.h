@@ -14,11 +14,11 @@
 #include <thread>
 #include <vector>
 
-#include "tinyot/run.h"
 #include "service/daemon_metrics.h"
 #include "service/jobs.h"
 #include "service/sessions.h"
 #include "service/stream_port.h"
+#include "tinyot/run.h"
 
 namespace tinyot::service {
 
@@ -78,10 +78,10 @@ class Evaluations {
     std::stop_source cancel;       // of the connection
     // Of the connection; 0: there is none. Both are set when its first order is begun.
     std::uint64_t group = 0, session = 0;
-    bool is_to_close = false;   // at the end of the running job
-    std::string ended_because;  // the session has ended, so the running job is cancelled
+    bool is_to_close = false;              // at the end of the running job
+    std::string ended_because;             // the session has ended, so the running job is cancelled
     std::unique_ptr<Evaluator> evaluator;  // of the worker's thread
-    Traffic traffic;                               // of the connection
+    Traffic traffic;                       // of the connection
     std::jthread thread;
   };
 

@@ -1,5 +1,6 @@
-#include "base/bit_vector.h"
 #include "service/jobs.h"
+
+#include "base/bit_vector.h"
 
 namespace tinyot::service {
 namespace {

@@ -36,9 +36,8 @@ class OutputBits {
 
 }  // namespace
 
-bool write_outputs(const Values& outputs,
-                   const std::vector<circuit::OutputBundle>& bundles, v1::ResultPart& part,
-                   const std::function<bool(const v1::ResultPart&)>& write) {
+bool write_outputs(const Values& outputs, const std::vector<circuit::OutputBundle>& bundles,
+                   v1::ResultPart& part, const std::function<bool(const v1::ResultPart&)>& write) {
   v1::Output& output = *part.add_outputs();
   OutputBits bits(*output.mutable_bits());
   for (const circuit::OutputBundle& bundle : bundles) {

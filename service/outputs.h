@@ -13,7 +13,7 @@ namespace tinyot::service {
 
 // Makes the messages of a result, one after the other in `part`, which is wiped before return, and
 // calls `write` with each. Returns false once that does.
-bool write_outputs(const Values& outputs, const std::vector<circuit::OutputBundle>& bundles, v1::ResultPart& part,
-                   const std::function<bool(const v1::ResultPart&)>& write);
+bool write_outputs(const Values& outputs, const std::vector<circuit::OutputBundle>& bundles,
+                   v1::ResultPart& part, const std::function<bool(const v1::ResultPart&)>& write);
 
 }  // namespace tinyot::service

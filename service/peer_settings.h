@@ -33,8 +33,7 @@ struct PeerSettings {
 
  private:
   static engine::Work work_of(const config::Level& level) {
-    return {level.ands(),
-            level.has_inputs() ? level.inputs() : default_inputs(level.ands())};
+    return {level.ands(), level.has_inputs() ? level.inputs() : default_inputs(level.ands())};
   }
 };
 

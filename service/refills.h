@@ -11,7 +11,6 @@
 #include <string>
 #include <thread>
 
-#include "tinyot/preprocess.h"
 #include "service/link.h"
 #include "service/local_failure.h"
 #include "service/log_rate.h"
@@ -19,6 +18,7 @@
 #include "service/refill_pause.h"
 #include "service/scheduler.h"
 #include "service/stock.h"
+#include "tinyot/preprocess.h"
 
 namespace tinyot::service {
 

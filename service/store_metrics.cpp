@@ -22,8 +22,7 @@ void add_store_metrics(const storage::Inventory& store, const MetricLabels& more
   };
   set("complete", "1 if the store has all material that was asked for",
       manifest.state == StoreState::Complete);
-  set("revoked", "1 if the session is revoked or retired",
-      manifest.state == StoreState::Revoked);
+  set("revoked", "1 if the session is revoked or retired", manifest.state == StoreState::Revoked);
   set("bytes", "Bytes of the store's files", static_cast<double>(store.store_bytes));
   set("units_outstanding", "Units that were broken off or are being made",
       static_cast<double>(store.attempts.outstanding));

@@ -61,9 +61,8 @@ crypto::SealTag check_of(const StoredHeader& header, const crypto::SealKey& wrap
 
 crypto::SealKey derived(const StoredHeader& header, const std::optional<StoreKey>& store_key,
                         std::string_view purpose) {
-  return crypto::derive_key(
-      store_key ? store_key->bytes() : std::span<const std::byte>(),
-      header.salt, purpose);
+  return crypto::derive_key(store_key ? store_key->bytes() : std::span<const std::byte>(),
+                            header.salt, purpose);
 }
 crypto::SealKey wrapping_key_of(const StoredHeader& header,
                                 const std::optional<StoreKey>& store_key) {

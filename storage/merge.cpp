@@ -191,8 +191,8 @@ bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs,
 }  // namespace
 
 MergedStore merge_shards(const fs::path& out, std::span<const fs::path> dirs,
-                    const std::optional<StoreKey>& store_key,
-                    const std::function<void(std::uint64_t, std::uint64_t)>& observer) {
+                         const std::optional<StoreKey>& store_key,
+                         const std::function<void(std::uint64_t, std::uint64_t)>& observer) {
   if (dirs.empty()) throw StoreError("cannot merge: no shards are given");
   if (Store::exists(out) && is_merge_of(out, dirs, store_key)) return {.was_done = true};
   Store::check_absent(out);

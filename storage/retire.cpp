@@ -16,7 +16,7 @@ std::string retire_opened(const std::filesystem::path& directory, const StoreAcc
 
 // For a store that cannot be opened. Requires only that no process has it open.
 RetiredStore erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store_key,
-                   const StoreError& why) {
+                        const StoreError& why) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(files.keys, error))) {
     if (!std::filesystem::exists(files.database, error))
@@ -40,7 +40,7 @@ RetiredStore erase_keys(const StoreFiles& files, const std::optional<StoreKey>& 
 }  // namespace
 
 RetiredStore retire_store(const std::filesystem::path& directory,
-                     const std::optional<StoreKey>& store_key) {
+                          const std::optional<StoreKey>& store_key) {
   try {
     try {
       return {retire_opened(directory, {.purpose = Purpose::Own, .store_key = store_key}), {}};

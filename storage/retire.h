@@ -16,6 +16,6 @@ namespace tinyot::storage {
 // incomplete, has its keys erased all the same. Fails: StoreError if it is in use, if there are no
 // keys or they cannot be written, or if the store key is missing or superfluous.
 RetiredStore retire_store(const std::filesystem::path& directory,
-                     const std::optional<StoreKey>& store_key);
+                          const std::optional<StoreKey>& store_key);
 
 }  // namespace tinyot::storage

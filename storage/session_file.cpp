@@ -36,9 +36,8 @@ struct Header {
 static_assert(sizeof(Header) == 56 && std::is_trivially_copyable_v<Header>);
 
 crypto::SealKey key_of(const Header& header, const std::optional<StoreKey>& store_key) {
-  return crypto::derive_key(
-      store_key ? store_key->bytes() : std::span<const std::byte>(),
-      header.salt, "TinyOT session file");
+  return crypto::derive_key(store_key ? store_key->bytes() : std::span<const std::byte>(),
+                            header.salt, "TinyOT session file");
 }
 
 std::size_t plain_bytes(const Header& header, Party me) {

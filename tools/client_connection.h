@@ -57,7 +57,7 @@ struct RemoteResult {
 struct NewRemoteJob {
   std::string id, peer;  // no peer: the only one
   const CircuitSpec& spec;
-  const NamedCircuit& circuit;                           // of this specification
+  const NamedCircuit& circuit;  // of this specification
   const Values& inputs;         // those given
 };
 

@@ -44,8 +44,8 @@ struct Child {
   int status = 0;
 };
 
-[[noreturn]] void run_child(Party party, const Endpoint& endpoint, const PartyJob& job,
-                            int pipe, pid_t parent) {
+[[noreturn]] void run_child(Party party, const Endpoint& endpoint, const PartyJob& job, int pipe,
+                            pid_t parent) {
   NotedSignals::restore_defaults();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "engine/plan.h"
-#include "tinyot/preprocess.h"
 #include "tinyot/parameters.h"
+#include "tinyot/preprocess.h"
 #include "tools/endpoint.h"
 #include "tools/report.h"
 #include "tools/store_options.h"

@@ -133,8 +133,8 @@ PreprocessJob preprocess_job_from(const CommandLine& line,
   if (job.ands < 1 || job.ands > kAndsMax)
     throw UsageError(std::string(line.has("ands") ? "--ands" : "the number of ANDs") +
                      " is out of range: 1 to 2^40");
-  job.inputs = line.optional_size("inputs").value_or(wanted ? wanted->inputs
-                                                            : default_inputs(job.ands));
+  job.inputs =
+      line.optional_size("inputs").value_or(wanted ? wanted->inputs : default_inputs(job.ands));
   if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
   job.threads = line.size("threads");
   if (job.threads < 1 || job.threads > offline::Preprocessor::kWorkersMax)

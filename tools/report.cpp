@@ -69,9 +69,8 @@ void add_units(Json& report, const Security& security) {
                                {"count", units.count},
                                {"bound_paper", units.bound_paper},
                                {"bound_exact", units.bound_exact}});
-  report["outstanding"] = {{"units", security.outstanding},
-                           {"sum", security.risk},
-                           {"limit", security.risk_limit}};
+  report["outstanding"] = {
+      {"units", security.outstanding}, {"sum", security.risk}, {"limit", security.risk_limit}};
 }
 
 Security security_from(const Json& report) {
@@ -91,8 +90,7 @@ Security security_from(const Json& report) {
                     .risk = report["outstanding"]["sum"],
                     .risk_limit = report["outstanding"]["limit"]};
   if (report.contains("columns"))
-    security.columns =
-        named<Columns>(report["columns"], {Columns::Theorem, Columns::Experiment});
+    security.columns = named<Columns>(report["columns"], {Columns::Theorem, Columns::Experiment});
   for (const Json& units : report["units"])
     security.units.push_back({units["ands"], units["bucket"], units["count"], units["bound_paper"],
                               units["bound_exact"]});

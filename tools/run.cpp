@@ -45,8 +45,7 @@ Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const Values& val
 
 }  // namespace
 
-Json run_report(const RunJob& job, const NamedCircuit& circuit,
-                const RunResult& evaluation) {
+Json run_report(const RunJob& job, const NamedCircuit& circuit, const RunResult& evaluation) {
   const std::uint64_t ands = evaluation.ands, gates = ands + evaluation.xors;
   const auto rate = [&](std::uint64_t count) {
     return evaluation.wall_s > 0 ? static_cast<double>(count) / evaluation.wall_s : 0;

@@ -37,8 +37,7 @@ RunJob run_job_from(const CommandLine& line);
 void set_store(RunJob& job, const CommandLine& line);
 
 JobResult run(const RunJob& job);
-Json run_report(const RunJob& job, const NamedCircuit& circuit,
-                const RunResult& evaluation);
+Json run_report(const RunJob& job, const NamedCircuit& circuit, const RunResult& evaluation);
 std::string run_text(const Json& report);
 
 int run_command(const Arguments& arguments);

@@ -47,8 +47,7 @@ int store_retire(const Arguments& arguments) {
                      " are erased, and its directory can be removed\n";
   if (before)
     text += "it had " + grouped(before->ands_left) + " unused ANDs and " +
-            grouped(before->inputs_left) +
-            " unused inputs of each party\n";
+            grouped(before->inputs_left) + " unused inputs of each party\n";
   for (const std::string& left : retired.not_done) text += "not done: " + left + "\n";
   print_report(line->common.format,
                {{"store", line->directory.string()},
@@ -64,8 +63,7 @@ int store_adopt(const Arguments& arguments) {
   if (!line) return 0;
   const StoreState state = adopt_store(line->directory, line->store_key);
   print_report(line->common.format,
-               {{"store", line->directory.string()},
-                {"state", std::string(name_of(state))}},
+               {{"store", line->directory.string()}, {"state", std::string(name_of(state))}},
                line->directory.string() +
                    " is the original from now on; do not use the store that it was copied from\n");
   return 0;
@@ -84,11 +82,12 @@ int store_merge(const Arguments& arguments) {
   const std::vector<std::filesystem::path> shards(given.begin() + 1, given.end());
   const auto start = std::chrono::steady_clock::now();
   std::optional<Progress> progress;
-  const MergedStore merged = merge_stores(
-      given.front(), shards, store_key_from(line), [&](std::uint64_t done, std::uint64_t total) {
-        if (!progress) progress.emplace("bytes", total, line.common().quiet);
-        progress->observe("merge", done);
-      });
+  const MergedStore merged = merge_stores(given.front(), shards, store_key_from(line),
+                                          [&](std::uint64_t done, std::uint64_t total) {
+                                            if (!progress)
+                                              progress.emplace("bytes", total, line.common().quiet);
+                                            progress->observe("merge", done);
+                                          });
   progress.reset();
   const double wall_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -20,11 +20,11 @@ std::string protection_text(const StoreInfo& info) {
 }
 
 Json json_of(const StoreInfo& info) {
-  Json report = {{"session", info.session},
-                 {"state", std::string(name_of(info.state))},
-                 {"party", std::string(1, letter(info.party))},
-                 {"peer", info.peer.empty() ? std::string(1, letter(peer_of(info.party)))
-                                            : info.peer}};
+  Json report = {
+      {"session", info.session},
+      {"state", std::string(name_of(info.state))},
+      {"party", std::string(1, letter(info.party))},
+      {"peer", info.peer.empty() ? std::string(1, letter(peer_of(info.party))) : info.peer}};
   add_security(report, info.security);
   add_units(report, info.security);
   report["shard"] = std::to_string(info.shard) + "/" + std::to_string(info.shards);
@@ -51,19 +51,18 @@ Json json_of(const StoreInfo& info) {
 
 std::string text_of(const StoreInfo& info) {
   const Security& security = info.security;
-  const std::string shard =
-      info.shards == 1
-          ? ""
-          : ", shard " + std::to_string(info.shard) + "/" + std::to_string(info.shards);
+  const std::string shard = info.shards == 1 ? ""
+                                             : ", shard " + std::to_string(info.shard) + "/" +
+                                                   std::to_string(info.shards);
   std::string text =
       "session " + info.session.substr(0, 16) + ", party " + letter(info.party) + shard + ", " +
       (info.state == StoreState::Revoked ? "revoked: " + info.revoked_because
                                          : std::string(name_of(info.state))) +
-      "\n" + profile_text(security) + ", sigma " + std::to_string(security.sigma) +
-      " (reached " + decimals(security.sigma_paper_bound, 1) + ", exact " +
-      decimals(security.sigma_exact, 1) + "), kappa " + std::to_string(security.kappa) +
-      ", bucket " + std::to_string(security.bucket) + ", unit " + grouped(security.unit) + "\n" +
-      units_text(security) + "keys protected by " + protection_text(info) + "\n";
+      "\n" + profile_text(security) + ", sigma " + std::to_string(security.sigma) + " (reached " +
+      decimals(security.sigma_paper_bound, 1) + ", exact " + decimals(security.sigma_exact, 1) +
+      "), kappa " + std::to_string(security.kappa) + ", bucket " + std::to_string(security.bucket) +
+      ", unit " + grouped(security.unit) + "\n" + units_text(security) + "keys protected by " +
+      protection_text(info) + "\n";
   if (info.state == StoreState::Revoked)
     text += "the session is revoked: nothing in this store can be used\n";
   for (const MaterialKind kind : kAllMaterialKinds) {

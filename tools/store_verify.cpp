@@ -41,11 +41,12 @@ int store_verify(const Arguments& arguments) {
   const std::optional<Endpoint> peer = optional_endpoint_from(line);
   const auto start = std::chrono::steady_clock::now();
   std::optional<Progress> progress;
-  const StoreCheck check = verify_store(
-      line.text("store"), store_key_from(line), peer, [&](std::uint64_t done, std::uint64_t total) {
-        if (!progress) progress.emplace("bytes", total, line.common().quiet);
-        progress->observe("verify", done);
-      });
+  const StoreCheck check = verify_store(line.text("store"), store_key_from(line), peer,
+                                        [&](std::uint64_t done, std::uint64_t total) {
+                                          if (!progress)
+                                            progress.emplace("bytes", total, line.common().quiet);
+                                          progress->observe("verify", done);
+                                        });
   progress.reset();
   Json report = {
       {"session", check.session},

@@ -43,8 +43,8 @@ struct RunRequest {
   std::optional<std::filesystem::path> ledger = {};
   // The number of a reservation that reserve() has made; with one store.
   std::optional<std::uint64_t> reservation = {};
-  // Of an Evaluator on one store: ANDs that are reserved at a time for its next short runs, and lost
-  // when it ends. A reservation waits for the disks of both parties.
+  // Of an Evaluator on one store: ANDs that are reserved at a time for its next short runs, and
+  // lost when it ends. A reservation waits for the disks of both parties.
   std::uint64_t advance_ands = 0;
   // Without stores: how to make the material, over a second connection, during the run.
   std::optional<ParameterRequest> live = {};
@@ -78,8 +78,8 @@ struct RunResult {
   SharedInputs shared;  // by the name of the output bundle
   std::uint64_t ands = 0, xors = 0, and_rounds = 0;
   std::uint64_t window = 0;
-  std::string session;  // of the material, 64 hex digits
-  Security security;    // of the material
+  std::string session;   // of the material, 64 hex digits
+  Security security;     // of the material
   MaterialCounts burnt;  // material skipped because the peer's store was ahead
   std::uint64_t store_bytes = 0;
   double wall_s = 0;
@@ -134,12 +134,14 @@ class Evaluator {
   // owner, the same at both parties, with as many lanes as this run. `label` names the run, if the
   // parties have agreed on a name.
   // Fails: Disagreement if the parties' calls differ; and as tinyot::run().
-  RunResult run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared = {},
-                std::size_t lanes = 1, const std::string& label = {});
+  RunResult run(const circuit::Circuit& circuit, const Values& inputs,
+                const SharedInputs& shared = {}, std::size_t lanes = 1,
+                const std::string& label = {});
   RunResult run(const engine::LoadedCircuit& circuit, const Values& inputs,
                 const SharedInputs& shared = {}, const std::string& label = {});
 
-  // What a run of the circuit takes, and a check that the stores have as much. Fails: OutOfMaterial.
+  // What a run of the circuit takes, and a check that the stores have as much. Fails:
+  // OutOfMaterial.
   MaterialCounts needed(const engine::LoadedCircuit& circuit) const;
   void require_material(const MaterialCounts& needed);
 

@@ -21,9 +21,9 @@ struct Security {
 
   Profile profile = Profile::Nnob12;
   MaterialForm material = MaterialForm::Pairs;
-  std::optional<Columns> columns;  // of nnob12
-  std::uint32_t softspoken_k = 0;  // of fast, otherwise 0
-  std::uint32_t sigma = 0;         // bits, as requested
+  std::optional<Columns> columns;                 // of nnob12
+  std::uint32_t softspoken_k = 0;                 // of fast, otherwise 0
+  std::uint32_t sigma = 0;                        // bits, as requested
   double sigma_paper_bound = 0, sigma_exact = 0;  // bits, the least over the units made so far
   std::uint32_t kappa = 0;                        // bits
   std::uint32_t bucket = 0;                       // B, of the last job's full units

@@ -64,7 +64,7 @@ struct PeersHalves {
 struct StoreCheck {
   std::string session;
   std::uint64_t batches = 0, bytes = 0;
-  std::vector<std::string> corrupt;        // one line for each batch
+  std::vector<std::string> corrupt;         // one line for each batch
   std::optional<PeersHalves> peers_halves;  // if a peer was given
 
   bool is_sound() const {
@@ -76,7 +76,8 @@ struct StoreCheck {
 // peer.
 StoreCheck verify_store(const std::filesystem::path& directory,
                         const std::optional<StoreKey>& key = {},
-                        const std::optional<Endpoint>& peer = {}, const BytesObserver& observer = {});
+                        const std::optional<Endpoint>& peer = {},
+                        const BytesObserver& observer = {});
 
 // Ends the session: erases all keys, durably, in whatever state the store is. The peer's store
 // then becomes unusable too.

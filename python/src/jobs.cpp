@@ -96,18 +96,30 @@ std::string name_of_state(StoreState state) {
   return "revoked";
 }
 
+std::optional<StoreKey> read_key(const std::optional<path>& file) {
+  if (!file) return std::nullopt;
+  return StoreKey::read(*file);
+}
+
 py::dict dict_of(const StoreInfo& info) {
+  MaterialCounts made, left;
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    made[kind] = info.of(kind).made;
+    left[kind] = info.of(kind).left;
+  }
+  const Security& security = info.security;
   return py::dict(
       py::arg("session") = info.session, py::arg("party") = std::string(1, letter(info.party)),
       py::arg("peer") = info.peer, py::arg("state") = name_of_state(info.state),
-      py::arg("revoked_because") = info.revoked_because, py::arg("profile") = info.profile,
-      py::arg("material") = info.material, py::arg("sigma") = info.sigma,
-      py::arg("sigma_exact") = info.sigma_exact, py::arg("bucket") = info.bucket,
-      py::arg("unit") = info.unit, py::arg("shard") = info.shard, py::arg("shards") = info.shards,
-      py::arg("units_made") = info.units_made,
-      py::arg("units_outstanding") = info.units_outstanding, py::arg("made") = counts_of(info.made),
-      py::arg("left") = counts_of(info.left), py::arg("ands_left") = info.ands_left,
-      py::arg("bytes") = info.bytes);
+      py::arg("revoked_because") = info.revoked_because,
+      py::arg("profile") = std::string(name_of(security.profile)),
+      py::arg("material") = std::string(name_of(security.material)),
+      py::arg("sigma") = security.sigma, py::arg("sigma_exact") = security.sigma_exact,
+      py::arg("bucket") = security.bucket, py::arg("unit") = security.unit,
+      py::arg("shard") = info.shard, py::arg("shards") = info.shards,
+      py::arg("units_made") = info.units_made, py::arg("units_outstanding") = security.outstanding,
+      py::arg("made") = counts_of(made), py::arg("left") = counts_of(left),
+      py::arg("ands_left") = info.ands_left, py::arg("bytes") = info.bytes);
 }
 
 py::dict preprocessed(Party party, const Endpoint& endpoint, const path& store,
@@ -118,7 +130,7 @@ py::dict preprocessed(Party party, const Endpoint& endpoint, const path& store,
   const PreprocessRequest request{.party = party,
                                   .endpoint = endpoint,
                                   .store = store,
-                                  .store_key = store_key,
+                                  .store_key = read_key(store_key),
                                   .parameters = parameters,
                                   .amount = amount,
                                   .ands = ands,
@@ -151,8 +163,11 @@ py::dict dict_of(const RunResult& result) {
 RunRequest run_request(Party party, const Endpoint& endpoint, const std::vector<path>& stores,
                        const std::optional<path>& store_key,
                        const std::optional<ParameterRequest>& live) {
-  return {
-      .party = party, .endpoint = endpoint, .stores = stores, .store_key = store_key, .live = live};
+  return {.party = party,
+          .endpoint = endpoint,
+          .stores = stores,
+          .store_key = read_key(store_key),
+          .live = live};
 }
 
 py::dict ran(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
@@ -235,14 +250,14 @@ void register_stores(py::module_& module) {
     StoreInfo info;
     {
       const py::gil_scoped_release release;
-      info = Store(directory, key).info();
+      info = store_info(directory, read_key(key));
     }
     return dict_of(info);
   });
   module.def(
       "retire",
       [](const path& directory, const std::optional<path>& key) {
-        return Store(directory, key).retire();
+        return retire_store(directory, read_key(key)).not_done;
       },
       py::call_guard<py::gil_scoped_release>());
 }

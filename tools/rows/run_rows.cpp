@@ -81,8 +81,7 @@ class InputTable {
       columns.emplace_back(rows, circuit_.info().inputs[column.index].bits);
     for (std::uint64_t row = 0; row < rows; ++row) {
       if (!reader_.next()) throw UsageError(path_.string() + " has changed while it was read");
-      for (std::size_t i = 0; i < columns_.size(); ++i)
-        set_lane(columns[i], row, parse(i));
+      for (std::size_t i = 0; i < columns_.size(); ++i) set_lane(columns[i], row, parse(i));
     }
     for (std::size_t i = 0; i < columns_.size(); ++i)
       values.set(columns_[i].name, std::move(columns[i]));
@@ -117,8 +116,9 @@ class OutputTable {
     for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
       const circuit::OutputBundle& bundle = circuit.info().outputs[i];
       if (!circuit::receives(bundle.to, job.party)) continue;
-      columns_.push_back({bundle.name, InputTable::type_of(*job.rows, {bundle.name, ""}, bundle.bits,
-                                                 bundle.format, job.circuit.output_base)});
+      columns_.push_back(
+          {bundle.name, InputTable::type_of(*job.rows, {bundle.name, ""}, bundle.bits,
+                                            bundle.format, job.circuit.output_base)});
       const std::string& type = columns_.back().second.name();
       header.push_back(secret_text(bundle.name + (type.empty() ? "" : ":" + type)));
     }
