@@ -38,7 +38,7 @@ void set_aside(Store& shard) {
 // Whether an interrupted merge into `out` has already revoked this shard.
 bool is_merged(const Store& shard, const fs::path& out) {
   return shard.manifest().state == SessionState::Revoked &&
-         shard.manifest().revoked_reason == reason_for(out);
+         shard.manifest().revocation_reason == reason_for(out);
 }
 
 // The reason is written before the keys are erased, unlike in Store::revoke: an interrupted merge
@@ -46,7 +46,7 @@ bool is_merged(const Store& shard, const fs::path& out) {
 void retire_into(Store& shard, const fs::path& out) {
   shard.change("mark the shard as merged", 0, [&](Change& change) {
     change.manifest().state = SessionState::Revoked;
-    change.manifest().revoked_reason = reason_for(out);
+    change.manifest().revocation_reason = reason_for(out);
   });
   shard.revoke(reason_for(out));
 }
@@ -58,7 +58,7 @@ void check_shard(const Store& shard, const Store& first) {
   };
   const Manifest& manifest = shard.manifest();
   if (manifest.state == SessionState::Revoked)
-    refuse("its session is revoked: " + manifest.revoked_reason);
+    refuse("its session is revoked: " + manifest.revocation_reason);
   if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me)
     refuse("it belongs to another session or party");
   if (manifest.state != SessionState::Complete || shard.marks().unlocked != shard.marks().made)

@@ -36,7 +36,7 @@ Json json_of(const storage::Inventory& inventory) {
   report["keys_protected_by"] = protection_text(inventory);
   report["store_bytes"] = inventory.store_bytes;
   if (manifest.state == storage::SessionState::Revoked) {
-    report["dead_reason"] = manifest.revoked_reason;
+    report["revocation_reason"] = manifest.revocation_reason;
     report["keys_are_gone"] = inventory.keys_are_gone;
   }
   report["reservations"] = Json::array();
@@ -61,7 +61,7 @@ std::string text_of(const storage::Inventory& inventory, const Json& report) {
   std::string text = "session " + short_name(engine::session_id_of(manifest)) + ", party " +
                      letter(manifest.me) + shard + ", " +
                      (manifest.state == storage::SessionState::Revoked
-                          ? "revoked: " + manifest.revoked_reason
+                          ? "revoked: " + manifest.revocation_reason
                           : std::string(storage::name_of(manifest.state))) +
                      "\n" + profile_text(report) + ", sigma " + std::to_string(manifest.sigma) +
                      " (reached " + decimals(manifest.sigma_paper_bound, 1) + ", exact " +

@@ -67,7 +67,7 @@ int store_verify(const Arguments& arguments) {
       line.text("store"), {.purpose = endpoint ? storage::Purpose::Use : storage::Purpose::Inspect,
                            .store_key = store_key_from(line)});
   if (store.manifest().state == storage::SessionState::Revoked)
-    throw StoreError("the session is revoked: " + store.manifest().revoked_reason + "; " +
+    throw StoreError("the session is revoked: " + store.manifest().revocation_reason + "; " +
                      (store.keys_are_gone()
                           ? "its keys are overwritten, so there is nothing to verify"
                           : "its keys are protected by " + keys_left_text()));

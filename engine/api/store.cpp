@@ -28,7 +28,7 @@ StoreInfo info_of(const storage::Store& store) {
           .party = manifest.me,
           .peer = manifest.peer,
           .state = state_of(manifest.state),
-          .revoked_because = manifest.revoked_reason,
+          .revoked_because = manifest.revocation_reason,
           .profile = manifest.profile,
           .material = manifest.material,
           .sigma = manifest.sigma,

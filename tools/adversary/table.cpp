@@ -9,7 +9,7 @@ namespace {
 constexpr Expected kEnded = Expected::Ended, kGuess = Expected::Guess,
                    kHarmless = Expected::Harmless;
 constexpr std::string_view kOfStores =
-    "store standing|store allotment|(disagreed)|(refused)|framing";
+    "store status|store grant|(disagreed)|(refused)|framing";
 constexpr double kHalf = 0.5, kQuarter = 0.25;
 
 constexpr auto kTable = std::to_array<TableRow>({
@@ -87,11 +87,11 @@ constexpr auto kTable = std::to_array<TableRow>({
      "MAC transcript|framing", 0},
     {0x2102, "output.shares", "NNOB12 Fig. 6, Output", 128, kEnded, kEnded, kEnded,
      "MAC transcript|framing", 0},
-    {0x3001, "store.standing", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores,
+    {0x3001, "store.status", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores,
      0},
     {0x3002, "store.unlocked", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores,
      0},
-    {0x3004, "store.allotment", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores,
+    {0x3004, "store.grant", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores,
      0},
     {0x3005, "store.taken", "store agreement", 64, kEnded, kEnded, kEnded, kOfStores, 0},
     {0x3006, "store.plan", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores, 0},
