@@ -8,8 +8,8 @@
 namespace tinyot::engine {
 namespace {
 
-constexpr net::MessageTag kLastJob{0x300A, "store.last_job"};
-constexpr net::MessageTag kNextJob{0x300B, "store.next_job"};
+constexpr net::MessageTag kLastJob = net::message_tag("store.last_job");
+constexpr net::MessageTag kNextJob = net::message_tag("store.next_job");
 
 // Inputs that are made in one unit, however few its ANDs are.
 constexpr std::uint64_t kInputsOfOneUnit = std::uint64_t{1} << 18;

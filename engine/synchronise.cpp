@@ -10,15 +10,15 @@
 namespace tinyot::engine {
 namespace {
 
-constexpr net::MessageTag kStatus{0x3001, "store.status"};
-constexpr net::MessageTag kUnlocked{0x3002, "store.unlocked"};
-constexpr net::MessageTag kGrant{0x3004, "store.grant"};
-constexpr net::MessageTag kTaken{0x3005, "store.taken"};
-constexpr net::MessageTag kPlan{0x3006, "store.plan"};
+constexpr net::MessageTag kStatus = net::message_tag("store.status");
+constexpr net::MessageTag kUnlocked = net::message_tag("store.unlocked");
+constexpr net::MessageTag kGrant = net::message_tag("store.grant");
+constexpr net::MessageTag kTaken = net::message_tag("store.taken");
+constexpr net::MessageTag kPlan = net::message_tag("store.plan");
 
-constexpr net::MessageTag kHalfCount{0x3007, "store.half_count"};
-constexpr net::MessageTag kHalves{0x3008, "store.halves"};
-constexpr net::MessageTag kComplete{0x3009, "store.complete"};
+constexpr net::MessageTag kHalfCount = net::message_tag("store.half_count");
+constexpr net::MessageTag kHalves = net::message_tag("store.halves");
+constexpr net::MessageTag kComplete = net::message_tag("store.complete");
 
 constexpr std::size_t kHalvesAMessage = std::size_t{1} << 12;
 
