@@ -6,9 +6,9 @@
 namespace tinyot::checks {
 namespace {
 
-constexpr net::MessageTag kCommitment{0x0401, "coin_toss.commitment"};
-constexpr net::MessageTag kAnswer{0x0402, "coin_toss.answer"};
-constexpr net::MessageTag kOpening{0x0403, "coin_toss.opening"};
+constexpr net::MessageTag kCommitment = net::message_tag("coin_toss.commitment");
+constexpr net::MessageTag kAnswer = net::message_tag("coin_toss.answer");
+constexpr net::MessageTag kOpening = net::message_tag("coin_toss.opening");
 
 struct Opening {
   crypto::PublicSeed half;

@@ -10,9 +10,9 @@
 namespace tinyot::checks {
 namespace {
 
-constexpr net::MessageTag kEqPoint{0x0201, "eq.point"};
-constexpr net::MessageTag kEqAnswer{0x0202, "eq.answer"};
-constexpr net::MessageTag kEqConfirmation{0x0203, "eq.confirmation"};
+constexpr net::MessageTag kEqPoint = net::message_tag("eq.point");
+constexpr net::MessageTag kEqAnswer = net::message_tag("eq.answer");
+constexpr net::MessageTag kEqConfirmation = net::message_tag("eq.confirmation");
 
 struct Answer {
   crypto::Point point;
@@ -59,7 +59,9 @@ class KeyExchange {
     std::array<std::uint8_t, 64> uniform;
     for (std::size_t half = 0; half < 2; ++half) {
       crypto::Digest digest =
-          crypto::RandomOracle(id_, {half == 0 ? "EQ base 0" : "EQ base 1", '*', counter_})
+          crypto::RandomOracle(
+              id_,
+              {half == 0 ? crypto::Phase("EQ base 0") : crypto::Phase("EQ base 1"), '*', counter_})
               .absorb_object(password)
               .digest();
       std::ranges::copy(digest.bytes, uniform.begin() + 32 * half);

@@ -6,7 +6,7 @@
 namespace tinyot::checks {
 namespace {
 
-constexpr net::MessageTag kTranscript{0x0301, "mac_transcript.digest"};
+constexpr net::MessageTag kTranscript = net::message_tag("mac_transcript.digest");
 
 void exchange_and_compare(MacTranscripts& transcripts, net::Channel& channel) {
   transcripts.close();

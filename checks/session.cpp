@@ -8,7 +8,7 @@
 namespace tinyot::checks {
 namespace {
 
-constexpr net::MessageTag kConfirm{0x0002, "handshake.confirm"};
+constexpr net::MessageTag kConfirm = net::message_tag("handshake.confirm");
 
 SessionId as_session_id(const crypto::Digest& digest) { return {digest.bytes}; }
 
@@ -21,7 +21,7 @@ SessionId on_channel(const SessionId& base, const net::Channel& channel) {
                    crypto::RandomOracle(base, {"channel", '*', 0}).absorb(binding).digest());
 }
 
-SessionId bind(const SessionId& base, std::string_view phase, char direction,
+SessionId bind(const SessionId& base, crypto::Phase phase, char direction,
                const net::Handshake& handshake) {
   return as_session_id(crypto::RandomOracle(base, {phase, direction, 0})
                            .absorb_object(static_cast<std::uint64_t>(handshake.hello_a.size()))
@@ -76,7 +76,7 @@ Session::Session(Party me, const SessionIds& ids, const Delta& global_key, net::
       parts_seed_(rng_.block()), log_(log), transcripts_(ids.connection, me),
       revocations_(std::move(revocations)) {}
 
-Session::Session(const Session& whole, std::string_view kind, std::uint64_t number,
+Session::Session(const Session& whole, crypto::Phase kind, std::uint64_t number,
                  net::Channel& channel, net::PhaseLog& log)
     : Session(whole.me_,
               {whole.ids_.session,
@@ -84,7 +84,7 @@ Session::Session(const Session& whole, std::string_view kind, std::uint64_t numb
               whole.global_key_, channel,
               crypto::Rng(Seed{crypto::RandomOracle(
                                    whole.id(), {"randomness of a part", letter(whole.me_), number})
-                                   .absorb(std::as_bytes(std::span(kind)))
+                                   .absorb(std::as_bytes(std::span(kind.text())))
                                    .absorb_object(whole.parts_seed_)
                                    .block()}),
               log, whole.revocations_) {}

@@ -18,6 +18,7 @@
 #include "base/revocation.h"
 #include "base/session_id.h"
 #include "checks/mac_transcript.h"
+#include "crypto/phases.h"
 #include "crypto/rng.h"
 #include "net/channel.h"
 #include "net/handshake.h"
@@ -56,7 +57,7 @@ class Session {
   // A part of `whole`, for one unit of its work on `channel`: it has its own id, randomness,
   // counter and MAC transcripts, derived from those of `whole`, `kind` and `number`. Parts of
   // different numbers may be used on different threads.
-  Session(const Session& whole, std::string_view kind, std::uint64_t number, net::Channel& channel,
+  Session(const Session& whole, crypto::Phase kind, std::uint64_t number, net::Channel& channel,
           net::PhaseLog& log);
   ~Session();
   Session(const Session&) = delete;

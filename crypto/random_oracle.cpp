@@ -17,11 +17,11 @@ struct RandomOracle::State {
 RandomOracle::RandomOracle(const SessionId& session, const Domain& domain)
     : state_(std::make_unique<State>()) {
   note_use({UseKind::Oracle, bytes_of(session.bytes), static_cast<std::uint64_t>(domain.direction),
-            domain.counter, 1, domain.phase});
+            domain.counter, 1, domain.phase.text()});
   static constexpr std::string_view kTag = "TinyOT RO v1";
   absorb(std::as_bytes(std::span(kTag)));
-  absorb_object(static_cast<std::uint64_t>(domain.phase.size()));
-  absorb(std::as_bytes(std::span(domain.phase)));
+  absorb_object(static_cast<std::uint64_t>(domain.phase.text().size()));
+  absorb(std::as_bytes(std::span(domain.phase.text())));
   absorb_object(session.bytes);
   absorb_object(domain.direction);
   absorb_object(domain.counter);

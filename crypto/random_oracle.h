@@ -8,17 +8,17 @@
 
 #include <memory>
 #include <span>
-#include <string_view>
 
 #include "base/block.h"
 #include "base/session_id.h"
 #include "crypto/digest.h"
+#include "crypto/phases.h"
 
 namespace tinyot::crypto {
 
 // The domain of a query. `direction` is a party ('A', 'B') or both ('*').
 struct Domain {
-  std::string_view phase;
+  Phase phase;
   char direction;
   std::uint64_t counter;
 };

@@ -22,23 +22,10 @@
 #include "base/block.h"
 #include "base/session_id.h"
 #include "crypto/aes.h"
+#include "crypto/hash_uses.h"
 #include "crypto/random_oracle.h"
 
 namespace tinyot::crypto {
-
-// What a hash value is used for. Each use has its own tweak space.
-enum class HashUse : std::uint64_t {
-  LeakyAnd = 1,
-  LeakyOtBit = 2,       // mask of the bit of X
-  LeakyOtMac = 3,       // mask of the MAC in X
-  LeakyOtT = 4,         // mask of T in X
-  LeakyOtTransfer = 5,  // mask of I
-  BaseOt = 6,
-  MacTranscript = 7,
-  LeakyTriple = 8,
-  LeakyTripleCheck = 9,
-  OtExtension = 10,
-};
 
 class TweakHash {
  public:

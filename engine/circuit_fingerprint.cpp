@@ -11,11 +11,11 @@ namespace {
 using circuit::CircuitFingerprint;
 
 // The version is stepped when the encoding changes.
-constexpr std::string_view kWhole = "circuit v1", kInterface = "circuit interface v1";
+constexpr crypto::Phase kWhole = "circuit v1", kInterface = "circuit interface v1";
 
 class HashSink final : public circuit::ByteSink {
  public:
-  explicit HashSink(std::string_view phase) : oracle_({}, {phase, '*', 0}) {}
+  explicit HashSink(crypto::Phase phase) : oracle_({}, {phase, '*', 0}) {}
   void add(std::span<const std::byte> bytes) override { oracle_.absorb(bytes); }
   CircuitFingerprint fingerprint() { return {oracle_.digest().bytes}; }
 

@@ -6,7 +6,7 @@
 namespace tinyot::engine {
 namespace {
 
-constexpr net::MessageTag kSpace{0x300C, "store.space"};
+constexpr net::MessageTag kSpace = net::message_tag("store.space");
 
 // What LMDB adds, as measured: a record ends with its page, an eighth of a percent to 3 % of the
 // material; small units have few objects in each record; a store keeps free pages for commits.

@@ -9,7 +9,7 @@ namespace tinyot {
 namespace engine {
 namespace {
 
-constexpr net::MessageTag kRunBegin{0x2201, "run.begin"};
+constexpr net::MessageTag kRunBegin = net::message_tag("run.begin");
 // So many shared values are compared one by one, so that a difference is named.
 constexpr std::size_t kNamedMax = 16;
 

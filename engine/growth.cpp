@@ -8,8 +8,8 @@
 namespace tinyot::engine {
 namespace {
 
-constexpr net::MessageTag kLastJob{0x300A, "store.last_job"};
-constexpr net::MessageTag kNextJob{0x300B, "store.next_job"};
+constexpr net::MessageTag kLastJob = net::message_tag("store.last_job");
+constexpr net::MessageTag kNextJob = net::message_tag("store.next_job");
 
 // Inputs that are made in one unit, however few its ANDs are.
 constexpr std::uint64_t kInputsOfOneUnit = std::uint64_t{1} << 18;
@@ -122,7 +122,7 @@ bool settle_last_job(checks::Session& session, storage::Store& store, const JobP
   const Terms mine = terms_of(plan, manifest.units_before);
   net::send_object(session.channel(), kLastJob, LastJob{is_open, mine});
   const auto peers = net::recv_object<LastJob>(session.channel(), kLastJob);
-  if (peers.is_open > 1) throw PeerCheated("store standing");
+  if (peers.is_open > 1) throw PeerCheated("store status");
   if (is_open && peers.is_open == 1) {
     check_same(mine, peers.terms);
     return true;

@@ -30,7 +30,7 @@ MaterialCounts left_at_both(const storage::Store& store, const StoreStatuses& st
 // be finished: it is incomplete at both parties, with the same units. If only one of the two has
 // recorded it, because one was interrupted before it could, the job is forgotten; it has no units
 // then. Wire: 1 message each way. Fails: Disagreement if the parties' last jobs differ;
-// PeerCheated("store standing").
+// PeerCheated("store status").
 bool settle_last_job(checks::Session& session, storage::Store& store, const JobPlan& plan);
 
 // Role: both, symmetric; after settle_last_job() has returned false. Records the next job. Wire: 1

@@ -53,7 +53,7 @@ StoreCheck verify_store(const std::filesystem::path& directory, const std::optio
       directory,
       {.purpose = peer ? storage::Purpose::Use : storage::Purpose::Inspect, .store_key = key});
   if (store.manifest().state == StoreState::Revoked)
-    throw StoreError("the session is revoked: " + store.manifest().revoked_reason + "; " +
+    throw StoreError("the session is revoked: " + store.manifest().revocation_reason + "; " +
                      (store.keys_are_gone()
                           ? "its keys are overwritten, so there is nothing to verify"
                           : "not all of its keys are overwritten yet: retire the store to complete "

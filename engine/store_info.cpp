@@ -42,7 +42,7 @@ StoreInfo info_of(const storage::Store& store) {
                  .party = manifest.me,
                  .peer = manifest.peer,
                  .state = manifest.state,
-                 .revoked_because = manifest.revoked_reason,
+                 .revocation_reason = manifest.revocation_reason,
                  .keys_are_gone = inventory.keys_are_gone,
                  .protection = inventory.protection,
                  .security = security_reached(manifest, inventory.attempts),

@@ -1,33 +1,88 @@
 #include "engine/synchronise.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "base/error.h"
+#include "material/counts.h"
 
 namespace tinyot::engine {
 namespace {
 
-constexpr net::MessageTag kStatus{0x3001, "store.standing"};
-constexpr net::MessageTag kUnlocked{0x3002, "store.unlocked"};
-constexpr net::MessageTag kGrant{0x3004, "store.allotment"};
-constexpr net::MessageTag kTaken{0x3005, "store.taken"};
-constexpr net::MessageTag kPlan{0x3006, "store.plan"};
+constexpr net::MessageTag kStatus = net::message_tag("store.status");
+constexpr net::MessageTag kUnlocked = net::message_tag("store.unlocked");
+constexpr net::MessageTag kGrant = net::message_tag("store.grant");
+constexpr net::MessageTag kTaken = net::message_tag("store.taken");
+constexpr net::MessageTag kPlan = net::message_tag("store.plan");
 
-constexpr net::MessageTag kHalfCount{0x3007, "store.half_count"};
-constexpr net::MessageTag kHalves{0x3008, "store.halves"};
-constexpr net::MessageTag kComplete{0x3009, "store.complete"};
+constexpr net::MessageTag kHalfCount = net::message_tag("store.half_count");
+constexpr net::MessageTag kHalves = net::message_tag("store.halves");
+constexpr net::MessageTag kComplete = net::message_tag("store.complete");
 
 constexpr std::size_t kHalvesAMessage = std::size_t{1} << 12;
+
+// A message of some words, followed by a list of each of some counts.
+template <std::size_t kWords, std::size_t kLists>
+struct CountsMessage {
+  static constexpr std::size_t kWordBytes = kWords * sizeof(std::uint64_t),
+                               kBytesMax = kWordBytes + kLists * material::kListBytesMax;
+  std::array<std::uint64_t, kWords> words;
+  std::array<MaterialCounts, kLists> counts;
+};
+
+template <class Message>
+void send_counts(net::Channel& channel, const net::MessageTag& tag, const Message& message) {
+  std::vector<std::byte> bytes(Message::kWordBytes);
+  if constexpr (Message::kWordBytes > 0)
+    std::memcpy(bytes.data(), message.words.data(), Message::kWordBytes);
+  for (const MaterialCounts& counts : message.counts) material::append_list(bytes, counts);
+  channel.send(tag, bytes);
+}
+
+// Fails: PeerCheated(`check`) for bytes that no honest party sends.
+template <class Message>
+Message receive_counts(net::Channel& channel, const net::MessageTag& tag,
+                       const std::string& check) {
+  const std::vector<std::byte> bytes = channel.recv_variable(tag, Message::kBytesMax);
+  if (bytes.size() < Message::kWordBytes) throw PeerCheated(check + ": truncated message");
+  std::span<const std::byte> rest(bytes);
+  Message message;
+  for (std::uint64_t& word : message.words) {
+    std::memcpy(&word, rest.data(), sizeof word);
+    rest = rest.subspan(sizeof word);
+  }
+  for (MaterialCounts& counts : message.counts)
+    counts = material::take_list(
+        rest, [&](const std::string& flaw) { throw PeerCheated(check + ": " + flaw); });
+  if (!rest.empty()) throw PeerCheated(check + ": bytes after the last list");
+  return message;
+}
+
+// units made, units unlocked; position, confirmed
+using StatusMessage = CountsMessage<2, 2>;
+// what is unlocked
+using UnlockedMessage = CountsMessage<0, 1>;
+// number of the planned reservation or 0; start, end
+using GrantMessage = CountsMessage<1, 2>;
+// number, 1 if the reservation exists or 0; start, end
+using PlanMessage = CountsMessage<2, 2>;
+
+void send_status(net::Channel& channel, const StoreStatus& status) {
+  send_counts(channel, kStatus,
+              StatusMessage{{status.units_made, status.units_unlocked},
+                            {status.position, status.confirmed}});
+}
+
+StoreStatus receive_status(net::Channel& channel) {
+  const auto message = receive_counts<StatusMessage>(channel, kStatus, "store status");
+  return {message.words[0], message.words[1], message.counts[0], message.counts[1]};
+}
 
 // A's grant, as sent to B.
 struct Offer {
   storage::Range range;
   std::uint64_t plan;
-};
-struct Plan {
-  std::uint64_t id;
-  std::uint64_t exists;
-  storage::Range range;
 };
 
 std::string counts_text(MaterialKind kind, std::uint64_t position, std::uint64_t confirmed) {
@@ -37,7 +92,7 @@ std::string counts_text(MaterialKind kind, std::uint64_t position, std::uint64_t
 
 // A store that was rolled back would serve material again.
 void check_neither_is_older(const StoreStatus& mine, const StoreStatus& peers) {
-  if (peers.units_unlocked > peers.units_made) throw PeerCheated("store standing");
+  if (peers.units_unlocked > peers.units_made) throw PeerCheated("store status");
   for (const MaterialKind kind : kAllMaterialKinds) {
     if (mine.position[kind] < peers.confirmed[kind])
       throw StoreError(
@@ -92,8 +147,9 @@ std::uint64_t objects_made(const storage::Store& store) {
 void unlock_with_peer(checks::Session& session, storage::Store& store, std::uint64_t first_unit,
                       std::uint64_t end_unit) {
   const storage::Halves mine = store.halves(first_unit, end_unit);
-  net::send_object(session.channel(), kUnlocked, mine.unlocked);
-  storage::Halves peers{net::recv_object<MaterialCounts>(session.channel(), kUnlocked), {}};
+  send_counts(session.channel(), kUnlocked, UnlockedMessage{{}, {mine.unlocked}});
+  storage::Halves peers{
+      receive_counts<UnlockedMessage>(session.channel(), kUnlocked, "store status").counts[0], {}};
   exchange_halves(session.channel(), mine.of, objects_made(store),
                   [&](const storage::Half& half) { peers.of.push_back(half); });
   store.unlock(first_unit, end_unit, peers);
@@ -117,14 +173,14 @@ void check_offer(const Offer& offer, const MaterialCounts& needed, bool is_plan,
   const bool is_preferred = counts == preferred;
   for (const MaterialKind kind : kAllMaterialKinds) {
     const std::uint64_t start = offer.range.start[kind], end = offer.range.end[kind];
-    if (start > end) throw PeerCheated("store allotment");
+    if (start > end) throw PeerCheated("store grant");
     if (!is_preferred && end - start != needed[kind])
       throw Disagreement("the peer grants " + std::to_string(end - start) + " " +
                          std::string(name_of(kind)) + ", but this party needs " +
                          std::to_string(needed[kind]) +
                          ": other runs use the stores at the same time, try again");
   }
-  if ((offer.plan != 0) != is_plan) throw PeerCheated("store allotment");
+  if ((offer.plan != 0) != is_plan) throw PeerCheated("store grant");
 }
 
 }  // namespace
@@ -155,8 +211,8 @@ StoreStatuses synchronise(checks::Session& session, storage::Store& store, Synch
   store.refresh();
   StoreStatus mine = status_of(store);
   mine.confirmed = before.confirmed;
-  net::send_object(session.channel(), kStatus, mine);
-  const auto peers = net::recv_object<StoreStatus>(session.channel(), kStatus);
+  send_status(session.channel(), mine);
+  const StoreStatus peers = receive_status(session.channel());
   store.refresh();
   StoreStatus now = status_of(store);
   now.confirmed = before.confirmed;
@@ -172,7 +228,7 @@ StoreStatuses synchronise(checks::Session& session, storage::Store& store, Synch
 void confirm_completion(checks::Session& session, storage::Store& store) {
   net::send_object(session.channel(), kComplete, std::uint64_t{1});
   if (net::recv_object<std::uint64_t>(session.channel(), kComplete) != 1)
-    throw PeerCheated("store standing");
+    throw PeerCheated("store status");
   store.update_manifest([](storage::Manifest& manifest) { manifest.peer_complete = true; });
 }
 
@@ -193,11 +249,13 @@ storage::Grant grant_with_peer(checks::Session& session, storage::Store& store,
         return grant(needed);
       }
     }();
-    net::send_object(channel, kGrant, Offer{granted.range, granted.plan});
-    if (net::recv_object<std::uint64_t>(channel, kTaken) != 1) throw PeerCheated("store allotment");
+    send_counts(channel, kGrant,
+                GrantMessage{{granted.plan}, {granted.range.start, granted.range.end}});
+    if (net::recv_object<std::uint64_t>(channel, kTaken) != 1) throw PeerCheated("store grant");
     return granted;
   }
-  const auto offer = net::recv_object<Offer>(channel, kGrant);
+  const auto message = receive_counts<GrantMessage>(channel, kGrant, "store grant");
+  const Offer offer{{message.counts[0], message.counts[1]}, message.words[0]};
   check_offer(offer, needed, is_plan, preferred.value_or(needed));
   check_not_far_ahead(store.position(), offer.range.start);
   const storage::Grant granted = store.take({offer.range, offer.plan, {}}, peers.position);
@@ -242,22 +300,24 @@ storage::Reservation claim_with_peer(checks::Session& session, storage::Store& s
                                      std::uint64_t plan, const MaterialCounts& needed) {
   const std::vector<storage::PlannedReservation>& planned = store.marks().planned;
   const auto found = std::ranges::find(planned, plan, &storage::PlannedReservation::id);
-  const Plan mine{plan, found != planned.end() ? 1u : 0u,
-                  found != planned.end() ? found->range : storage::Range{}};
-  net::send_object(session.channel(), kPlan, mine);
-  const auto peers = net::recv_object<Plan>(session.channel(), kPlan);
-  if (peers.id != plan)
+  const bool exists = found != planned.end();
+  const storage::Range range = exists ? found->range : storage::Range{};
+  send_counts(session.channel(), kPlan,
+              PlanMessage{{plan, exists ? 1u : 0u}, {range.start, range.end}});
+  const auto peers = receive_counts<PlanMessage>(session.channel(), kPlan, "store grant");
+  if (peers.words[0] != plan)
     throw Disagreement("this party runs reservation " + std::to_string(plan) + ", the peer " +
-                       std::to_string(peers.id));
-  if (mine.exists == 0) return store.claim(plan);  // fails: there is no such plan
+                       std::to_string(peers.words[0]));
+  if (!exists) return store.claim(plan);  // fails: there is no such plan
   for (const MaterialKind kind : kAllMaterialKinds)
-    if (mine.range.end[kind] - mine.range.start[kind] < needed[kind])
+    if (range.end[kind] - range.start[kind] < needed[kind])
       throw OutOfMaterial("reservation " + std::to_string(plan) + " has " +
-                          std::to_string(mine.range.end[kind] - mine.range.start[kind]) + " " +
+                          std::to_string(range.end[kind] - range.start[kind]) + " " +
                           std::string(name_of(kind)) + ", but the run needs " +
                           std::to_string(needed[kind]) + "; the reservation is kept");
   storage::Reservation reservation = store.claim(plan);
-  if (peers.exists != 1 || !(peers.range == mine.range))
+  const storage::Range of_peer{peers.counts[0], peers.counts[1]};
+  if (peers.words[1] != 1 || !(of_peer == range))
     throw Disagreement("the peer's store no longer holds reservation " + std::to_string(plan) +
                        "; it is discarded here too");
   return reservation;
@@ -337,8 +397,8 @@ class Comparer {
 PeersHalves compare_halves(checks::Session& session, const storage::Store& store,
                            std::span<const storage::BatchEntry> mine) {
   const StoreStatus status = status_of(store);
-  net::send_object(session.channel(), kStatus, status);
-  const auto peers = net::recv_object<StoreStatus>(session.channel(), kStatus);
+  send_status(session.channel(), status);
+  const StoreStatus peers = receive_status(session.channel());
   check_neither_is_older(status, peers);
   std::vector<storage::Half> halves;
   for (const storage::BatchEntry& entry : mine) halves.push_back(storage::half_of(entry));

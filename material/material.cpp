@@ -19,7 +19,7 @@ struct Kind {
 };
 
 // In the order of MaterialKind.
-constexpr std::array<Kind, kMaterialKinds> kKinds = {{
+constexpr auto kKinds = std::to_array<Kind>({
     {MaterialKind::AuthBitsA, "auth_bits_a", {{{.mine = 1}, {.peers = 1}}}},
     {MaterialKind::AuthBitsB, "auth_bits_b", {{{.peers = 1}, {.mine = 1}}}},
     {MaterialKind::AuthAndsA, "auth_ands_a", {{{.mine = 3}, {.peers = 3}}}},
@@ -27,7 +27,7 @@ constexpr std::array<Kind, kMaterialKinds> kKinds = {{
     {MaterialKind::AuthOtsAB, "auth_ots_ab", {{{.mine = 2, .peers = 2}, {.mine = 2, .peers = 2}}}},
     {MaterialKind::AuthOtsBA, "auth_ots_ba", {{{.mine = 2, .peers = 2}, {.mine = 2, .peers = 2}}}},
     {MaterialKind::Triples, "triples", {{{.shares = 3}, {.shares = 3}}}},
-}};
+});
 static_assert(std::ranges::equal(kKinds, kAllMaterialKinds, {}, &Kind::kind));
 
 const Kind& entry_of(MaterialKind kind) {

@@ -9,7 +9,7 @@
 namespace tinyot::net {
 namespace {
 
-constexpr MessageTag kAbort{0xFFFFFFFF, "abort"};
+constexpr MessageTag kAbort = message_tag("abort");
 
 using Header = FrameHeader;
 

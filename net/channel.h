@@ -15,14 +15,9 @@
 
 #include "base/auth_bits.h"
 #include "net/byte_stream.h"
+#include "net/message_tags.h"
 
 namespace tinyot::net {
-
-// Tags are unique over all protocols; the high byte names the protocol. The name appears in errors.
-struct MessageTag {
-  std::uint32_t id;
-  std::string_view name;
-};
 
 struct ChannelCounters {
   std::uint64_t bytes_sent = 0;  // headers included

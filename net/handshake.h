@@ -17,8 +17,8 @@ namespace tinyot::net {
 inline constexpr std::uint32_t kWireVersion = 8;
 
 // The first message of a session's first connection, and the first of each further connection.
-inline constexpr MessageTag kHello{0x0001, "handshake.hello"};
-inline constexpr MessageTag kJoin{0x0003, "session.join"};
+inline constexpr MessageTag kHello = message_tag("handshake.hello");
+inline constexpr MessageTag kJoin = message_tag("session.join");
 inline constexpr std::size_t kJoinBytes = 32;
 
 // Classifies the first bytes of a connection, as early as possible: one of the two messages above,

@@ -5,7 +5,7 @@
 namespace tinyot::net {
 namespace {
 
-constexpr MessageTag kLatency{0x0004, "session.latency"};
+constexpr MessageTag kLatency = message_tag("session.latency");
 using Clock = std::chrono::steady_clock;
 
 std::uint64_t exchange(Channel& channel, std::uint64_t mine) {

@@ -7,7 +7,7 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kE{0x1202, "global_key.e"};
+constexpr net::MessageTag kE = net::message_tag("global_key.e");
 
 crypto::Digest digest_of(checks::Session& session, Party owner, std::uint64_t counter,
                          std::span<const Block> string) {

@@ -10,8 +10,8 @@
 namespace tinyot::online {
 namespace {
 
-constexpr net::MessageTag kFirst{0x2001, "and.fgdh"};
-constexpr net::MessageTag kSecond{0x2002, "and.e"};
+constexpr net::MessageTag kFirst = net::message_tag("and.fgdh");
+constexpr net::MessageTag kSecond = net::message_tag("and.e");
 // Entries whose MACs and keys are computed at a time.
 constexpr std::size_t kPairStep = 256;
 

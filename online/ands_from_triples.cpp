@@ -9,7 +9,7 @@
 namespace tinyot::online {
 namespace {
 
-constexpr net::MessageTag kMasked{0x2003, "and.de"};
+constexpr net::MessageTag kMasked = net::message_tag("and.de");
 // Entries whose blocks are computed at a time.
 constexpr std::size_t kTripleStep = 256;
 

@@ -7,7 +7,7 @@
 namespace tinyot::online {
 namespace {
 
-constexpr net::MessageTag kInputs{0x2101, "input.masked"};
+constexpr net::MessageTag kInputs = net::message_tag("input.masked");
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 namespace tinyot::online {
 namespace {
 
-constexpr net::MessageTag kOutputs{0x2102, "output.shares"};
+constexpr net::MessageTag kOutputs = net::message_tag("output.shares");
 
 // Sends `bits` and returns the `count` bits that the peer sends.
 BitVector exchange(checks::Session& session, const BitVector& bits, std::size_t count) {

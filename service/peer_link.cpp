@@ -7,8 +7,8 @@
 namespace tinyot::service {
 namespace {
 
-constexpr net::MessageTag kParameters{0x4001, "daemon.parameters"};
-constexpr net::MessageTag kMessage{0x4002, "daemon.message"};
+constexpr net::MessageTag kParameters = net::message_tag("daemon.parameters");
+constexpr net::MessageTag kMessage = net::message_tag("daemon.message");
 constexpr auto kSilenceMax = std::chrono::seconds(5), kHandshakeTime = std::chrono::seconds(10),
                kLastWords = std::chrono::seconds(1);
 

@@ -146,7 +146,7 @@ std::vector<SessionStock> Sessions::stock() {
       const storage::Manifest& manifest = open->store.manifest();
       const bool is_revoked = manifest.state == StoreState::Revoked;
       if (is_revoked || open->store.revocation()->is_set()) {
-        end_revoked(number, is_revoked ? manifest.revoked_reason : "a check has failed");
+        end_revoked(number, is_revoked ? manifest.revocation_reason : "a check has failed");
         continue;
       }
       sessions.push_back(open->stock(number));

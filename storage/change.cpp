@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "material/counts.h"
 #include "storage/database.h"
 #include "storage/record.h"
 #include "storage/tagged.h"
@@ -119,8 +120,9 @@ void Change::put_attempt(std::uint64_t number, const Attempt& attempt) {
 }
 
 void Change::put_unit(std::uint64_t unit, const MaterialCounts& made) {
-  put_tagged(transaction_, database_.units_table_, database_.keys(), index_key(unit),
-             std::as_bytes(std::span(made.of)));
+  std::vector<std::byte> list;
+  material::append_list(list, made);
+  put_tagged(transaction_, database_.units_table_, database_.keys(), index_key(unit), list);
 }
 
 void Change::drop_units_from(std::uint64_t unit) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "material/counts.h"
 #include "storage/page_check.h"
 #include "storage/record.h"
 #include "storage/tagged.h"
@@ -57,7 +58,7 @@ View::View(const Database& database, Transaction& transaction)
 
 void View::check_not_revoked() const {
   if (manifest_.state == StoreState::Revoked)
-    throw StoreError("the session is revoked: " + manifest_.revoked_reason +
+    throw StoreError("the session is revoked: " + manifest_.revocation_reason +
                      "; start a new session in a new store");
   // Another user in this process has announced it, and is about to write it.
   if (database_.revocation()->is_set())
@@ -134,13 +135,14 @@ std::optional<BatchEntry> View::reference_entry(MaterialKind kind) const {
 }
 
 MaterialCounts View::made_by(std::uint64_t units) const {
-  MaterialCounts counts;
-  if (units == 0) return counts;
+  if (units == 0) return {};
   const IndexKey key = index_key(units - 1);
-  const auto value = get_tagged(transaction_, database_.units_table_, database_.keys(), key);
-  if (!value || value->size() != sizeof counts.of)
-    throw_corrupt(database_.files_, "unit " + std::to_string(units));
-  std::memcpy(counts.of.data(), value->data(), value->size());
+  const std::string name = "unit " + std::to_string(units);
+  auto list = get_tagged(transaction_, database_.units_table_, database_.keys(), key);
+  if (!list) throw_corrupt(database_.files_, name);
+  const MaterialCounts counts = material::take_list(
+      *list, [&](const std::string& flaw) { throw_corrupt(database_.files_, name + ": " + flaw); });
+  if (!list->empty()) throw_corrupt(database_.files_, name);
   return counts;
 }
 

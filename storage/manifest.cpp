@@ -17,7 +17,7 @@ std::string_view name_of(StoreState state) {
     case StoreState::Complete:
       return "complete";
     case StoreState::Revoked:
-      return "dead";
+      return "revoked";
   }
   ENSURE(!"a known state of a session");
   return {};
@@ -62,10 +62,10 @@ const char* invalid_field_in(const Manifest& manifest) {
   if (manifest.shards < 1 || manifest.shards > kShardsMax || manifest.shard < 1 ||
       manifest.shard > manifest.shards)
     return "shard";
-  if ((manifest.state == StoreState::Revoked) == manifest.revoked_reason.empty())
-    return "revoked reason";
-  if (manifest.revoked_reason.size() > kTextMax || !is_printable(manifest.revoked_reason))
-    return "revoked reason";
+  if ((manifest.state == StoreState::Revoked) == manifest.revocation_reason.empty())
+    return "revocation reason";
+  if (manifest.revocation_reason.size() > kTextMax || !is_printable(manifest.revocation_reason))
+    return "revocation reason";
   if (manifest.units_made > kCountMax) return "units made";
   if (manifest.ands_requested > kCountMax) return "ANDs requested";
   if (manifest.units_requested > kCountMax) return "units requested";
@@ -119,23 +119,15 @@ Party party_from(stored::PartyName party) {
   }
 }
 
-// Earlier versions could make triples in other ways, which these two fields name.
-void reject_withdrawn_triples(const stored::ManifestRecord& record) {
-  const std::string& check = record.check();
-  const std::uint32_t bits = record.string_bits();
-  if (check == "deferred")
-    throw StoreError(
-        "this session was made with the deferred check of its triples, which was withdrawn because "
-        "a cheating peer could close the connection undetected whenever its attack on them was "
-        "going to fail; "
-        "start a new session");
-  if (bits == 64)
-    throw StoreError(
-        "this session was made with short strings in its triples, which were withdrawn because a "
-        "cheating peer could search a digest for half of this party's global key; start a new "
-        "session");
-  if (!check.empty() && check != "each") throw_corrupt_manifest("check");
-  if (bits != 0 && bits != kKappa) throw_corrupt_manifest("string bits");
+// The number is the first thing that is read: a store of another format means other things by its
+// other fields.
+void check_format(std::uint32_t format) {
+  if (format == kStoreFormat) return;
+  if (format == 0) throw_corrupt_manifest("format version");
+  throw StoreError("this store has format " + std::to_string(format) +
+                   "; this version reads format " + std::to_string(kStoreFormat) + ": " +
+                   (format < kStoreFormat ? "preprocess into a new store"
+                                          : "use the version that made the store"));
 }
 
 }  // namespace
@@ -159,7 +151,7 @@ std::string serialize_manifest(const Manifest& manifest) {
   record.set_shard(manifest.shard);
   record.set_shards(manifest.shards);
   record.set_state(stored_state(manifest.state));
-  record.set_revoked_reason(manifest.revoked_reason);
+  record.set_revocation_reason(manifest.revocation_reason);
   record.set_units_made(manifest.units_made);
   record.set_ands_requested(manifest.ands_requested);
   record.set_units_requested(manifest.units_requested);
@@ -177,16 +169,7 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
       !record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     throw_corrupt_manifest("not a manifest");
-  if (record.format_version() > kStoreFormat)
-    throw StoreError("this store was made by a newer version (format " +
-                     std::to_string(record.format_version()) + ", this program reads up to " +
-                     std::to_string(kStoreFormat) + "); use the version that made it");
-  reject_withdrawn_triples(record);
-  if (record.format_version() == 2)
-    throw StoreError(
-        "this store was made by an earlier version (format 2), which did not count broken units; "
-        "start a new session in a new store");
-  if (record.format_version() != kStoreFormat) throw_corrupt_manifest("format version");
+  check_format(record.format_version());
   Manifest manifest;
   manifest.format_version = record.format_version();
   if (record.session_id().size() != manifest.session_id.size())
@@ -205,7 +188,7 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   manifest.shard = record.shard();
   manifest.shards = record.shards();
   manifest.state = state_from(record.state());
-  manifest.revoked_reason = record.revoked_reason();
+  manifest.revocation_reason = record.revocation_reason();
   manifest.units_made = record.units_made();
   manifest.ands_requested = record.ands_requested();
   manifest.units_requested = record.units_requested();

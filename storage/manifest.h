@@ -22,7 +22,7 @@ namespace tinyot::storage {
 inline constexpr std::uint32_t kShardsMax = 1 << 16;  // of a session
 
 // The store format that this program writes and reads.
-inline constexpr std::uint32_t kStoreFormat = 3;
+inline constexpr std::uint32_t kStoreFormat = 4;
 
 struct Manifest {
   std::uint32_t format_version = kStoreFormat;
@@ -39,7 +39,7 @@ struct Manifest {
   std::uint64_t unit = 0;               // ANDs permuted together, likewise
   std::uint32_t shard = 1, shards = 1;  // this store's part of the session, and the number of parts
   StoreState state = StoreState::Open;
-  std::string revoked_reason;  // set if and only if the session is revoked
+  std::string revocation_reason;  // set if and only if the session is revoked
   std::uint64_t units_made = 0;
   std::uint64_t ands_requested = 0;   // of the whole session, in all jobs
   std::uint64_t units_requested = 0;  // of this store, likewise; 0 while unknown
@@ -57,8 +57,8 @@ struct Manifest {
 // Fails: StoreError naming the invalid field.
 std::string serialize_manifest(const Manifest& manifest);
 
-// Fails: StoreError that names both versions for a newer format, the reason for triples of a
-// withdrawn kind, and the field for an invalid value.
+// Fails: StoreError that names both formats and what to do for a store of another format, and the
+// field for an invalid value.
 Manifest parse_manifest(std::span<const std::byte> bytes);
 
 // Converts a text for the manifest: printable ASCII, cut to kTextMax characters, never empty.

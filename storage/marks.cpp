@@ -5,30 +5,32 @@
 
 #include "base/error.h"
 #include "marks.pb.h"
+#include "material/counts.h"
 
 namespace tinyot::storage {
 namespace {
 
-constexpr std::uint64_t kPositionMax = std::uint64_t{1} << 56;
-
-using StoredCounts = google::protobuf::RepeatedField<std::uint64_t>;
+using StoredList = google::protobuf::RepeatedPtrField<stored::KindCountRecord>;
 
 [[noreturn]] void throw_corrupt_marks(const std::string& field) {
   throw StoreError("the marks of the store are corrupt (" + field +
                    "); start a new session in a new store");
 }
 
-void put_counts(const MaterialCounts& counts, StoredCounts& stored) {
-  stored.Assign(counts.of.begin(), counts.of.end());
+void put_counts(const MaterialCounts& counts, StoredList& stored) {
+  for (const material::KindCount& entry : material::list_of(counts)) {
+    stored::KindCountRecord& record = *stored.Add();
+    record.set_kind(entry.kind);
+    record.set_count(entry.count);
+  }
 }
 
-MaterialCounts counts_from(const StoredCounts& stored, const char* field) {
-  MaterialCounts counts;
-  if (static_cast<std::size_t>(stored.size()) != counts.of.size()) throw_corrupt_marks(field);
-  std::ranges::copy(stored, counts.of.begin());
-  if (std::ranges::any_of(counts.of, [](std::uint64_t count) { return count > kPositionMax; }))
-    throw_corrupt_marks(field);
-  return counts;
+MaterialCounts counts_from(const StoredList& stored, const std::string& field) {
+  std::vector<material::KindCount> list;
+  for (const stored::KindCountRecord& record : stored)
+    list.push_back({record.kind(), record.count()});
+  return material::parse_list(
+      list, [&](const std::string& flaw) { throw_corrupt_marks(field + ": " + flaw); });
 }
 
 MaterialKind kind_from(std::uint32_t number) {
@@ -43,7 +45,8 @@ void check(const Marks& marks) {
   if (marks.gaps.size() > Marks::kGapsMax) throw_corrupt_marks("gaps");
   if (marks.planned.size() > Marks::kPlannedMax) throw_corrupt_marks("planned reservations");
   if (marks.slots_to_erase.size() > Marks::kSlotsToEraseMax) throw_corrupt_marks("slots to erase");
-  if (marks.next_slot < 1 || marks.next_slot > kPositionMax || marks.next_reservation < 1)
+  if (marks.next_slot < 1 || marks.next_slot > material::kKindCountMax ||
+      marks.next_reservation < 1)
     throw_corrupt_marks("counters");
   for (const Gap& gap : marks.gaps)
     if (gap.first >= gap.end || gap.end > marks.position[gap.kind]) throw_corrupt_marks("gaps");

@@ -38,7 +38,7 @@ void set_aside(Store& shard) {
 // Whether an interrupted merge into `out` has already revoked this shard.
 bool is_merged(const Store& shard, const fs::path& out) {
   return shard.manifest().state == StoreState::Revoked &&
-         shard.manifest().revoked_reason == reason_for(out);
+         shard.manifest().revocation_reason == reason_for(out);
 }
 
 // The reason is written before the keys are erased, unlike in Store::revoke: an interrupted merge
@@ -46,7 +46,7 @@ bool is_merged(const Store& shard, const fs::path& out) {
 void retire_into(Store& shard, const fs::path& out) {
   shard.change("mark the shard as merged", 0, [&](Change& change) {
     change.manifest().state = StoreState::Revoked;
-    change.manifest().revoked_reason = reason_for(out);
+    change.manifest().revocation_reason = reason_for(out);
   });
   shard.revoke(reason_for(out));
 }
@@ -58,7 +58,7 @@ void check_shard(const Store& shard, const Store& first) {
   };
   const Manifest& manifest = shard.manifest();
   if (manifest.state == StoreState::Revoked)
-    refuse("its session is revoked: " + manifest.revoked_reason);
+    refuse("its session is revoked: " + manifest.revocation_reason);
   if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me)
     refuse("it belongs to another session or party");
   if (manifest.state != StoreState::Complete || shard.marks().unlocked != shard.marks().made)
@@ -99,7 +99,7 @@ std::optional<Store> open_if_complete(const fs::path& making, std::span<const St
 class Copier {
  public:
   // `advanced` is called whenever `merged` has changed.
-  Copier(Store& out, MergedStore& merged, std::function<void()> advanced)
+  Copier(Store& out, Merged& merged, std::function<void()> advanced)
       : out_(out), merged_(merged), advanced_(std::move(advanced)) {}
 
   void copy(const Store& shard) {
@@ -158,7 +158,7 @@ class Copier {
   }
 
   Store& out_;
-  MergedStore& merged_;
+  Merged& merged_;
   std::function<void()> advanced_;
 };
 
@@ -190,15 +190,15 @@ bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs,
 
 }  // namespace
 
-MergedStore merge_shards(const fs::path& out, std::span<const fs::path> dirs,
-                         const std::optional<StoreKey>& store_key,
-                         const std::function<void(std::uint64_t, std::uint64_t)>& observer) {
+Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
+                    const std::optional<StoreKey>& store_key,
+                    const std::function<void(std::uint64_t, std::uint64_t)>& observer) {
   if (dirs.empty()) throw StoreError("cannot merge: no shards are given");
   if (Store::exists(out) && is_merge_of(out, dirs, store_key)) return {.was_done = true};
   Store::check_absent(out);
   const fs::path making = (out.has_filename() ? out : out.parent_path()).string() + ".merging";
   std::vector<Store> shards = open_shards(dirs, Purpose::Own, store_key);
-  MergedStore merged;
+  Merged merged;
   std::optional<Store> whole;
   if (Store::exists(making)) whole = open_if_complete(making, shards, out, store_key);
   if (!whole) {

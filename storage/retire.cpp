@@ -11,7 +11,7 @@ constexpr char kReason[] = "retired by its owner";
 std::string retire_opened(const std::filesystem::path& directory, const StoreAccess& access) {
   Store store = Store::open(directory, access);
   store.revoke(kReason);
-  return store.manifest().revoked_reason;
+  return store.manifest().revocation_reason;
 }
 
 // For a store that cannot be opened. Requires only that no process has it open.

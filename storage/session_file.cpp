@@ -22,7 +22,7 @@ static_assert(std::endian::native == std::endian::little,
               "numbers are stored in native byte order");
 
 constexpr char kSessionMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'S', 'F'};
-constexpr std::uint32_t kSessionVersion = 2;
+constexpr std::uint32_t kSessionVersion = 3;
 constexpr std::size_t kReferenceMax = 1024, kFileBytesMax = std::size_t{1} << 20;
 
 struct Header {
@@ -135,17 +135,19 @@ SessionFile read_session_file(const std::filesystem::path& path,
   if (file.read_at(0, head) != head.size() ||
       std::memcmp(header.magic, kSessionMagic, sizeof header.magic) != 0)
     throw_corrupt(path);
-  if (header.version > kSessionVersion)
-    throw StoreError("the session file " + path.string() + " was made by a newer version (format " +
-                     std::to_string(header.version) + ", this program reads up to " +
-                     std::to_string(kSessionVersion) + "); use the version that made it");
+  if (header.version != kSessionVersion)
+    throw StoreError("the session file " + path.string() + " has format " +
+                     std::to_string(header.version) + "; this version reads format " +
+                     std::to_string(kSessionVersion) + ": " +
+                     (header.version < kSessionVersion ? "start a new session"
+                                                       : "use the version that made the file"));
   if (header.protection == static_cast<std::uint32_t>(KeyProtection::Erased))
     throw StoreError("the session of " + path.string() +
                      " is revoked: a check has failed in one of its shards; start a new session");
   const std::uint64_t size = file.size();
-  if (header.version != kSessionVersion || size > kFileBytesMax ||
-      size < head.size() + sizeof(crypto::SealTag) || header.manifest_bytes > size ||
-      header.reference_bits < 1 || header.reference_bits > kReferenceMax)
+  if (size > kFileBytesMax || size < head.size() + sizeof(crypto::SealTag) ||
+      header.manifest_bytes > size || header.reference_bits < 1 ||
+      header.reference_bits > kReferenceMax)
     throw_corrupt(path);
   const bool is_sealed = header.protection == static_cast<std::uint32_t>(KeyProtection::ByStoreKey);
   if (!is_sealed && store_key)

@@ -30,7 +30,7 @@ struct SessionFile {
 void write_session_file(const std::filesystem::path& path, const SessionFile& session,
                         const std::optional<StoreKey>& store_key);
 
-// Fails: StoreError if it is missing, open to other users, corrupt, of a newer format or erased, or
+// Fails: StoreError if it is missing, open to other users, corrupt, of another format or erased, or
 // if the store key is wrong, missing or superfluous.
 SessionFile read_session_file(const std::filesystem::path& path,
                               const std::optional<StoreKey>& store_key);

@@ -216,7 +216,7 @@ void Store::revoke(const std::string& reason) {
     database_->change("mark the session as revoked", 0, [&](Change& change) {
       if (change.manifest().state == StoreState::Revoked) return;
       change.manifest().state = StoreState::Revoked;
-      change.manifest().revoked_reason = printable(reason);
+      change.manifest().revocation_reason = printable(reason);
     });
   } catch (const StoreError&) {
     database_->keys().erase_all();

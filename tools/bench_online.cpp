@@ -67,7 +67,7 @@ InputTexts random_inputs(const NamedCircuit& circuit, crypto::Rng& rng) {
 double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
   const Json report = succeed(run_pair(
       [&](Party party, const Endpoint& endpoint) {
-        constexpr net::MessageTag kTrip{0x7F01, "bench.trip"};
+        constexpr net::MessageTag kTrip = net::message_tag("bench.trip");
         const auto channel = engine::Connector(endpoint).open();
         crypto::Rng rng = crypto::Rng::from_system();
         checks::establish_session(*channel, rng, party, {{"command", "bench round trips"}},

@@ -78,7 +78,7 @@ std::vector<Line> lines_of(const CampaignResult& result) {
   for (const TableRow& row : adversary_table()) {
     Line line{&row, {}, {}};
     for (const auto& [key, tally] : result.tallies) {
-      if (key.first != row.tag) continue;
+      if (key.first != row.message.id) continue;
       line.all.add(tally);
       if (key.second == DeviationKind::FlipBit && row.survival > 0) line.guesses.add(tally);
     }
@@ -105,7 +105,7 @@ Json json_of(const Tally& tally) {
 Json json_of(const std::vector<Line>& lines, const CampaignResult& result) {
   Json messages = Json::array();
   for (const Line& line : lines) {
-    Json message = {{"message", line.row->name}, {"source", line.row->source}};
+    Json message = {{"message", line.row->message.name}, {"source", line.row->source}};
     message.update(json_of(line.all));
     if (line.row->survival > 0)
       message["guesses"] = {{"tried", line.guesses.tried},
@@ -113,7 +113,7 @@ Json json_of(const std::vector<Line>& lines, const CampaignResult& result) {
                             {"probability", line.row->survival}};
     message["checks"] = line.all.checks;
     for (const auto& [key, tally] : result.tallies)
-      if (key.first == line.row->tag)
+      if (key.first == line.row->message.id)
         message["deviations"][std::string(name_of(key.second))] = json_of(tally);
     messages.push_back(std::move(message));
   }
@@ -163,16 +163,17 @@ std::string text_of(const std::vector<Line>& lines, const CampaignResult& result
     return std::string(7 - std::min<std::size_t>(digits.size(), 7), ' ') + digits + " ";
   };
   for (const Line& line : lines)
-    text += padded(std::string(line.row->name), 25) + padded(std::string(line.row->source), 28) +
-            number(line.all.tried) + number(line.all.caught) + number(line.all.stopped) +
-            number(line.all.survived) + " " + number(line.all.counted) + checks_text(line.all) +
-            "\n";
+    text += padded(std::string(line.row->message.name), 25) +
+            padded(std::string(line.row->source), 28) + number(line.all.tried) +
+            number(line.all.caught) + number(line.all.stopped) + number(line.all.survived) + " " +
+            number(line.all.counted) + checks_text(line.all) + "\n";
   for (const Line& line : lines) {
     if (line.guesses.tried == 0) continue;
-    text +=
-        "guesses in " + std::string(line.row->name) + ": " + std::to_string(line.guesses.survived) +
-        " of " + std::to_string(line.guesses.tried) + " survived, " +
-        decimals(line.row->survival * static_cast<double>(line.guesses.tried), 1) + " expected\n";
+    text += "guesses in " + std::string(line.row->message.name) + ": " +
+            std::to_string(line.guesses.survived) + " of " + std::to_string(line.guesses.tried) +
+            " survived, " +
+            decimals(line.row->survival * static_cast<double>(line.guesses.tried), 1) +
+            " expected\n";
   }
   for (std::size_t i = 0; i < std::min(result.violations.size(), kViolationsShown); ++i)
     text += "VIOLATION: " + result.violations[i] + "\n";
@@ -186,7 +187,7 @@ int report_campaign(CampaignResult result, const std::vector<Revocation>& revoca
   const std::vector<Line> lines = lines_of(result);
   for (const Line& each : lines)
     if (!each.survives_as_expected())
-      result.violations.push_back("guesses in " + std::string(each.row->name) +
+      result.violations.push_back("guesses in " + std::string(each.row->message.name) +
                                   " survive too often or too rarely");
   Tally total;
   for (const Line& each : lines) total.add(each.all);

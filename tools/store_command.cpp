@@ -51,8 +51,8 @@ int store_retire(const Arguments& arguments) {
   for (const std::string& left : retired.not_done) text += "not done: " + left + "\n";
   print_report(line->common.format,
                {{"store", line->directory.string()},
-                {"state", "dead"},
-                {"dead_reason", retired.reason},
+                {"state", "revoked"},
+                {"revocation_reason", retired.reason},
                 {"not_done", retired.not_done}},
                text);
   return 0;

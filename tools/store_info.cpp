@@ -33,7 +33,7 @@ Json json_of(const StoreInfo& info) {
   report["keys_protected_by"] = protection_text(info);
   report["store_bytes"] = info.bytes;
   if (info.state == StoreState::Revoked) {
-    report["dead_reason"] = info.revoked_because;
+    report["revocation_reason"] = info.revocation_reason;
     report["keys_are_gone"] = info.keys_are_gone;
   }
   report["reservations"] = info.reservations;
@@ -56,7 +56,7 @@ std::string text_of(const StoreInfo& info) {
                                                    std::to_string(info.shards);
   std::string text =
       "session " + info.session.substr(0, 16) + ", party " + letter(info.party) + shard + ", " +
-      (info.state == StoreState::Revoked ? "revoked: " + info.revoked_because
+      (info.state == StoreState::Revoked ? "revoked: " + info.revocation_reason
                                          : std::string(name_of(info.state))) +
       "\n" + profile_text(security) + ", sigma " + std::to_string(security.sigma) + " (reached " +
       decimals(security.sigma_paper_bound, 1) + ", exact " + decimals(security.sigma_exact, 1) +

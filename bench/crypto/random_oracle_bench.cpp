@@ -16,7 +16,7 @@ using namespace crypto;
 
 void digest_stream(benchmark::State& state) {
   const std::vector<std::byte> row(1024);
-  RandomOracle oracle({}, {"bench", '*', 0});
+  RandomOracle oracle({}, {crypto::Phase::unregistered("bench"), '*', 0});
   for (auto _ : state) oracle.absorb(row);
   bench::report_against_bound(state, static_cast<double>(row.size()), 2);
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(row.size()));
@@ -27,8 +27,8 @@ void permutation(benchmark::State& state) {
   PublicSeed seed{};
   for (auto _ : state) {
     ++seed[0];
-    benchmark::DoNotOptimize(
-        permutation_from({}, {"bench", '*', 0}, seed, static_cast<std::uint32_t>(state.range(0))));
+    benchmark::DoNotOptimize(permutation_from({}, {crypto::Phase::unregistered("bench"), '*', 0},
+                                              seed, static_cast<std::uint32_t>(state.range(0))));
   }
   bench::report_against_bound(state, static_cast<double>(state.range(0)), 3);
 }

@@ -42,8 +42,9 @@ class AuthAndParty final : public StageParty {
   AuthAndParty(Session& whole, std::size_t count)
       : mine_(columns(whole, whole.me(), kBucket * count)),
         peers_(columns(whole, whole.peer(), kBucket * count)),
-        my_buckets_(draw_buckets(whole, {"LaAND", whole.me()}, count, kBucket)),
-        peers_buckets_(receive_buckets(whole, {"LaAND", whole.peer()}, count, kBucket)) {}
+        my_buckets_(draw_buckets(whole, {"bucket permutation LaAND", whole.me()}, count, kBucket)),
+        peers_buckets_(
+            receive_buckets(whole, {"bucket permutation LaAND", whole.peer()}, count, kBucket)) {}
 
   void repeat(Session& part) override {
     AuthAndMacHolder holder(my_buckets_, mine_.x.mine.view(), mine_.y.mine.view(),
@@ -85,8 +86,10 @@ class AuthOtParty final : public StageParty {
   AuthOtParty(Session& whole, std::size_t count)
       : sent_(columns(whole, whole.me(), kBucket * count)),
         chosen_(columns(whole, whole.peer(), kBucket * count)),
-        chosen_buckets_(draw_buckets(whole, {"LaOT", whole.me()}, count, kBucket)),
-        sent_buckets_(receive_buckets(whole, {"LaOT", whole.peer()}, count, kBucket)) {}
+        chosen_buckets_(
+            draw_buckets(whole, {"bucket permutation LaOT", whole.me()}, count, kBucket)),
+        sent_buckets_(
+            receive_buckets(whole, {"bucket permutation LaOT", whole.peer()}, count, kBucket)) {}
 
   void repeat(Session& part) override {
     AuthOtSender sender(sent_buckets_, sent_.x0.mine.view(), sent_.x1.mine.view(),

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;  // of both parties' randomness and of the global keys
 constexpr std::size_t kColumnsMax = 8;
-constexpr MessageTag kCosts{0x7F01, "bench.costs"};
+constexpr MessageTag kCosts{0x7F03, "bench.costs"};
 
 // A memory stream allocates each message and frees it on the other thread. The allocator keeps
 // freed memory: otherwise it would return the pages of such messages to the system and request them
@@ -33,7 +33,7 @@ Costs measured_repetition(StageParty& party, Session& whole, std::uint64_t numbe
   Channel& channel = whole.channel();
   const std::uint64_t bytes = channel.counters().bytes_sent;
   PhaseLog log;
-  Session part(whole, "stage", number, channel, log);
+  Session part(whole, crypto::Phase::unregistered("stage"), number, channel, log);
   const double begin = system::thread_cpu_seconds();
   party.repeat(part);
   Costs costs{{"all"},

@@ -19,6 +19,7 @@
 
 namespace tinyot {
 
+// Their numbers stand in messages and stores, and do not change.
 enum class MaterialKind : std::uint8_t {
   AuthBitsA = 0,
   AuthBitsB = 1,
@@ -28,11 +29,15 @@ enum class MaterialKind : std::uint8_t {
   AuthOtsBA = 5,
   Triples = 6,
 };
-inline constexpr std::array kAllMaterialKinds = {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB,
-                                                 MaterialKind::AuthAndsA, MaterialKind::AuthAndsB,
-                                                 MaterialKind::AuthOtsAB, MaterialKind::AuthOtsBA,
-                                                 MaterialKind::Triples};
-inline constexpr std::size_t kMaterialKinds = kAllMaterialKinds.size();
+inline constexpr auto kLastMaterialKind = MaterialKind::Triples;
+inline constexpr std::size_t kMaterialKinds = static_cast<std::size_t>(kLastMaterialKind) + 1;
+
+// In the order of their numbers.
+inline constexpr auto kAllMaterialKinds = [] {
+  std::array<MaterialKind, kMaterialKinds> kinds{};
+  for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] = static_cast<MaterialKind>(i);
+  return kinds;
+}();
 
 // The name in reports and messages: "auth_bits_a", ..., "triples".
 std::string_view name_of(MaterialKind kind);

@@ -28,7 +28,7 @@ struct StoreInfo {
   Party party = Party::A;
   std::string peer;  // the fingerprint of the peer's key; empty without keys
   StoreState state = StoreState::Open;
-  std::string revoked_because;  // of a revoked store
+  std::string revocation_reason;  // of a revoked store
   bool keys_are_gone = false;   // of a revoked store: all of them are overwritten
   KeyProtection protection = KeyProtection::ByPermissions;
   Security security;

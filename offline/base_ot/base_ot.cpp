@@ -8,8 +8,8 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kReceiverPoints{0x1001, "seed_ot.r"};
-constexpr net::MessageTag kSenderPoints{0x1002, "seed_ot.s"};
+constexpr net::MessageTag kReceiverPoints = net::message_tag("seed_ot.r");
+constexpr net::MessageTag kSenderPoints = net::message_tag("seed_ot.s");
 
 struct PointPair {
   crypto::Point of[2];
@@ -27,7 +27,8 @@ crypto::Point hash_point(const Direction& direction, std::uint64_t index, bool c
   std::array<std::uint8_t, 64> uniform;
   for (std::size_t half = 0; half < 2; ++half) {
     const crypto::Digest digest =
-        crypto::RandomOracle(direction.session, {half == 0 ? "seed OT group 0" : "seed OT group 1",
+        crypto::RandomOracle(direction.session, {half == 0 ? crypto::Phase("seed OT group 0")
+                                                           : crypto::Phase("seed OT group 1"),
                                                  direction.sender, index})
             .absorb_object(std::uint8_t{choice})
             .absorb_object(point)

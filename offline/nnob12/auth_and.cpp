@@ -5,7 +5,7 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kAuthAndD{0x1601, "aand.d"};
+constexpr net::MessageTag kAuthAndD = net::message_tag("aand.d");
 
 // An AND during the fold: bits, MACs or keys.
 template <class T>

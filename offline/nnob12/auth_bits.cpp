@@ -10,7 +10,7 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kMatrix{0x1201, "abit.r"};
+constexpr net::MessageTag kMatrix = net::message_tag("abit.r");
 
 std::size_t rounded_up(std::size_t value, std::size_t step) {
   return (value + step - 1) / step * step;

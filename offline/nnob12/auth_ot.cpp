@@ -5,7 +5,7 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kAuthOtD{0x1701, "aot.d"};
+constexpr net::MessageTag kAuthOtD = net::message_tag("aot.d");
 
 // x0 and x1, or c and z, during the fold: bits, MACs or keys.
 template <class T>

@@ -4,13 +4,12 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kSeed{0x1501, "bucket.permutation_seed"};
+constexpr net::MessageTag kSeed = net::message_tag("bucket.permutation_seed");
 
 Buckets expand(checks::Session& session, const BucketDomain& domain, const crypto::PublicSeed& seed,
                std::size_t count, std::size_t bucket) {
-  const std::string phase = "bucket permutation " + std::string(domain.kind);
-  return Buckets(crypto::permutation_from(session.id(), {phase, letter(domain.victim), 0}, seed,
-                                          static_cast<std::uint32_t>(count * bucket)),
+  return Buckets(crypto::permutation_from(session.id(), {domain.phase, letter(domain.victim), 0},
+                                          seed, static_cast<std::uint32_t>(count * bucket)),
                  bucket);
 }
 

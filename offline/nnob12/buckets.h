@@ -6,10 +6,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "checks/session.h"
+#include "crypto/phases.h"
 #include "crypto/public_coins.h"
 
 namespace tinyot::offline {
@@ -29,10 +29,10 @@ class Buckets {
   std::size_t bucket_;
 };
 
-// What is permuted: the kind ("LaAND", "LaOT") and the victim of its leak. A session permutes each
-// once.
+// What is permuted: the phase of its permutation and the victim of its leak. A session permutes
+// each once.
 struct BucketDomain {
-  std::string_view kind;
+  crypto::Phase phase;
   Party victim;
 };
 

@@ -6,10 +6,10 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kLeakyAndD{0x1301, "laand.d"};
-constexpr net::MessageTag kU{0x1302, "laand.u"};
+constexpr net::MessageTag kLeakyAndD = net::message_tag("laand.d");
+constexpr net::MessageTag kU = net::message_tag("laand.u");
 
-constexpr std::string_view kLeakyAndKind = "LaAND";
+constexpr crypto::Phase kLeakyAndKind = "LaAND";
 
 }  // namespace
 

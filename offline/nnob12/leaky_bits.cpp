@@ -10,9 +10,9 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kCorrections{0x1101, "labit.corrections"};
-constexpr net::MessageTag kPairing{0x1102, "labit.pairing"};
-constexpr net::MessageTag kDifferences{0x1103, "labit.d"};
+constexpr net::MessageTag kCorrections = net::message_tag("labit.corrections");
+constexpr net::MessageTag kPairing = net::message_tag("labit.pairing");
+constexpr net::MessageTag kDifferences = net::message_tag("labit.d");
 
 std::vector<crypto::Pair> expand_pairing(const checks::Session& session, Party receiver,
                                          const crypto::PublicSeed& seed, std::size_t tau) {

@@ -7,13 +7,13 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kXBits{0x1401, "laot.x.bits"};
-constexpr net::MessageTag kXMacs{0x1402, "laot.x.macs"};
-constexpr net::MessageTag kXT{0x1403, "laot.x.t"};
-constexpr net::MessageTag kLeakyOtD{0x1404, "laot.d"};
-constexpr net::MessageTag kI{0x1405, "laot.i"};
+constexpr net::MessageTag kXBits = net::message_tag("laot.x.bits");
+constexpr net::MessageTag kXMacs = net::message_tag("laot.x.macs");
+constexpr net::MessageTag kXT = net::message_tag("laot.x.t");
+constexpr net::MessageTag kLeakyOtD = net::message_tag("laot.d");
+constexpr net::MessageTag kI = net::message_tag("laot.i");
 
-constexpr std::string_view kLeakyOtKind = "LaOT";
+constexpr crypto::Phase kLeakyOtKind = "LaOT";
 
 constexpr Block select(Block if_zero, Block if_one, bool bit) {
   return if_zero ^ times(if_zero ^ if_one, bit);

@@ -56,10 +56,10 @@ class Nnob12Unit final : public MadeUnit {
 struct Nnob12Unit::BucketRoles {
   BucketRoles(Nnob12Unit& unit, std::size_t l, std::size_t b, Party me, Party peer)
       // This party is the victim of the leaks of its own ANDs' x and of the c's that it chooses.
-      : my_ands(draw_buckets(unit.session_, {"LaAND", me}, l, b)),
-        chosen_ots(draw_buckets(unit.session_, {"LaOT", me}, l, b)),
-        peers_ands(receive_buckets(unit.session_, {"LaAND", peer}, l, b)),
-        sent_ots(receive_buckets(unit.session_, {"LaOT", peer}, l, b)),
+      : my_ands(draw_buckets(unit.session_, {"bucket permutation LaAND", me}, l, b)),
+        chosen_ots(draw_buckets(unit.session_, {"bucket permutation LaOT", me}, l, b)),
+        peers_ands(receive_buckets(unit.session_, {"bucket permutation LaAND", peer}, l, b)),
+        sent_ots(receive_buckets(unit.session_, {"bucket permutation LaOT", peer}, l, b)),
         ands_of_mine(my_ands, unit.mine(UnitLayout::AndX), unit.mine(UnitLayout::AndY),
                      unit.mine(UnitLayout::AndR)),
         ands_of_peers(peers_ands, unit.peers(UnitLayout::AndX), unit.peers(UnitLayout::AndY),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string_view>
 #include <vector>
 
 #include "checks/session.h"
@@ -29,7 +28,7 @@ inline std::vector<ObjectChunk> object_chunks(std::size_t total,
 
 // H for one chunk of a session's leaky objects. `owner` is the direction, `batch` the number of the
 // batch if the kind has several, each of fewer than 2^32 chunks.
-inline crypto::TweakHash hash_of_chunk(const checks::Session& session, std::string_view kind,
+inline crypto::TweakHash hash_of_chunk(const checks::Session& session, crypto::Phase kind,
                                        Party owner, const ObjectChunk& chunk,
                                        std::uint64_t batch = 0) {
   return crypto::TweakHash(session.id(), {kind, letter(owner), (batch << 32) | chunk.number});

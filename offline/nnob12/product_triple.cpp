@@ -9,8 +9,8 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kFirst{0x1E01, "product.dh"};
-constexpr net::MessageTag kSecond{0x1E02, "product.e"};
+constexpr net::MessageTag kFirst = net::message_tag("product.dh");
+constexpr net::MessageTag kSecond = net::message_tag("product.e");
 
 // The figure's names of the columns of a chunk.
 struct Mine {

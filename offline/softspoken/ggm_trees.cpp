@@ -7,8 +7,8 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kSums{0x1901, "ggm.sums"};
-constexpr net::MessageTag kCheck{0x1902, "ggm.check"};
+constexpr net::MessageTag kSums = net::message_tag("ggm.sums");
+constexpr net::MessageTag kCheck = net::message_tag("ggm.check");
 
 // The check of a tree: the sum of all t_x, and a digest of all t_x in order.
 struct TreeCheck {

@@ -9,9 +9,9 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kChoices{0x1D01, "ot.choices"};
-constexpr net::MessageTag kCorrected{0x1D02, "ot.corrected"};
-constexpr net::MessageTag kMasked{0x1D03, "ot.masked"};
+constexpr net::MessageTag kChoices = net::message_tag("ot.choices");
+constexpr net::MessageTag kCorrected = net::message_tag("ot.corrected");
+constexpr net::MessageTag kMasked = net::message_tag("ot.masked");
 
 constexpr std::size_t kOtBatchesAhead = 1;
 // Batches held at a time: the one being made, and those whose check is in flight.

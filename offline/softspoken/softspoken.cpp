@@ -11,9 +11,9 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kRowCorrections{0x1A01, "softspoken.corrections"};
-constexpr net::MessageTag kChallenge{0x1A02, "softspoken.challenge"};
-constexpr net::MessageTag kAnswer{0x1A03, "softspoken.answer"};
+constexpr net::MessageTag kRowCorrections = net::message_tag("softspoken.corrections");
+constexpr net::MessageTag kChallenge = net::message_tag("softspoken.challenge");
+constexpr net::MessageTag kAnswer = net::message_tag("softspoken.answer");
 
 // Blocks of a batch in each row, the mask included.
 std::size_t blocks_of(const SoftSpokenBatch& batch) { return batch.bits / 128 + 1; }

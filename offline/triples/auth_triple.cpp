@@ -8,7 +8,7 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kAuthTripleD{0x1C01, "triple.d"};
+constexpr net::MessageTag kAuthTripleD = net::message_tag("triple.d");
 
 // A contiguous range of a shifted layer: triple `from` + i is combined with triple `to` + i of a
 // chunk, for i < count.

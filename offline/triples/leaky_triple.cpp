@@ -5,11 +5,11 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kG{0x1B01, "latriple.g"};
-constexpr net::MessageTag kLeakyTripleD{0x1B02, "latriple.d"};
+constexpr net::MessageTag kG = net::message_tag("latriple.g");
+constexpr net::MessageTag kLeakyTripleD = net::message_tag("latriple.d");
 
-constexpr std::string_view kLeakyTripleKind = "LaTriple";
-constexpr std::string_view kProductsSum = "LaTriple sum", kProductsCheck = "LaTriple EQ";
+constexpr crypto::Phase kLeakyTripleKind = "LaTriple";
+constexpr crypto::Phase kProductsSum = "LaTriple sum", kProductsCheck = "LaTriple EQ";
 
 std::uint64_t low_bit_of(Party me) { return me == Party::B ? 1 : 0; }
 

@@ -10,7 +10,7 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kUnit{0x1801, "unit.begin"};
+constexpr net::MessageTag kUnit = net::message_tag("unit.begin");
 // time limit for reading the peer's abort or sending ours
 constexpr auto kGrace = std::chrono::seconds(1);
 

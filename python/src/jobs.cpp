@@ -111,7 +111,7 @@ py::dict dict_of(const StoreInfo& info) {
   return py::dict(
       py::arg("session") = info.session, py::arg("party") = std::string(1, letter(info.party)),
       py::arg("peer") = info.peer, py::arg("state") = name_of_state(info.state),
-      py::arg("revoked_because") = info.revoked_because,
+      py::arg("revocation_reason") = info.revocation_reason,
       py::arg("profile") = std::string(name_of(security.profile)),
       py::arg("material") = std::string(name_of(security.material)),
       py::arg("sigma") = security.sigma, py::arg("sigma_exact") = security.sigma_exact,

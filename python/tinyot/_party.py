@@ -57,7 +57,7 @@ class StoreInfo:
     party: str
     peer: str
     state: str
-    revoked_because: str
+    revocation_reason: str
     profile: str
     material: str
     sigma: int

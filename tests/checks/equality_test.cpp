@@ -20,7 +20,7 @@ using namespace tinyot::test;
 using Kind = Outcome::Kind;
 
 Digest digest_of(std::uint64_t number) {
-  return RandomOracle({}, {"test digest", '*', number}).digest();
+  return RandomOracle({}, {crypto::Phase::unregistered("test digest"), '*', number}).digest();
 }
 
 // Compares `n` digests named "item 0", ...; that of `other` at index `differs` is different.
@@ -305,11 +305,13 @@ TEST(Equality, MessagesAllowNoOfflineTestOfCandidates) {
                               .digest();
     std::array<std::uint8_t, 64> uniform;
     for (const std::size_t half : {0u, 1u})
-      std::ranges::copy(RandomOracle(id, {half == 0 ? "EQ base 0" : "EQ base 1", '*', 0})
-                            .absorb_object(password)
-                            .digest()
-                            .bytes,
-                        uniform.begin() + 32 * half);
+      std::ranges::copy(
+          RandomOracle(
+              id, {half == 0 ? crypto::Phase("EQ base 0") : crypto::Phase("EQ base 1"), '*', 0})
+              .absorb_object(password)
+              .digest()
+              .bytes,
+          uniform.begin() + 32 * half);
     return hash_to_group(uniform);
   };
   const auto attack = [&](std::uint64_t of_a) {

@@ -72,8 +72,8 @@ Outcomes open_in_parts(std::size_t altered, const Alteration& alteration,
         PhaseLog log;
         std::vector<std::unique_ptr<Session>> parts;
         for (std::size_t number = 0; number < 3; ++number) {
-          parts.push_back(
-              std::make_unique<Session>(session, "test", number, session.channel(), log));
+          parts.push_back(std::make_unique<Session>(session, crypto::Phase::unregistered("test"),
+                                                    number, session.channel(), log));
           open(*parts.back(), Party::A, 65, number == altered ? alteration : Alteration());
           open(*parts.back(), Party::B, 64);
         }
@@ -118,7 +118,7 @@ TEST(MacTranscript, DoesNotSettleOnceTheSessionIsRevoked) {
           settle_transcripts(other);
           if (session.me() == Party::A) second->set();
           if (!in_parts) return (void)settle_transcripts(other);
-          Session part(other, "test", 0, session.channel(), log);
+          Session part(other, crypto::Phase::unregistered("test"), 0, session.channel(), log);
           settle_part(other, part);
         },
         {}, false);

@@ -369,7 +369,7 @@ TEST(Session, CountsEquallyOnBothSidesAndKeepsItsKey) {
 TEST(Session, RandomnessOfAPartDependsOnNumberAndWhole) {
   const auto channel = make_framed_channel(make_memory_streams().a);
   PhaseLog log;
-  const auto first_of_part = [&](Party me, std::uint64_t seed, std::string_view kind,
+  const auto first_of_part = [&](Party me, std::uint64_t seed, crypto::Phase kind,
                                  std::uint64_t number) {
     Session whole(me, {session_of(1), session_of(2)}, global_key_of(me, 1), *channel,
                   Rng(Seed{{seed, 0}}), log);

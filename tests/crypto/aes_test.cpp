@@ -141,18 +141,18 @@ TEST(TweakHash, SeparatesUsesIndicesAndDomains) {
     TweakHash(session, domain)(use, index, std::span(&input, 1), std::span(&out, 1));
     return hex_of(out);
   };
-  const Domain domain{"test", 'A', 0};
+  const Domain domain{crypto::Phase::unregistered("test"), 'A', 0};
   const std::string first = hashed(domain, HashUse::LeakyAnd, 0);
   EXPECT_EQ(first, hashed(domain, HashUse::LeakyAnd, 0));
   EXPECT_NE(first, hashed(domain, HashUse::LeakyAnd, 1));
   EXPECT_NE(first, hashed(domain, HashUse::LeakyOtBit, 0));
-  EXPECT_NE(first, hashed({"test", 'B', 0}, HashUse::LeakyAnd, 0));
-  EXPECT_NE(first, hashed({"test", 'A', 1}, HashUse::LeakyAnd, 0));
-  EXPECT_NE(first, hashed({"tess", 'A', 0}, HashUse::LeakyAnd, 0));
+  EXPECT_NE(first, hashed({crypto::Phase::unregistered("test"), 'B', 0}, HashUse::LeakyAnd, 0));
+  EXPECT_NE(first, hashed({crypto::Phase::unregistered("test"), 'A', 1}, HashUse::LeakyAnd, 0));
+  EXPECT_NE(first, hashed({crypto::Phase::unregistered("tess"), 'A', 0}, HashUse::LeakyAnd, 0));
 }
 
 TEST(TweakHash, IndexIsIndependentOfTheFirstOfTheCall) {
-  const TweakHash hash({}, {"test", '*', 0});
+  const TweakHash hash({}, {crypto::Phase::unregistered("test"), '*', 0});
   const auto in = random_blocks(100, 1);
   std::vector<Block> whole(100), part(100);
   hash(HashUse::BaseOt, 50, in, whole);

@@ -14,7 +14,7 @@ namespace {
 
 using test::random_blocks;
 
-constexpr Domain kSumDomain{"test sum", 'A', 5};
+constexpr Domain kSumDomain{crypto::Phase::unregistered("test sum"), 'A', 5};
 constexpr HashUse kUse = HashUse::LeakyTripleCheck;
 constexpr SessionId kSession{};
 
@@ -133,12 +133,13 @@ TEST(HashSum, DependsOnSessionDomainAndUse) {
   const auto blocks = random_blocks(3);
   SessionId other{};
   other.bytes[0] ^= decltype(other.bytes)::value_type{1};
-  const std::set<Words> seen = {sum_of(blocks),
-                                sum_of(blocks, other),
-                                sum_of(blocks, kSession, {"test other", 'A', 5}),
-                                sum_of(blocks, kSession, {"test sum", 'B', 5}),
-                                sum_of(blocks, kSession, {"test sum", 'A', 6}),
-                                sum_of(blocks, kSession, kSumDomain, HashUse::MacTranscript)};
+  const std::set<Words> seen = {
+      sum_of(blocks),
+      sum_of(blocks, other),
+      sum_of(blocks, kSession, {crypto::Phase::unregistered("test other"), 'A', 5}),
+      sum_of(blocks, kSession, {crypto::Phase::unregistered("test sum"), 'B', 5}),
+      sum_of(blocks, kSession, {crypto::Phase::unregistered("test sum"), 'A', 6}),
+      sum_of(blocks, kSession, kSumDomain, HashUse::MacTranscript)};
   EXPECT_EQ(seen.size(), 6u);
 }
 

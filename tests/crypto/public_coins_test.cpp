@@ -15,7 +15,7 @@ namespace {
 
 using namespace tinyot::test;
 
-constexpr Domain kDomain{"test permutation", 'A', 0};
+constexpr Domain kDomain{crypto::Phase::unregistered("test permutation"), 'A', 0};
 
 PublicSeed seed_of(std::uint32_t number) {
   PublicSeed seed{};
@@ -55,9 +55,12 @@ TEST(Permutation, DependsOnSeedDomainAndSession) {
   const auto base = permutation_from({}, kDomain, seed_of(1), 50);
   EXPECT_EQ(base, permutation_from({}, kDomain, seed_of(1), 50));
   EXPECT_NE(base, permutation_from({}, kDomain, seed_of(2), 50));
-  EXPECT_NE(base, permutation_from({}, {"another", 'A', 0}, seed_of(1), 50));
-  EXPECT_NE(base, permutation_from({}, {"test permutation", 'B', 0}, seed_of(1), 50));
-  EXPECT_NE(base, permutation_from({}, {"test permutation", 'A', 1}, seed_of(1), 50));
+  EXPECT_NE(base,
+            permutation_from({}, {crypto::Phase::unregistered("another"), 'A', 0}, seed_of(1), 50));
+  EXPECT_NE(base, permutation_from({}, {crypto::Phase::unregistered("test permutation"), 'B', 0},
+                                   seed_of(1), 50));
+  EXPECT_NE(base, permutation_from({}, {crypto::Phase::unregistered("test permutation"), 'A', 1},
+                                   seed_of(1), 50));
   SessionId other;
   other.bytes[31] = 1;
   EXPECT_NE(base, permutation_from(other, kDomain, seed_of(1), 50));

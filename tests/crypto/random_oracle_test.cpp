@@ -38,6 +38,8 @@ std::string by_library(const SessionId& session, const std::string& phase, char 
   return digest;
 }
 
+using crypto::Phase;
+
 std::string by_oracle(const SessionId& session, const Domain& domain, const std::string& input) {
   return text_of(RandomOracle(session, domain).absorb(std::as_bytes(std::span(input))).digest());
 }
@@ -45,7 +47,8 @@ std::string by_oracle(const SessionId& session, const Domain& domain, const std:
 TEST(RandomOracle, EqualsSha256OfHeaderAndInput) {
   for (const std::size_t size : {0u, 1u, 55u, 56u, 63u, 64u, 65u, 1000u}) {
     const std::string input(size, 'i');
-    EXPECT_EQ(by_oracle(session_of(1), {"EQ commit", 'A', 0x0102030405060708}, input),
+    EXPECT_EQ(by_oracle(session_of(1), {Phase::unregistered("EQ commit"), 'A', 0x0102030405060708},
+                        input),
               by_library(session_of(1), "EQ commit", 'A', 0x0102030405060708, input));
   }
 }
@@ -53,14 +56,14 @@ TEST(RandomOracle, EqualsSha256OfHeaderAndInput) {
 TEST(RandomOracle, DependsOnEveryFieldOfTheDomain) {
   std::set<std::string> digests;
   const std::string input = "input";
-  digests.insert(by_oracle(session_of(1), {"phase", 'A', 1}, input));
-  digests.insert(by_oracle(session_of(2), {"phase", 'A', 1}, input));
-  digests.insert(by_oracle(session_of(1), {"phasf", 'A', 1}, input));
-  digests.insert(by_oracle(session_of(1), {"phase", 'B', 1}, input));
-  digests.insert(by_oracle(session_of(1), {"phase", '*', 1}, input));
-  digests.insert(by_oracle(session_of(1), {"phase", 'A', 2}, input));
-  digests.insert(by_oracle(session_of(1), {"phase", 'A', 1ull << 63}, input));
-  digests.insert(by_oracle(session_of(1), {"phase", 'A', 1}, "inpus"));
+  digests.insert(by_oracle(session_of(1), {Phase::unregistered("phase"), 'A', 1}, input));
+  digests.insert(by_oracle(session_of(2), {Phase::unregistered("phase"), 'A', 1}, input));
+  digests.insert(by_oracle(session_of(1), {Phase::unregistered("phasf"), 'A', 1}, input));
+  digests.insert(by_oracle(session_of(1), {Phase::unregistered("phase"), 'B', 1}, input));
+  digests.insert(by_oracle(session_of(1), {Phase::unregistered("phase"), '*', 1}, input));
+  digests.insert(by_oracle(session_of(1), {Phase::unregistered("phase"), 'A', 2}, input));
+  digests.insert(by_oracle(session_of(1), {Phase::unregistered("phase"), 'A', 1ull << 63}, input));
+  digests.insert(by_oracle(session_of(1), {Phase::unregistered("phase"), 'A', 1}, "inpus"));
   EXPECT_EQ(digests.size(), 8u);
 }
 
@@ -73,16 +76,18 @@ TEST(RandomOracle, SeparatesPhasesThatArePrefixes) {
   shifted.bytes[31] = 'A';
   // The rest of the second query continues like the first one: its direction is the first byte of
   // the other's counter, and so on through the input.
-  const std::string first = by_oracle(with_c, {"ab", 'A', 0x4141414141414141}, "AAAA");
-  const std::string second = by_oracle(shifted, {"abc", 'A', 0x4141414141414141}, "AAA");
+  const std::string first =
+      by_oracle(with_c, {Phase::unregistered("ab"), 'A', 0x4141414141414141}, "AAAA");
+  const std::string second =
+      by_oracle(shifted, {Phase::unregistered("abc"), 'A', 0x4141414141414141}, "AAA");
   EXPECT_NE(first, second);
-  EXPECT_NE(by_oracle({}, {"", 'A', 0}, ""),
-            by_oracle({}, {std::string_view("\0", 1), 'A', 0}, ""));
+  EXPECT_NE(by_oracle({}, {Phase::unregistered(""), 'A', 0}, ""),
+            by_oracle({}, {Phase::unregistered(std::string_view("\0", 1)), 'A', 0}, ""));
 }
 
 TEST(RandomOracle, ConcatenatesPieces) {
   const SessionId session = session_of(4);
-  const Domain domain{"pieces", '*', 0};
+  const Domain domain{Phase::unregistered("pieces"), '*', 0};
   RandomOracle oracle(session, domain);
   for (const char* piece : {"a", "", "bcd", "ef"})
     oracle.absorb(std::as_bytes(std::span(std::string_view(piece))));
@@ -90,20 +95,20 @@ TEST(RandomOracle, ConcatenatesPieces) {
 }
 
 TEST(RandomOracle, BlockIsTheFirstHalfOfTheDigest) {
-  const Digest digest = RandomOracle({}, {"x", 'A', 1}).digest();
-  const Block block = RandomOracle({}, {"x", 'A', 1}).block();
+  const Digest digest = RandomOracle({}, {Phase::unregistered("x"), 'A', 1}).digest();
+  const Block block = RandomOracle({}, {Phase::unregistered("x"), 'A', 1}).block();
   EXPECT_EQ(std::memcmp(&block, digest.bytes.data(), 16), 0);
 }
 
 TEST(RandomOracle, RejectsASecondUse) {
-  RandomOracle oracle({}, {"once", 'A', 0});
+  RandomOracle oracle({}, {Phase::unregistered("once"), 'A', 0});
   oracle.digest();
   EXPECT_THROW(oracle.digest(), std::logic_error);
   EXPECT_THROW(oracle.absorb_object(std::uint8_t{1}), std::logic_error);
 }
 
 TEST(Digest, ComparesEveryBit) {
-  const Digest digest = RandomOracle({}, {"y", 'A', 1}).digest();
+  const Digest digest = RandomOracle({}, {Phase::unregistered("y"), 'A', 1}).digest();
   EXPECT_TRUE(equal_constant_time(digest, digest));
   for (std::size_t bit = 0; bit < 256; ++bit) {
     Digest other = digest;

@@ -113,7 +113,7 @@ class StreamDigest final : public GateSink {
  private:
   void add(const std::array<std::uint64_t, 4>& place) { oracle_.absorb_object(place); }
 
-  RandomOracle oracle_{{}, {"test stream", '*', 0}};
+  RandomOracle oracle_{{}, {crypto::Phase::unregistered("test stream"), '*', 0}};
   std::uint64_t gates_ = 0;
 };
 

@@ -129,7 +129,7 @@ TEST_F(WithinSession, RevokesEveryStoreBeforeNotifyingThePeer) {
   EXPECT_TRUE(channel_.had_deadline) << "a peer that reads nothing must not delay the report";
   for (const Store& store : stores_) {
     EXPECT_EQ(store.manifest().state, StoreState::Revoked);
-    EXPECT_EQ(store.manifest().revoked_reason, "the peer cheated, check: EQ of a test");
+    EXPECT_EQ(store.manifest().revocation_reason, "the peer cheated, check: EQ of a test");
   }
 }
 

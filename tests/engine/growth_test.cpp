@@ -247,7 +247,7 @@ TEST_F(Jobs, DifferentOpenJobsAreRefused) {
 
 TEST_F(Jobs, RejectsImpossibleState) {
   const Outcomes outcomes = run(0, 0, cheater(Party::B, flip_bit("store.last_job", 0, 1)));
-  EXPECT_EQ(outcomes.a.check, "store standing") << outcomes.a.message;
+  EXPECT_EQ(outcomes.a.check, "store status") << outcomes.a.message;
 }
 
 // A peer cannot make this party begin a job that it has not asked for.

@@ -3,6 +3,7 @@
 #include "engine/synchronise.h"
 
 #include "base/error.h"
+#include "material/counts.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/layers.h"
@@ -14,10 +15,64 @@ namespace {
 constexpr MaterialKind kKind = MaterialKind::Triples;
 constexpr std::uint64_t kMade = 1000, kServed = 100, kNeeded = 50;
 
-// As store_agreement.cpp sends it.
-struct SentOffer {
-  MaterialCounts start, end;
-  std::uint64_t plan;
+// A message of words and of lists of counts, as doc/protocol.md describes it.
+using List = std::vector<material::KindCount>;
+struct SentCounts {
+  std::string_view tag;
+  std::size_t words, lists;
+};
+constexpr SentCounts kStatusSent{"store.status", 2, 2}, kUnlockedSent{"store.unlocked", 0, 1},
+    kGrantSent{"store.grant", 1, 2}, kPlanSent{"store.plan", 2, 2};
+
+struct Content {
+  std::vector<std::uint64_t> words;
+  std::vector<List> lists;
+};
+
+Content content_of(const SentCounts& sent, const std::vector<std::byte>& payload) {
+  std::size_t at = 0;
+  const auto next = [&]<class T>(T& number) {
+    std::memcpy(&number, payload.data() + at, sizeof number);
+    at += sizeof number;
+  };
+  Content content{std::vector<std::uint64_t>(sent.words), std::vector<List>(sent.lists)};
+  for (std::uint64_t& word : content.words) next(word);
+  for (List& list : content.lists) {
+    std::uint32_t entries = 0;
+    next(entries);
+    list.resize(entries);
+    for (material::KindCount& entry : list) next(entry.kind), next(entry.count);
+  }
+  EXPECT_EQ(at, payload.size());
+  return content;
+}
+
+std::vector<std::byte> payload_of(const Content& content) {
+  std::vector<std::byte> payload;
+  const auto put = [&]<class T>(const T& number) {
+    payload.resize(payload.size() + sizeof number);
+    std::memcpy(payload.data() + payload.size() - sizeof number, &number, sizeof number);
+  };
+  for (const std::uint64_t word : content.words) put(word);
+  for (const List& list : content.lists) {
+    put(static_cast<std::uint32_t>(list.size()));
+    for (const material::KindCount& entry : list) put(entry.kind), put(entry.count);
+  }
+  return payload;
+}
+
+// The count of kKind, which is the only kind of the stores, in a list that has it.
+std::uint64_t& count_in(List& list) {
+  if (list.empty()) list.push_back({static_cast<std::uint32_t>(kKind), 0});
+  return list.front().count;
+}
+
+// Status messages as structures, for lies about single fields.
+struct SentStatus {
+  std::uint64_t& units_made;
+  std::uint64_t& units_unlocked;
+  std::uint64_t& position;
+  std::uint64_t& confirmed;
 };
 
 class Agreement : public StoreTest {
@@ -45,17 +100,7 @@ class Agreement : public StoreTest {
   }
 
   // Runs with one message of the cheater altered; returns the outcome of the honest party.
-  template <class Message>
-  Outcome honest_outcome(Party cheater, const char* tag, const std::function<void(Message&)>& lie) {
-    const Deviation deviation = [&](std::string_view sent, std::size_t,
-                                    std::vector<std::byte>& payload) {
-      if (sent != tag) return;
-      Message message;
-      ASSERT_EQ(payload.size(), sizeof message);
-      std::memcpy(&message, payload.data(), sizeof message);
-      lie(message);
-      std::memcpy(payload.data(), &message, sizeof message);
-    };
+  Outcome honest_outcome(Party cheater, const Deviation& deviation) {
     PartyOptions options;
     (cheater == Party::A ? options.wrap_a : options.wrap_b) = [&](std::unique_ptr<Channel> inner) {
       return make_cheating_channel(std::move(inner), deviation);
@@ -63,12 +108,38 @@ class Agreement : public StoreTest {
     const Outcomes outcomes = run(options);
     return cheater == Party::A ? outcomes.b : outcomes.a;
   }
+  Outcome honest_outcome(Party cheater, const SentCounts& altered,
+                         const std::function<void(Content&)>& lie) {
+    return honest_outcome(cheater,
+                          [&](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+                            if (sent != altered.tag) return;
+                            Content content = content_of(altered, payload);
+                            lie(content);
+                            payload = payload_of(content);
+                          });
+  }
+  Outcome honest_outcome(Party cheater, std::string_view tag,
+                         const std::function<void(std::uint64_t&)>& lie) {
+    return honest_outcome(cheater,
+                          [&](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+                            if (sent != tag) return;
+                            std::uint64_t number = 0;
+                            ASSERT_EQ(payload.size(), sizeof number);
+                            std::memcpy(&number, payload.data(), sizeof number);
+                            lie(number);
+                            std::memcpy(payload.data(), &number, sizeof number);
+                          });
+  }
 
   void expect_refused(Party cheater, const std::string& part,
-                      const std::function<void(StoreStatus&)>& lie) {
+                      const std::function<void(SentStatus)>& lie) {
     SCOPED_TRACE(letter(cheater));
     const std::uint64_t position = Store::open(place(peer_of(cheater))).position()[kKind];
-    const Outcome outcome = honest_outcome<StoreStatus>(cheater, "store.standing", lie);
+    const Outcome outcome = honest_outcome(cheater, kStatusSent, [&](Content& status) {
+      lie({status.words[0], status.words[1], count_in(status.lists[0]), count_in(status.lists[1])});
+      for (List& list : status.lists)
+        std::erase_if(list, [](const material::KindCount& entry) { return entry.count == 0; });
+    });
     EXPECT_TRUE(mentions(outcome.message, part));
     expect_nothing_lost(peer_of(cheater), position);
   }
@@ -91,74 +162,70 @@ TEST_F(Agreement, HonestPartiesTakeWhatIsNeeded) {
 TEST_F(Agreement, PeerFarAheadBurnsNothing) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is far ahead",
-                   [](StoreStatus& status) { status.position[kKind] += kBurnMax + kMade; });
+                   [](SentStatus status) { status.position += kBurnMax + kMade; });
 }
 
 TEST_F(Agreement, RejectsPeerWithOlderStore) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is an older copy",
-                   [](StoreStatus& status) { status.position[kKind] = kServed - 1; });
+                   [](SentStatus status) { status.position = kServed - 1; });
 }
 
 TEST_F(Agreement, RejectsOwnOlderStore) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "this store is an older copy",
-                   [](StoreStatus& status) { status.confirmed[kKind] = kMade; });
+                   [](SentStatus status) { status.confirmed = kMade; });
 }
 
 TEST_F(Agreement, RejectsPeerThatLostUnlockedUnits) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is an older copy",
-                   [](StoreStatus& status) { status.units_made = status.units_unlocked = 0; });
+                   [](SentStatus status) { status.units_made = status.units_unlocked = 0; });
 }
 
 TEST_F(Agreement, RejectsMoreUnitsUnlockedThanMade) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "store standing",
-                   [](StoreStatus& status) { status.units_unlocked = status.units_made + 1; });
+    expect_refused(cheater, "store status",
+                   [](SentStatus status) { status.units_unlocked = status.units_made + 1; });
 }
 
 TEST_F(Agreement, RejectsRangeOfAnotherSize) {
   for (const std::uint64_t size : {kNeeded - 1, kNeeded + 1}) {
-    const Outcome outcome = honest_outcome<SentOffer>(
-        Party::A, "store.allotment",
-        [&](SentOffer& offer) { offer.end[kKind] = offer.start[kKind] + size; });
+    const Outcome outcome = honest_outcome(Party::A, kGrantSent, [&](Content& grant) {
+      count_in(grant.lists[1]) = count_in(grant.lists[0]) + size;
+    });
     EXPECT_TRUE(mentions(outcome.message, "the peer grants " + std::to_string(size)));
     expect_nothing_lost(Party::B);
   }
 }
 
 TEST_F(Agreement, RejectsRangeThatEndsBeforeItBegins) {
-  const Outcome outcome = honest_outcome<SentOffer>(
-      Party::A, "store.allotment",
-      [](SentOffer& offer) { offer.start[kKind] = offer.end[kKind] + 1; });
-  EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
+  const Outcome outcome = honest_outcome(Party::A, kGrantSent, [](Content& grant) {
+    count_in(grant.lists[0]) = count_in(grant.lists[1]) + 1;
+  });
+  EXPECT_EQ(outcome.check, "store grant") << outcome.message;
   expect_nothing_lost(Party::B);
 }
 
 TEST_F(Agreement, RejectsPlanThatWasNotRequested) {
-  const Outcome outcome = honest_outcome<SentOffer>(Party::A, "store.allotment",
-                                                    [](SentOffer& offer) { offer.plan = 7; });
-  EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
+  const Outcome outcome =
+      honest_outcome(Party::A, kGrantSent, [](Content& grant) { grant.words[0] = 7; });
+  EXPECT_EQ(outcome.check, "store grant") << outcome.message;
   expect_nothing_lost(Party::B);
 }
 
 TEST_F(Agreement, RejectsServedRange) {
-  const Outcome outcome =
-      honest_outcome<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
-        offer.start[kKind] -= 1;
-        offer.end[kKind] -= 1;
-      });
+  const Outcome outcome = honest_outcome(Party::A, kGrantSent, [](Content& grant) {
+    for (List& list : grant.lists) count_in(list) -= 1;
+  });
   EXPECT_TRUE(mentions(outcome.message, "the peer grants triples " + std::to_string(kServed - 1)));
   expect_nothing_lost(Party::B);
 }
 
 TEST_F(Agreement, RangeFarAheadBurnsNothing) {
-  const Outcome outcome =
-      honest_outcome<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
-        offer.start[kKind] += kBurnMax + 1;
-        offer.end[kKind] += kBurnMax + 1;
-      });
+  const Outcome outcome = honest_outcome(Party::A, kGrantSent, [](Content& grant) {
+    for (List& list : grant.lists) count_in(list) += kBurnMax + 1;
+  });
   EXPECT_TRUE(mentions(outcome.message, "the peer's store is far ahead"));
   expect_nothing_lost(Party::B);
 }
@@ -166,13 +233,13 @@ TEST_F(Agreement, RangeFarAheadBurnsNothing) {
 TEST_F(Agreement, RejectsOwnStoreWithoutUnitsThatThePeerUnlocked) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "this store is an older copy: it has 1 units",
-                   [](StoreStatus& status) { status.units_unlocked = ++status.units_made; });
+                   [](SentStatus status) { status.units_unlocked = ++status.units_made; });
 }
 
 TEST_F(Agreement, RejectsWrongConfirmationOfRange) {
-  const Outcome outcome = honest_outcome<std::uint64_t>(Party::B, "store.taken",
-                                                        [](std::uint64_t& answer) { answer = 2; });
-  EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
+  const Outcome outcome =
+      honest_outcome(Party::B, "store.taken", [](std::uint64_t& answer) { answer = 2; });
+  EXPECT_EQ(outcome.check, "store grant") << outcome.message;
 }
 
 TEST_F(Agreement, RejectsMoreBatchesThanObjectsBeforeAllocating) {
@@ -181,7 +248,7 @@ TEST_F(Agreement, RejectsMoreBatchesThanObjectsBeforeAllocating) {
     add_locked_unit(store, kKind, kNeeded);
   }
   for (const Party cheater : {Party::A, Party::B}) {
-    const Outcome outcome = honest_outcome<std::uint64_t>(
+    const Outcome outcome = honest_outcome(
         cheater, "store.half_count", [](std::uint64_t& count) { count = std::uint64_t{1} << 40; });
     EXPECT_TRUE(
         mentions(outcome.message, "more than the " + std::to_string(kMade + kNeeded) + " objects"));
@@ -189,11 +256,77 @@ TEST_F(Agreement, RejectsMoreBatchesThanObjectsBeforeAllocating) {
   }
 }
 
-// As store_agreement.cpp sends it.
-struct SentPlan {
-  std::uint64_t id, is_there;
-  MaterialCounts start, end;
+// Lists of counts that no honest party sends, with the flaw that the check names.
+struct WrongList {
+  List list;
+  std::string flaw;
 };
+std::vector<WrongList> wrong_lists() {
+  constexpr auto kNumber = static_cast<std::uint32_t>(kKind);
+  constexpr auto kUnknown = static_cast<std::uint32_t>(kMaterialKinds);
+  const std::string name = "kind " + std::to_string(kNumber);
+  return {{{{kUnknown, 1}}, "kind " + std::to_string(kUnknown) + " is unknown"},
+          {{{kNumber, 1}, {kNumber, 1}}, name + " stands twice"},
+          {{{kNumber, 1}, {kNumber - 1, 1}},
+           "kind " + std::to_string(kNumber - 1) + " is out of order"},
+          {{{kNumber, 0}}, name + " has a count of zero"},
+          {{{kNumber, material::kKindCountMax + 1}}, name + " has a count that is too large"},
+          {{{kNumber, ~std::uint64_t{0}}}, name + " has a count that is too large"}};
+}
+
+class WrongLists : public Agreement {
+ protected:
+  void expect_refused(Party cheater, const SentCounts& sent, const std::string& check) {
+    for (std::size_t list = 0; list < sent.lists; ++list) {
+      for (const WrongList& wrong : wrong_lists()) {
+        const Outcome outcome = honest_outcome(
+            cheater, sent, [&](Content& content) { content.lists[list] = wrong.list; });
+        EXPECT_EQ(outcome.check, check + ": " + wrong.flaw) << sent.tag << " " << outcome.message;
+      }
+    }
+  }
+};
+
+TEST_F(WrongLists, OfStatusAreRejected) {
+  for (const Party cheater : {Party::A, Party::B})
+    expect_refused(cheater, kStatusSent, "store status");
+  expect_nothing_lost(Party::B);
+}
+
+TEST_F(WrongLists, OfGrantAreRejected) {
+  expect_refused(Party::A, kGrantSent, "store grant");
+  expect_nothing_lost(Party::B);
+}
+
+TEST_F(WrongLists, OfUnlockedUnitsAreRejected) {
+  for (const Party party : {Party::A, Party::B}) {
+    Store store = Store::open(place(party), {.purpose = Purpose::Make});
+    add_locked_unit(store, kKind, kNeeded);
+  }
+  for (const Party cheater : {Party::A, Party::B}) {
+    expect_refused(cheater, kUnlockedSent, "store status");
+    EXPECT_EQ(Store::open(place(peer_of(cheater))).marks().unlocked[kKind], kMade);
+  }
+}
+
+TEST_F(WrongLists, CutOffOrFollowedByBytesAreRejected) {
+  const auto check_after = [&](const std::function<void(std::vector<std::byte>&)>& change) {
+    return honest_outcome(Party::A,
+                          [&](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+                            if (sent == "store.status") change(payload);
+                          })
+        .check;
+  };
+  EXPECT_EQ(check_after([](auto& payload) { payload.resize(15); }),
+            "store status: truncated message");
+  EXPECT_EQ(check_after([](auto& payload) { payload.pop_back(); }),
+            "store status: a list of counts is truncated");
+  EXPECT_EQ(check_after([](auto& payload) { payload.at(16) = std::byte{0xff}; }),
+            "store status: a list of counts is truncated");
+  EXPECT_EQ(check_after([](auto& payload) { payload.push_back({}); }),
+            "store status: bytes after the last list");
+  EXPECT_TRUE(mentions(check_after([](auto& payload) { payload.resize(1000); }), "framing"));
+}
 
 TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
   const MaterialCounts needed = counts_of(kKind, kNeeded);
@@ -208,11 +341,10 @@ TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
   options.wrap_b = [](std::unique_ptr<Channel> inner) {
     return make_cheating_channel(
         std::move(inner), [](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
-          if (sent != "store.plan") return;
-          SentPlan plan;
-          std::memcpy(&plan, payload.data(), sizeof plan);
-          ++plan.start[kKind], ++plan.end[kKind];
-          std::memcpy(payload.data(), &plan, sizeof plan);
+          if (sent != kPlanSent.tag) return;
+          Content plan = content_of(kPlanSent, payload);
+          for (List& list : plan.lists) ++count_in(list);
+          payload = payload_of(plan);
         });
   };
   const Outcomes outcomes = run_sessions(
@@ -223,6 +355,25 @@ TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
       options, false);
   EXPECT_TRUE(mentions(outcomes.a.message, "the peer's store no longer holds reservation"));
   EXPECT_TRUE(Store::open(place(Party::A)).marks().planned.empty());
+}
+
+TEST_F(WrongLists, OfPlansAreRejected) {
+  for (const WrongList& wrong : wrong_lists()) {
+    PartyOptions options;
+    options.wrap_b = [&](std::unique_ptr<Channel> inner) {
+      return make_cheating_channel(std::move(inner), [&](std::string_view sent, std::size_t,
+                                                         std::vector<std::byte>& payload) {
+        if (sent == kPlanSent.tag) payload = payload_of({{1, 1}, {wrong.list, {}}});
+      });
+    };
+    const Outcomes outcomes = run_sessions(
+        [&](Session& session) {
+          Store store = Store::open(place(session.me()));
+          claim_with_peer(session, store, 1, {});
+        },
+        options, false);
+    EXPECT_EQ(outcomes.a.check, "store grant: " + wrong.flaw) << outcomes.a.message;
+  }
 }
 
 TEST_F(Agreement, RejectsWrongConfirmationOfCompletion) {
@@ -236,7 +387,7 @@ TEST_F(Agreement, RejectsWrongConfirmationOfCompletion) {
         confirm_completion(session, store);
       },
       options, false);
-  EXPECT_EQ(outcomes.a.check, "store standing") << outcomes.a.message;
+  EXPECT_EQ(outcomes.a.check, "store status") << outcomes.a.message;
   EXPECT_FALSE(Store::open(place(Party::A)).manifest().peer_complete);
   EXPECT_TRUE(Store::open(place(Party::B)).manifest().peer_complete);
 }

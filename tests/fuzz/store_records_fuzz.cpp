@@ -1,9 +1,10 @@
-// The data that a store parses before authenticating them. The first byte chooses the parser: m
-// manifest, k marks, e entry of a catalogue. An accepted value must survive a round trip. A
-// rejected one must give a StoreError, or no entry.
+// The data that a store parses before authenticating them, and the lists of counts in messages. The
+// first byte chooses the parser: m manifest, k marks, e entry of a catalogue, c list of counts. An
+// accepted value must survive a round trip. A rejected one must give a StoreError, or no entry.
 #include <algorithm>
 
 #include "base/error.h"
+#include "material/counts.h"
 #include "storage/batch.h"
 #include "storage/manifest.h"
 #include "storage/marks.h"
@@ -34,6 +35,19 @@ void try_entry(Bytes bytes) {
   }
 }
 
+// A list has one encoding, so what is accepted is encoded as it was.
+void try_counts(Bytes bytes) {
+  try {
+    Bytes rest = bytes;
+    const MaterialCounts counts =
+        material::take_list(rest, [](const std::string& flaw) { throw StoreError(flaw); });
+    std::vector<std::byte> again;
+    material::append_list(again, counts);
+    ENSURE(std::ranges::equal(again, bytes.first(bytes.size() - rest.size())));
+  } catch (const StoreError&) {
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -42,5 +56,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (data[0] == 'm') try_message(bytes, parse_manifest, serialize_manifest);
   if (data[0] == 'k') try_message(bytes, parse_marks, serialize_marks);
   if (data[0] == 'e') try_entry(bytes);
+  if (data[0] == 'c') try_counts(bytes);
   return 0;
 }

@@ -95,7 +95,7 @@ std::string error_of(const std::function<void()>& call, std::optional<Change> ch
 void expect_intact(const Stores& stores) {
   for (const Party party : {Party::A, Party::B}) {
     const StoreInfo info = Store(stores.of(party)).info();
-    EXPECT_EQ(info.state, StoreState::Complete) << info.revoked_because;
+    EXPECT_EQ(info.state, StoreState::Complete) << info.revocation_reason;
   }
   both([&](Party party) {
     EXPECT_EQ(

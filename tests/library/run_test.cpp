@@ -158,7 +158,7 @@ TEST(Library, RetiredStoresAreRevoked) {
   EXPECT_TRUE(Store(stores.of(Party::A)).retire().empty());
   const StoreInfo info = Store(stores.of(Party::A)).info();
   EXPECT_EQ(info.state, StoreState::Revoked);
-  EXPECT_FALSE(info.revoked_because.empty());
+  EXPECT_FALSE(info.revocation_reason.empty());
   EXPECT_EQ(info.ands_left, 0u);
   EXPECT_THROW(run(stores.run(Party::A), *product(), input_of(Party::A, 1)), StoreError);
 }

@@ -16,7 +16,7 @@ namespace {
 
 using namespace tinyot::test;
 
-constexpr MessageTag kLatencyTag{0x0004, "session.latency"};
+constexpr MessageTag kLatencyTag = net::message_tag("session.latency");
 constexpr auto kRtt = 40ms;
 constexpr int kMeasurements = 20;
 

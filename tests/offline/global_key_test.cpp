@@ -16,7 +16,7 @@ namespace {
 using namespace tinyot::test;
 
 constexpr std::size_t kWanted = 64;
-constexpr MessageTag kMatrix{0x1201, "abit.r"};
+constexpr MessageTag kMatrix = net::message_tag("abit.r");
 
 SecurityParameters key_parameters() {
   return SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});

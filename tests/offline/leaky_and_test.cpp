@@ -44,7 +44,8 @@ LeakyAnds make_ands(Party holder, Party cheater, std::uint64_t seed, const Devia
             role.announce(chunk), role.receive_u(chunk);
           compare_digests(session, name, role.check_digest(), cheater);
           if (bucket > 0)
-            made.buckets = draw_buckets(session, {"LaAND", holder}, count / bucket, bucket);
+            made.buckets =
+                draw_buckets(session, {"bucket permutation LaAND", holder}, count / bucket, bucket);
           made.x = x.truth, made.y = y.truth;
           made.mine[0] = std::move(x.mine), made.mine[1] = std::move(y.mine),
           made.mine[2] = std::move(r.mine);
@@ -54,7 +55,8 @@ LeakyAnds make_ands(Party holder, Party cheater, std::uint64_t seed, const Devia
           Digest digest = role.check_digest();
           if (digest_of) digest = digest_of(session, digest, x.peers.view(), r.peers.view());
           compare_digests(session, name, digest, cheater);
-          if (bucket > 0) receive_buckets(session, {"LaAND", holder}, count / bucket, bucket);
+          if (bucket > 0)
+            receive_buckets(session, {"bucket permutation LaAND", holder}, count / bucket, bucket);
           made.peers[0] = std::move(x.peers), made.peers[1] = std::move(y.peers),
           made.peers[2] = std::move(r.peers);
         }

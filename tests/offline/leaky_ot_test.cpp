@@ -39,7 +39,8 @@ LeakyOts make_ots(Party sender, Party cheater, std::uint64_t seed, const Deviati
           for (const ObjectChunk& chunk : object_chunks(count))
             role.send_x(chunk), role.answer_d(chunk);
           compare_digests(session, name, role.check_digest(), cheater);
-          if (bucket > 0) receive_buckets(session, {"LaOT", receiver}, count / bucket, bucket);
+          if (bucket > 0)
+            receive_buckets(session, {"bucket permutation LaOT", receiver}, count / bucket, bucket);
           made.x0 = std::move(x0.mine), made.x1 = std::move(x1.mine);
           made.c_keys = std::move(c.peers), made.z_keys = std::move(r.peers);
         } else {
@@ -49,7 +50,8 @@ LeakyOts make_ots(Party sender, Party cheater, std::uint64_t seed, const Deviati
             role.open_x(chunk), role.receive_i(chunk);
           compare_digests(session, name, role.check_digest(), cheater);
           if (bucket > 0)
-            made.buckets = draw_buckets(session, {"LaOT", receiver}, count / bucket, bucket);
+            made.buckets = draw_buckets(session, {"bucket permutation LaOT", receiver},
+                                        count / bucket, bucket);
           made.x0_keys = std::move(x0.peers), made.x1_keys = std::move(x1.peers);
           made.c = std::move(c.mine), made.z = std::move(r.mine);
         }

@@ -14,7 +14,7 @@ namespace {
 using namespace tinyot::test;
 
 constexpr std::size_t kBlocks = 40;
-const Domain kDomain{"test", 'A', 0};
+const Domain kDomain{crypto::Phase::unregistered("test"), 'A', 0};
 
 std::vector<Block> random_row(std::uint64_t seed) {
   Rng rng(Seed{{seed, 77}});

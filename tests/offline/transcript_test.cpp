@@ -15,7 +15,8 @@ struct Transcripts {
 
 // Digests of all tags and payloads that each party sends in two units.
 Transcripts transcripts_of(std::uint64_t seed) {
-  RandomOracle of_a({}, {"transcript", 'A', 0}), of_b({}, {"transcript", 'B', 0});
+  RandomOracle of_a({}, {crypto::Phase::unregistered("transcript"), 'A', 0}),
+      of_b({}, {crypto::Phase::unregistered("transcript"), 'B', 0});
   const auto record = [](RandomOracle& oracle) {
     return cheating([&oracle](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
       oracle.absorb_object(static_cast<std::uint64_t>(tag.size()))

@@ -68,7 +68,7 @@ WorkersMade preprocess(const Workers& workers, const PartyOptions& options = {},
 
 // The digest of a party's material.
 Digest digest_of(const MemorySink& sink) {
-  RandomOracle digest({}, {"sink", '*', 0});
+  RandomOracle digest({}, {crypto::Phase::unregistered("sink"), '*', 0});
   for (const auto& [kind, batches] : sink.made) {
     for (const material::Batch& batch : batches) {
       digest.absorb_object(kind).absorb_object(batch.count);

@@ -179,7 +179,7 @@ class SessionTrial {
       }
       EXPECT_TRUE(fs::exists(root_ / party / "merged"));
       for (int shard = 1; shard <= kShards; ++shard)
-        EXPECT_EQ(info(store_of(party, shard))["state"], "dead");
+        EXPECT_EQ(info(store_of(party, shard))["state"], "revoked");
     }
   }
 
@@ -220,7 +220,7 @@ class SessionTrial {
     std::uint64_t sum = 0;
     for (const auto& store : fs::directory_iterator(root_ / party)) {
       const json report = info(store.path());
-      if (report["state"] == "dead") continue;
+      if (report["state"] == "revoked") continue;
       for (const json& kind : report["kinds"]) sum += kind[field].get<std::uint64_t>();
     }
     return sum;
@@ -259,7 +259,7 @@ class SessionTrial {
       tally_.taken_by_killed_runs += reserved - served - burnt;
     }
     for (const auto& store : fs::directory_iterator(root_ / "A"))
-      if (info(store.path())["state"] != "dead") verify_together(store.path().filename());
+      if (info(store.path())["state"] != "revoked") verify_together(store.path().filename());
   }
 
   // Both halves of what is left match.

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 constexpr auto kPatience = std::chrono::seconds(90);
 constexpr std::uint32_t kAbortTag = 0xFFFFFFFF;
 // Of links (service/peer_link.cpp).
-constexpr net::MessageTag kLinkParameters{0x4001, "daemon.parameters"};
-constexpr net::MessageTag kLinkMessage{0x4002, "daemon.message"};
+constexpr net::MessageTag kLinkParameters = net::message_tag("daemon.parameters");
+constexpr net::MessageTag kLinkMessage = net::message_tag("daemon.message");
 
 engine::PeerOptions loopback(const std::string& port, bool listen) {
   engine::PeerOptions endpoint;

@@ -29,7 +29,7 @@ TEST(Manifest, RoundTripKeepsEveryField) {
          {StoreState::Open, StoreState::Complete, StoreState::Revoked}) {
       Manifest manifest = test_manifest(me);
       manifest.state = state;
-      manifest.revoked_reason = state == StoreState::Revoked ? "the peer deviated" : "";
+      manifest.revocation_reason = state == StoreState::Revoked ? "the peer deviated" : "";
       manifest.units_made = 12345678901;
       manifest.units_requested = 12345678902;
       manifest.peer_complete = me == Party::B;
@@ -59,46 +59,27 @@ TEST(Manifest, FormatDescriptionHasEveryField) {
   expect_all(*stored::MarksRecord::descriptor());
 }
 
-TEST(Manifest, NewerFormatNamesBothVersions) {
-  const std::string message =
-      message_after([](auto& record) { record.set_format_version(kStoreFormat + 1); });
-  EXPECT_TRUE(mentions(message, "made by a newer version (format 4, this program reads up to 3)"));
+TEST(Manifest, OtherFormatNamesBothAndWhatToDo) {
+  const auto message_of_format = [](std::uint32_t format) {
+    return message_after([&](auto& record) { record.set_format_version(format); });
+  };
+  for (const std::uint32_t format : {1u, 2u, 3u})
+    EXPECT_EQ(message_of_format(format), "this store has format " + std::to_string(format) +
+                                             "; this version reads format 4: preprocess into a "
+                                             "new store");
+  for (const std::uint32_t format : {5u, ~std::uint32_t{0}})
+    EXPECT_EQ(message_of_format(format), "this store has format " + std::to_string(format) +
+                                             "; this version reads format 4: use the version "
+                                             "that made the store");
 }
 
-TEST(Manifest, RejectsFormatWithoutLogOfAttempts) {
-  const std::string message = message_after([](auto& record) { record.set_format_version(2); });
-  EXPECT_TRUE(mentions(message, "(format 2), which did not count broken units"));
-  EXPECT_TRUE(mentions(message, "start a new session"));
-}
-
-// Earlier versions recorded how leaky triples were made, even for the method that is still in use.
-TEST(Manifest, ReadsEarlierVersionWithCurrentKindOfTriples) {
-  stored::ManifestRecord record;
-  ASSERT_TRUE(record.ParseFromString(serialize_manifest(test_manifest(Party::A))));
-  EXPECT_TRUE(record.check().empty());
-  EXPECT_EQ(record.string_bits(), 0u);
-  record.set_check("each");
-  record.set_string_bits(128);
-  const std::string coded = record.SerializeAsString();
-  EXPECT_EQ(parse_manifest(std::as_bytes(std::span(coded))), test_manifest(Party::A));
-}
-
-TEST(Manifest, RejectsWithdrawnTriplesWithReason) {
-  const std::string deferred = message_after(
-      [](auto& record) { record.set_check("deferred"), record.set_string_bits(128); });
-  EXPECT_TRUE(mentions(deferred,
-                       "was made with the deferred check of its triples, which was withdrawn "
-                       "because a cheating peer could"));
-  EXPECT_TRUE(mentions(deferred, "start a new session"));
-  const std::string half =
-      message_after([](auto& record) { record.set_check("each"), record.set_string_bits(64); });
-  EXPECT_TRUE(mentions(half,
-                       "was made with short strings in its triples, which were withdrawn because a "
-                       "cheating peer could"));
-  EXPECT_TRUE(mentions(half, "start a new session"));
-  EXPECT_EQ(
-      message_after([](auto& record) { record.set_check("deferred"), record.set_string_bits(64); }),
-      deferred);
+// Other formats are refused before any other field is looked at.
+TEST(Manifest, FormatIsCheckedFirst) {
+  const std::string message = message_after([](auto& record) {
+    record.Clear();
+    record.set_format_version(3);
+  });
+  EXPECT_TRUE(mentions(message, "this store has format 3"));
 }
 
 TEST(Manifest, InvalidValueNamesField) {
@@ -107,7 +88,6 @@ TEST(Manifest, InvalidValueNamesField) {
     EXPECT_EQ(message_after(change), "manifest is corrupt: " + name);
   };
   field("format version", [](Record& r) { r.set_format_version(0); });
-  field("format version", [](Record& r) { r.set_format_version(1); });
   field("session id", [](Record& r) { r.set_session_id("short"); });
   field("party", [](Record& r) { r.set_party(stored::PARTY_UNKNOWN); });
   field("party", [](Record& r) { r.set_party(static_cast<stored::PartyName>(9)); });
@@ -118,10 +98,7 @@ TEST(Manifest, InvalidValueNamesField) {
   field("profile", [](Record& r) { r.set_profile("NNOB 12"); });
   field("columns", [](Record& r) { r.set_columns(std::string(33, 'x')); });
   field("material", [](Record& r) { r.set_material(""); });
-  field("check", [](Record& r) { r.set_check("Each"); });
   field("SoftSpoken k", [](Record& r) { r.set_softspoken_k(129); });
-  for (const std::uint32_t bits : {1u, 63u, 127u, 129u})
-    field("string bits", [&](Record& r) { r.set_string_bits(bits); });
   field("kappa", [](Record& r) { r.set_kappa(64); });
   field("sigma", [](Record& r) { r.set_sigma(0); });
   field("sigma", [](Record& r) { r.set_sigma(129); });
@@ -133,8 +110,9 @@ TEST(Manifest, InvalidValueNamesField) {
   field("shard", [](Record& r) { r.set_shards(0); });
   field("shard", [](Record& r) { r.set_shards((1u << 16) + 1); });
   field("state", [](Record& r) { r.set_state(stored::STATE_UNKNOWN); });
-  field("revoked reason", [](Record& r) { r.set_state(stored::STATE_REVOKED); });
-  field("revoked reason", [](Record& r) { r.set_revoked_reason("a reason without revocation"); });
+  field("revocation reason", [](Record& r) { r.set_state(stored::STATE_REVOKED); });
+  field("revocation reason",
+        [](Record& r) { r.set_revocation_reason("a reason without revocation"); });
   field("units made",
         [](Record& r) { r.set_units_made(std::numeric_limits<std::uint64_t>::max()); });
   field("ANDs requested",

@@ -10,6 +10,7 @@ namespace tinyot {
 namespace {
 
 using Record = stored::MarksRecord;
+using StoredCounts = google::protobuf::RepeatedPtrField<stored::KindCountRecord>;
 
 constexpr std::uint64_t kCountMax = std::uint64_t{1} << 56;
 
@@ -80,27 +81,65 @@ void expect_marks_refused(const std::string& field, const std::function<void(Rec
   EXPECT_EQ(parsed_marks(record.SerializeAsString()), marks_error(field));
 }
 
-TEST(Marks, RejectsWrongNumberOrSizeOfCounts) {
-  expect_marks_refused("made", [](Record& r) { r.add_made(1); });
-  expect_marks_refused("made", [](Record& r) { r.mutable_made()->RemoveLast(); });
-  expect_marks_refused("made", [](Record& r) { r.set_made(0, kCountMax + 1); });
-  expect_marks_refused("unlocked", [](Record& r) { r.clear_unlocked(); });
-  expect_marks_refused("position", [](Record& r) { r.add_position(0); });
-  expect_marks_refused("burnt", [](Record& r) { r.clear_burnt(); });
-  expect_marks_refused("confirmed", [](Record& r) { r.clear_confirmed(); });
-  expect_marks_refused("confirmed", [](Record& r) { r.set_confirmed(6, ~std::uint64_t{0}); });
-  expect_marks_refused("planned reservations",
-                       [](Record& r) { r.mutable_planned(1)->clear_range(); });
-  expect_marks_refused("planned reservations",
-                       [](Record& r) { r.mutable_planned(0)->mutable_range()->add_end(0); });
+// Each field with counts, with the name in errors.
+std::vector<std::pair<std::string, StoredCounts*>> counts_in(Record& record) {
+  stored::RangeRecord& range = *record.mutable_planned(1)->mutable_range();
+  return {{"made", record.mutable_made()},
+          {"unlocked", record.mutable_unlocked()},
+          {"position", record.mutable_position()},
+          {"burnt", record.mutable_burnt()},
+          {"confirmed", record.mutable_confirmed()},
+          {"planned reservations", range.mutable_start()},
+          {"planned reservations", range.mutable_end()}};
+}
+
+TEST(Marks, RejectsListsOfCountsThatAreNotCanonical) {
+  Record record;
+  ASSERT_TRUE(record.ParseFromString(serialize_marks(test_marks())));
+  for (std::size_t i = 0; i < counts_in(record).size(); ++i) {
+    const std::string field = counts_in(record)[i].first;
+    const auto refused = [&](const std::string& flaw,
+                             const std::function<void(StoredCounts&)>& change) {
+      expect_marks_refused(field + ": " + flaw,
+                           [&](Record& r) { change(*counts_in(r)[i].second); });
+    };
+    refused("kind 7 is unknown",
+            [](StoredCounts& counts) { counts.Add()->set_kind(kMaterialKinds); });
+    refused("kind 4294967295 is unknown",
+            [](StoredCounts& counts) { counts.at(0).set_kind(~std::uint32_t{0}); });
+    refused("kind 6 stands twice",
+            [](StoredCounts& counts) { *counts.Add() = counts.at(counts.size() - 1); });
+    refused("kind 0 is out of order", [](StoredCounts& counts) { counts.SwapElements(0, 1); });
+    refused("kind 2 has a count of zero", [](StoredCounts& counts) { counts.at(2).set_count(0); });
+    refused("kind 6 has a count that is too large",
+            [](StoredCounts& counts) { counts.at(6).set_count(kCountMax + 1); });
+    refused("kind 6 has a count that is too large",
+            [](StoredCounts& counts) { counts.at(6).set_count(~std::uint64_t{0}); });
+  }
+}
+
+TEST(Marks, HaveNoEntryOfKindsOfWhichThereIsNothing) {
+  Marks marks;
+  marks.made[MaterialKind::Triples] = 5;
+  Record record;
+  ASSERT_TRUE(record.ParseFromString(serialize_marks(marks)));
+  ASSERT_EQ(record.made().size(), 1);
+  EXPECT_EQ(record.made(0).kind(), static_cast<std::uint32_t>(MaterialKind::Triples));
+  EXPECT_EQ(record.made(0).count(), 5u);
+  EXPECT_EQ(record.unlocked().size(), 0);
 }
 
 TEST(Marks, RejectsValuesOutOfOrder) {
   for (int kind = 0; kind < static_cast<int>(kMaterialKinds); ++kind) {
-    expect_marks_refused("unlocked", [&](Record& r) { r.set_unlocked(kind, r.made(kind) + 1); });
-    expect_marks_refused("position",
-                         [&](Record& r) { r.set_position(kind, r.unlocked(kind) + 1); });
-    expect_marks_refused("burnt", [&](Record& r) { r.set_burnt(kind, r.position(kind) + 1); });
+    expect_marks_refused("unlocked", [&](Record& r) {
+      r.mutable_unlocked(kind)->set_count(r.made(kind).count() + 1);
+    });
+    expect_marks_refused("position", [&](Record& r) {
+      r.mutable_position(kind)->set_count(r.unlocked(kind).count() + 1);
+    });
+    expect_marks_refused("burnt", [&](Record& r) {
+      r.mutable_burnt(kind)->set_count(r.position(kind).count() + 1);
+    });
   }
   expect_marks_refused("gaps", [](Record& r) { r.mutable_gaps(0)->set_first(20); });
   expect_marks_refused("gaps", [](Record& r) { r.mutable_gaps(0)->set_first(21); });
@@ -108,10 +147,11 @@ TEST(Marks, RejectsValuesOutOfOrder) {
   expect_marks_refused("kind of a gap",
                        [](Record& r) { r.mutable_gaps(1)->set_kind(kMaterialKinds); });
   expect_marks_refused("planned reservations", [](Record& r) {
-    r.mutable_planned(0)->mutable_range()->set_start(3, 1504);
+    r.mutable_planned(0)->mutable_range()->mutable_start(3)->set_count(1504);
   });
-  expect_marks_refused("planned reservations",
-                       [](Record& r) { r.mutable_planned(1)->mutable_range()->set_end(0, 2001); });
+  expect_marks_refused("planned reservations", [](Record& r) {
+    r.mutable_planned(1)->mutable_range()->mutable_end(0)->set_count(2001);
+  });
 }
 
 TEST(Marks, ChecksSlotsAndCounters) {
@@ -143,7 +183,7 @@ TEST(Marks, PrefixesAndFlippedBitsParseOrAreRejected) {
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
     parse(flipped);
   }
-  EXPECT_EQ(parsed_marks(""), marks_error("made"));
+  EXPECT_EQ(parsed_marks(""), marks_error("counters"));
 }
 
 }  // namespace

@@ -79,6 +79,22 @@ TEST_F(SessionFileTest, DetectsFlippedBitsAndTruncation) {
   }
 }
 
+TEST_F(SessionFileTest, OtherFormatNamesBothAndWhatToDo) {
+  write_session_file(file_, test_session(), {});
+  const std::string bytes = read_file(file_);
+  constexpr std::size_t kVersionAt = 8;
+  for (const auto& [version, action] :
+       {std::pair<char, std::string>{2, "start a new session"},
+        std::pair<char, std::string>{4, "use the version that made the file"}}) {
+    std::string other = bytes;
+    other[kVersionAt] = version;
+    write_file(file_, other);
+    EXPECT_EQ(message_of([&] { (void)read_session_file(file_, {}); }),
+              "the session file " + file_.string() + " has format " + std::to_string(version) +
+                  "; this version reads format 3: " + action);
+  }
+}
+
 TEST_F(SessionFileTest, RejectsSuperfluousKey) {
   write_session_file(file_, test_session(), {});
   EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, key_of('k')); }),

@@ -149,7 +149,7 @@ TEST_F(StoreTest, OpeningErasesKeysOfRevokedStore) {
   Store::open(dir_).revoke("combiner openings");
   const std::string wiped = read_file(dir_ / "store.keys");
   write_file(dir_ / "store.keys", whole);
-  EXPECT_EQ(Store::open(dir_).manifest().revoked_reason, "combiner openings");
+  EXPECT_EQ(Store::open(dir_).manifest().revocation_reason, "combiner openings");
   EXPECT_EQ(read_file(dir_ / "store.keys"), wiped);
 }
 
@@ -170,7 +170,7 @@ TEST_F(StoreTest, OpeningCompletesInterruptedErasure) {
     write_file(dir_ / "store.keys", cut_off);
     {
       const Store store = Store::open(dir_, {.purpose = Purpose::Inspect});
-      EXPECT_EQ(store.manifest().revoked_reason, "combiner openings");
+      EXPECT_EQ(store.manifest().revocation_reason, "combiner openings");
       EXPECT_FALSE(store.keys_are_gone()) << done;
     }
     EXPECT_EQ(read_file(dir_ / "store.keys"), cut_off) << "Purpose::Inspect changes nothing";

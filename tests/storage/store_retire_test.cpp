@@ -47,7 +47,7 @@ TEST_F(RetireTest, RevokesValidStore) {
   EXPECT_EQ(retired.reason, "retired by its owner");
   EXPECT_TRUE(retired.not_done.empty());
   EXPECT_TRUE(has_no_keys(dir_));
-  EXPECT_EQ(Store::open(dir_).manifest().revoked_reason, "retired by its owner");
+  EXPECT_EQ(Store::open(dir_).manifest().revocation_reason, "retired by its owner");
 }
 
 TEST_F(RetireTest, RevokedStoreKeepsReason) {

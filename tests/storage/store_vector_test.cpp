@@ -1,14 +1,14 @@
-// A stored example of format 3, to check that this version reads it: both parties' halves of
+// A stored example of format 4, to check that this version reads it: both parties' halves of
 //
 //   unit 1   20 objects of every kind, and 70 further authenticated bits of A
 //   unit 2   10 objects of every kind
 //   unit 3   5 objects of every kind, LOCKED
 // as test_batch makes them. Then 6 of every kind are served, 2 authenticated ANDs of A skipped, and
 // the next 3 reserved as reservation 1. Finally, one unit is withdrawn and one broken off. The keys
-// are sealed under tests/vectors/store_v3/store.key.
+// are sealed under tests/vectors/store_v4/store.key.
 //
 // To make an example of a new format, in a directory with its number:
-//   TINYOT_NEW_VECTOR=tests/vectors/store_v3 storage_test --gtest_also_run_disabled_tests
+//   TINYOT_NEW_VECTOR=tests/vectors/store_v4 storage_test --gtest_also_run_disabled_tests
 //   --gtest_filter='*MakeVector'
 #include <cstdlib>
 
@@ -49,12 +49,12 @@ class StoreVectorTest : public StoreTest {
       for (const char* name : {"material.mdb", "store.keys"})
         write_file(dir_of(me) / name, read_file(vector_of(me) / name));
     }
-    write_file(root_ / "store.key", read_file(fs::path(TINYOT_VECTORS_DIR) / "store_v3/store.key"));
+    write_file(root_ / "store.key", read_file(fs::path(TINYOT_VECTORS_DIR) / "store_v4/store.key"));
   }
 
   fs::path dir_of(Party me) const { return root_ / std::string(1, letter(me)); }
   static fs::path vector_of(Party me) {
-    return fs::path(TINYOT_VECTORS_DIR) / "store_v3" / std::string(1, letter(me));
+    return fs::path(TINYOT_VECTORS_DIR) / "store_v4" / std::string(1, letter(me));
   }
   Store adopt(Party me) const {
     return Store::open(dir_of(me), {.purpose = Purpose::Make,
@@ -69,7 +69,7 @@ TEST_F(StoreVectorTest, HasManifestAndMarks) {
     Manifest manifest = test_manifest(me);
     manifest.units_made = 3;
     EXPECT_EQ(store.manifest(), manifest);
-    EXPECT_EQ(store.manifest().format_version, 3u);
+    EXPECT_EQ(store.manifest().format_version, 4u);
     EXPECT_EQ(store.protection(), KeyProtection::ByStoreKey);
     EXPECT_EQ(store.global_key().value.lo, kTestDelta.value.lo);
     EXPECT_EQ(store.global_key().value.hi, kTestDelta.value.hi);
@@ -146,6 +146,23 @@ TEST_F(StoreVectorTest, RequiresKeyAndAdoption) {
                                      {.store_key = StoreKey::read(root_ / "store.key")});
                        }),
                        "is a copy"));
+}
+
+// A store of the format before this one, as that version wrote it.
+TEST_F(StoreTest, RejectsStoreOfFormerFormatAndKeepsIt) {
+  fs::create_directory(dir_);
+  fs::permissions(dir_, fs::perms::owner_all);
+  const fs::path former = fs::path(TINYOT_VECTORS_DIR) / "store_v3";
+  for (const char* name : {"material.mdb", "store.keys"})
+    write_file(dir_ / name, read_file(former / name));
+  write_file(root_ / "store.key", read_file(former / "store.key"));
+  EXPECT_EQ(message_of([&] {
+              Store::open(dir_,
+                          {.store_key = StoreKey::read(root_ / "store.key"), .is_adopted = true});
+            }),
+            "this store has format 3; this version reads format 4: preprocess into a new store");
+  for (const char* name : {"material.mdb", "store.keys"})
+    EXPECT_EQ(read_file(dir_ / name), read_file(former / name));
 }
 
 void make_vector(const fs::path& to, const fs::path& key) {

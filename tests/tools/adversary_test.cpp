@@ -13,7 +13,8 @@
 namespace tinyot::test {
 namespace {
 
-constexpr MessageTag kFirstMessage{0x0201, "eq.point"}, kSecondMessage{0x0202, "eq.answer"};
+constexpr MessageTag kFirstMessage = net::message_tag("eq.point"),
+                     kSecondMessage = net::message_tag("eq.answer");
 
 // A sends a word, B sends it back, and A checks the answer, or does not.
 class Echo final : public Scenario {
@@ -99,10 +100,10 @@ TEST(Adversary, TableHasExactlyTheMessagesSent) {
   }
   std::set<std::uint32_t> known;
   for (const TableRow& row : adversary_table())
-    EXPECT_TRUE(known.insert(row.tag).second) << row.name << " is listed twice";
+    EXPECT_TRUE(known.insert(row.message.id).second) << row.message.name << " is listed twice";
   for (const std::uint32_t tag : sent) EXPECT_TRUE(known.contains(tag)) << std::hex << tag;
   for (const TableRow& row : adversary_table())
-    EXPECT_TRUE(sent.contains(row.tag)) << row.name << " is never sent";
+    EXPECT_TRUE(sent.contains(row.message.id)) << row.message.name << " is never sent";
 }
 
 // Each scenario's attacks, sampled evenly. `tinyot selftest --adversary` runs all of them.
@@ -148,9 +149,9 @@ TEST(Adversary, GuessesThatSurviveTooOftenFailTheCommand) {
     for (const auto& [survived, status] :
          {std::pair<std::size_t, int>{expected, 0}, {1000, 1}, {0, 1}}) {
       CampaignResult result;
-      result.tallies[{row.tag, DeviationKind::FlipBit}] = {1000, 1000 - survived, 0, survived, 0,
-                                                           {}};
-      EXPECT_EQ(reported(result).first, status) << row.name << ", " << survived;
+      result.tallies[{row.message.id, DeviationKind::FlipBit}] = {
+          1000, 1000 - survived, 0, survived, 0, {}};
+      EXPECT_EQ(reported(result).first, status) << row.message.name << ", " << survived;
     }
   }
 }

@@ -193,7 +193,7 @@ class FailedCheck : public BrokenAttempts {
     EXPECT_LT(Clock::now() - since, kEndedWithin);
     EXPECT_TRUE(ended_with(ended, 4));
     peer.finish();
-    EXPECT_EQ(store_info('A')["state"], "dead");
+    EXPECT_EQ(store_info('A')["state"], "revoked");
     b.signal(SIGKILL);
     b.end();
   }

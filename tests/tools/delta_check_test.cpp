@@ -92,7 +92,7 @@ class DeltaCheckTest : public CommandTest {
     change_global_key('B');
     const BothEnded ended = resume(job);
     EXPECT_TRUE(ended_with(ended.a, 4, "global key"));
-    EXPECT_EQ(store_info('A')["state"], "dead");
+    EXPECT_EQ(store_info('A')["state"], "revoked");
     EXPECT_EQ(store_info('A')["units_made"], made);
   }
 };
@@ -139,7 +139,7 @@ TEST_F(DeltaCheckTest, DetectsAnotherGlobalKeyInStoreThatGrows) {
     ASSERT_TRUE(ended_with(both("preprocess", few, few).a, 0));
     change_global_key('B');
     EXPECT_TRUE(ended_with(both("preprocess", more, more).a, 4, "global key"));
-    EXPECT_EQ(store_info('A')["state"], "dead");
+    EXPECT_EQ(store_info('A')["state"], "revoked");
   }
 }
 

@@ -135,7 +135,7 @@ TEST_F(DurabilityTest, RangeIsDurablyReservedBeforeThePeerIsTold) {
   for (const char party : {'A', 'B'}) {
     SCOPED_TRACE(party);
     const Events events = trace.of(party);
-    const std::string message = party == 'A' ? "store.allotment" : "store.taken";
+    const std::string message = party == 'A' ? "store.grant" : "store.taken";
     const auto sent = find(events, events.begin(), message);
     ASSERT_NE(sent, events.end());
     EXPECT_EQ(sent->unsynced, "");

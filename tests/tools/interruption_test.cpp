@@ -244,7 +244,7 @@ class InFlightTest : public InterruptionTest {
   void expect_resumed_from_parts() const {
     for (const char party : {'A', 'B'}) {
       EXPECT_LT(store_info(party)["units_made"], kFastUnits) << party;
-      EXPECT_NE(store_info(party)["state"], "dead") << party;
+      EXPECT_NE(store_info(party)["state"], "revoked") << party;
     }
     const Arguments resume = kFastJob + Arguments{"--resume"};
     const BothEnded ended = both("preprocess", resume, resume);
@@ -372,8 +372,8 @@ TEST_F(InterruptionTest, GarbledBytesEndTheSession) {
   EXPECT_TRUE(ended_with(held.b->end(), 3, "the peer aborted the session"));
   for (const char party : {'A', 'B'}) {
     const Json info = store_info(party);
-    EXPECT_EQ(info["state"], "dead") << party;
-    EXPECT_FALSE(info["dead_reason"].get<std::string>().empty()) << party;
+    EXPECT_EQ(info["state"], "revoked") << party;
+    EXPECT_FALSE(info["revocation_reason"].get<std::string>().empty()) << party;
   }
   EXPECT_TRUE(
       ended_with(tinyot(as('A', "preprocess", kResume + Arguments{"--connect-timeout", "1"})), 5,

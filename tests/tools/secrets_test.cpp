@@ -95,8 +95,8 @@ TEST_F(SecretsTest, RevokedSessionIsNotServed) {
   preprocess("2^10");
   Store::open(path("A")).revoke("a check failed for the sake of a test");
   const Json info = store_info('A');
-  EXPECT_EQ(info["state"], "dead");
-  EXPECT_EQ(info["dead_reason"], "a check failed for the sake of a test");
+  EXPECT_EQ(info["state"], "revoked");
+  EXPECT_EQ(info["revocation_reason"], "a check failed for the sake of a test");
   const Listener unused;
   listener_ = 'B', peer_port_ = unused.port();
   const std::string reason = "session is revoked: a check failed for the sake of a test";

@@ -153,7 +153,7 @@ TEST_F(ShardsTest, FailedCheckErasesTheSessionFile) {
   for (const Ended& each : {first.a, first.b}) ASSERT_TRUE(ended_with(each, 0));
   change_session('B', [](SessionFile& session) { session.global_key.value.hi ^= 2; });
   EXPECT_TRUE(ended_with(make(2, 2).a, 4, "global key"));
-  EXPECT_EQ(info_of(store_of('A', 2))["state"], "dead");
+  EXPECT_EQ(info_of(store_of('A', 2))["state"], "revoked");
   EXPECT_EQ(info_of(store_of('A', 2))["keys_are_gone"], true);
   EXPECT_TRUE(ended_with(make(3, 3).a, 5, "is revoked: a check has failed in one of its shards"));
 }
@@ -212,9 +212,9 @@ TEST_F(ShardsTest, ServeOnlyMergedStoreAfterMerge) {
   }
   expect_right(compare({"--store", path("wholeA")}, {"--store", path("wholeB")}, 200), 200);
   EXPECT_EQ(info_of(path("wholeA"))["kinds"]["triples"]["left"], 3 * 4096 - 6400);
-  EXPECT_EQ(info_of(store_of('A', 2))["state"], "dead");
-  const BothEnded dead = compare({"--store", store_of('A', 2)}, {"--store", store_of('B', 2)});
-  for (const Ended& each : {dead.a, dead.b}) EXPECT_TRUE(ended_with(each, 5, "merged into"));
+  EXPECT_EQ(info_of(store_of('A', 2))["state"], "revoked");
+  const BothEnded revoked = compare({"--store", store_of('A', 2)}, {"--store", store_of('B', 2)});
+  for (const Ended& each : {revoked.a, revoked.b}) EXPECT_TRUE(ended_with(each, 5, "merged into"));
   // no subcommand: refused, without any change
   const BothEnded verified = both_ends("store", {}, {});
   EXPECT_TRUE(ended_with(verified.a, 2));

@@ -64,7 +64,7 @@ void plan_message(const Attack& base, const SeenMessage& message, const Campaign
 // that does not belong to EQ.
 void plan_hang_ups(Attack attack, const Transcript& sent, std::vector<Attack>& attacks) {
   std::size_t lie = attack.deviation.message;
-  while (lie > 0 && row_of(sent[--lie].tag)->name.starts_with(kEqMessages)) {
+  while (lie > 0 && row_of(sent[--lie].tag)->message.name.starts_with(kEqMessages)) {
   }
   for (const DeviationKind kind : kHangUps)
     for (const auto& spoilt : {std::optional<std::size_t>(), std::optional(lie)}) {
@@ -85,9 +85,9 @@ void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& 
   for (const auto& [tag, messages] : places) {
     seen.insert(tag);
     const TableRow* row = row_of(tag);
-    if (row != nullptr && !row->name.starts_with(options.only)) continue;
+    if (row != nullptr && !row->message.name.starts_with(options.only)) continue;
     if (kind.is_broken_off) {
-      if (row == nullptr || !row->name.starts_with(kEqMessages)) continue;
+      if (row == nullptr || !row->message.name.starts_with(kEqMessages)) continue;
       for (std::size_t occurrence = 0; occurrence < messages.size(); ++occurrence)
         plan_hang_ups(
             {&kind, cheater, options.seed, tag, occurrence, {.message = messages[occurrence]}},
@@ -115,7 +115,7 @@ std::string described(const Attack& attack) {
   const TableRow* row = row_of(attack.tag);
   std::string text =
       attack.kind->name + ": " +
-      (row == nullptr ? "message " + std::to_string(attack.tag) : std::string(row->name)) +
+      (row == nullptr ? "message " + std::to_string(attack.tag) : std::string(row->message.name)) +
       " number " + std::to_string(attack.occurrence) + " of " + letter(attack.cheater) + ", " +
       std::string(name_of(attack.deviation.kind));
   if (attack.deviation.kind <= DeviationKind::LieBothWays)

@@ -15,7 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t kUnitBegin = 0x1801, kCheckedAnswer = 0x1A03;  // softspoken.answer
+constexpr std::uint32_t kUnitBegin = net::message_tag("unit.begin").id,
+                        kCheckedAnswer = net::message_tag("softspoken.answer").id;
 constexpr auto kSlice = 2ms;
 constexpr std::size_t kFloodBytes = std::size_t{16} << 10;
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "net/message_tags.h"
 #include "tools/adversary/trial.h"
 
 namespace tinyot::tools {
@@ -25,8 +26,7 @@ enum class Expected : std::uint8_t {
 // their beginnings.
 // "(disagreed)" is exit status 6 instead of 4, "(cut)" is 3, "(refused)" 5.
 struct TableRow {
-  std::uint32_t tag;
-  std::string_view name;
+  net::MessageTag message;
   std::string_view source;
   std::size_t row_bits;  // of one row of its payload: a block, a column
   Expected bit;          // if one bit is flipped

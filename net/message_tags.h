@@ -1,0 +1,104 @@
+// The registry of message tags: every message of every protocol, once. A protocol names its
+// messages by message_tag(); an unknown name does not compile. Tests and benches have tags of their
+// own, from kForeignTagsBegin on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "base/distinct.h"
+
+namespace tinyot::net {
+
+// The id is on the wire; its high byte names the protocol. The name appears in errors.
+struct MessageTag {
+  std::uint32_t id;
+  std::string_view name;
+};
+
+// A message and the file of the protocol that sends it, without its extension.
+struct MessageTagEntry {
+  MessageTag tag;
+  std::string_view file;
+};
+
+// In the order of their ids. doc/protocol.md, section 12, has senders and payloads.
+inline constexpr auto kMessageTags = std::to_array<MessageTagEntry>({
+    {{0x0001, "handshake.hello"}, "net/handshake"},
+    {{0x0002, "handshake.confirm"}, "checks/session"},
+    {{0x0003, "session.join"}, "net/handshake"},
+    {{0x0004, "session.latency"}, "net/latency"},
+    {{0x0201, "eq.point"}, "checks/equality"},
+    {{0x0202, "eq.answer"}, "checks/equality"},
+    {{0x0203, "eq.confirmation"}, "checks/equality"},
+    {{0x0301, "mac_transcript.digest"}, "checks/mac_transcript"},
+    {{0x0401, "coin_toss.commitment"}, "checks/coin_toss"},
+    {{0x0402, "coin_toss.answer"}, "checks/coin_toss"},
+    {{0x0403, "coin_toss.opening"}, "checks/coin_toss"},
+    {{0x1001, "seed_ot.r"}, "offline/base_ot/base_ot"},
+    {{0x1002, "seed_ot.s"}, "offline/base_ot/base_ot"},
+    {{0x1101, "labit.corrections"}, "offline/nnob12/leaky_bits"},
+    {{0x1102, "labit.pairing"}, "offline/nnob12/leaky_bits"},
+    {{0x1103, "labit.d"}, "offline/nnob12/leaky_bits"},
+    {{0x1201, "abit.r"}, "offline/nnob12/auth_bits"},
+    {{0x1202, "global_key.e"}, "offline/global_key"},
+    {{0x1301, "laand.d"}, "offline/nnob12/leaky_and"},
+    {{0x1302, "laand.u"}, "offline/nnob12/leaky_and"},
+    {{0x1401, "laot.x.bits"}, "offline/nnob12/leaky_ot"},
+    {{0x1402, "laot.x.macs"}, "offline/nnob12/leaky_ot"},
+    {{0x1403, "laot.x.t"}, "offline/nnob12/leaky_ot"},
+    {{0x1404, "laot.d"}, "offline/nnob12/leaky_ot"},
+    {{0x1405, "laot.i"}, "offline/nnob12/leaky_ot"},
+    {{0x1501, "bucket.permutation_seed"}, "offline/nnob12/buckets"},
+    {{0x1601, "aand.d"}, "offline/nnob12/auth_and"},
+    {{0x1701, "aot.d"}, "offline/nnob12/auth_ot"},
+    {{0x1801, "unit.begin"}, "offline/unit/preprocessor"},
+    {{0x1901, "ggm.sums"}, "offline/softspoken/ggm_trees"},
+    {{0x1902, "ggm.check"}, "offline/softspoken/ggm_trees"},
+    {{0x1A01, "softspoken.corrections"}, "offline/softspoken/softspoken"},
+    {{0x1A02, "softspoken.challenge"}, "offline/softspoken/softspoken"},
+    {{0x1A03, "softspoken.answer"}, "offline/softspoken/softspoken"},
+    {{0x1B01, "latriple.g"}, "offline/triples/leaky_triple"},
+    {{0x1B02, "latriple.d"}, "offline/triples/leaky_triple"},
+    {{0x1C01, "triple.d"}, "offline/triples/auth_triple"},
+    {{0x1D01, "ot.choices"}, "offline/softspoken/ot_extension"},
+    {{0x1D02, "ot.corrected"}, "offline/softspoken/ot_extension"},
+    {{0x1D03, "ot.masked"}, "offline/softspoken/ot_extension"},
+    {{0x1E01, "product.dh"}, "offline/nnob12/product_triple"},
+    {{0x1E02, "product.e"}, "offline/nnob12/product_triple"},
+    {{0x2001, "and.fgdh"}, "online/ands_from_pairs"},
+    {{0x2002, "and.e"}, "online/ands_from_pairs"},
+    {{0x2003, "and.de"}, "online/ands_from_triples"},
+    {{0x2101, "input.masked"}, "online/inputs"},
+    {{0x2102, "output.shares"}, "online/outputs"},
+    {{0x2201, "run.begin"}, "engine/evaluator"},
+    {{0x3001, "store.status"}, "engine/synchronise"},
+    {{0x3002, "store.unlocked"}, "engine/synchronise"},
+    {{0x3004, "store.grant"}, "engine/synchronise"},
+    {{0x3005, "store.taken"}, "engine/synchronise"},
+    {{0x3006, "store.plan"}, "engine/synchronise"},
+    {{0x3007, "store.half_count"}, "engine/synchronise"},
+    {{0x3008, "store.halves"}, "engine/synchronise"},
+    {{0x3009, "store.complete"}, "engine/synchronise"},
+    {{0x300A, "store.last_job"}, "engine/growth"},
+    {{0x300B, "store.next_job"}, "engine/growth"},
+    {{0x300C, "store.space"}, "engine/disk_space"},
+    {{0x4001, "daemon.parameters"}, "service/peer_link"},
+    {{0x4002, "daemon.message"}, "service/peer_link"},
+    {{0x7F01, "bench.trip"}, "tools/bench_online"},
+    {{0xFFFFFFFF, "abort"}, "net/channel"},
+});
+
+inline constexpr std::uint32_t kForeignTagsBegin = 0x7000, kForeignTagsEnd = 0x8000;
+
+static_assert(are_distinct(kMessageTags, [](const auto& entry) { return entry.tag.id; }));
+static_assert(are_distinct(kMessageTags, [](const auto& entry) { return entry.tag.name; }));
+
+consteval MessageTag message_tag(std::string_view name) {
+  for (const MessageTagEntry& entry : kMessageTags)
+    if (entry.tag.name == name) return entry.tag;
+  throw "no message of this name is in kMessageTags";
+}
+
+}  // namespace tinyot::net
