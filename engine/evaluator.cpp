@@ -118,7 +118,7 @@ RunResult Evaluator::run(const engine::LoadedCircuit& circuit, const Values& inp
   for (net::Parameter& parameter : engine::parameters_of_shared(info, given))
     parameters.push_back(std::move(parameter));
   net::require_sendable(parameters);
-  online::SharedInputs continued;
+  online::SharedValues continued;
   for (const SharedBits* const value : given)
     continued.push_back(value != nullptr ? value->value().get() : nullptr);
 

@@ -43,7 +43,7 @@ void set_evaluation(RunResult& result, const circuit::CircuitInfo& info,
 // with_peer() has ended.
 struct StoredInputs {
   const online::BundleValues& values;
-  const online::SharedInputs& shared;
+  const online::SharedValues& shared;
 };
 RunResult evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Session& session,
                           circuit::CircuitRounds& rounds, const StoredInputs& inputs,

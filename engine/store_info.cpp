@@ -51,6 +51,7 @@ StoreInfo info_of(const storage::Store& store) {
                  .ands_requested = manifest.ands_requested,
                  .units_made = manifest.units_made,
                  .kinds = inventory.kinds,
+                 .reservations = {},
                  .bytes = inventory.store_bytes};
   for (const storage::PlannedReservation& planned : inventory.planned)
     info.reservations.push_back(planned.id);

@@ -41,7 +41,7 @@ class Runtime final : public circuit::RoundSink {
  public:
   Runtime(checks::Session& session, MaterialReader& material, MaterialForm form,
           const circuit::CircuitRounds& rounds, const BundleValues& inputs,
-          const SharedInputs& shared, const RunProgress& progress)
+          const SharedValues& shared, const RunProgress& progress)
       : session_(session), material_(material), form_(form), info_(rounds.circuit().info()),
         inputs_(inputs), shared_(shared), progress_(progress), lanes_(rounds.lanes()),
         bits_(session.me(), lanes_), blocks_(session.me(), form_, session.global_key(), lanes_),
@@ -87,7 +87,7 @@ class Runtime final : public circuit::RoundSink {
   MaterialForm form_;
   const circuit::CircuitInfo& info_;
   const BundleValues& inputs_;
-  const SharedInputs& shared_;
+  const SharedValues& shared_;
   const RunProgress& progress_;
   Lanes lanes_;
   WireBits bits_;
@@ -242,7 +242,7 @@ void Runtime::reveal_outputs() {
 
 void check_inputs(const checks::Session& session, const circuit::CircuitInfo& info,
                   MaterialForm form, std::size_t lanes, const BundleValues& inputs,
-                  const SharedInputs& shared) {
+                  const SharedValues& shared) {
   ENSURE(lanes > 0 && inputs.size() == info.inputs.size());
   for (std::size_t b = 0; b < inputs.size(); ++b) {
     if (!info.inputs[b].owner) {
@@ -287,7 +287,7 @@ std::size_t window_for(std::size_t lanes) {
 Evaluation run_circuit(checks::Session& session, material::Source& source,
                       const MaterialCounts& wanted, MaterialForm form,
                       circuit::CircuitRounds& rounds, const BundleValues& inputs,
-                      const SharedInputs& shared, const RunProgress& progress) {
+                      const SharedValues& shared, const RunProgress& progress) {
   check_inputs(session, rounds.circuit().info(), form, rounds.lanes(), inputs, shared);
   MaterialReader material(source, wanted);
   Runtime runtime(session, material, form, rounds, inputs, shared, progress);

@@ -61,6 +61,6 @@ std::size_t window_for(std::size_t lanes);
 Evaluation run_circuit(checks::Session& session, material::Source& source,
                       const MaterialCounts& wanted, MaterialForm form,
                       circuit::CircuitRounds& rounds, const BundleValues& inputs,
-                      const SharedInputs& shared = {}, const RunProgress& progress = {});
+                      const SharedValues& shared = {}, const RunProgress& progress = {});
 
 }  // namespace tinyot::online

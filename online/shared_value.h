@@ -38,7 +38,7 @@ class SharedValue {
 };
 
 // By bundle; null or absent for bundles that are not shared.
-using SharedInputs = std::vector<const SharedValue*>;
+using SharedValues = std::vector<const SharedValue*>;
 using SharedOutputs = std::vector<std::optional<SharedValue>>;
 
 }  // namespace tinyot::online

@@ -99,7 +99,7 @@ std::optional<Store> open_if_complete(const fs::path& making, std::span<const St
 class Copier {
  public:
   // `advanced` is called whenever `merged` has changed.
-  Copier(Store& out, Merged& merged, std::function<void()> advanced)
+  Copier(Store& out, MergedStore& merged, std::function<void()> advanced)
       : out_(out), merged_(merged), advanced_(std::move(advanced)) {}
 
   void copy(const Store& shard) {
@@ -158,7 +158,7 @@ class Copier {
   }
 
   Store& out_;
-  Merged& merged_;
+  MergedStore& merged_;
   std::function<void()> advanced_;
 };
 
@@ -190,7 +190,7 @@ bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs,
 
 }  // namespace
 
-Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
+MergedStore merge_shards(const fs::path& out, std::span<const fs::path> dirs,
                     const std::optional<StoreKey>& store_key,
                     const std::function<void(std::uint64_t, std::uint64_t)>& observer) {
   if (dirs.empty()) throw StoreError("cannot merge: no shards are given");
@@ -198,7 +198,7 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
   Store::check_absent(out);
   const fs::path making = (out.has_filename() ? out : out.parent_path()).string() + ".merging";
   std::vector<Store> shards = open_shards(dirs, Purpose::Own, store_key);
-  Merged merged;
+  MergedStore merged;
   std::optional<Store> whole;
   if (Store::exists(making)) whole = open_if_complete(making, shards, out, store_key);
   if (!whole) {

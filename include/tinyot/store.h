@@ -42,6 +42,11 @@ struct StoreInfo {
   std::uint64_t bytes = 0;  // of its files
 
   const KindCounts& of(MaterialKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
+  MaterialCounts left() const {
+    MaterialCounts counts;
+    for (const MaterialKind kind : kAllMaterialKinds) counts[kind] = of(kind).left;
+    return counts;
+  }
 };
 
 bool store_exists(const std::filesystem::path& directory);

@@ -77,7 +77,7 @@ TEST(Builder, WritesConstantsOnlyAsOutputs) {
   Builder builder(sink, info);
   builder.output(0, std::vector{Bit(true), Bit(false)});
   const TestCircuit circuit(info, sink.gates);
-  const std::vector<LaneValues> outputs = evaluate(circuit, 1, {});
+  const std::vector<LaneValues> outputs = evaluate(circuit, 1, std::vector<LaneValues>());
   EXPECT_TRUE(outputs[0][0][0]);
   EXPECT_FALSE(outputs[0][0][1]);
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "engine/growth.h"
+#include "engine/endpoint.h"
 #include "tinyot/preprocess.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/layers.h"
@@ -24,16 +25,16 @@ class ClaimOfPeer : public StoreTest, public ::testing::WithParamInterface<Party
     const auto make = [&](Party party) {
       PreprocessRequest request;
       request.party = party;
-      request.endpoint.listen = party == Party::A;
-      request.endpoint.address = {"127.0.0.1", port};
-      request.endpoint.timeouts = {std::chrono::seconds(20), std::chrono::seconds(20)};
+      request.endpoint = engine::endpoint_with(
+          {.listen = party == Party::A,
+           .address = {"127.0.0.1", port},
+           .timeouts = {std::chrono::seconds(20), std::chrono::seconds(20)}});
       request.store = place(party);
       request.amount = Amount::Left;
       request.ands = kAndsWanted;
       request.inputs = kInputsWanted;
       request.parameters.profile = Profile::Fast;
-      Observer quiet;
-      return engine::preprocess(request, quiet);
+      return preprocess(request);
     };
     std::vector<std::exception_ptr> errors(2);
     std::vector<std::future<PreprocessResult>> results;

@@ -35,9 +35,12 @@ std::shared_ptr<const TlsAdmission> tls_of(bool listen) {
 
 class OpenWorker : public ::testing::TestWithParam<bool> {
  protected:
-  Endpoint endpoint(bool listen, const std::string& port,
+  PeerOptions endpoint(bool listen, const std::string& port,
                     std::chrono::milliseconds connect = 10s) const {
-    return {listen, {"127.0.0.1", port}, {connect, 10s}, GetParam() ? tls_of(listen) : nullptr};
+    return {.listen = listen,
+            .address = {"127.0.0.1", port},
+            .timeouts = {connect, 10s},
+            .tls = GetParam() ? tls_of(listen) : nullptr};
   }
 
   // A waits for worker 1. `others` connect first, then B.

@@ -11,10 +11,10 @@ namespace tinyot::test {
 namespace {
 
 Endpoint endpoint_of(const Fingerprint& peer) {
-  Endpoint endpoint;
   static const Identity kMine = Identity::generate();
-  endpoint.tls = std::make_shared<TlsAdmission>(kMine, peer);
-  return endpoint;
+  PeerOptions options;
+  options.tls = std::make_shared<TlsAdmission>(kMine, peer);
+  return endpoint_with(std::move(options));
 }
 
 Manifest made_with(const Fingerprint& peer) {

@@ -31,7 +31,7 @@ class RunEstimates : public testing::TestWithParam<MaterialForm> {
     run_sessions([&](Session& session) {
       IdealDealer dealer = dealer_of(session, 1);
       const ChannelCounters before = session.channel().counters();
-      const RunResult result =
+      const online::Evaluation result =
           run_party(session, dealer, {loaded.circuit(), lanes, inputs, GetParam(), window});
       const ChannelCounters after = session.channel().counters();
       EXPECT_EQ(estimate.ands, result.ands);

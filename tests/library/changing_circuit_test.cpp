@@ -94,7 +94,7 @@ std::string error_of(const std::function<void()>& call, std::optional<Change> ch
 
 void expect_intact(const Stores& stores) {
   for (const Party party : {Party::A, Party::B}) {
-    const StoreInfo info = Store(stores.of(party)).info();
+    const StoreInfo info = store_info(stores.of(party));
     EXPECT_EQ(info.state, StoreState::Complete) << info.revocation_reason;
   }
   both([&](Party party) {

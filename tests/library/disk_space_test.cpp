@@ -117,12 +117,12 @@ class DiskSpace : public ::testing::TestWithParam<Party> {
     for (std::size_t party = 0; party < now.size(); ++party) {
       EXPECT_EQ(now[party].state, before[party].state);
       EXPECT_EQ(now[party].units_made, before[party].units_made);
-      EXPECT_EQ(now[party].units_outstanding, before[party].units_outstanding);
-      EXPECT_EQ(now[party].left, before[party].left);
+      EXPECT_EQ(now[party].security.outstanding, before[party].security.outstanding);
+      EXPECT_EQ(now[party].left(), before[party].left());
     }
   }
   std::vector<StoreInfo> infos() const {
-    return {Store(store_of(Party::A)).info(), Store(store_of(Party::B)).info()};
+    return {store_info(store_of(Party::A)), store_info(store_of(Party::B))};
   }
 
   Directory directory_;

@@ -32,9 +32,9 @@ TEST(EstimateOfJob, AgreesWithJob) {
                                                 .inputs = 512});
     if (party == Party::A) made = result;
   });
-  EXPECT_EQ(made.store.bucket, estimated.bucket);
+  EXPECT_EQ(made.store.security.bucket, estimated.bucket);
   EXPECT_EQ(made.store.units_made, estimated.units);
-  EXPECT_DOUBLE_EQ(made.store.sigma_exact, estimated.sigma_exact);
+  EXPECT_DOUBLE_EQ(made.store.security.sigma_exact, estimated.sigma_exact);
   std::uint64_t sent = 0;
   for (const PhaseCost& phase : made.phases) sent += phase.bytes_sent;
   const double error = static_cast<double>(sent) / static_cast<double>(estimated.bytes_sent) - 1;

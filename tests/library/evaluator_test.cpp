@@ -152,7 +152,7 @@ TEST(Evaluator, DetectsDisagreement) {
                  Disagreement)
         << "different circuits";
   });
-  EXPECT_EQ(Store(stores.of(Party::A)).info().state, StoreState::Complete);
+  EXPECT_EQ(store_info(stores.of(Party::A)).state, StoreState::Complete);
 }
 
 TEST(Evaluator, RequiresStores) {

@@ -26,22 +26,22 @@ std::unique_ptr<circuit::Circuit> product(std::uint32_t bits = 16) {
 
 // What is left at both parties.
 std::uint64_t ands_left_in(const Stores& stores) {
-  const std::uint64_t left = Store(stores.of(Party::A)).info().ands_left;
-  EXPECT_EQ(left, Store(stores.of(Party::B)).info().ands_left);
+  const std::uint64_t left = store_info(stores.of(Party::A)).ands_left;
+  EXPECT_EQ(left, store_info(stores.of(Party::B)).ands_left);
   return left;
 }
 
 TEST(Library, PreprocessesAndRuns) {
   const Stores stores;
-  const StoreInfo before = Store(stores.of(Party::A)).info();
+  const StoreInfo before = store_info(stores.of(Party::A));
   EXPECT_EQ(before.state, StoreState::Complete);
   EXPECT_EQ(before.party, Party::A);
-  EXPECT_EQ(before.session, Store(stores.of(Party::B)).info().session);
-  EXPECT_EQ(before.session.size(), 16u);
-  EXPECT_EQ(before.material, "triples");
-  EXPECT_GE(before.sigma_exact, 40);
+  EXPECT_EQ(before.session, store_info(stores.of(Party::B)).session);
+  EXPECT_EQ(before.session.size(), 64u);
+  EXPECT_EQ(before.security.material, MaterialForm::Triples);
+  EXPECT_GE(before.security.sigma_exact, 40);
   EXPECT_GE(before.ands_left, 4096u);
-  EXPECT_EQ(before.units_outstanding, 0u);
+  EXPECT_EQ(before.security.outstanding, 0u);
   both([&](Party party) {
     const RunResult result =
         run(stores.run(party), *product(), input_of(party, party == Party::A ? 1234 : 567));
@@ -53,7 +53,7 @@ TEST(Library, PreprocessesAndRuns) {
     EXPECT_GT(result.ands, 0u);
     EXPECT_FALSE(result.phases.empty());
   });
-  EXPECT_LT(Store(stores.of(Party::A)).info().ands_left, before.ands_left);
+  EXPECT_LT(store_info(stores.of(Party::A)).ands_left, before.ands_left);
 }
 
 TEST(Library, RunsInLanes) {
@@ -98,7 +98,7 @@ TEST(Library, RefusesUnsuitableInputsBeforeConnecting) {
 
 TEST(Library, ComparesCircuitsBeforeUsingMaterial) {
   const Stores stores;
-  const StoreInfo before = Store(stores.of(Party::A)).info();
+  const StoreInfo before = store_info(stores.of(Party::A));
   both([&](Party party) {
     // The same name and interface, but another gate.
     const auto circuit = make_circuit("f", [=](Program& program) {
@@ -107,7 +107,7 @@ TEST(Library, ComparesCircuitsBeforeUsingMaterial) {
     });
     EXPECT_THROW(run(stores.run(party), *circuit, input_of(party, 1)), Disagreement);
   });
-  EXPECT_EQ(Store(stores.of(Party::A)).info().left, before.left) << "nothing was used";
+  EXPECT_EQ(store_info(stores.of(Party::A)).left(), before.left()) << "nothing was used";
 }
 
 TEST(Library, ReportsShortageBeforeConnecting) {
@@ -155,8 +155,8 @@ TEST(Library, RunsAtTheSameTimeWhileTheStoreGrows) {
 
 TEST(Library, RetiredStoresAreRevoked) {
   const Stores stores;
-  EXPECT_TRUE(Store(stores.of(Party::A)).retire().empty());
-  const StoreInfo info = Store(stores.of(Party::A)).info();
+  EXPECT_TRUE(retire_store(stores.of(Party::A)).not_done.empty());
+  const StoreInfo info = store_info(stores.of(Party::A));
   EXPECT_EQ(info.state, StoreState::Revoked);
   EXPECT_FALSE(info.revocation_reason.empty());
   EXPECT_EQ(info.ands_left, 0u);
@@ -244,7 +244,7 @@ TEST(Library, CancelsRuns) {
     else
       EXPECT_THROW(evaluate({}), Error);
   });
-  EXPECT_EQ(Store(stores.of(Party::B)).info().state, StoreState::Complete);
+  EXPECT_EQ(store_info(stores.of(Party::B)).state, StoreState::Complete);
 }
 
 TEST(Library, AuthenticatesByKeys) {

@@ -26,8 +26,8 @@ Inputs random_inputs(const Circuit& circuit, std::size_t lanes, Rng& rng) {
   return inputs;
 }
 
-RunResult run_party(Session& session, material::Source& material, const OnlineJob& job,
-                    const SharedInputs& shared) {
+Evaluation run_party(Session& session, material::Source& material, const OnlineJob& job,
+                    const SharedValues& shared) {
   BundleValues mine(job.inputs.size());
   for (std::size_t b = 0; b < mine.size(); ++b)
     if (job.circuit.info().inputs[b].owner == session.me()) mine[b] = matrix_of(job.inputs[b]);
@@ -48,7 +48,7 @@ OnlineRun run_online(const OnlineJob& job, const PartyOptions& options, bool exp
   run.outcomes = run_sessions(
       [&](Session& session) {
         IdealDealer dealer = dealer_of(session, options.seed);
-        RunResult result = run_party(session, dealer, job);
+        Evaluation result = run_party(session, dealer, job);
         (session.me() == Party::A ? run.a : run.b) = std::move(result);
         (session.me() == Party::A ? run.dealt_a : run.dealt_b) = dealer.dealt;
       },
@@ -56,7 +56,7 @@ OnlineRun run_online(const OnlineJob& job, const PartyOptions& options, bool exp
   return run;
 }
 
-void expect_outputs(const CircuitInfo& info, const RunResult& a, const RunResult& b,
+void expect_outputs(const CircuitInfo& info, const Evaluation& a, const Evaluation& b,
                     const std::vector<LaneValues>& wanted) {
   for (const Party party : {Party::A, Party::B}) {
     const auto& outputs = (party == Party::A ? a : b).outputs;

@@ -23,19 +23,19 @@ struct OnlineJob {
 };
 
 struct OnlineRun {
-  RunResult a, b;
+  Evaluation a, b;
   MaterialCounts dealt_a, dealt_b;
   Outcomes outcomes;
 
-  const RunResult& of(Party party) const { return party == Party::A ? a : b; }
+  const Evaluation& of(Party party) const { return party == Party::A ? a : b; }
   const Outcome& outcome(Party party) const { return party == Party::A ? outcomes.a : outcomes.b; }
 };
 
 Inputs random_inputs(const Circuit& circuit, std::size_t lanes, Rng& rng);
 
 // One party's run, with its own inputs only.
-RunResult run_party(Session& session, material::Source& material, const OnlineJob& job,
-                    const SharedInputs& shared = {});
+Evaluation run_party(Session& session, material::Source& material, const OnlineJob& job,
+                    const SharedValues& shared = {});
 
 // The ideal dealer for one party of run_sessions.
 IdealDealer dealer_of(const Session& session, std::uint64_t seed);
@@ -44,7 +44,7 @@ OnlineRun run_online(const OnlineJob& job, const PartyOptions& options = {},
                      bool expect_done = true);
 
 // Expects that each party has exactly its outputs, and that they are correct.
-void expect_outputs(const CircuitInfo& info, const RunResult& a, const RunResult& b,
+void expect_outputs(const CircuitInfo& info, const Evaluation& a, const Evaluation& b,
                     const std::vector<LaneValues>& wanted);
 inline void expect_outputs(const Circuit& circuit, const OnlineRun& run,
                            const std::vector<LaneValues>& wanted) {

@@ -36,7 +36,7 @@ bool run_fails_at(std::size_t draw, MaterialForm form, std::size_t lanes, Party 
   run.outcomes = run_sessions(
       [&](Session& session) {
         EmptyingDealer dealer(session, session.me() == failing ? draw : 1000);
-        RunResult result = run_party(session, dealer, {circuit, lanes, inputs, form, 40});
+        Evaluation result = run_party(session, dealer, {circuit, lanes, inputs, form, 40});
         (session.me() == Party::A ? run.a : run.b) = std::move(result);
       },
       {}, false);

@@ -58,7 +58,7 @@ TEST_P(Runtime, RandomCircuitsMatchThePlainEvaluator) {
     std::vector<Drawn> drawn;
     for (std::uint64_t i = 0; i < kCircuits; ++i)
       drawn.emplace_back(2 * (seed * kCircuits + i) + (GetParam() == MaterialForm::Pairs));
-    std::vector<RunResult> results[2];
+    std::vector<Evaluation> results[2];
     run_sessions(
         [&](Session& session) {
           IdealDealer dealer = dealer_of(session, seed);
@@ -167,7 +167,7 @@ TEST_P(Runtime, TakesTheDocumentedRoundsAndMessages) {
   run_sessions([&](Session& session) {
     IdealDealer dealer = dealer_of(session, 1);
     const ChannelCounters before = session.channel().counters();
-    const RunResult result = run_party(session, dealer, {circuit, 5, inputs, GetParam()});
+    const Evaluation result = run_party(session, dealer, {circuit, 5, inputs, GetParam()});
     const ChannelCounters after = session.channel().counters();
     spent[static_cast<int>(session.me())] = {
         .messages_sent = after.messages_sent - before.messages_sent,

@@ -66,7 +66,7 @@ TEST_P(SharedValues, ContinueInTheNextCircuit) {
     Rng rng(Seed{{lanes, 1}});
     const Inputs inputs = random_inputs(first, lanes, rng),
                  more = random_inputs(second, lanes, rng);
-    RunResult of_first[2], of_second[2];
+    Evaluation of_first[2], of_second[2];
     run_sessions(
         [&](Session& session) {
           IdealDealer dealer = dealer_of(session, lanes);
@@ -77,7 +77,7 @@ TEST_P(SharedValues, ContinueInTheNextCircuit) {
                                     {&*kept[1], nullptr, &*kept[3]});
         },
         {.seed = lanes});
-    for (const RunResult& result : of_first) {
+    for (const Evaluation& result : of_first) {
       ASSERT_EQ(result.shared.size(), 4u);
       EXPECT_FALSE(result.shared[0] || result.shared[2]);
       EXPECT_FALSE(result.outputs[1] || result.outputs[3]) << "a shared output was revealed";
@@ -89,11 +89,11 @@ TEST_P(SharedValues, ContinueInTheNextCircuit) {
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const std::uint64_t x = integer_of(inputs[0][lane]), y = integer_of(inputs[1][lane]),
                           w = integer_of(more[1][lane]), z = x * y % 256;
-      EXPECT_EQ(integer_of((*of_first[1].outputs[0])[lane]), x % 2);
-      EXPECT_EQ(integer_of((*of_first[0].outputs[2])[lane]), y % 2);
-      EXPECT_EQ(integer_of((*of_second[0].outputs[0])[lane]), (z * z + w) % 256);
-      EXPECT_EQ(integer_of((*of_second[1].outputs[0])[lane]), (z * z + w) % 256);
-      EXPECT_EQ(integer_of((*of_second[0].outputs[1])[lane]), x);
+      EXPECT_EQ(integer_of(to_bits((*of_first[1].outputs[0])[lane])), x % 2);
+      EXPECT_EQ(integer_of(to_bits((*of_first[0].outputs[2])[lane])), y % 2);
+      EXPECT_EQ(integer_of(to_bits((*of_second[0].outputs[0])[lane])), (z * z + w) % 256);
+      EXPECT_EQ(integer_of(to_bits((*of_second[1].outputs[0])[lane])), (z * z + w) % 256);
+      EXPECT_EQ(integer_of(to_bits((*of_second[0].outputs[1])[lane])), x);
     }
   }
 }
@@ -143,7 +143,7 @@ TEST_P(SharedValues, OfAnotherOutputAreDetected) {
     const Outcomes outcomes = run_sessions(
         [&](Session& session) {
           IdealDealer dealer = dealer_of(session, 7);
-          const RunResult result = run_party(session, dealer, {first, kLanes, inputs, GetParam()});
+          const Evaluation result = run_party(session, dealer, {first, kLanes, inputs, GetParam()});
           const std::size_t z = session.me() == cheater ? 3 : 1;
           run_party(session, dealer, {second, kLanes, more, GetParam()},
                     {&*result.shared[z], nullptr, &*result.shared[3]});
@@ -165,7 +165,7 @@ TEST_P(SharedValues, OfAnotherShapeAreRefused) {
   run_sessions(
       [&](Session& session) {
         IdealDealer dealer = dealer_of(session, 9);
-        const RunResult result = run_party(session, dealer, {first, 2, inputs, GetParam()});
+        const Evaluation result = run_party(session, dealer, {first, 2, inputs, GetParam()});
         const SharedValue &z = *result.shared[1], &x = *result.shared[3];
         EXPECT_THROW(run_party(session, dealer, {second, 3, more, GetParam()}, {&z, nullptr, &x}),
                      std::logic_error);

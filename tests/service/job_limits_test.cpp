@@ -114,7 +114,7 @@ TEST_F(JobLimitsTest, JobThatBeginsAtTheEndOfItsTimeIsNotGivenUp) {
   engine::LoadedCircuit circuit = submission.circuit();
   (void)circuit.cost();
   service::wire::Terms terms = service::terms_of(circuit);
-  auto inputs = std::make_shared<const online::BundleValues>(submission.inputs(circuit, Party::B));
+  auto inputs = std::make_shared<const Values>(submission.inputs(circuit, Party::B));
   const service::SharedJob job =
       jobs.add({"late", "alice", std::move(circuit), std::move(terms), std::move(inputs)});
   peer.submit(job);

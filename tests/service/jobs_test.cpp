@@ -14,13 +14,13 @@ using service::JobState;
 using service::SharedJob;
 
 service::JobRequest request(const std::string& id, std::size_t bits = 64) {
-  online::InputValues inputs(1);
-  inputs[0] = online::BundleValues{BitVector(bits)};
+  Values inputs;
+  inputs.set("a", LaneMatrix(1, bits));
   return {id,
           "bob",
           *engine::LoadedCircuit::generated("millionaires", 1),
           {},
-          std::make_shared<const online::InputValues>(std::move(inputs))};
+          std::make_shared<const Values>(std::move(inputs))};
 }
 
 constexpr service::JobLimits kLimits{3, 10'000, std::chrono::seconds(60), std::chrono::seconds(60)};
@@ -67,9 +67,9 @@ TEST(JobsTest, CircuitFilesAndSmallValuesCountWhatTheyTake) {
   EXPECT_EQ(refused(jobs, request("1", 8'000)), Jobs::Refused::Full) << "its circuit is kept";
   jobs.forget(*job);
   service::JobRequest lanes = request("lanes");
-  online::InputValues bits(1);
-  bits[0] = online::BundleValues(200, BitVector(1));
-  lanes.inputs = std::make_shared<const online::InputValues>(std::move(bits));
+  Values bytes;
+  bytes.set("a", LaneMatrix(10'000, 1));
+  lanes.inputs = std::make_shared<const Values>(std::move(bytes));
   EXPECT_EQ(refused(jobs, std::move(lanes)), Jobs::Refused::Full);
 }
 
@@ -92,14 +92,13 @@ TEST(JobsTest, WaitersSeeTheEnd) {
   EXPECT_FALSE(jobs.wait(*job, Jobs::Clock::now()));
   std::thread evaluation([&] {
     service::JobResult result;
-    result.outputs.resize(1);
-    result.outputs[0] = online::BundleValues{BitVector(1)};
+    result.outputs.set("a_has_more", LaneMatrix(1, 1));
     jobs.finish(*job, std::move(result));
   });
   EXPECT_TRUE(jobs.wait(*job, Jobs::Clock::now() + std::chrono::seconds(60)));
   evaluation.join();
   EXPECT_EQ(jobs.status(*job).state, JobState::Done);
-  EXPECT_EQ(jobs.outputs(*job).size(), 1u);
+  EXPECT_TRUE(jobs.outputs(*job).contains("a_has_more"));
 }
 
 TEST(JobsTest, ExpiresWhatWaitsAndWhatIsKept) {

@@ -9,10 +9,15 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-BitVector ones(std::size_t bits) {
-  BitVector value(bits);
-  for (std::size_t i = 0; i < bits; ++i) value.put(i, true);
-  return value;
+LaneMatrix ones(std::size_t lanes, std::size_t bits) {
+  const std::vector<std::byte> row((bits + 7) / 8, std::byte{0xff});
+  LaneMatrix values(lanes, 8 * row.size());
+  for (std::size_t lane = 0; lane < lanes; ++lane) EXPECT_TRUE(values.assign(lane, row));
+  if (bits % 8 == 0) return values;
+  LaneMatrix cut(lanes, bits);
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    for (std::size_t bit = 0; bit < bits; ++bit) cut[lane].put(bit, true);
+  return cut;
 }
 
 std::vector<circuit::OutputBundle> bundles_of(std::initializer_list<std::uint32_t> bits) {
@@ -26,10 +31,10 @@ std::vector<circuit::OutputBundle> bundles_of(std::initializer_list<std::uint32_
 TEST(OutputsTest, ArePartsInOrderOfAtMostAMessage) {
   // Of lanes of 3 bytes, which do not divide a part; the peer's; without bits; of a whole part.
   const auto bundles = bundles_of({17, 8, 0, 8 * kMiB});
-  online::InputValues outputs(4);
-  outputs[0] = online::BundleValues(kMiB / 2, ones(17));
-  outputs[2] = online::BundleValues(1, BitVector(0));
-  outputs[3] = online::BundleValues(1, ones(8 * kMiB));
+  Values outputs;
+  outputs.set("out0", ones(kMiB / 2, 17));
+  outputs.set("out2", LaneMatrix(1, 0));
+  outputs.set("out3", ones(1, 8 * kMiB));
   std::vector<std::pair<std::string, std::size_t>> sizes;
   std::string first;
   v1::ResultPart part;
@@ -53,8 +58,8 @@ TEST(OutputsTest, ArePartsInOrderOfAtMostAMessage) {
 
 TEST(OutputsTest, WipesTheMessageAlsoOfAClientThatHasGone) {
   for (const bool is_there : {true, false}) {
-    online::InputValues outputs(1);
-    outputs[0] = online::BundleValues(1, ones(800));
+    Values outputs;
+    outputs.set("out0", ones(1, 800));
     v1::ResultPart part;
     std::string sent;
     EXPECT_EQ(service::write_outputs(outputs, bundles_of({800}), part,

@@ -117,7 +117,7 @@ service::StreamPort& ScriptedPeer::port() {
 
 std::unique_ptr<net::ByteStream> ScriptedPeer::open_slowly(std::uint64_t group,
                                                            std::uint32_t number) {
-  const engine::PeerOptions& endpoint = port().endpoint();
+  const engine::PeerOptions& endpoint = port().options();
   auto stream = net::tcp_connect(
       endpoint.address, endpoint.timeouts,
       endpoint.tls ? static_cast<const net::Admission&>(*endpoint.tls) : net::open_admission());
@@ -230,16 +230,16 @@ void ScriptedPeer::answer_refill(const wire::Refill& order, bool begins,
   send(message);
 }
 
-engine::PeerOptions ScriptedPeer::endpoint(std::uint64_t group, const OnSend& on_send,
-                                        const std::stop_token& cancel) {
-  engine::PeerOptions endpoint = port().endpoint();
+Endpoint ScriptedPeer::endpoint(std::uint64_t group, const OnSend& on_send,
+                                const std::stop_token& cancel) {
+  engine::PeerOptions options = port().options();
   const auto number = std::make_shared<std::uint32_t>(0);
-  endpoint.open_stream = [this, group, on_send, cancel,
+  options.open_stream = [this, group, on_send, cancel,
                           number]() -> std::unique_ptr<net::ByteStream> {
     return std::make_unique<ScriptedStream>(port().open({group, (*number)++}, cancel), on_send,
                                             cancel);
   };
-  return endpoint;
+  return engine::endpoint_with(std::move(options));
 }
 
 PreprocessResult ScriptedPeer::refill(const wire::Refill& order, const OnSend& on_send,
@@ -253,8 +253,7 @@ PreprocessResult ScriptedPeer::refill(const wire::Refill& order, const OnSend& o
   request.inputs = order.inputs();
   request.parameters.profile = Profile::Fast;
   request.parameters.sigma = 40;
-  Observer quiet;
-  return engine::preprocess(request, quiet, cancel);
+  return preprocess(request, nullptr, cancel);
 }
 
 fs::path ScriptedPeer::store_of(std::uint64_t session) const {
@@ -314,15 +313,12 @@ void ScriptedPeer::Worker::evaluate(const std::string& job, const std::string& c
   try {
     if (has_failed_) throw NetworkError("the connection has ended");
     const auto circuit = *engine::LoadedCircuit::generated(circuit_name, 1);
-    online::BundleValues inputs;
-    for (const circuit::InputBundle& bundle : circuit.info().inputs) {
-      inputs.emplace_back();
-      if (*bundle.owner == request_.party) inputs.back().emplace(1, bundle.bits);
-    }
+    Values inputs;
+    for (const circuit::InputBundle& bundle : circuit.info().inputs)
+      if (*bundle.owner == request_.party) inputs.set(bundle.name, LaneMatrix(1, bundle.bits));
     if (!evaluator_)
       evaluator_ = std::make_unique<Evaluator>(request_, cancel_.get_token());
-    const std::vector<Evaluator::Shared> none(inputs.size());
-    outcome_.outputs = evaluator_->run(circuit, inputs, none, job).result.outputs;
+    outcome_.outputs = evaluator_->run(circuit, inputs, {}, job).outputs;
     outcome_.is_done = true;
   } catch (const std::exception& error) {
     outcome_.error = error.what();

@@ -131,7 +131,7 @@ class ScriptedPeer {
 
     struct Outcome {
       bool is_done = false;
-      online::BundleValues outputs;
+      Values outputs;
       std::string error;
     };
     // On a thread of its own. After a failure every job fails.
@@ -156,8 +156,7 @@ class ScriptedPeer {
 
  private:
   service::StreamPort& port();
-  engine::PeerOptions endpoint(std::uint64_t group, const OnSend& on_send,
-                            const std::stop_token& cancel);
+  Endpoint endpoint(std::uint64_t group, const OnSend& on_send, const std::stop_token& cancel);
   std::vector<net::Parameter> parameters() const;
 
   const Setup setup_;

@@ -221,7 +221,7 @@ class ClaimTest : public SessionLimitTest, public ::testing::WithParamInterface<
           begun_count_ = begun_.size();
           peer_->answer_refill(order, true);
           try {
-            ids_[order.session()] = engine::session_id_of(peer_->refill(order, {}, stop).store);
+            ids_[order.session()] = peer_->refill(order, {}, stop).store.session;
           } catch (const Error&) {
             // The daemon had reasons to end it.
           }
@@ -264,7 +264,7 @@ class ClaimTest : public SessionLimitTest, public ::testing::WithParamInterface<
   // By the number of sessions, or by what this party has in stock already.
   bool are_stopped() { return shown_peers().find("no refills: ") != std::string::npos; }
 
-  std::map<std::uint64_t, SessionId> ids_;
+  std::map<std::uint64_t, std::string> ids_;
   std::set<std::uint64_t> begun_;  // sessions, of the follower's thread
   std::atomic<std::uint64_t> begun_count_{0};
   std::jthread follower_;
@@ -347,7 +347,7 @@ TEST_F(SessionLimitTest, NumberOfARevokedSessionIsNotUsedAgain) {
   wire::Message message;
   wire::Session& session = *message.mutable_stock()->add_sessions();
   session.set_number(1);
-  session.set_id(short_name(engine::session_id_of(made.store)));
+  session.set_id(short_name(made.store.session));
   session.set_has_room(true);
   message.mutable_stock()->set_last_session(1);
   peer_->send(message);

@@ -53,10 +53,10 @@ TEST(SubmissionTest, PartsOfAnInputAreJoined) {
   submission.add(bits("a", std::string("\x06\x07\x08", 3)));
   const auto circuit = submission.circuit();
   const auto values = submission.inputs(circuit, Party::A);
-  ASSERT_EQ(values[0]->size(), 2u);
-  EXPECT_EQ((*values[0])[0].words()[0], 0x04030201u);
-  EXPECT_EQ((*values[0])[1].words()[0], 0x08070605u);
-  EXPECT_FALSE(values[1]);
+  ASSERT_EQ(values.lanes("a"), 2u);
+  EXPECT_EQ(values.integer("a", 0), 0x04030201u);
+  EXPECT_EQ(values.integer("a", 1), 0x08070605u);
+  EXPECT_EQ(values.names(), std::vector<std::string>{"a"});
 }
 
 TEST(SubmissionTest, RefusesWhatDoesNotFit) {
@@ -111,10 +111,10 @@ TEST(SubmissionTest, ValuesOfAnyBasesAreParsedFromOnePlace) {
   for (const char* number : {"17", "0x1f", "0b101", "0"})
     numbers.mutable_inputs(0)->add_numbers(number);
   submission.add(std::move(numbers));
-  const online::BundleValues values = submission.inputs(submission.circuit(), Party::A);
+  const Values values = submission.inputs(submission.circuit(), Party::A);
   const std::uint64_t expected[] = {17, 0x1f, 5, 0};
   for (std::size_t lane = 0; lane < 4; ++lane)
-    EXPECT_EQ(to_bits((*values[0])[lane]).words()[0], expected[lane]);
+    EXPECT_EQ(values.integer("a", lane), expected[lane]);
 }
 
 // What a message held is wiped where it was, whether the message is accepted or not.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 #include "tests/tools/fake_daemon.h"
@@ -61,7 +62,7 @@ class ClientTest : public CommandTest {
     EXPECT_EQ(circuit.fingerprint(), named.fingerprint());
     EXPECT_EQ(circuit.lanes(), named.lanes());
     const auto values = submission->inputs(circuit, party);
-    return bits_of(values[named.input_index(input)].value());
+    return bits_of(values_of(values.at(input)));
   }
 
   std::optional<FakeDaemon> server_;

@@ -14,6 +14,7 @@
 
 #include "engine/ledger.h"
 #include "engine/synchronise.h"
+#include "engine/endpoint.h"
 #include "tests/storage/faults/disk.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/cheating_channel.h"
@@ -173,9 +174,10 @@ TEST_F(DurabilityTest, LedgerIsSyncedBeforeTheRunSends) {
     party_here = letter(party);
     RunJob job;
     job.party = party;
-    job.endpoint.listen = party == Party::A;
-    job.endpoint.address = {"127.0.0.1", port};
-    job.endpoint.timeouts = {.connect = std::chrono::seconds(20), .idle = std::chrono::seconds(20)};
+    job.endpoint = engine::endpoint_with(
+        {.listen = party == Party::A,
+         .address = {"127.0.0.1", port},
+         .timeouts = {.connect = std::chrono::seconds(20), .idle = std::chrono::seconds(20)}});
     job.stores = {place(party_here)};
     std::filesystem::create_directory(root_ / ("ledger_of_" + std::string(1, party_here)));
     job.ledger = root_ / ("ledger_of_" + std::string(1, party_here)) / "ledger";
