@@ -34,7 +34,7 @@ void evaluate(Party party, const std::string& store) {
   job.inputs = 512;  // bits of the inputs, and of the ciphertext that only B learns
   const tinyot::PreprocessResult made = tinyot::preprocess(job);
   std::printf("%c: made material for %llu ANDs, sigma %.0f bits\n", letter(party),
-              static_cast<unsigned long long>(made.ands), made.store.sigma_exact);
+              static_cast<unsigned long long>(made.ands), made.store.security.sigma_exact);
 
   // The vector of FIPS-197, appendix C.1. The key is the XOR of both halves.
   tinyot::Values inputs;
