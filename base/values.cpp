@@ -28,8 +28,13 @@ Values& Values::set(const std::string& name, LaneMatrix values) {
 
 Values& Values::add(const std::string& name, std::span<const std::byte> bytes) {
   LaneMatrix& values = values_.try_emplace(name, 0, 8 * bytes.size()).first->second;
-  require(values.bits() == 8 * bytes.size() && values.append(bytes),
-          "the values of a bundle have different numbers of bytes");
+  if (8 * bytes.size() > values.bits()) {
+    LaneMatrix wider(0, 8 * bytes.size());
+    for (std::size_t lane = 0; lane < values.lanes(); ++lane)
+      (void)wider.append(values[lane].bytes());
+    values = std::move(wider);
+  }
+  (void)values.append(bytes);  // as wide as a row at most
   return *this;
 }
 

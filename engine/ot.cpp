@@ -70,7 +70,7 @@ struct OtSender::State {
       : connection(request, Party::A),
         ots(connection.session(), connection.trees().peers, kDomain) {}
   engine::OtSession connection;
-  offline::OtSender ots;
+  offline::OtExtensionSender ots;
 };
 
 OtSender::OtSender(const OtRequest& request) {
@@ -101,7 +101,7 @@ struct OtReceiver::State {
       : connection(request, Party::B), ots(connection.session(), connection.trees().mine, kDomain) {
   }
   engine::OtSession connection;
-  offline::OtReceiver ots;
+  offline::OtExtensionReceiver ots;
 };
 
 OtReceiver::OtReceiver(const OtRequest& request) {

@@ -53,11 +53,12 @@ StoreCheck verify_store(const std::filesystem::path& directory, const std::optio
       directory,
       {.purpose = peer ? storage::Purpose::Use : storage::Purpose::Inspect, .store_key = key});
   if (store.manifest().state == StoreState::Revoked)
-    throw StoreError("the session is revoked: " + store.manifest().revocation_reason + "; " +
-                     (store.keys_are_gone()
-                          ? "its keys are overwritten, so there is nothing to verify"
-                          : "not all of its keys are overwritten yet: retire the store to complete "
-                            "this"));
+    throw StoreError(
+        "the session is revoked: " + store.manifest().revocation_reason + "; " +
+        (store.keys_are_gone()
+             ? "its keys are overwritten, so there is nothing to verify"
+             : "its keys are no longer used, but not all of them are overwritten yet: retire "
+               "the store to complete this"));
   const std::uint64_t total = store.store_bytes();
   storage::Verification verification = storage::verify(store, [&](std::uint64_t bytes) {
     if (observer) observer(bytes, total);

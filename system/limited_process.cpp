@@ -237,7 +237,7 @@ Outcome run_limited(const Launch& launch, const Limits& limits) {
       user,
       ::getpid(),
       launch};
-  Pipe out, err, failure;
+  PipeEnds out, err, failure;
   const pid_t pid = fork_process();
   if (pid == 0) {
     const std::string_view failed =
@@ -249,7 +249,7 @@ Outcome run_limited(const Launch& launch, const Limits& limits) {
     ::_exit(127);
   }
   ConfinedChild child(pid, launch.program.string());
-  for (Pipe* pipe : {&out, &err, &failure}) pipe->write_end.close();
+  for (PipeEnds* pipe : {&out, &err, &failure}) pipe->write_end.close();
   Outcome outcome;
   outcome.limit = Collector(std::move(out.read_end), std::move(err.read_end), limits)
                       .read_until_end_of(child, outcome);

@@ -13,7 +13,7 @@
 
 namespace tinyot::system {
 
-Pipe::Pipe() {
+PipeEnds::PipeEnds() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     throw Error(ErrorClass::Other, "cannot make a pipe: " + errno_text());

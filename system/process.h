@@ -11,8 +11,8 @@
 namespace tinyot::system {
 
 // Fails: Error if it cannot be made. Programs that are executed do not inherit it.
-struct Pipe {
-  Pipe();
+struct PipeEnds {
+  PipeEnds();
   Descriptor read_end, write_end;
 };
 

@@ -139,7 +139,7 @@ std::uint64_t repeat_from(const CommandLine& line) {
   return repeat;
 }
 
-Json succeed(const JobResult& result) {
+Json succeed(const CommandResult& result) {
   if (result.exit_status != 0)
     throw CommandError("a measured job failed", static_cast<ExitStatus>(result.exit_status));
   return result.report;

@@ -76,8 +76,8 @@ double median(std::vector<double> values);
 void add_spread(Json& row, const std::string& name, const std::vector<double>& values);
 
 // The report of a measured job. Fails: Error if the job failed.
-struct JobResult;
-Json succeed(const JobResult& result);
+struct CommandResult;
+Json succeed(const CommandResult& result);
 
 // Compares the outputs in the joint report of both parties with those of the plain evaluator.
 // Fails: Error if an output differs in any lane, at a party that learns it.

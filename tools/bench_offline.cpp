@@ -30,7 +30,7 @@ void warm_up(const PreprocessRequest& job) {
 // Runs one job into temporary stores; returns its report.
 Json measure(const PreprocessJob& job, const LocalLink& link) {
   const system::TemporaryDirectory dir;
-  const JobResult result = preprocess_locally(job, dir.path(), link);
+  const CommandResult result = preprocess_locally(job, dir.path(), link);
   if (result.exit_status != 0)
     throw CommandError("a measured job failed", static_cast<ExitStatus>(result.exit_status));
   return result.report;

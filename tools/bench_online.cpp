@@ -77,7 +77,7 @@ double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
           net::send_object(*channel, kTrip, i);
           net::recv_object<std::uint64_t>(*channel, kTrip);
         }
-        JobResult result;
+        CommandResult result;
         result.report["wall_s"] =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return result;

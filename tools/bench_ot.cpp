@@ -37,7 +37,7 @@ SecretVector<Block> random_blocks(checks::Session& session, std::size_t count) {
 }
 
 Round sending(checks::Session& session, const offline::Trees& trees, const OtJob& job) {
-  const auto ots = std::make_shared<offline::OtSender>(session, trees.peers, kDomain);
+  const auto ots = std::make_shared<offline::OtExtensionSender>(session, trees.peers, kDomain);
   if (job.kind == "delta")
     return [ots, keys = std::make_shared<AuthBitsPeers>(job.round_ots)] {
       ots->delta_correlated(keys->view());
@@ -51,7 +51,7 @@ Round sending(checks::Session& session, const offline::Trees& trees, const OtJob
 }
 
 Round receiving(checks::Session& session, const offline::Trees& trees, const OtJob& job) {
-  const auto ots = std::make_shared<offline::OtReceiver>(session, trees.mine, kDomain);
+  const auto ots = std::make_shared<offline::OtExtensionReceiver>(session, trees.mine, kDomain);
   if (job.kind == "delta")
     return [ots, bits = std::make_shared<AuthBitsMine>(job.round_ots)] {
       ots->delta_correlated(bits->view());
@@ -94,7 +94,7 @@ const Kind& kind_from(const std::string& name) {
 std::string name_of_repeat(std::uint64_t number) { return "repeat " + std::to_string(number); }
 
 // One party's part of a row: a session, the trees, a warm-up round, the measured rounds.
-JobResult run_ot_party(const OtJob& job, Party party, const Endpoint& endpoint) {
+CommandResult run_ot_party(const OtJob& job, Party party, const Endpoint& endpoint) {
   engine::Connector connector(endpoint);
   const std::unique_ptr<net::Channel> channel = connector.open();
   crypto::Rng rng = crypto::Rng::from_system();
@@ -119,7 +119,7 @@ JobResult run_ot_party(const OtJob& job, Party party, const Endpoint& endpoint) 
       for (std::uint64_t r = 0; r < job.rounds; ++r) round();
     });
   }
-  JobResult result;
+  CommandResult result;
   add_measurements(result.report, log.phases());
   return result;
 }

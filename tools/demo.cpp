@@ -29,7 +29,7 @@ struct Encryption {
   std::vector<crypto::AesBytes> message;
 };
 
-void succeed(const JobResult& result, const std::string& step) {
+void succeed(const CommandResult& result, const std::string& step) {
   if (result.exit_status != 0)
     throw CommandError("the demo failed in: " + step, static_cast<ExitStatus>(result.exit_status));
 }
@@ -50,7 +50,7 @@ Json encrypt_obliviously(const Encryption& encryption, const std::filesystem::pa
   job.inputs = {{"key_a", secret_text(hex({key_a}))},
                 {"key_b", secret_text(hex({key_b}))},
                 {"message", secret_text(hex(encryption.message))}};
-  const JobResult result = run_locally(job, dir, timeouts);
+  const CommandResult result = run_locally(job, dir, timeouts);
   succeed(result, "oblivious AES");
   check_ciphertext(result.report["B"], encryption.key, encryption.message);
   return result.report["B"];
@@ -80,7 +80,7 @@ int demo_command(const Arguments& arguments) {
   if (!common.quiet)
     log_line(LogLevel::Info,
              "two parties preprocess " + grouped(job.ands) + " ANDs over loopback ...");
-  const JobResult made = preprocess_locally(job, dir.path(), timeouts);
+  const CommandResult made = preprocess_locally(job, dir.path(), timeouts);
   succeed(made, "preprocessing");
 
   const Json fips = encrypt_obliviously({kFipsKey, {kFipsMessage}}, dir.path(), timeouts, rng);

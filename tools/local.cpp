@@ -35,7 +35,7 @@ int local_preprocess(const Arguments& arguments) {
   line.require_one_of(amount_options());
   if (!line.parse(arguments)) return 0;
   const PreprocessJob job = stored_job_from(line, store_of(line.text("store"), Party::A));
-  const JobResult result = preprocess_locally(job, line.text("store"), local_link_from(line));
+  const CommandResult result = preprocess_locally(job, line.text("store"), local_link_from(line));
   print_report(line.common().format, result.report, pair_text(result.report, preprocess_text));
   return result.exit_status;
 }
@@ -53,14 +53,14 @@ int local_run(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   RunJob job = run_job_from(line);
   set_store(job, line);
-  const JobResult result = run_locally(job, job.live ? std::filesystem::path() : job.stores.front(),
-                                       local_link_from(line));
+  const CommandResult result = run_locally(
+      job, job.live ? std::filesystem::path() : job.stores.front(), local_link_from(line));
   print_report(line.common().format, result.report, pair_text(result.report, run_text));
   return result.exit_status;
 }
 
-JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir,
-                             const LocalLink& link) {
+CommandResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir,
+                                 const LocalLink& link) {
   // Checked once here, so that the two processes do not both refuse it.
   check_memory(engine::planned(job), 2, engine::available_memory_bytes());
   std::error_code error;
@@ -78,7 +78,8 @@ JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::pa
       link);
 }
 
-JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const LocalLink& link) {
+CommandResult run_locally(const RunJob& job, const std::filesystem::path& dir,
+                          const LocalLink& link) {
   const NamedCircuit circuit(job.circuit);
   parse_inputs(circuit, job.inputs);  // unknown names and malformed values are refused once
   return run_pair(

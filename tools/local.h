@@ -7,10 +7,11 @@
 
 namespace tinyot::tools {
 
-JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir,
-                             const LocalLink& link);
+CommandResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir,
+                                 const LocalLink& link);
 // `job.inputs` has the inputs of both parties; each party receives its own.
-JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const LocalLink& link);
+CommandResult run_locally(const RunJob& job, const std::filesystem::path& dir,
+                          const LocalLink& link);
 
 int local_preprocess(const Arguments& arguments);
 int local_run(const Arguments& arguments);

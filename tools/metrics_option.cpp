@@ -53,8 +53,8 @@ void add_metrics_option(Options& options) {
       .rare();
 }
 
-JobResult with_metrics(const CommandLine& line, const Measured& measured,
-                       const std::function<JobResult()>& work) {
+CommandResult with_metrics(const CommandLine& line, const Measured& measured,
+                           const std::function<CommandResult()>& work) {
   if (!line.has("metrics-file")) return work();
   const std::filesystem::path file = line.text("metrics-file");
   check_writable(file);
@@ -74,7 +74,7 @@ JobResult with_metrics(const CommandLine& line, const Measured& measured,
     }
   };
   try {
-    JobResult result = work();
+    CommandResult result = work();
     record.exit_status = result.exit_status;
     add_report(record, result.report);
     write();

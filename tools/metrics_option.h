@@ -22,7 +22,7 @@ struct Measured {
 
 // Does the work of a command and, if --metrics-file is given, writes its metrics, also if it fails.
 // Fails: as `work`; UsageError before that if the file cannot be written.
-JobResult with_metrics(const CommandLine& line, const Measured& measured,
-                       const std::function<JobResult()>& work);
+CommandResult with_metrics(const CommandLine& line, const Measured& measured,
+                           const std::function<CommandResult()>& work);
 
 }  // namespace tinyot::tools

@@ -49,7 +49,7 @@ struct Child {
   NotedSignals::restore_defaults();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
-  JobResult result;
+  CommandResult result;
   try {
     result = job(party, endpoint);
   } catch (...) {
@@ -63,7 +63,7 @@ struct Child {
 }
 
 Child start(Party party, const Endpoint& endpoint, const PartyJob& job) {
-  system::Pipe pipe;
+  system::PipeEnds pipe;
   const pid_t parent = getpid(), pid = system::fork_process();
   if (pid == 0) {
     pipe.read_end.close();
@@ -134,7 +134,7 @@ void check_not_interrupted() {
 
 }  // namespace
 
-JobResult run_pair(const PartyJob& job, const LocalLink& link) {
+CommandResult run_pair(const PartyJob& job, const LocalLink& link) {
   check_not_interrupted();
   const net::LoopbackPort port, beyond_link;
   const net::Address &here = port.address(), &there = link.shape ? beyond_link.address() : here;
@@ -156,7 +156,7 @@ JobResult run_pair(const PartyJob& job, const LocalLink& link) {
   // How the parties have ended then depends on how far they were.
   check_not_interrupted();
   const Child& cause = explaining(children);
-  JobResult result{child_report(cause), cause.status};
+  CommandResult result{child_report(cause), cause.status};
   if (is_failure_report(result.report)) return result;
   result.report = Json::object();
   for (const Child& child : children) {

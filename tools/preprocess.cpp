@@ -85,7 +85,7 @@ void check_memory(const PreprocessRequest& job, std::uint64_t parties,
                         : ": no unit fits, free some memory"));
 }
 
-JobResult preprocess(const PreprocessJob& job) {
+CommandResult preprocess(const PreprocessJob& job) {
   Terminal terminal(job.quiet);
   const PreprocessResult result = tinyot::preprocess(job, &terminal, terminal.cancel());
   return {report_of(job.party, result),
@@ -140,7 +140,7 @@ int preprocess_command(const Arguments& arguments) {
   PreprocessJob job = stored_job_from(line, line.text("store"));
   job.party = party_from(line);
   job.endpoint = endpoint_from(line);
-  const JobResult result = with_metrics(line, {"preprocess", {job.store}, job.store_key}, [&] {
+  const CommandResult result = with_metrics(line, {"preprocess", {job.store}, job.store_key}, [&] {
     check_memory(engine::planned(job), 1, engine::available_memory_bytes());
     return preprocess(job);
   });

@@ -55,12 +55,12 @@ PreprocessJob stored_job_from(const CommandLine& line, const std::filesystem::pa
 void check_memory(const PreprocessRequest& job, std::uint64_t parties,
                   std::uint64_t available_bytes);
 
-struct JobResult {
+struct CommandResult {
   Json report;
   int exit_status = 0;  // 0, or 130 / 143 if a signal ended the job after a unit
 };
 // Runs this party's part of the job, and returns its report.
-JobResult preprocess(const PreprocessJob& job);
+CommandResult preprocess(const PreprocessJob& job);
 
 std::string preprocess_text(const Json& report);
 

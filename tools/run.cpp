@@ -151,7 +151,7 @@ void set_store(RunJob& job, const CommandLine& line) {
 
 namespace {
 
-JobResult reserve(const RunJob& job) {
+CommandResult reserve(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
   const ReservedMaterial reserved = tinyot::reserve(job, circuit);
   Json report = {{"party", std::string(1, letter(job.party))},
@@ -168,7 +168,7 @@ JobResult reserve(const RunJob& job) {
 
 }  // namespace
 
-JobResult run(const RunJob& job) {
+CommandResult run(const RunJob& job) {
   if (job.reserve_only) return reserve(job);
   if (job.rows) return run_rows(job);
   // Errors on this side are found before the first byte is sent.
@@ -232,7 +232,7 @@ int run_command(const Arguments& arguments) {
   job.party = party_from(line);
   job.endpoint = endpoint_from(line);
   set_store(job, line);
-  const JobResult result =
+  const CommandResult result =
       with_metrics(line, {"run", job.stores, job.store_key}, [&] { return run(job); });
   print_report(line.common().format, result.report, run_text(result.report));
   return result.exit_status;

@@ -36,7 +36,7 @@ RunJob run_job_from(const CommandLine& line);
 // The store, or none with --live.
 void set_store(RunJob& job, const CommandLine& line);
 
-JobResult run(const RunJob& job);
+CommandResult run(const RunJob& job);
 Json run_report(const RunJob& job, const NamedCircuit& circuit, const RunResult& evaluation);
 std::string run_text(const Json& report);
 

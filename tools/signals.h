@@ -23,7 +23,7 @@ class StopSignals {
   static int received();
 
  private:
-  system::Pipe pipe_;
+  system::PipeEnds pipe_;
   std::thread waiter_;  // a signal handler may not request the stop itself
 };
 

@@ -15,7 +15,7 @@ void append_inputs(Columns& values, Builder& builder, std::uint32_t bundle, std:
   }
 }
 
-Bits less_each(const Columns& xs, const Columns& ys, std::span<const Pair> pairs) {
+Bits less_each(const Columns& xs, const Columns& ys, std::span<const IndexPair> pairs) {
   ENSURE(xs.size() == ys.size());
   Bits borrows(pairs.size());
   for (std::size_t i = 0; i < xs.size(); ++i) {
@@ -26,7 +26,7 @@ Bits less_each(const Columns& xs, const Columns& ys, std::span<const Pair> pairs
 }
 
 // The borrow of x - y - borrow is y where x and y differ, and the borrow elsewhere.
-Bits less_each_with_differences(Columns& values, std::span<const Pair> pairs) {
+Bits less_each_with_differences(Columns& values, std::span<const IndexPair> pairs) {
   Bits borrows(pairs.size());
   for (Bits& column : values) {
     for (std::size_t k = 0; k < pairs.size(); ++k) {

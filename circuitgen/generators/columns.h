@@ -26,16 +26,16 @@ void append_inputs(Columns& values, Builder& builder, std::uint32_t bundle, std:
                    std::uint64_t count);
 
 // Two integers, by index.
-struct Pair {
+struct IndexPair {
   std::size_t x;
   std::size_t y;
 };
 
 // xs[x] < ys[y] for each pair: one AND per bit and pair. The widths are equal.
-Bits less_each(const Columns& xs, const Columns& ys, std::span<const Pair> pairs);
+Bits less_each(const Columns& xs, const Columns& ys, std::span<const IndexPair> pairs);
 
 // The same for disjoint pairs of one list: values[x] < values[y]. Leaves values[x] ^ values[y] in
 // place of values[x], for choosing between the two with one XOR less.
-Bits less_each_with_differences(Columns& values, std::span<const Pair> pairs);
+Bits less_each_with_differences(Columns& values, std::span<const IndexPair> pairs);
 
 }  // namespace tinyot::circuit

@@ -18,7 +18,7 @@ void emit_matrix(Builder& builder, std::size_t rows, std::size_t columns, std::s
   for (std::size_t first = 0; first < rows; first += rows_at_once) {
     const std::size_t count = std::min(rows_at_once, rows - first);
     append_inputs(values, builder, 0, first, count);
-    std::vector<Pair> pairs;
+    std::vector<IndexPair> pairs;
     for (std::size_t i = 0; i < count; ++i) {
       for (std::size_t j = 0; j < columns; ++j) pairs.push_back({columns + i, j});
     }

@@ -159,7 +159,7 @@ class Distances {
                           Columns& next) {
     symbols_.begin(k);
     const auto [first_row, last_row] = rows_of(shape_, k);
-    std::vector<Pair> neighbours, diagonal;
+    std::vector<IndexPair> neighbours, diagonal;
     for (std::size_t i = first_row; i <= last_row; ++i) {
       neighbours.push_back({i, i - 1});
       diagonal.push_back({i - first_row, i - 1});
@@ -181,7 +181,7 @@ class Distances {
 
   // condition ? x : y for each pair.
   static Columns chosen_each(const Bits& conditions, const Columns& xs, const Columns& ys,
-                             std::span<const Pair> pairs) {
+                             std::span<const IndexPair> pairs) {
     Columns chosen(xs.size());
     for (std::size_t bit = 0; bit < xs.size(); ++bit) {
       for (std::size_t n = 0; n < pairs.size(); ++n)

@@ -36,7 +36,7 @@ class MinimumTree {
   void compare(std::size_t level) {
     if (level + 1 == waiting_.size()) waiting_.emplace_back(bits_);
     Columns values = std::exchange(waiting_[level], Columns(bits_));
-    std::vector<Pair> pairs;
+    std::vector<IndexPair> pairs;
     for (std::size_t k = 0; k + 1 < values[0].size(); k += 2) pairs.push_back({k + 1, k});
     const Bits second_is_less = less_each_with_differences(values, pairs);
     for (std::size_t i = 0; i < bits_; ++i) {

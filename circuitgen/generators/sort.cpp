@@ -9,7 +9,7 @@ namespace tinyot::circuit {
 namespace {
 
 // The pairs are disjoint, so they are compared in parallel. The larger one becomes `x`.
-void exchange_each(Columns& values, std::span<const Pair> comparators) {
+void exchange_each(Columns& values, std::span<const IndexPair> comparators) {
   const Bits swap = less_each_with_differences(values, comparators);
   for (Bits& column : values) {
     for (std::size_t k = 0; k < comparators.size(); ++k) {
@@ -26,7 +26,7 @@ void merge_at(Columns& values, std::size_t p) {
   const std::size_t n = values[0].size(), top = std::bit_ceil(n) / 2;
   std::size_t q = top, r = 0, d = p;
   while (true) {
-    std::vector<Pair> stage;
+    std::vector<IndexPair> stage;
     for (std::size_t i = 0; i + d < n; ++i) {
       if ((i & p) == r) stage.push_back({i + d, i});
     }

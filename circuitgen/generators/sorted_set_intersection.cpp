@@ -15,7 +15,7 @@ namespace {
 void append_descents(Bits& descents, const Columns& values) {
   const std::size_t pairs = values[0].size() - 1;
   for (std::size_t first = 0; first < pairs; first += kParallelComparisons) {
-    std::vector<Pair> neighbours;
+    std::vector<IndexPair> neighbours;
     for (std::size_t k = first; k < std::min(pairs, first + kParallelComparisons); ++k)
       neighbours.push_back({k + 1, k});
     Bits less = less_each(values, values, neighbours);

@@ -23,7 +23,7 @@ class Values {
   // One value for each lane.
   Values& set(const std::string& name, std::span<const std::uint64_t> integers);
   Values& set(const std::string& name, LaneMatrix values);
-  // One value as bytes; call this once for each lane, in order, with as many bytes each time.
+  // One value as bytes; call this once for each lane, in order. Shorter ones end with zeros.
   Values& add(const std::string& name, std::span<const std::byte> bytes);
 
   std::vector<std::string> names() const;

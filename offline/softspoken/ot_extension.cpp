@@ -100,7 +100,8 @@ void nothing_more(const OtBatch&) {}
 
 }  // namespace
 
-OtSender::OtSender(checks::Session& session, const PuncturedTrees& trees, std::uint64_t domain)
+OtExtensionSender::OtExtensionSender(checks::Session& session, const PuncturedTrees& trees,
+                                     std::uint64_t domain)
     : session_(session), key_holder_(session, trees, domain), domain_(domain),
       waiting_(kSlots * kBatchBits) {
   ENSURE(domain < kDomainsMax);
@@ -108,7 +109,7 @@ OtSender::OtSender(checks::Session& session, const PuncturedTrees& trees, std::u
 
 // Calls use(batch, keys, hash) for each batch of keys that has passed its check, in order.
 template <class Use>
-void OtSender::stream(std::size_t count, Use use) {
+void OtExtensionSender::stream(std::size_t count, Use use) {
   in_steps(
       batches_of(count, batches_), kOtBatchesAhead,
       [&](const OtBatch& batch) {
@@ -123,20 +124,20 @@ void OtSender::stream(std::size_t count, Use use) {
   session_.channel().flush();
 }
 
-void OtSender::delta_correlated(PeersView x0) {
+void OtExtensionSender::delta_correlated(PeersView x0) {
   stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash&) {
     std::ranges::copy(keys, batch.of(x0).begin());
   });
 }
 
-void OtSender::random(std::span<Block> x0, std::span<Block> x1) {
+void OtExtensionSender::random(std::span<Block> x0, std::span<Block> x1) {
   ENSURE(x0.size() == x1.size());
   stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash& hash) {
     hash_both(hash, session_.global_key(), keys, batch.of(x0), batch.of(x1));
   });
 }
 
-void OtSender::random_for(std::span<Block> x0, std::span<Block> x1) {
+void OtExtensionSender::random_for(std::span<Block> x0, std::span<Block> x1) {
   ENSURE(x0.size() == x1.size());
   stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash& hash) {
     receive_choices(session_, keys);
@@ -144,7 +145,7 @@ void OtSender::random_for(std::span<Block> x0, std::span<Block> x1) {
   });
 }
 
-void OtSender::correlated(std::span<const Block> offsets, std::span<Block> x0) {
+void OtExtensionSender::correlated(std::span<const Block> offsets, std::span<Block> x0) {
   ENSURE(offsets.size() == x0.size());
   SecretVector<Block> scratch(std::min(x0.size(), kBatchBits));
   stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash& hash) {
@@ -158,7 +159,7 @@ void OtSender::correlated(std::span<const Block> offsets, std::span<Block> x0) {
   });
 }
 
-void OtSender::chosen(std::span<const Block> m0, std::span<const Block> m1) {
+void OtExtensionSender::chosen(std::span<const Block> m0, std::span<const Block> m1) {
   ENSURE(m0.size() == m1.size());
   SecretVector<Block> scratch(2 * std::min(m0.size(), kBatchBits));
   stream(m0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash& hash) {
@@ -172,7 +173,8 @@ void OtSender::chosen(std::span<const Block> m0, std::span<const Block> m1) {
   });
 }
 
-OtReceiver::OtReceiver(checks::Session& session, const FullTrees& trees, std::uint64_t domain)
+OtExtensionReceiver::OtExtensionReceiver(checks::Session& session, const FullTrees& trees,
+                                         std::uint64_t domain)
     : session_(session), mac_holder_(session, trees, domain), domain_(domain),
       waiting_(kSlots * kBatchBits) {
   ENSURE(domain < kDomainsMax);
@@ -181,7 +183,7 @@ OtReceiver::OtReceiver(checks::Session& session, const FullTrees& trees, std::ui
 // Calls use(batch, bits, hash) for each batch of bits whose challenge has been answered, and
 // finish(batch) when it is time to read the sender's message for it.
 template <class Use, class Finish>
-void OtReceiver::stream(std::size_t count, Use use, Finish finish) {
+void OtExtensionReceiver::stream(std::size_t count, Use use, Finish finish) {
   const auto made = [&](const OtBatch& batch) {
     return waiting_.view(batch.slot(), batch.bits.bits);
   };
@@ -199,7 +201,7 @@ void OtReceiver::stream(std::size_t count, Use use, Finish finish) {
 
 // The same for given choices: sends d, x_c = H(i, M).
 template <class Finish>
-void OtReceiver::stream_for(const BitVector& choices, std::span<Block> x, Finish finish) {
+void OtExtensionReceiver::stream_for(const BitVector& choices, std::span<Block> x, Finish finish) {
   ENSURE(choices.size() == x.size());
   stream(
       x.size(),
@@ -210,7 +212,7 @@ void OtReceiver::stream_for(const BitVector& choices, std::span<Block> x, Finish
       finish);
 }
 
-void OtReceiver::delta_correlated(MineView x) {
+void OtExtensionReceiver::delta_correlated(MineView x) {
   stream(
       x.size(),
       [&](const OtBatch& batch, const MineView& bits, const crypto::TweakHash&) {
@@ -220,7 +222,7 @@ void OtReceiver::delta_correlated(MineView x) {
       nothing_more);
 }
 
-void OtReceiver::random(BitVector& choices, std::span<Block> x) {
+void OtExtensionReceiver::random(BitVector& choices, std::span<Block> x) {
   ENSURE(choices.size() == x.size());
   stream(
       x.size(),
@@ -231,11 +233,11 @@ void OtReceiver::random(BitVector& choices, std::span<Block> x) {
       nothing_more);
 }
 
-void OtReceiver::random_for(const BitVector& choices, std::span<Block> x) {
+void OtExtensionReceiver::random_for(const BitVector& choices, std::span<Block> x) {
   stream_for(choices, x, nothing_more);
 }
 
-void OtReceiver::correlated(const BitVector& choices, std::span<Block> x) {
+void OtExtensionReceiver::correlated(const BitVector& choices, std::span<Block> x) {
   SecretVector<Block> corrected(std::min(x.size(), kBatchBits));
   stream_for(choices, x, [&](const OtBatch& batch) {
     net::recv_words(session_.channel(), kCorrected, std::span(corrected).first(batch.count));
@@ -244,7 +246,7 @@ void OtReceiver::correlated(const BitVector& choices, std::span<Block> x) {
   });
 }
 
-void OtReceiver::chosen(const BitVector& choices, std::span<Block> m) {
+void OtExtensionReceiver::chosen(const BitVector& choices, std::span<Block> m) {
   SecretVector<Block> scratch(2 * std::min(m.size(), kBatchBits));
   stream_for(choices, m, [&](const OtBatch& batch) {
     const std::span<Block> masked = std::span(scratch).first(2 * batch.count),

@@ -4,8 +4,9 @@
 // choice.
 //
 //   both      const Trees trees = make_trees(session, 2);  // once per session; 128 OTs each way
-//   sender    OtSender sender(session, trees.peers, 0);     sender.chosen(m0, m1);
-//   receiver  OtReceiver receiver(session, trees.mine, 0);  receiver.chosen(choices, messages);
+//   sender    OtExtensionSender sender(session, trees.peers, 0);     sender.chosen(m0, m1);
+//   receiver  OtExtensionReceiver receiver(session, trees.mine, 0);  receiver.chosen(choices,
+//   messages);
 //
 // Inputs and outputs of each kind, and the bytes per OT that the sender sends:
 //
@@ -56,11 +57,11 @@
 namespace tinyot::offline {
 
 // Role: sender. Shapes: all spans of a call have equal length.
-class OtSender {
+class OtExtensionSender {
  public:
   // `domain` is below 2^32, the same on both sides, and unique among all users of the trees of one
   // direction.
-  OtSender(checks::Session& session, const PuncturedTrees& trees, std::uint64_t domain);
+  OtExtensionSender(checks::Session& session, const PuncturedTrees& trees, std::uint64_t domain);
 
   void delta_correlated(PeersView x0);
   void random(std::span<Block> x0, std::span<Block> x1);
@@ -80,9 +81,9 @@ class OtSender {
 };
 
 // Role: receiver.
-class OtReceiver {
+class OtExtensionReceiver {
  public:
-  OtReceiver(checks::Session& session, const FullTrees& trees, std::uint64_t domain);
+  OtExtensionReceiver(checks::Session& session, const FullTrees& trees, std::uint64_t domain);
 
   void delta_correlated(MineView x);
   void random(BitVector& choices, std::span<Block> x);

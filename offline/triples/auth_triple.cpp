@@ -69,7 +69,7 @@ LayerFold::LayerFold(checks::Session& session, std::span<TripleLayer> layers,
 }
 
 void LayerFold::reveal(const ObjectChunk& chunk) {
-  SharedBits& y = layers_[0].y;
+  SharedColumn& y = layers_[0].y;
   const BitVector of_y = bits_of(y.mine.bits, chunk, 0);
   std::vector<BitVector> mine;
   BitVector message(shifts_.size() * chunk.count);
@@ -86,7 +86,7 @@ void LayerFold::reveal(const ObjectChunk& chunk) {
 }
 
 void LayerFold::fold(const ObjectChunk& chunk) {
-  SharedBits &x = layers_[0].x, &y = layers_[0].y, &z = layers_[0].z;
+  SharedColumn &x = layers_[0].x, &y = layers_[0].y, &z = layers_[0].z;
   const BitVector received =
       checks::receive_revealed_bits(session_, kAuthTripleD, shifts_.size() * chunk.count);
   const std::vector<BitVector> mine = std::move(revealed_.front());

@@ -15,9 +15,9 @@
 namespace tinyot::offline {
 
 // Shared bits, the same number of each party.
-struct SharedBits {
-  SharedBits() = default;
-  explicit SharedBits(std::size_t size) : mine(size), peers(size) {}
+struct SharedColumn {
+  SharedColumn() = default;
+  explicit SharedColumn(std::size_t size) : mine(size), peers(size) {}
   std::size_t size() const { return peers.size(); }
   SharedView view() { return {mine.view(), peers.view()}; }
 
@@ -27,8 +27,8 @@ struct SharedBits {
 
 // One layer of leaky triples.
 struct TripleLayer {
-  SharedBits x, y;
-  SharedBits z;  // r until the product bits have been announced
+  SharedColumn x, y;
+  SharedColumn z;  // r until the product bits have been announced
 };
 
 // Role: both, symmetric. Each step is called for all chunks of a layer in order. The d's are on the

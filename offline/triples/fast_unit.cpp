@@ -154,13 +154,14 @@ void FastUnit::fold() {
 
 void FastUnit::pour(const checks::SettledCheck&, material::Sink& sink) {
   pour_bits(sink, session_.me(), request_.inputs, plain_, 0);
-  pour_objects(sink, MaterialKind::Triples, session_.me(), request_.plan.ands,
-               [&](std::size_t first, material::Batch& out) {
-                 const SharedBits* const columns[] = {&layers_[0].x, &layers_[0].y, &layers_[0].z};
-                 for (std::size_t i = 0; i < 3; ++i)
-                   share_part(columns[i]->mine, columns[i]->peers, first, session_.global_key(),
-                              out.shares[i]);
-               });
+  pour_objects(
+      sink, MaterialKind::Triples, session_.me(), request_.plan.ands,
+      [&](std::size_t first, material::Batch& out) {
+        const SharedColumn* const columns[] = {&layers_[0].x, &layers_[0].y, &layers_[0].z};
+        for (std::size_t i = 0; i < 3; ++i)
+          share_part(columns[i]->mine, columns[i]->peers, first, session_.global_key(),
+                     out.shares[i]);
+      });
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ TripleLayer LayerPool::take(std::size_t size, std::size_t bucket) {
       spare_.pop_back();
     }
   }
-  for (SharedBits* column : {&layer.x, &layer.y, &layer.z})
-    if (column->size() != size) *column = SharedBits(size);
+  for (SharedColumn* column : {&layer.x, &layer.y, &layer.z})
+    if (column->size() != size) *column = SharedColumn(size);
   return layer;
 }
 

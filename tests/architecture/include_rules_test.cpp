@@ -82,7 +82,7 @@ const std::map<std::string, Names>& library_headers() {
   static const std::map<std::string, Names> kHeaders = {
       {"tinyot/circuit.h", {"circuitgen", "engine", "tools"}},
       {"tinyot/circuit/fingerprint.h", {"engine", "service", "tools"}},
-      {"tinyot/circuit/gate.h", {"circuitgen", "online", "engine", "tools"}},
+      {"tinyot/circuit/gate.h", {"circuitgen", "online", "engine", "service", "tools"}},
       {"tinyot/circuit/builder.h", {"circuitgen", "engine", "tools"}},
       {"tinyot/circuit/integer.h", {"circuitgen", "engine", "tools"}},
       {"tinyot/circuit/word.h", {"circuitgen", "engine", "tools"}},

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -162,6 +163,26 @@ TEST(SourceRules, HeadersBeginWithCommentAndPragmaOnce) {
     EXPECT_EQ(std::count(file.lines.begin(), file.lines.end(), "#pragma once"), 1) << file.path;
   }
   EXPECT_GT(headers, 30u) << "the test reads no headers";
+}
+
+// A type that two layers need stands in the lower one; two types of one name are different things
+// that a reader takes for the same.
+TEST(SourceRules, NoClassNameStandsInTwoLayers) {
+  std::map<std::string, std::set<std::string>> folders;
+  for (const SourceFile& file : product_files()) {
+    if (!file.is_header()) continue;
+    for (const std::string& line : code_lines(file.lines)) {
+      static const std::regex kDefinition(
+          R"(^(class|struct|enum class) (alignas\(\d+\) )?(\w+)( final)?( :[^:].*)?( \{.*)?$)");
+      std::smatch found;
+      if (!line.ends_with(";") && std::regex_match(line, found, kDefinition))
+        folders[found[3]].insert(file.folder);
+    }
+  }
+  EXPECT_GT(folders.size(), 300u) << "the test finds no classes";
+  for (const auto& [name, layers] : folders)
+    EXPECT_EQ(layers.size(), 1u) << name << " stands in " << *layers.begin() << " and in "
+                                 << *layers.rbegin();
 }
 
 TEST(SourceRules, FindCallsInCodeOnly) {

@@ -82,13 +82,15 @@ TEST(Values, HaveIntegersAndBytesByName) {
   Values values;
   values.set("a", integers).set("b", 7).add("c", bytes({1, 2})).add("c", bytes({3, 4}));
   EXPECT_EQ(values.names(), (std::vector<std::string>{"a", "b", "c"}));
-  for (std::size_t lane = 0; lane < 3; ++lane)
-    EXPECT_EQ(values.integer("a", lane), integers[lane]);
+  for (std::size_t lane = 0; lane < 3; ++lane) EXPECT_EQ(values.integer("a", lane), integers[lane]);
   EXPECT_EQ(values.integer("c", 1), 0x0403u);
   EXPECT_EQ(values.lanes("d"), 0u);
   EXPECT_THROW((void)values.at("d"), std::logic_error);
   EXPECT_THROW((void)values.integer("b", 1), std::logic_error);
-  EXPECT_THROW(values.add("c", bytes({1})), std::logic_error) << "other rows have two bytes";
+  values.add("c", bytes({5})).add("c", bytes({6, 7, 8}));
+  EXPECT_EQ(values.integer("c", 1), 0x0403u);
+  EXPECT_EQ(values.integer("c", 2), 0x05u);
+  EXPECT_EQ(values.integer("c", 3), 0x080706u);
 }
 
 }  // namespace

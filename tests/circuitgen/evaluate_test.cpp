@@ -57,9 +57,9 @@ TEST(Evaluate, NamesTheBundleOfAWrongShape) {
             std::string::npos);
   EXPECT_NE(refusal_of(circuit, 2, {{one, one}, {one, one}}).find("input shared needs 1 value"),
             std::string::npos);
-  EXPECT_NE(refusal_of(circuit, 2, {{one, two}, {one}})
-                .find("input 0 has 1 bits, but the value of lane 1 has 2"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal_of(circuit, 2, {{two, two}, {one}}).find("input 0 has 1 bits, but its values have 2"),
+      std::string::npos);
 }
 
 TEST(Evaluate, RejectsMalformedStreams) {

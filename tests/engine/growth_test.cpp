@@ -110,6 +110,7 @@ class Jobs : public StoreTest {
 
   static PreprocessRequest request_of(std::uint64_t ands) {
     PreprocessRequest request;
+    request.inputs = 0;
     request.parameters.profile = Profile::Fast;
     request.parameters.unit = kUnit;
     request.ands = ands;

@@ -20,7 +20,7 @@ TripleLayer correct_layer(Party me, std::size_t count, std::uint64_t number) {
   const TripleLayer peers = dealt_layer(Party::B, count, kSeed, number);
   const Block delta_b = key_for_triples(Party::B).value;
   for (std::size_t j = 0; j < count; ++j) {
-    const auto opened = [&](SharedBits TripleLayer::*column) {
+    const auto opened = [&](SharedColumn TripleLayer::*column) {
       return (layer.*column).mine.bits[j] != (peers.*column).mine.bits[j];
     };
     if (opened(&TripleLayer::z) == (opened(&TripleLayer::x) && opened(&TripleLayer::y))) continue;

@@ -61,13 +61,13 @@ inline void with_key_for_triples(Session& outer, std::uint64_t seed,
 }
 
 // `count` shared bits under these keys.
-inline SharedBits dealt_shared(Party me, std::size_t count, std::uint64_t seed,
-                               std::uint64_t number) {
+inline SharedColumn dealt_shared(Party me, std::size_t count, std::uint64_t seed,
+                                 std::uint64_t number) {
   const auto halves = [&](Party owner) {
     return Dealt(me, owner, count, seed, 2 * number + static_cast<std::uint64_t>(owner),
                  key_for_triples(peer_of(owner), seed));
   };
-  SharedBits bits;
+  SharedColumn bits;
   bits.mine = halves(me).mine;
   bits.peers = halves(peer_of(me)).peers;
   return bits;
@@ -85,7 +85,7 @@ inline void expect_products(const TripleLayer& of_a, const TripleLayer& of_b, st
   for (const auto column : {&TripleLayer::x, &TripleLayer::y, &TripleLayer::z})
     for (const TripleLayer* layer : {&of_a, &of_b})
       ASSERT_EQ((layer->*column).size(), of_a.x.size()) << "incomplete column";
-  const auto opened = [&](SharedBits TripleLayer::*column) {
+  const auto opened = [&](SharedColumn TripleLayer::*column) {
     const auto a =
         checked_bits((of_a.*column).mine, (of_b.*column).peers, key_for_triples(Party::B, seed));
     auto b =

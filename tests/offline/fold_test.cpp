@@ -200,7 +200,7 @@ Result folded_layers(const std::function<void(std::vector<TripleLayer>&)>& alter
         [&](const ObjectChunk& chunk) { fold.reveal(chunk); },
         [&](const ObjectChunk& chunk) { fold.fold(chunk); });
     if (session.me() == Party::B) return;
-    for (const SharedBits* column : {&layers[0].x, &layers[0].y, &layers[0].z}) {
+    for (const SharedColumn* column : {&layers[0].x, &layers[0].y, &layers[0].z}) {
       append(result, column->mine);
       append(result, column->peers);
     }
@@ -217,7 +217,7 @@ TEST(Fold, EveryElementOfALayerReachesTheResult) {
       for (const std::size_t triple : {std::size_t{0}, kFoldChunk, kTriples - 1})
         for (const Element element : {Element::Bit, Element::Mac, Element::Key}) {
           const Result altered = folded_layers([&](std::vector<TripleLayer>& layers) {
-            SharedBits& bits = layers[layer].*column;
+            SharedColumn& bits = layers[layer].*column;
             if (element == Element::Bit) bits.mine.bits.put(triple, !bits.mine.bits[triple]);
             if (element == Element::Mac) bits.mine.macs[triple].value.hi ^= 1;
             if (element == Element::Key) bits.peers.keys[triple].value.hi ^= 1;

@@ -80,7 +80,7 @@ TEST(LayerPool, ReusesMemoryAndMakesItOfTheWantedSize) {
   for (const std::size_t size : {384u, 128u, 1u, 129u}) {
     pool.give_back(std::move(layer));
     layer = pool.take(size, 1);
-    for (const SharedBits* column : {&layer.x, &layer.y, &layer.z}) {
+    for (const SharedColumn* column : {&layer.x, &layer.y, &layer.z}) {
       EXPECT_EQ(column->size(), size);
       EXPECT_EQ(column->mine.macs.size(), size);
       EXPECT_EQ(column->mine.bits.size(), size);

@@ -35,7 +35,7 @@ SecretVector<Block> random_blocks(Session& session, std::size_t count) {
   return blocks;
 }
 
-void send(Session& session, OtSender& sender, Call& call) {
+void send(Session& session, OtExtensionSender& sender, Call& call) {
   const std::size_t count = call.x0.size();
   if (call.kind == Kind::DeltaCorrelated) {
     AuthBitsPeers keys(count);
@@ -59,7 +59,7 @@ void send(Session& session, OtSender& sender, Call& call) {
   }
 }
 
-void receive(Session& session, OtReceiver& receiver, Call& call) {
+void receive(Session& session, OtExtensionReceiver& receiver, Call& call) {
   const std::size_t count = call.x.size();
   if (call.kind == Kind::DeltaCorrelated) {
     AuthBitsMine bits(count);
@@ -82,10 +82,10 @@ Outcomes run(std::span<Call> calls, Party sender, std::uint32_t k = 2,
       [&](Session& session) {
         const Trees trees = make_trees(session, k);
         if (session.me() == sender) {
-          OtSender ots(session, trees.peers, 7);
+          OtExtensionSender ots(session, trees.peers, 7);
           for (Call& call : calls) send(session, ots, call);
         } else {
-          OtReceiver ots(session, trees.mine, 7);
+          OtExtensionReceiver ots(session, trees.mine, 7);
           for (Call& call : calls) receive(session, ots, call);
         }
       },
@@ -169,18 +169,18 @@ TEST(OtExtension, NoStringRepeats) {
   run_sessions([&](Session& session) {
     const Trees trees = make_trees(session, 1);
     if (session.me() == Party::A) {
-      OtSender sender(session, trees.peers, 0), other(session, trees.peers, 1);
+      OtExtensionSender sender(session, trees.peers, 0), other(session, trees.peers, 1);
       send(session, sender, calls[0]);
       send(session, sender, calls[1]);
       send(session, other, calls[2]);
-      OtReceiver receiver(session, trees.mine, 0);
+      OtExtensionReceiver receiver(session, trees.mine, 0);
       receive(session, receiver, calls[3]);
     } else {
-      OtReceiver receiver(session, trees.mine, 0), other(session, trees.mine, 1);
+      OtExtensionReceiver receiver(session, trees.mine, 0), other(session, trees.mine, 1);
       receive(session, receiver, calls[0]);
       receive(session, receiver, calls[1]);
       receive(session, other, calls[2]);
-      OtSender sender(session, trees.peers, 0);
+      OtExtensionSender sender(session, trees.peers, 0);
       send(session, sender, calls[3]);
     }
   });
@@ -290,10 +290,10 @@ TEST(OtExtension, DetectsDifferentCounts) {
         const Trees trees = make_trees(session, 2);
         Call call(Kind::Chosen, session.me() == Party::A ? 1024 : 1025);
         if (session.me() == Party::A) {
-          OtSender sender(session, trees.peers, 0);
+          OtExtensionSender sender(session, trees.peers, 0);
           send(session, sender, call);
         } else {
-          OtReceiver receiver(session, trees.mine, 0);
+          OtExtensionReceiver receiver(session, trees.mine, 0);
           receive(session, receiver, call);
         }
       },
@@ -310,9 +310,9 @@ TEST(OtExtension, MatchesTheDocumentedCost) {
                         kChallenges = 2 * (32 + kHeader);
   run_sessions([&](Session& session) {
     const Trees trees = make_trees(session, kKappa / kTrees);
-    OtSender sender(session, trees.peers, 0);
-    OtReceiver receiver(session, trees.mine, 0);
-    EXPECT_ANY_THROW(OtSender(session, trees.peers, std::uint64_t{1} << 32));
+    OtExtensionSender sender(session, trees.peers, 0);
+    OtExtensionReceiver receiver(session, trees.mine, 0);
+    EXPECT_ANY_THROW(OtExtensionSender(session, trees.peers, std::uint64_t{1} << 32));
     for (const Kind kind : kKinds) {
       const bool gives_choices = kind != Kind::DeltaCorrelated && kind != Kind::Random;
       const std::size_t blocks = kind == Kind::Correlated ? 1 : kind == Kind::Chosen ? 2 : 0;

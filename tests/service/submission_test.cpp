@@ -113,8 +113,7 @@ TEST(SubmissionTest, ValuesOfAnyBasesAreParsedFromOnePlace) {
   submission.add(std::move(numbers));
   const Values values = submission.inputs(submission.circuit(), Party::A);
   const std::uint64_t expected[] = {17, 0x1f, 5, 0};
-  for (std::size_t lane = 0; lane < 4; ++lane)
-    EXPECT_EQ(values.integer("a", lane), expected[lane]);
+  for (std::size_t lane = 0; lane < 4; ++lane) EXPECT_EQ(values.integer("a", lane), expected[lane]);
 }
 
 // What a message held is wiped where it was, whether the message is accepted or not.
@@ -169,12 +168,15 @@ TEST_F(BudgetTest, CallsInProgressShareIt) {
   EXPECT_THROW(third.add(bits("a", most)), Exhausted) << "the second call has not ended";
 }
 
-// A bit of each lane is sent as a byte, and takes 128 of them as a value.
+// Almost as many bytes as a call may send, and as many once more as values.
 TEST_F(BudgetTest, ValuesCountBeforeTheyAreMade) {
-  constexpr std::uint64_t kLanes = 1 << 15;
+  constexpr std::uint64_t kParts = 4, kBytesOfPart = kBytesMax / kParts - 64;
+  MemoryBudget::Share other(budget_);
+  other.take(kOfCall / 2);
   Submission submission(kBytesMax, budget_);
-  submission.add(job("millionaires:bits=1", kLanes));
-  submission.add(bits("a", std::string(kLanes, '\1')));
+  submission.add(job("millionaires:bits=1", kParts * kBytesOfPart));
+  for (std::uint64_t i = 0; i < kParts; ++i)
+    submission.add(bits("a", std::string(kBytesOfPart, '\1')));
   const auto circuit = submission.circuit();
   EXPECT_THROW(submission.inputs(circuit, Party::A), Exhausted);
 }

@@ -29,8 +29,8 @@ TEST(Process, RunsProgramsOfThePath) {
   EXPECT_THROW(run_program({"no-program-has-this-name"}), Error);
 }
 
-TEST(Pipe, IsNotInherited) {
-  const Pipe pipe;
+TEST(PipeEnds, IsNotInherited) {
+  const PipeEnds pipe;
   EXPECT_EQ(
       run_program({"sh", "-c", "test ! -e /proc/self/fd/" + std::to_string(pipe.read_end.get())}),
       0);

@@ -16,25 +16,27 @@ using Json = nlohmann::json;
 const LocalLink kLink{TcpTimeouts{std::chrono::seconds(5), std::chrono::seconds(5)}};
 
 // One party runs `failing`, the other one succeeds.
-JobResult run_with(Party fails, const std::function<JobResult()>& failing) {
+CommandResult run_with(Party fails, const std::function<CommandResult()>& failing) {
   return run_pair(
       [&](Party party, const Endpoint&) {
         if (party == fails) return failing();
-        return JobResult{{{"party", std::string(1, letter(party))}}, 0};
+        return CommandResult{{{"party", std::string(1, letter(party))}}, 0};
       },
       kLink);
 }
 
 TEST(RunPair, JoinsBothReportsOfASuccess) {
-  const JobResult result = run_with(Party::A, [] { return JobResult{Json{{"party", "A"}}, 0}; });
+  const CommandResult result = run_with(Party::A, [] {
+    return CommandResult{Json{{"party", "A"}}, 0};
+  });
   EXPECT_EQ(result.exit_status, 0);
   for (const char* party : {"A", "B"}) EXPECT_EQ(result.report[party]["party"], party);
 }
 
 TEST(RunPair, EndsWithTheStatusOfThePartyThatFails) {
   for (const Party party : {Party::A, Party::B}) {
-    const JobResult result = run_with(party, [] {
-      return JobResult{Json{{"complete", false}}, 130};
+    const CommandResult result = run_with(party, [] {
+      return CommandResult{Json{{"complete", false}}, 130};
     });
     EXPECT_EQ(result.exit_status, 130) << letter(party);
     EXPECT_EQ(result.report[std::string(1, letter(party))]["complete"], false);
@@ -43,8 +45,8 @@ TEST(RunPair, EndsWithTheStatusOfThePartyThatFails) {
 
 TEST(RunPair, ReportsTheFailureOfEitherParty) {
   for (const Party party : {Party::A, Party::B}) {
-    const JobResult result =
-        run_with(party, []() -> JobResult { throw PeerCheated("EQ of a test"); });
+    const CommandResult result =
+        run_with(party, []() -> CommandResult { throw PeerCheated("EQ of a test"); });
     EXPECT_EQ(result.exit_status, 4) << letter(party);
     EXPECT_EQ(result.report["error"]["class"], "cheated") << result.report;
   }
@@ -52,8 +54,8 @@ TEST(RunPair, ReportsTheFailureOfEitherParty) {
 
 TEST(RunPair, ReportsCheatingRatherThanLostConnection) {
   for (const Party honest : {Party::A, Party::B}) {
-    const JobResult result = run_pair(
-        [&](Party party, const Endpoint&) -> JobResult {
+    const CommandResult result = run_pair(
+        [&](Party party, const Endpoint&) -> CommandResult {
           if (party == honest) throw PeerCheated("EQ of a test");
           throw NetworkError("the connection is cut");
         },
@@ -65,7 +67,7 @@ TEST(RunPair, ReportsCheatingRatherThanLostConnection) {
 
 TEST(RunPair, KilledPartyIsAFailure) {
   for (const Party party : {Party::A, Party::B}) {
-    const JobResult result = run_with(party, []() -> JobResult {
+    const CommandResult result = run_with(party, []() -> CommandResult {
       raise(SIGKILL);
       return {};
     });

@@ -243,7 +243,7 @@ std::optional<RowsJob> rows_from(const CommandLine& line) {
   return rows;
 }
 
-JobResult run_rows(const RunJob& job) {
+CommandResult run_rows(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
   const auto is_column = [&](const circuit::InputBundle& bundle) {
     return bundle.owner == job.party && !bundle.same_in_all_lanes;

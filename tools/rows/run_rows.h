@@ -19,6 +19,6 @@ std::optional<RowsJob> rows_from(const CommandLine& line);
 // All rows are read before the first byte is sent. The parties compare their numbers of rows with
 // the first of them. Fails: UsageError naming the line of a row that cannot be read; then as
 // Evaluator. Rows in the file of outputs are complete.
-JobResult run_rows(const RunJob& job);
+CommandResult run_rows(const RunJob& job);
 
 }  // namespace tinyot::tools
