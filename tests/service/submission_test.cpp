@@ -168,11 +168,11 @@ TEST_F(BudgetTest, CallsInProgressShareIt) {
   EXPECT_THROW(third.add(bits("a", most)), Exhausted) << "the second call has not ended";
 }
 
-// Almost as many bytes as a call may send, and as many once more as values.
+// As many bytes once more as values.
 TEST_F(BudgetTest, ValuesCountBeforeTheyAreMade) {
-  constexpr std::uint64_t kParts = 4, kBytesOfPart = kBytesMax / kParts - 64;
+  constexpr std::uint64_t kParts = 3, kBytesOfPart = kBytesMax / 4;
   MemoryBudget::Share other(budget_);
-  other.take(kOfCall / 2);
+  other.take(kOfCall * 5 / 8);
   Submission submission(kBytesMax, budget_);
   submission.add(job("millionaires:bits=1", kParts * kBytesOfPart));
   for (std::uint64_t i = 0; i < kParts; ++i)
