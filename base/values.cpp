@@ -1,11 +1,14 @@
 #include "tinyot/values.h"
 
+#include <bit>
+
 #include "tinyot/error.h"
 
 namespace tinyot {
 namespace {
 
 constexpr std::size_t kWordBytes = 8;
+static_assert(std::endian::native == std::endian::little, "rows are little-endian");
 
 }  // namespace
 
@@ -16,8 +19,7 @@ Values& Values::set(const std::string& name, std::uint64_t integer) {
 Values& Values::set(const std::string& name, std::span<const std::uint64_t> integers) {
   LaneMatrix values(integers.size(), 8 * kWordBytes);
   for (std::size_t lane = 0; lane < integers.size(); ++lane)
-    for (std::size_t bit = 0; bit < 8 * kWordBytes; ++bit)
-      values[lane].put(bit, ((integers[lane] >> bit) & 1) != 0);
+    (void)values.assign(lane, std::as_bytes(integers.subspan(lane, 1)));  // they fit
   return set(name, std::move(values));
 }
 

@@ -6,7 +6,6 @@
 #include "engine/connection.h"
 #include "engine/ledger.h"
 #include "engine/run_plan.h"
-#include "engine/store_info.h"
 #include "engine/stored_session.h"
 #include "engine/synchronise.h"
 
@@ -68,7 +67,7 @@ void add_costs(StoredSession& stored, RunResult& result) {
     attempts += store.attempts();
   }
   result.session = hex_of(session_id_of(stored.manifest()));
-  result.security = security_reached(stored.manifest(), attempts);
+  result.security = stored.security(attempts);
   result.phases = stored.log().phases();
 }
 

@@ -7,6 +7,7 @@
 #include "engine/connection.h"
 #include "engine/peer_identity.h"
 #include "engine/plan.h"
+#include "engine/store_info.h"
 #include "engine/synchronise.h"
 
 namespace tinyot::engine {
@@ -55,6 +56,12 @@ StoredSession::~StoredSession() { wipe_object(global_key_); }
 void StoredSession::require_material(const MaterialCounts& needed) {
   require_not_revoked();
   check_enough(stores_, needed);
+}
+
+const Security& StoredSession::security(const storage::AttemptTotals& attempts) {
+  if (!security_ || security_->attempts != attempts || security_->manifest != manifest())
+    security_ = {manifest(), attempts, security_reached(manifest(), attempts)};
+  return security_->security;
 }
 
 void StoredSession::require_not_revoked() {

@@ -41,6 +41,9 @@ class StoredSession {
   // Runs `work` in the session, as within_session() does.
   void with_peer(const std::function<void(checks::Session&)>& work);
   net::PhaseLog& log() { return log_; }
+  // Of the material. `attempts` are those of the stores now; the bounds are computed again only if
+  // these or the manifest have changed.
+  const Security& security(const storage::AttemptTotals& attempts);
 
  private:
   const RunRequest request_;
@@ -51,6 +54,12 @@ class StoredSession {
   std::unique_ptr<net::Channel> channel_;
   std::optional<checks::Session> session_;
   std::stop_token cancel_;
+  struct KnownSecurity {
+    storage::Manifest manifest;
+    storage::AttemptTotals attempts;
+    Security security;  // that follows from these
+  };
+  std::optional<KnownSecurity> security_;
 };
 
 }  // namespace tinyot::engine

@@ -40,12 +40,15 @@ struct AttemptTotals {
   struct Units {
     UnitPlan plan;
     std::uint64_t count;
+
+    friend bool operator==(const Units&, const Units&) = default;
   };
   std::vector<Units> units;
   std::uint64_t outstanding = 0;
   Risk risk{};  // their sum
 
   AttemptTotals& operator+=(const AttemptTotals& other);
+  friend bool operator==(const AttemptTotals&, const AttemptTotals&) = default;
 };
 
 }  // namespace tinyot::storage

@@ -84,18 +84,6 @@ py::dict counts_of(const MaterialCounts& counts) {
   return dict;
 }
 
-std::string name_of_state(StoreState state) {
-  switch (state) {
-    case StoreState::Open:
-      return "open";
-    case StoreState::Complete:
-      return "complete";
-    case StoreState::Revoked:
-      break;
-  }
-  return "revoked";
-}
-
 std::optional<StoreKey> read_key(const std::optional<path>& file) {
   if (!file) return std::nullopt;
   return StoreKey::read(*file);
@@ -110,7 +98,7 @@ py::dict dict_of(const StoreInfo& info) {
   const Security& security = info.security;
   return py::dict(
       py::arg("session") = info.session, py::arg("party") = std::string(1, letter(info.party)),
-      py::arg("peer") = info.peer, py::arg("state") = name_of_state(info.state),
+      py::arg("peer") = info.peer, py::arg("state") = std::string(name_of(info.state)),
       py::arg("revocation_reason") = info.revocation_reason,
       py::arg("profile") = std::string(name_of(security.profile)),
       py::arg("material") = std::string(name_of(security.material)),
