@@ -14,8 +14,8 @@ void xor_blocks(std::span<const Block> x, const Block* y, Block* out);
 // out[i] = x[i] ^ y.
 void xor_block_to_each(std::span<const Block> x, Block y, Block* out);
 
-// The blocks of a product of shared bits by a triple (online/ands_from_triples.h), for n entries
-// whose opened d and e are the first n bits of their words:
+// The blocks of a product of shared bits by a triple (online/interactive/ands_from_triples.h), for
+// n entries whose opened d and e are the first n bits of their words:
 //   of_d[i] = x[i] ^ a[i] ^ d_i.delta
 //   of_e[i] = y[i] ^ b[i] ^ e_i.delta
 //   z[i] = c[i] ^ e_i.a[i] ^ d_i.b[i] ^ d_i.e_i.delta
@@ -29,8 +29,9 @@ struct TripleBlocks {
 };
 void combine_triples(const TripleBlocks& blocks, std::size_t n, Block delta);
 
-// One direction of an AND by aANDs and aOTs (online/ands_from_pairs.h): the MACs of a party's
-// shares or the keys of its peer's, for n entries whose opened bits are the first n of their words:
+// One direction of an AND by aANDs and aOTs (online/interactive/ands_from_pairs.h): the MACs of a
+// party's shares or the keys of its peer's, for n entries whose opened bits are the first n of
+// their words:
 //   of_f[i] = u[i] ^ x[i]                     of_g[i] = v[i] ^ y[i]
 //   of_d[i] = c[i] ^ y[i]                     of_h[i] = u0[i] ^ u1[i] ^ x[i]
 //   of_e[i] = r[i] ^ u0[i] ^ d_i.x[i]

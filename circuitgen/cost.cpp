@@ -43,7 +43,8 @@ std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t and
 
 CostCounter::CostCounter(const CircuitInfo& info) : info_(info) {
   for (const InputBundle& bundle : info.inputs)
-    if (bundle.owner) cost_.input_bits[static_cast<std::size_t>(*bundle.owner)] += bundle.bits;
+    if (const auto owner = owner_of(bundle.source))
+      cost_.input_bits[static_cast<std::size_t>(*owner)] += bundle.bits;
   for (const OutputBundle& bundle : info.outputs) cost_.output_bits += bundle.bits;
 }
 

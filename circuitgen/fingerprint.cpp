@@ -1,7 +1,6 @@
 #include "circuitgen/fingerprint.h"
 
 #include <array>
-#include <optional>
 #include <string_view>
 
 #include "circuitgen/canonical_stream.h"
@@ -35,10 +34,6 @@ class Encoder {
   std::array<std::byte, 1 << 14> bytes_;
   std::size_t at_ = 0;
 };
-
-std::string_view owner_name(const std::optional<Party>& owner) {
-  return !owner ? "none" : *owner == Party::A ? "A" : "B";
-}
 
 std::uint64_t code_of(GateKind kind) {
   return kind == GateKind::Xor ? 1 : kind == GateKind::And ? 2 : 3;
@@ -81,10 +76,10 @@ void encode_interface(const CircuitInfo& info, ByteSink& out) {
   Encoder encoder(out);
   encoder.number(info.inputs.size());
   // All fields, by their number: a new one must have its place in the encoding.
-  for (const auto& [name, bits, owner, format, same_in_all_lanes] : info.inputs) {
+  for (const auto& [name, bits, source, format, same_in_all_lanes] : info.inputs) {
     encoder.text(name);
     encoder.number(bits);
-    encoder.text(owner_name(owner));
+    encoder.text(name_of(source));
     encoder.text(name_of(format));
     encoder.text(same_in_all_lanes ? "common" : "lanes");
   }

@@ -7,9 +7,10 @@
 // constants and outputs in the stream, and the format of a file are not part of it. Numbers are
 // LEB128, texts have their length before them:
 //
-//   interface   the number of inputs; of each its name, bits, owner ("A", "B" or "none"), format
-//               ("bytes", "integer" or "msb-integer") and "lanes" or "common"; the number of
-//               outputs; of each its name, bits, receivers ("A", "B", "both" or "none") and format
+//   interface   the number of inputs; of each its name, bits, source ("A", "B", "shared" or
+//               "public"), format ("bytes", "integer" or "msb-integer") and "lanes" or "common";
+//               the number of outputs; of each its name, bits, receivers ("A", "B", "both" or
+//               "none") and format
 //   body        of a built-in circuit "built-in", its name with all parameters, and the revision of
 //               its generator; of any other "gates", each gate, 0, and the reference of each output
 //               bit

@@ -13,7 +13,7 @@ class NoGates final : public GateSink {
 };
 
 bool same(const InputBundle& x, const InputBundle& y) {
-  return x.name == y.name && x.bits == y.bits && x.owner == y.owner &&
+  return x.name == y.name && x.bits == y.bits && x.source == y.source &&
          x.same_in_all_lanes == y.same_in_all_lanes;
 }
 bool same(const OutputBundle& x, const OutputBundle& y) {
@@ -63,16 +63,12 @@ Number Program::declare(const InputBundle& bundle) {
   return Number(builder_.input(inputs_++));
 }
 
-Number Program::input(const std::string& name, std::uint32_t bits, Party owner) {
-  return declare({name, bits, owner, ValueFormat::Integer, false});
+Number Program::input(const std::string& name, std::uint32_t bits, InputSource source) {
+  return declare({name, bits, source, ValueFormat::Integer, false});
 }
 
-Number Program::common_input(const std::string& name, std::uint32_t bits, Party owner) {
-  return declare({name, bits, owner, ValueFormat::Integer, true});
-}
-
-Number Program::shared_input(const std::string& name, std::uint32_t bits) {
-  return declare({name, bits, std::nullopt, ValueFormat::Integer, false});
+Number Program::common_input(const std::string& name, std::uint32_t bits, InputSource source) {
+  return declare({name, bits, source, ValueFormat::Integer, true});
 }
 
 void Program::output(const std::string& name, BitSpan value, Receiver to) {

@@ -59,9 +59,10 @@ inline constexpr auto kPhases = std::to_array<PhaseEntry>({
     {"MAC chain", "checks/mac_transcript"},
     {"MAC digest", "checks/mac_transcript"},
     {"OT extension", "offline/softspoken/ot_extension"},
-    {"shared values", "engine/evaluator"},
-    {"circuit v1", "engine/circuit_fingerprint"},
-    {"circuit interface v1", "engine/circuit_fingerprint"},
+    {"public input", "engine/run_inputs"},
+    {"agreed inputs", "engine/run_inputs"},
+    {"circuit v2", "engine/circuit_fingerprint"},
+    {"circuit interface v2", "engine/circuit_fingerprint"},
 });
 
 static_assert(are_distinct(kPhases, &PhaseEntry::phase));

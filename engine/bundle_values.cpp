@@ -40,10 +40,13 @@ online::BundleValues input_values(const circuit::CircuitInfo& info, Party party,
   online::BundleValues result(info.inputs.size());
   for (std::size_t b = 0; b < info.inputs.size(); ++b) {
     const circuit::InputBundle& bundle = info.inputs[b];
-    const bool is_mine = bundle.owner == party, is_given = values.contains(bundle.name);
-    if (is_mine != is_given)
-      throw UsageError("input " + bundle.name + (is_mine ? " is missing" : " belongs to the peer"));
-    if (is_mine) result[b] = bundle_values(bundle, lanes, values);
+    const bool gives_it = gives(bundle.source, party), is_given = values.contains(bundle.name);
+    if (gives_it && !is_given) throw UsageError("input " + bundle.name + " is missing");
+    if (!gives_it && is_given)
+      throw UsageError(
+          "input " + bundle.name +
+          (owner_of(bundle.source) ? " belongs to the peer" : " takes a shared value"));
+    if (gives_it) result[b] = bundle_values(bundle, lanes, values);
   }
   check_names(info, values);
   return result;

@@ -4,7 +4,7 @@
 // shape.
 #pragma once
 
-#include "online/inputs.h"
+#include "online/values.h"
 #include "tinyot/circuit/gate.h"
 #include "tinyot/values.h"
 
@@ -13,7 +13,7 @@ namespace tinyot::engine {
 // The values of one bundle.
 LaneMatrix bundle_values(const circuit::InputBundle& bundle, std::size_t lanes,
                          const Values& values);
-// Those of this party's bundles, all of them and no others.
+// Those of the bundles that this party gives, all of them and no others.
 online::BundleValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
                                   const Values& values);
 Values output_values(const circuit::CircuitInfo& info, online::BundleValues outputs);

@@ -11,27 +11,52 @@
 
 namespace tinyot::engine {
 
-LoadedCircuit::LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit, std::size_t lanes)
-    : circuit_(std::move(circuit)), interface_(engine::interface_fingerprint(circuit_->info())),
-      lanes_(lanes) {
+KnownCircuit::KnownCircuit(std::shared_ptr<const circuit::Circuit> circuit)
+    : circuit_(std::move(circuit)), interface_(engine::interface_fingerprint(circuit_->info())) {
   if (const auto what = circuit::built_in(*circuit_)) {
     is_built_in_ = true;
     fingerprint_ = fingerprint_of(circuit_->info(), *what);
+    return;
   }
+  GateFingerprint gates = fingerprint_of_gates(*circuit_);
+  fingerprint_ = gates.fingerprint;
+  cost_ = gates.first.cost;
+  circuit_ =
+      std::make_shared<circuit::CheckedCircuit>(std::move(circuit_), std::move(gates.first.record));
+}
+
+const circuit::CircuitCost& KnownCircuit::cost() const {
+  const std::lock_guard lock(mutex_);
+  if (!cost_) cost_ = circuit::cost_of(*circuit_);
+  return *cost_;
+}
+
+const circuit::CircuitCost* KnownCircuit::known_cost() const {
+  const std::lock_guard lock(mutex_);
+  return cost_ ? &*cost_ : nullptr;
+}
+
+const circuit::CircuitCost* KnownCircuit::cost_within_ands(std::uint64_t ands_max) const {
+  const std::lock_guard lock(mutex_);
+  if (!cost_) cost_ = circuit::cost_within_ands(*circuit_, ands_max);
+  return cost_ && cost_->ands <= ands_max ? &*cost_ : nullptr;
+}
+
+const circuit::CircuitCost* KnownCircuit::cost_within(std::uint64_t gates_max) const {
+  const std::lock_guard lock(mutex_);
+  if (!cost_) cost_ = circuit::cost_within(*circuit_, gates_max);
+  return cost_ ? &*cost_ : nullptr;
+}
+
+LoadedCircuit::LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit, std::size_t lanes)
+    : circuit_(std::dynamic_pointer_cast<const KnownCircuit>(circuit)), lanes_(lanes) {
+  if (circuit_ == nullptr) circuit_ = std::make_shared<KnownCircuit>(std::move(circuit));
 }
 
 LoadedCircuit LoadedCircuit::of(std::shared_ptr<const circuit::Circuit> circuit,
                                 std::size_t lanes) {
-  LoadedCircuit loaded(circuit, lanes);
-  if (loaded.is_built_in_) {
-    loaded.cost_ = circuit::cost_within(*circuit, kSmallGates);
-    return loaded;
-  }
-  GateFingerprint gates = fingerprint_of_gates(*circuit);
-  loaded.fingerprint_ = gates.fingerprint;
-  loaded.cost_ = gates.first.cost;
-  loaded.circuit_ =
-      std::make_shared<circuit::CheckedCircuit>(std::move(circuit), std::move(gates.first.record));
+  LoadedCircuit loaded(std::move(circuit), lanes);
+  (void)loaded.circuit_->cost_within(kSmallGates);
   return loaded;
 }
 
@@ -46,7 +71,7 @@ std::optional<LoadedCircuit> LoadedCircuit::not_generated(const std::string& nam
   auto found = circuit::find_circuit(name);
   if (!found) return std::nullopt;
   LoadedCircuit loaded(std::move(found), lanes);
-  ENSURE(loaded.is_built_in_);
+  ENSURE(loaded.is_built_in());
   return loaded;
 }
 
@@ -78,20 +103,10 @@ LoadedCircuit LoadedCircuit::borrowed(const circuit::Circuit& circuit, std::size
   return of(std::shared_ptr<const circuit::Circuit>(std::shared_ptr<void>(), &circuit), lanes);
 }
 
-const circuit::CircuitCost* LoadedCircuit::cost_within_ands(std::uint64_t ands_max) const {
-  if (!cost_) cost_ = circuit::cost_within_ands(*circuit_, ands_max);
-  return cost_ && cost_->ands <= ands_max ? &*cost_ : nullptr;
-}
-
-const circuit::CircuitCost& LoadedCircuit::cost() const {
-  if (!cost_) cost_ = circuit::cost_of(*circuit_);
-  return *cost_;
-}
-
 std::string LoadedCircuit::shown() const {
   constexpr std::size_t kNameMax = 80;
-  return info().name.substr(0, kNameMax) + (is_built_in_ ? " (built in, " : " (") +
-         short_name(fingerprint_) + ")";
+  return info().name.substr(0, kNameMax) + (is_built_in() ? " (built in, " : " (") +
+         short_name(fingerprint()) + ")";
 }
 
 }  // namespace tinyot::engine

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,32 @@
 #include "tinyot/circuit/gate.h"
 
 namespace tinyot::engine {
+
+// A circuit with what has been found out about it: as itself a Circuit, it takes this knowledge
+// along through the public interface. Thread-safe.
+class KnownCircuit final : public circuit::Circuit {
+ public:
+  // With the fingerprint of a circuit that is built in; any other is generated once.
+  explicit KnownCircuit(std::shared_ptr<const circuit::Circuit> circuit);
+
+  const circuit::CircuitInfo& info() const override { return circuit_->info(); }
+  void generate(circuit::GateSink& sink) const override { circuit_->generate(sink); }
+
+  const circuit::CircuitFingerprint& fingerprint() const { return fingerprint_; }
+  const circuit::CircuitFingerprint& interface_fingerprint() const { return interface_; }
+  bool is_built_in() const { return is_built_in_; }
+  const circuit::CircuitCost& cost() const;
+  const circuit::CircuitCost* known_cost() const;
+  const circuit::CircuitCost* cost_within_ands(std::uint64_t ands_max) const;
+  const circuit::CircuitCost* cost_within(std::uint64_t gates_max) const;
+
+ private:
+  std::shared_ptr<const circuit::Circuit> circuit_;
+  circuit::CircuitFingerprint fingerprint_, interface_;
+  bool is_built_in_ = false;
+  mutable std::mutex mutex_;
+  mutable std::optional<circuit::CircuitCost> cost_;  // set once
+};
 
 class LoadedCircuit {
  public:
@@ -43,13 +70,15 @@ class LoadedCircuit {
   const circuit::CircuitInfo& info() const { return circuit_->info(); }
   // A large built-in circuit is counted by the first call, which takes about as long as a tenth of
   // a run.
-  const circuit::CircuitCost& cost() const;
+  const circuit::CircuitCost& cost() const { return circuit_->cost(); }
   // The cost if the circuit has been counted: it is small or not built in, or cost() has been
-  // called.
-  const std::optional<circuit::CircuitCost>& known_cost() const { return cost_; }
+  // called. Otherwise null.
+  const circuit::CircuitCost* known_cost() const { return circuit_->known_cost(); }
   // The cost of a circuit with at most so many ANDs, in one lane; null for a larger one, whose
   // generation stops there.
-  const circuit::CircuitCost* cost_within_ands(std::uint64_t ands_max) const;
+  const circuit::CircuitCost* cost_within_ands(std::uint64_t ands_max) const {
+    return circuit_->cost_within_ands(ands_max);
+  }
   std::size_t lanes() const { return lanes_; }
   // The same circuit on another number of lanes.
   LoadedCircuit on_lanes(std::size_t lanes) const {
@@ -59,9 +88,11 @@ class LoadedCircuit {
   }
 
   // What both parties compare, and that of the inputs and outputs alone.
-  const circuit::CircuitFingerprint& fingerprint() const { return fingerprint_; }
-  const circuit::CircuitFingerprint& interface_fingerprint() const { return interface_; }
-  bool is_built_in() const { return is_built_in_; }
+  const circuit::CircuitFingerprint& fingerprint() const { return circuit_->fingerprint(); }
+  const circuit::CircuitFingerprint& interface_fingerprint() const {
+    return circuit_->interface_fingerprint();
+  }
+  bool is_built_in() const { return circuit_->is_built_in(); }
   // The circuit's name with the short form of the fingerprint, for messages.
   std::string shown() const;
   // Whether the circuit says who owns its inputs and who receives its outputs; a file may not.
@@ -71,15 +102,11 @@ class LoadedCircuit {
   static LoadedCircuit read(const std::shared_ptr<const circuit::TextSource>& text,
                             const std::string& name, const circuit::CircuitFileOptions& options,
                             std::size_t lanes);
-  // With the fingerprint of a circuit that is built in.
   LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit, std::size_t lanes);
 
-  std::shared_ptr<const circuit::Circuit> circuit_;
-  circuit::CircuitFingerprint fingerprint_, interface_;
-  bool is_built_in_ = false;
+  std::shared_ptr<const KnownCircuit> circuit_;
   bool has_roles_ = true;
   std::size_t lanes_;
-  mutable std::optional<circuit::CircuitCost> cost_;
 };
 
 }  // namespace tinyot::engine

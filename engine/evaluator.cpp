@@ -1,62 +1,32 @@
+#include <map>
+
 #include "base/error.h"
-#include "base/hex.h"
-#include "crypto/random_oracle.h"
 #include "engine/bundle_values.h"
-#include "engine/run_plan.h"
-#include "engine/stored_session.h"
+#include "engine/stored_run.h"
 
 namespace tinyot {
-namespace engine {
 namespace {
 
-constexpr net::MessageTag kRunBegin = net::message_tag("run.begin");
-// So many shared values are compared one by one, so that a difference is named.
-constexpr std::size_t kNamedMax = 16;
+constexpr net::MessageTag kRunBegin = net::message_tag("run.begin"),
+                          kRunFinish = net::message_tag("run.finish");
 
-// What the parties compare of values that stay shared.
-std::vector<net::Parameter> parameters_of_shared(const circuit::CircuitInfo& info,
-                                                 const std::vector<const SharedBits*>& shared) {
-  std::vector<net::Parameter> parameters;
-  for (std::size_t i = 0; i < shared.size(); ++i)
-    if (shared[i] != nullptr)
-      parameters.push_back({"the value of " + info.inputs[i].name, shared[i]->origin()});
-  if (parameters.size() <= kNamedMax) return parameters;
-  crypto::RandomOracle oracle({}, {"shared values", '*', 0});
-  for (const net::Parameter& parameter : parameters)
-    for (const std::string* const text : {&parameter.name, &parameter.value})
-      oracle.absorb_object(static_cast<std::uint64_t>(text->size()))
-          .absorb(std::as_bytes(std::span(*text)));
-  const crypto::Digest digest = oracle.digest();
-  return {{"the values of " + std::to_string(parameters.size()) + " shared inputs",
-           hex_of(std::as_bytes(std::span(digest.bytes)))}};
+std::vector<net::Parameter> labelled(const std::string& label,
+                                     std::vector<net::Parameter> parameters) {
+  if (!label.empty()) parameters.insert(parameters.begin(), {"job", label});
+  net::require_sendable(parameters);
+  return parameters;
 }
 
-// The values of the bundles that take one; null for the others.
-std::vector<const SharedBits*> shared_values(const circuit::CircuitInfo& info, std::size_t lanes,
-                                             const SharedInputs& shared,
-                                             const std::string& connection) {
-  std::vector<const SharedBits*> values;
-  for (const circuit::InputBundle& bundle : info.inputs) {
-    values.push_back(nullptr);
-    if (bundle.owner) continue;
-    const auto found = shared.find(bundle.name);
-    if (found == shared.end())
-      throw UsageError("input " + bundle.name + " takes a shared value, but none was given");
-    const SharedBits& value = found->second;
-    if (value.bits() != bundle.bits || value.lanes() != lanes)
-      throw UsageError("input " + bundle.name + " has " + std::to_string(bundle.bits) +
-                       " bits in " + std::to_string(lanes) + " lanes; the shared value has " +
-                       std::to_string(value.bits()) + " in " + std::to_string(value.lanes()));
-    if (!value.origin().starts_with(connection))
-      throw UsageError("input " + bundle.name +
-                       " takes a shared value, but the given one belongs to another connection");
-    values.back() = &value;
-  }
-  return values;
+// A failure of the step ends the state, and so closes the connection at once: the peer may be
+// waiting.
+template <class State, class Step>
+void take_step(std::unique_ptr<State>& held, Step step) {
+  std::unique_ptr<State> state = std::move(held);
+  step(*state);
+  held = std::move(state);
 }
 
 }  // namespace
-}  // namespace engine
 
 struct Evaluator::State {
   explicit State(const RunRequest& run_request)
@@ -64,10 +34,23 @@ struct Evaluator::State {
 
   std::string connection() const { return short_name(stored.connection()); }
 
+  // Within the session; the first compares the parties' calls.
+  static void begin(checks::Session& session, engine::StoredRun& run,
+                    const std::vector<net::Parameter>& parameters, engine::Advance* from) {
+    net::compare_parameters(session.channel(), kRunBegin, session.me(), parameters);
+    run.prepare(session, from);
+  }
+  RunResult finish(engine::StoredRun& run, const engine::RunInputs& inputs) {
+    return run.finish(inputs, connection() + ", circuit " + std::to_string(runs++) + ", output ");
+  }
+
   RunRequest request;
   engine::StoredSession stored;
   engine::Advance advance;
-  std::uint64_t runs = 0;
+  std::uint64_t runs = 0;                                               // that have been evaluated
+  std::uint64_t prepared = 0;                                           // the last number
+  std::map<std::uint64_t, std::unique_ptr<engine::StoredRun>> waiting;  // prepared runs
+  std::unique_ptr<engine::StoredRun> current;
 };
 
 Evaluator::Evaluator(const RunRequest& request, const std::stop_token& cancel) {
@@ -90,9 +73,10 @@ Evaluator::State& Evaluator::state() const {
   return *state_;
 }
 
-MaterialCounts Evaluator::needed(const engine::LoadedCircuit& circuit) const {
-  const engine::RunPlan plan(state().request, circuit);
-  return plan.material(state().stored.form(), plan.ands());
+MaterialCounts Evaluator::needed(const circuit::Circuit& circuit, std::size_t lanes) const {
+  engine::check_lanes(lanes);
+  const auto loaded = engine::LoadedCircuit::borrowed(circuit, lanes);
+  return engine::RunPlan(state().request, loaded, state().stored.form()).material();
 }
 
 void Evaluator::require_material(const MaterialCounts& needed) {
@@ -102,48 +86,69 @@ void Evaluator::require_material(const MaterialCounts& needed) {
 RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
                          const SharedInputs& shared, std::size_t lanes, const std::string& label) {
   engine::check_lanes(lanes);
-  return run(engine::LoadedCircuit::borrowed(circuit, lanes), inputs, shared, label);
+  const engine::RunInputs given = engine::run_inputs(circuit.info(), state().request.party, lanes,
+                                                     inputs, shared, state().connection());
+  auto run = std::make_unique<engine::StoredRun>(
+      state().request, engine::LoadedCircuit::borrowed(circuit, lanes), state().stored);
+  const auto parameters = labelled(label, run->plan().parameters(given.compared));
+  RunResult result;
+  take_step(state_, [&](State& state) {
+    state.current = std::move(run);
+    engine::Advance* const from = state.request.advance_ands > 0 ? &state.advance : nullptr;
+    state.current->require_material(from);
+    state.current->layer();
+    state.stored.with_peer([&](checks::Session& session) {
+      State::begin(session, *state.current, parameters, from);
+      result = state.finish(*state.current, given);
+    });
+    state.current.reset();
+    engine::add_costs(state.stored, result);
+  });
+  return result;
 }
 
-RunResult Evaluator::run(const engine::LoadedCircuit& circuit, const Values& inputs,
-                         const SharedInputs& shared, const std::string& label) {
-  const circuit::CircuitInfo& info = circuit.info();
-  const online::BundleValues values =
-      engine::input_values(info, state().request.party, circuit.lanes(), inputs);
-  const std::vector<const SharedBits*> given =
-      engine::shared_values(info, circuit.lanes(), shared, state().connection());
-  const engine::RunPlan plan(state().request, circuit);
-  std::vector<net::Parameter> parameters = plan.parameters();
-  if (!label.empty()) parameters.insert(parameters.begin(), {"job", label});
-  for (net::Parameter& parameter : engine::parameters_of_shared(info, given))
-    parameters.push_back(std::move(parameter));
-  net::require_sendable(parameters);
-  online::SharedValues continued;
-  for (const SharedBits* const value : given)
-    continued.push_back(value != nullptr ? value->value().get() : nullptr);
-
-  // A failure from here on closes the connection at once: the peer may be waiting.
-  std::unique_ptr<State> state = std::move(state_);
-  engine::StoredSession& stored = state->stored;
-  const bool has_advance = state->request.advance_ands > 0;
-  const MaterialCounts needed = plan.material(stored.form(), plan.ands());
-  if (state->advance.holds(needed))
-    stored.require_not_revoked();
-  else
-    stored.require_material(needed);
-  circuit::CircuitRounds rounds = plan.rounds();
-  const std::string origin =
-      state->connection() + ", circuit " + std::to_string(state->runs) + ", output ";
-  RunResult result;
-  stored.with_peer([&](checks::Session& session) {
-    net::compare_parameters(session.channel(), engine::kRunBegin, session.me(), parameters);
-    result = engine::evaluate_stored(plan, stored, session, rounds, {values, continued},
-                                     has_advance ? &state->advance : nullptr, origin);
+std::uint64_t Evaluator::prepare(const circuit::Circuit& circuit, std::size_t lanes,
+                                 const std::string& label) {
+  engine::check_lanes(lanes);
+  auto run = std::make_unique<engine::StoredRun>(
+      state().request, engine::LoadedCircuit::borrowed(circuit, lanes), state().stored);
+  const auto parameters = labelled(label, run->plan().parameters({{"inputs", "later"}}));
+  std::uint64_t number = 0;
+  take_step(state_, [&](State& state) {
+    number = ++state.prepared;
+    engine::StoredRun& prepared = *state.waiting.emplace(number, std::move(run)).first->second;
+    prepared.require_material(nullptr);
+    prepared.layer();
+    state.stored.with_peer(
+        [&](checks::Session& session) { State::begin(session, prepared, parameters, nullptr); });
   });
-  engine::add_costs(stored, result);
-  result.window = plan.window;
-  ++state->runs;
-  state_ = std::move(state);
+  return number;
+}
+
+RunResult Evaluator::finish(std::uint64_t prepared, const Values& inputs,
+                            const SharedInputs& shared) {
+  const auto found = state().waiting.find(prepared);
+  if (found == state().waiting.end())
+    throw UsageError("there is no prepared run " + std::to_string(prepared) +
+                     ", or it has been finished");
+  const engine::LoadedCircuit& circuit = found->second->plan().circuit;
+  const engine::RunInputs given = engine::run_inputs(
+      circuit.info(), state().request.party, circuit.lanes(), inputs, shared, state().connection());
+  auto parameters = given.compared;
+  parameters.insert(parameters.begin(), {"prepared run", std::to_string(prepared)});
+  net::require_sendable(parameters);
+  RunResult result;
+  take_step(state_, [&](State& state) {
+    state.current = std::move(found->second);
+    state.waiting.erase(found);
+    state.stored.require_not_revoked();
+    state.stored.with_peer([&](checks::Session& session) {
+      net::compare_parameters(session.channel(), kRunFinish, session.me(), parameters);
+      result = state.finish(*state.current, given);
+    });
+    state.current.reset();
+    engine::add_costs(state.stored, result);
+  });
   return result;
 }
 

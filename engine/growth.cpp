@@ -72,22 +72,27 @@ Work work_in(const MaterialCounts& counts, MaterialForm form) {
   return {ands, of_inputs};
 }
 
-Work lacking(const Work& target, const MaterialCounts& left, MaterialForm form,
-             std::uint64_t unit) {
-  const MaterialCounts of_an_and = offline::counts_of({{.ands = 1, .bucket = 1}, 0}, form),
-                       wanted = offline::counts_of(
-                           {{.ands = target.ands, .bucket = 1}, target.inputs}, form);
-  const auto missing = [&](MaterialKind kind) {
-    return wanted[kind] - std::min(left[kind], wanted[kind]);
+Work work_for(const MaterialCounts& needed, MaterialForm form) {
+  const MaterialCounts of_an_and = offline::counts_of({{.ands = 1, .bucket = 1}, 0}, form);
+  const auto is_bits = [](MaterialKind kind) {
+    return kind == MaterialKind::AuthBitsA || kind == MaterialKind::AuthBitsB;
   };
-  const bool ands_take_bits = of_an_and[MaterialKind::AuthBitsA] > 0;
-  const std::uint64_t bits =
-      std::max(missing(MaterialKind::AuthBitsA), missing(MaterialKind::AuthBitsB));
   Work work;
   for (const MaterialKind kind : kAllMaterialKinds)
-    if (of_an_and[kind] > 0 && kind != MaterialKind::AuthBitsA && kind != MaterialKind::AuthBitsB)
-      work.ands = std::max(work.ands, missing(kind));
-  work.inputs = bits - (ands_take_bits ? std::min(bits, work.ands) : 0);
+    if (of_an_and[kind] > 0 && !is_bits(kind)) work.ands = std::max(work.ands, needed[kind]);
+  work.inputs = std::max(needed[MaterialKind::AuthBitsA], needed[MaterialKind::AuthBitsB]);
+  if (of_an_and[MaterialKind::AuthBitsA] > 0) work.inputs -= std::min(work.inputs, work.ands);
+  return work;
+}
+
+Work lacking(const Work& target, const MaterialCounts& left, MaterialForm form,
+             std::uint64_t unit) {
+  const MaterialCounts wanted =
+      offline::counts_of({{.ands = target.ands, .bucket = 1}, target.inputs}, form);
+  MaterialCounts missing;
+  for (const MaterialKind kind : kAllMaterialKinds)
+    missing[kind] = wanted[kind] - std::min(left[kind], wanted[kind]);
+  Work work = work_for(missing, form);
   if (work.inputs > 0)
     work.ands = std::max(
         work.ands, work.inputs > std::max(unit, kInputsOfOneUnit) ? work.inputs : std::uint64_t{1});

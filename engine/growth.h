@@ -12,6 +12,8 @@ namespace tinyot::engine {
 
 // The ANDs and the aBits for inputs that these objects are enough for.
 Work work_in(const MaterialCounts& counts, MaterialForm form);
+// The preprocessing that makes at least so much.
+Work work_for(const MaterialCounts& needed, MaterialForm form);
 
 // What has to be made so that `target` is left where `left` is: nothing, or at least one AND, as
 // inputs alone cannot be made. Many inputs come with as many ANDs, so that no unit of `unit` ANDs

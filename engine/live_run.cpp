@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "engine/connection.h"
+#include "engine/growth.h"
 #include "engine/plan.h"
 #include "engine/run_plan.h"
 #include "engine/store_info.h"
@@ -30,15 +31,12 @@ constexpr auto kGrace = std::chrono::seconds(1);
 class LivePlan {
  public:
   LivePlan(const RunPlan& plan, const offline::SecurityParameters& params) {
-    const auto& known = plan.circuit.known_cost();
-    const std::uint64_t ands =
-        known ? std::max<std::uint64_t>(plan.ands(), 1) : kLiveUnitsMax * params.unit();
-    wanted = plan.material(params.material(), ands);
-    std::uint64_t inputs = 0;
-    const MaterialCounts of_inputs = plan.material(params.material(), 0);
-    for (const Party party : {Party::A, Party::B})
-      inputs = std::max(inputs, of_inputs[material::auth_bits_of(party)]);
-    const std::vector<UnitPlan> plans = params.plan(ands);
+    const auto* const known = plan.circuit.known_cost();
+    const std::uint64_t ands = known ? plan.ands() : kLiveUnitsMax * params.unit();
+    wanted = plan.material(ands);
+    const Work work = work_for(wanted, plan.form);
+    std::uint64_t inputs = work.inputs;
+    const std::vector<UnitPlan> plans = params.plan(std::max<std::uint64_t>(work.ands, 1));
     const std::uint64_t units_with_inputs = std::min<std::uint64_t>(plans.size(), kUnitsWithInputs);
     const std::uint64_t most =
         std::max(kInputsOfUnit, (inputs + units_with_inputs - 1) / units_with_inputs);
@@ -103,14 +101,13 @@ class Maker {
 
 class LiveRun {
  public:
-  LiveRun(const RunPlan& plan, const offline::SecurityParameters& params,
-          const online::BundleValues& inputs)
+  LiveRun(const RunPlan& plan, const offline::SecurityParameters& params, const RunInputs& inputs)
       : plan_(plan), params_(params), inputs_(inputs), live_(plan, params) {
     security_ = security_of(params, estimate_job(params, live_.estimated_ands, 0, 1));
   }
 
   RunResult run(const std::stop_token& cancel) {
-    std::vector<net::Parameter> parameters = plan_.parameters();
+    std::vector<net::Parameter> parameters = plan_.parameters(inputs_.compared);
     for (net::Parameter& parameter : parameters_of(params_, security_))
       parameters.push_back(std::move(parameter));
     net::require_sendable(parameters);
@@ -135,6 +132,7 @@ class LiveRun {
     RunResult evaluation = evaluate(session, makers_session, pace, rounds);
     evaluation.wall_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    evaluation.window = plan_.window;
     evaluation.session = hex_of(ids.session);
     evaluation.security =
         security_reached(security_, units_of(std::span(live_.requests).first(made_)));
@@ -154,9 +152,15 @@ class LiveRun {
     RunResult evaluation;
     std::exception_ptr failure;
     try {
+      const auto online_evaluation = plan_.phase.make({.session = session,
+                                                       .source = pipe,
+                                                       .wanted = live_.wanted,
+                                                       .form = plan_.form,
+                                                       .rounds = rounds,
+                                                       .progress = plan_.progress()});
+      online_evaluation->prepare();
       set_evaluation(evaluation, plan_.circuit.info(),
-                     online::run_circuit(session, pipe, live_.wanted, params_.material(), rounds,
-                                         inputs_, {}, plan_.progress()));
+                     online_evaluation->finish({inputs_.values, inputs_.shared}));
       session.channel().flush();
       maker.finish();
       pipe.drain();
@@ -180,7 +184,7 @@ class LiveRun {
 
   const RunPlan& plan_;
   const offline::SecurityParameters& params_;
-  const online::BundleValues& inputs_;
+  const RunInputs& inputs_;
   LivePlan live_;
   storage::Manifest security_;
   std::size_t made_ = 0;  // units
@@ -188,9 +192,10 @@ class LiveRun {
 
 }  // namespace
 
-RunResult run_live(const RunPlan& plan, const online::BundleValues& inputs,
+RunResult run_live(const RunRequest& request, const LoadedCircuit& circuit, const RunInputs& inputs,
                    const std::stop_token& cancel) {
-  const offline::SecurityParameters params = offline::SecurityParameters::make(*plan.request.live);
+  const offline::SecurityParameters params = offline::SecurityParameters::make(*request.live);
+  const RunPlan plan(request, circuit, params.material());
   return unless_cancelled(cancel, [&] { return LiveRun(plan, params, inputs).run(cancel); });
 }
 

@@ -7,23 +7,29 @@
 namespace tinyot {
 namespace engine {
 
-RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit)
-    : request(run_request), circuit(run_circuit),
-      window(run_request.window.value_or(online::window_for(run_circuit.lanes()))) {}
+RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, MaterialForm of)
+    : request(run_request), circuit(run_circuit), form(of),
+      phase(online::phase_on(of, run_request.phase)),
+      window(run_request.window.value_or(phase.window_for(run_circuit.lanes()))) {}
 
 circuit::CircuitRounds RunPlan::rounds() const {
-  const auto& known = circuit.known_cost();
-  return circuit::CircuitRounds(circuit.circuit(), known ? known->gates() : ~std::uint64_t{0},
+  const auto* const known = circuit.known_cost();
+  return circuit::CircuitRounds(circuit.circuit(),
+                                known != nullptr ? known->gates() : ~std::uint64_t{0},
                                 circuit.lanes(), window);
 }
 
-std::vector<net::Parameter> RunPlan::parameters() const {
-  return {{"command", request.live ? "live run" : "run"},
-          {"the circuit's inputs and outputs (names, widths, owners, receivers, formats)",
-           text_of(circuit.interface_fingerprint()), circuit.shown()},
-          {"the circuit's gates", text_of(circuit.fingerprint()), circuit.shown()},
-          {"lanes", std::to_string(circuit.lanes())},
-          {"window", std::to_string(window)}};
+std::vector<net::Parameter> RunPlan::parameters(const std::vector<net::Parameter>& others) const {
+  std::vector<net::Parameter> all = {
+      {"command", request.live ? "live run" : "run"},
+      {"the circuit's inputs and outputs (names, widths, sources, receivers, formats)",
+       text_of(circuit.interface_fingerprint()), circuit.shown()},
+      {"the circuit's gates", text_of(circuit.fingerprint()), circuit.shown()},
+      {"lanes", std::to_string(circuit.lanes())},
+      {"online phase", std::string(phase.name)},
+      {"window", std::to_string(window)}};
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
 }
 
 void set_evaluation(RunResult& result, const circuit::CircuitInfo& info,
@@ -49,34 +55,20 @@ void set_evaluation(RunResult& result, const circuit::CircuitInfo& info,
 RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
               std::size_t lanes, const std::stop_token& cancel) {
   engine::check_lanes(lanes);
-  return run(request, engine::LoadedCircuit::borrowed(circuit, lanes), inputs, cancel);
-}
-
-RunResult run(const RunRequest& request, const engine::LoadedCircuit& circuit, const Values& inputs,
-              const std::stop_token& cancel) {
   for (const circuit::InputBundle& bundle : circuit.info().inputs)
-    if (!bundle.owner)
+    if (bundle.source == circuit::InputSource::Shared)
       throw UsageError("input " + bundle.name +
                        " takes a shared value of an earlier circuit: use an Evaluator");
-  const online::BundleValues values =
-      engine::input_values(circuit.info(), request.party, circuit.lanes(), inputs);
+  const engine::RunInputs given = engine::run_inputs(circuit.info(), request.party, lanes, inputs);
   if (request.live.has_value() != request.stores.empty())
     throw UsageError("a run needs either stores or live parameters, not both");
   if (request.live && request.reservation)
     throw UsageError("a run with live parameters has no store to take a reservation from");
   if (request.reservation && request.stores.size() != 1)
     throw UsageError("a reservation is of one store");
-  const engine::RunPlan plan(request, circuit);
-  RunResult result = request.live ? engine::run_live(plan, values, cancel)
-                                  : engine::run_stored(plan, values, cancel);
-  result.window = plan.window;
-  return result;
-}
-
-ReservedMaterial reserve(const RunRequest& request, const circuit::Circuit& circuit,
-                         std::size_t lanes) {
-  engine::check_lanes(lanes);
-  return reserve(request, engine::LoadedCircuit::borrowed(circuit, lanes));
+  const auto loaded = engine::LoadedCircuit::borrowed(circuit, lanes);
+  return request.live ? engine::run_live(request, loaded, given, cancel)
+                      : engine::run_stored(request, loaded, given, cancel);
 }
 
 SharedBits::SharedBits(std::shared_ptr<const online::SharedValue> value, std::string origin)
@@ -84,5 +76,6 @@ SharedBits::SharedBits(std::shared_ptr<const online::SharedValue> value, std::st
 
 std::size_t SharedBits::bits() const { return value_->bits(); }
 std::size_t SharedBits::lanes() const { return value_->lanes(); }
+LaneMatrix SharedBits::my_share() const { return value_->my_share(); }
 
 }  // namespace tinyot

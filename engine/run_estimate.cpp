@@ -9,8 +9,9 @@
 #include "base/error.h"
 #include "circuitgen/layering.h"
 #include "engine/both_parties.h"
+#include "engine/growth.h"
 #include "online/flights.h"
-#include "online/runtime.h"
+#include "online/interactive/runtime.h"
 #include "system/temporary_directory.h"
 #include "tinyot/preprocess.h"
 #include "tinyot/run.h"
@@ -42,8 +43,8 @@ class MessageCounter final : public circuit::RoundSink {
     std::array<std::uint64_t, 2> masked{};
     for (const circuit::RoundInput& input : round.inputs) {
       const circuit::InputBundle& bundle = info_.inputs[input.bundle];
-      if (bundle.owner)
-        masked[static_cast<std::size_t>(*bundle.owner)] += bundle.same_in_all_lanes ? 1 : lanes_;
+      if (const auto owner = owner_of(bundle.source))
+        masked[static_cast<std::size_t>(*owner)] += bundle.same_in_all_lanes ? 1 : lanes_;
     }
     const std::uint64_t ands = round.and_count(lanes_);
     estimate_.ands += ands;
@@ -116,7 +117,7 @@ PreprocessRequest material_request(const LoadedCircuit& sample, MaterialForm for
 Values zeros(const LoadedCircuit& circuit, Party me) {
   Values values;
   for (const circuit::InputBundle& bundle : circuit.info().inputs)
-    if (bundle.owner == me)
+    if (gives(bundle.source, me))
       values.set(bundle.name,
                  LaneMatrix(bundle.same_in_all_lanes ? 1 : circuit.lanes(), bundle.bits));
   return values;
@@ -124,11 +125,14 @@ Values zeros(const LoadedCircuit& circuit, Party me) {
 
 }  // namespace
 
+MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands,
+                               MaterialForm form) {
+  return online::phase_on(form, {}).material_for(circuit.info(), ands, form, circuit.lanes());
+}
+
 Work work_of_runs(const LoadedCircuit& circuit, MaterialForm form, std::uint64_t runs) {
-  const MaterialCounts of_inputs = online::material_for(circuit.info(), 0, form, circuit.lanes());
-  return {std::max<std::uint64_t>(runs * ands_of(circuit), 1),
-          runs * std::max(of_inputs[material::auth_bits_of(Party::A)],
-                          of_inputs[material::auth_bits_of(Party::B)])};
+  const Work of_run = work_for(material_of_run(circuit, ands_of(circuit), form), form);
+  return {std::max<std::uint64_t>(runs * of_run.ands, 1), runs * of_run.inputs};
 }
 
 double RunEstimate::link_s(const net::LinkShape& link) const {
@@ -138,10 +142,12 @@ double RunEstimate::link_s(const net::LinkShape& link) const {
          (link.bits_per_s > 0 ? 8 * bytes / link.bits_per_s : 0);
 }
 
-RunEstimate estimate_run(const LoadedCircuit& circuit, MaterialForm form, std::size_t window) {
+RunEstimate estimate_run(const LoadedCircuit& circuit, MaterialForm form,
+                         std::optional<std::uint64_t> window) {
   RunEstimate estimate;
+  estimate.window = window.value_or(online::phase_on(form, {}).window_for(circuit.lanes()));
   MessageCounter counter(circuit, form, estimate);
-  circuit::generate_rounds(circuit.circuit(), circuit.lanes(), window, counter);
+  circuit::generate_rounds(circuit.circuit(), circuit.lanes(), estimate.window, counter);
   counter.wait_for_inputs();
   estimate.rounds += kOutputRounds;
   std::uint64_t revealed = 0;
@@ -169,7 +175,7 @@ RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstima
     runs.push_back(slower_of(as_both_parties(timeouts, [&](Party party, const Endpoint& endpoint) {
       const RunRequest request{
           .party = party, .endpoint = endpoint, .stores = {store_in(dir.path(), party)}};
-      return run(request, sample, zeros(sample, party));
+      return run(request, sample.circuit(), zeros(sample, party), sample.lanes());
     })));
   std::ranges::sort(runs, {}, &RunResult::wall_s);
   const RunResult& median = runs[kSampleRuns / 2];

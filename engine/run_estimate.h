@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "engine/circuit_source.h"
 #include "engine/plan.h"
@@ -14,6 +15,7 @@
 namespace tinyot::engine {
 
 struct RunEstimate {
+  std::size_t window = 0;        // gates that are layered together
   std::uint64_t ands = 0;        // of all lanes
   std::uint64_t and_rounds = 0;  // rounds that have ANDs
   // Times that a party waits for a message, each for half a round trip: those of the ANDs (one for
@@ -29,8 +31,12 @@ struct RunEstimate {
 // The preprocessing that `runs` runs take, at least one AND.
 Work work_of_runs(const LoadedCircuit& circuit, MaterialForm form, std::uint64_t runs);
 
-// `window`: gates that are layered together. Takes as long as layering the circuit.
-RunEstimate estimate_run(const LoadedCircuit& circuit, MaterialForm form, std::size_t window);
+// The material that a run with `ands` ANDs in all lanes takes.
+MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands, MaterialForm form);
+
+// `window`: as RunRequest::window. Takes as long as layering the circuit.
+RunEstimate estimate_run(const LoadedCircuit& circuit, MaterialForm form,
+                         std::optional<std::uint64_t> window);
 
 // What a run computes, by itself: in seconds.
 struct RunComputation {

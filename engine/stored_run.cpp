@@ -1,12 +1,12 @@
-// Runs on stored material.
+#include "engine/stored_run.h"
+
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/hex.h"
+#include "engine/bundle_values.h"
 #include "engine/connection.h"
 #include "engine/ledger.h"
-#include "engine/run_plan.h"
-#include "engine/stored_session.h"
 #include "engine/synchronise.h"
 
 namespace tinyot {
@@ -26,37 +26,54 @@ storage::ReservationChain take_material(const RunRequest& request, StoredSession
 
 }  // namespace
 
-RunResult evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Session& session,
-                          circuit::CircuitRounds& rounds, const StoredInputs& inputs,
-                          Advance* advance, const std::string& origin) {
-  const MaterialCounts needed = plan.material(stored.form(), plan.ands());
-  RunResult result;
-  const auto record = [&](std::span<const storage::Reservation> reserved) {
-    for (const storage::Reservation& link : reserved) {
-      if (plan.request.ledger)
-        append_to_ledger(*plan.request.ledger, stored.manifest(), link.batches());
-      result.burnt += link.burnt();
-    }
-  };
-  storage::ReservationChain own{{}};
+StoredRun::StoredRun(const RunRequest& request, LoadedCircuit circuit, StoredSession& stored)
+    : stored_(stored), circuit_(std::move(circuit)), plan_(request, circuit_, stored.form()),
+      needed_(plan_.material()) {}
+
+void StoredRun::require_material(const Advance* advance) {
+  if (advance != nullptr && advance->holds(needed_))
+    stored_.require_not_revoked();
+  else
+    stored_.require_material(needed_);
+}
+
+void StoredRun::take(std::span<const storage::Reservation> reserved) {
+  for (const storage::Reservation& link : reserved) {
+    if (plan_.request.ledger)
+      append_to_ledger(*plan_.request.ledger, stored_.manifest(), link.batches());
+    burnt_ += link.burnt();
+  }
+}
+
+void StoredRun::prepare(checks::Session& session, Advance* advance) {
   {
-    const net::PhaseLog::Scope phase(stored.log(), session.channel(), "reserve", plan.ands());
+    const net::PhaseLog::Scope phase(stored_.log(), session.channel(), "reserve", plan_.ands());
     if (advance != nullptr) {
       if (const storage::Reservation* const reserved =
-              advance->reserve(session, stored.stores().front(), needed, plan.ands()))
-        record(std::span(reserved, 1));
+              advance->reserve(session, stored_.stores().front(), needed_, plan_.ands()))
+        take(std::span(reserved, 1));
     } else {
-      own = take_material(plan.request, stored, session, needed);
-      record(own.links());
+      own_ = take_material(plan_.request, stored_, session, needed_);
+      take(own_.links());
     }
   }
-  material::Source& material = advance != nullptr ? advance->source() : own;
+  evaluation_ = plan_.phase.make({.session = session,
+                                  .source = advance != nullptr ? advance->source() : own_,
+                                  .wanted = needed_,
+                                  .form = plan_.form,
+                                  .rounds = *rounds_,
+                                  .progress = plan_.progress()});
+  evaluation_->prepare();
+}
+
+RunResult StoredRun::finish(const RunInputs& inputs, const std::string& origin) {
+  RunResult result;
+  result.burnt = burnt_;
+  result.window = plan_.window;
   const auto start = std::chrono::steady_clock::now();
-  online::Evaluation evaluation =
-      online::run_circuit(session, material, needed, stored.form(), rounds, inputs.values,
-                          inputs.shared, plan.progress());
+  online::Evaluation evaluation = evaluation_->finish({inputs.values, inputs.shared});
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  set_evaluation(result, plan.circuit.info(), std::move(evaluation), origin);
+  set_evaluation(result, circuit_.info(), std::move(evaluation), origin);
   return result;
 }
 
@@ -71,16 +88,18 @@ void add_costs(StoredSession& stored, RunResult& result) {
   result.phases = stored.log().phases();
 }
 
-RunResult run_stored(const RunPlan& plan, const online::BundleValues& inputs,
-                     const std::stop_token& cancel) {
-  StoredSession stored(plan.request);
-  if (!plan.request.reservation) stored.require_material(plan.material(stored.form(), plan.ands()));
-  circuit::CircuitRounds rounds = plan.rounds();
-  const auto& reservation = plan.request.reservation;
-  stored.connect(plan.parameters(), reservation ? std::to_string(*reservation) : "none", cancel);
+RunResult run_stored(const RunRequest& request, const LoadedCircuit& circuit,
+                     const RunInputs& inputs, const std::stop_token& cancel) {
+  StoredSession stored(request);
+  StoredRun run(request, circuit, stored);
+  if (!request.reservation) run.require_material(nullptr);
+  run.layer();
+  stored.connect(run.plan().parameters(inputs.compared),
+                 request.reservation ? std::to_string(*request.reservation) : "none", cancel);
   RunResult result;
   stored.with_peer([&](checks::Session& session) {
-    result = evaluate_stored(plan, stored, session, rounds, {inputs, {}});
+    run.prepare(session, nullptr);
+    result = run.finish(inputs);
   });
   add_costs(stored, result);
   return result;
@@ -88,13 +107,16 @@ RunResult run_stored(const RunPlan& plan, const online::BundleValues& inputs,
 
 }  // namespace engine
 
-ReservedMaterial reserve(const RunRequest& request, const engine::LoadedCircuit& circuit) {
+ReservedMaterial reserve(const RunRequest& request, const circuit::Circuit& circuit,
+                         std::size_t lanes) {
   using namespace engine;
+  check_lanes(lanes);
   if (request.live || request.reservation || request.stores.size() != 1)
     throw UsageError("material is reserved in one store, for a later run");
-  const RunPlan plan(request, circuit);
   StoredSession stored(request);
-  const MaterialCounts needed = plan.material(stored.form(), plan.ands());
+  const auto loaded = LoadedCircuit::borrowed(circuit, lanes);
+  const RunPlan plan(request, loaded, stored.form());
+  const MaterialCounts needed = plan.material();
   stored.require_material(needed);
   stored.connect(plan.parameters(), "to be made", {});
   storage::Grant granted;

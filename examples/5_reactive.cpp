@@ -32,7 +32,7 @@ std::unique_ptr<tinyot::circuit::Circuit> product() {
 // Whether a public guess is above the product.
 std::unique_ptr<tinyot::circuit::Circuit> comparison(std::uint64_t guess) {
   return tinyot::circuit::make_circuit("comparison", [=](Program& program) {
-    const Number value = program.shared_input("product", kBits);
+    const Number value = program.input("product", kBits, tinyot::circuit::InputSource::Shared);
     program.output("is less", less(value, Number::constant(kBits, guess)));
   });
 }

@@ -9,7 +9,35 @@ namespace {
 
 constexpr net::MessageTag kInputs = net::message_tag("input.masked");
 
+// Calls use(tile, word of the tile's lanes) for one bit of a public value. A common wire, or the
+// only lane, has one word of equal bits.
+template <class Use>
+void for_each_word(const circuit::RoundInput& input, const LaneMatrix& value, const Lanes& lanes,
+                   Use use) {
+  if (value.lanes() == 1) return use(0, std::uint64_t{0} - std::uint64_t{value[0][input.bit]});
+  for (std::size_t tile = 0; tile < lanes.tiles(); ++tile) {
+    std::uint64_t word = 0;
+    for (std::size_t i = 0; i < lanes.width(tile); ++i)
+      word |= std::uint64_t{value[lanes.first(tile) + i][input.bit]} << i;
+    use(tile, word);
+  }
+}
+
 }  // namespace
+
+void set_public_bits(const circuit::RoundInput& input, const LaneMatrix& value, const Lanes& lanes,
+                     WireBits& wires) {
+  for_each_word(input, value, lanes, [&](std::size_t tile, std::uint64_t word) {
+    wires.put_public(tile, input.out, word);
+  });
+}
+
+void set_public_blocks(const circuit::RoundInput& input, const LaneMatrix& value,
+                       const Lanes& lanes, WireBlocks& wires) {
+  for_each_word(input, value, lanes, [&](std::size_t tile, std::uint64_t word) {
+    wires.put_public(tile, input.out, word);
+  });
+}
 
 InputLayer::InputLayer(checks::Session& session, MaterialReader& material, Party owner,
                        const circuit::CircuitInfo& info, std::size_t lanes,
@@ -57,13 +85,13 @@ void InputLayer::set_bits(const Lanes& lanes, WireBits& wires) const {
   }
 }
 
-void InputLayer::set_blocks(const Lanes& lanes, MaterialForm form, Delta global_key,
+void InputLayer::set_blocks(const Lanes& lanes, WireForm form, Delta global_key,
                             WireBlocks& wires) const {
   SliceCursor mask(mask_);
   std::size_t at = 0;
   const auto set = [&](const circuit::RoundInput& input, std::size_t tile, std::size_t width) {
     Block* first = wires.plane(tile, input.out, 0);
-    Block* second = form == MaterialForm::Pairs ? wires.plane(tile, input.out, 1) : nullptr;
+    Block* second = form == WireForm::MacAndKey ? wires.plane(tile, input.out, 1) : nullptr;
     for (std::size_t i = 0; i < width; ++i, ++at, mask.advance(1)) {
       const Mac mac = mine_ ? mask.batch().mine[0].macs[mask.at()] : Mac{{0, 0}};
       const Key key =

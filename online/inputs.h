@@ -6,20 +6,15 @@
 // sends its openings of the round's ANDs before it receives m: the inputs cost no round trip.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "checks/session.h"
 #include "circuitgen/layering.h"
 #include "online/material_reader.h"
+#include "online/values.h"
 #include "online/wires.h"
-#include "tinyot/lane_matrix.h"
-#include "tinyot/parameters.h"
 
 namespace tinyot::online {
-
-// By bundle; absent for bundles that this party does not give or receive.
-using BundleValues = std::vector<std::optional<LaneMatrix>>;
 
 class InputLayer {
  public:
@@ -35,7 +30,7 @@ class InputLayer {
   void receive();
 
   void set_bits(const Lanes& lanes, WireBits& wires) const;
-  void set_blocks(const Lanes& lanes, MaterialForm form, Delta global_key, WireBlocks& wires) const;
+  void set_blocks(const Lanes& lanes, WireForm form, Delta global_key, WireBlocks& wires) const;
 
  private:
   std::size_t entries_of(const circuit::RoundInput& input) const {
@@ -52,5 +47,13 @@ class InputLayer {
   BitVector bits_;    // my shares
   BitVector masked_;  // m; empty until it is received
 };
+
+// An input that both parties give: its wires are constants, each lane's value in turn. Role: both.
+// `value`: lanes rows of the bundle's bits, or one if it is the same in all lanes; equal at both
+// parties, or the run ends as if one of them had cheated. No material, no message.
+void set_public_bits(const circuit::RoundInput& input, const LaneMatrix& value, const Lanes& lanes,
+                     WireBits& wires);
+void set_public_blocks(const circuit::RoundInput& input, const LaneMatrix& value,
+                       const Lanes& lanes, WireBlocks& wires);
 
 }  // namespace tinyot::online

@@ -33,7 +33,7 @@ std::span<Word> words_of(SecretVector<Block>& plane, std::size_t first, std::siz
 
 }  // namespace
 
-OutputShares::OutputShares(const circuit::CircuitInfo& info, MaterialForm form, const Lanes& lanes)
+OutputShares::OutputShares(const circuit::CircuitInfo& info, WireForm form, const Lanes& lanes)
     : lanes_(lanes), form_(form) {
   for (const circuit::OutputBundle& bundle : info.outputs)
     parts_.push_back({parts_.size(), 0, bundle.bits * lanes.count(), bundle.to});
@@ -73,7 +73,7 @@ void OutputShares::take_blocks(const circuit::RoundOutput& output, std::size_t t
 BundleValues OutputShares::reveal(checks::Session& session, MaterialReader& material,
                                   checks::SettledCheck) {
   ENSURE(bits_taken_ == bits_.size() && blocks_taken_ == bits_.size());
-  return form_ == MaterialForm::Pairs ? reveal_pairs(session) : open_shared(session, material);
+  return form_ == WireForm::MacAndKey ? reveal_pairs(session) : open_shared(session, material);
 }
 
 SharedOutputs OutputShares::take_shared() {

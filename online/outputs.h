@@ -19,7 +19,7 @@ namespace tinyot::online {
 
 class OutputShares {
  public:
-  OutputShares(const circuit::CircuitInfo& info, MaterialForm form, const Lanes& lanes);
+  OutputShares(const circuit::CircuitInfo& info, WireForm form, const Lanes& lanes);
 
   void take_bits(const circuit::RoundOutput& output, const WireBits& wires);
   void take_blocks(const circuit::RoundOutput& output, std::size_t tile, WireBlocks& wires);
@@ -47,7 +47,7 @@ class OutputShares {
   LaneMatrix values_of(const Part& part, const BitVector& bits) const;
 
   Lanes lanes_;
-  MaterialForm form_;
+  WireForm form_;
   std::vector<Part> parts_;   // by bundle
   std::size_t revealed_ = 0;  // entries
   BitVector bits_;            // entry (bundle, bit, lane)

@@ -15,6 +15,8 @@ SharedValue::SharedValue(std::size_t bits, std::size_t lanes, BitVector my_bits,
 
 void SharedValue::set_bits(const circuit::RoundInput& input, const Lanes& lanes,
                            WireBits& wires) const {
+  if (lanes_ == 1)
+    return wires.put(0, input.out, std::uint64_t{0} - std::uint64_t{my_bits_[input.bit]});
   for (std::size_t tile = 0; tile < lanes.tiles(); ++tile) {
     std::uint64_t word[1] = {0};
     copy_bits(my_bits_.words(), input.bit * lanes_ + lanes.first(tile), word, 0, lanes.width(tile));
@@ -24,10 +26,23 @@ void SharedValue::set_bits(const circuit::RoundInput& input, const Lanes& lanes,
 
 void SharedValue::set_blocks(const circuit::RoundInput& input, const Lanes& lanes,
                              WireBlocks& wires) const {
-  for (std::size_t p = 0; p < planes_.size(); ++p)
+  for (std::size_t p = 0; p < planes_.size(); ++p) {
+    if (lanes_ == 1) {
+      *wires.plane(0, input.out, p) = planes_[p][input.bit];
+      continue;
+    }
     for (std::size_t tile = 0; tile < lanes.tiles(); ++tile)
       std::copy_n(planes_[p].data() + input.bit * lanes_ + lanes.first(tile), lanes.width(tile),
                   wires.plane(tile, input.out, p));
+  }
+}
+
+LaneMatrix SharedValue::my_share() const {
+  LaneMatrix share(lanes_, bits_);
+  for (std::size_t lane = 0; lane < lanes_; ++lane)
+    for (std::size_t bit = 0; bit < bits_; ++bit)
+      share[lane].put(bit, my_bits_[bit * lanes_ + lane]);
+  return share;
 }
 
 }  // namespace tinyot::online

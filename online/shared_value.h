@@ -11,6 +11,7 @@
 #include "base/bit_vector.h"
 #include "circuitgen/layering.h"
 #include "online/wires.h"
+#include "tinyot/lane_matrix.h"
 
 namespace tinyot::online {
 
@@ -23,11 +24,15 @@ class SharedValue {
 
   std::size_t bits() const { return bits_; }
   std::size_t lanes() const { return lanes_; }
-  MaterialForm form() const {
-    return planes_.size() == planes_of(MaterialForm::Pairs) ? MaterialForm::Pairs
-                                                            : MaterialForm::Triples;
+  WireForm form() const {
+    return planes_.size() == planes_of(WireForm::MacAndKey) ? WireForm::MacAndKey
+                                                            : WireForm::MacShare;
   }
 
+  // My bits: the value is their XOR with the peer's. Without MACs, nothing guards them.
+  LaneMatrix my_share() const;
+
+  // Of a run on as many lanes, or of one lane for an input that is the same in all lanes.
   void set_bits(const circuit::RoundInput& input, const Lanes& lanes, WireBits& wires) const;
   void set_blocks(const circuit::RoundInput& input, const Lanes& lanes, WireBlocks& wires) const;
 

@@ -57,25 +57,25 @@ void WireBits::grow(const circuit::Round& round) {
 
 void WireBits::evaluate(const circuit::Round& round) {
   if (one_lane_)
-    return evaluate_bits(round.local, not_mask_,
+    return evaluate_bits(round.local, public_mask_,
                          [lane = lane_.data()](circuit::Slot slot) { return lane + slot; });
   evaluate(round.common_local, 0);
   for (std::size_t tile = 0; tile < tiles_.size(); ++tile) evaluate(round.local, tile);
 }
 
 void WireBits::evaluate(std::span<const circuit::LocalGate> gates, std::size_t tile) {
-  evaluate_bits(gates, not_mask_,
+  evaluate_bits(gates, public_mask_,
                 [common = common_.data(), lanes = tiles_[tile].data()](circuit::Slot slot) {
                   return circuit::is_common(slot) ? common + circuit::index_of(slot) : lanes + slot;
                 });
 }
 
-// XOR with the constant 1 changes A's bit: with pairs it changes B's key of the bit, with triples
-// both parties' shares of the MAC.
-WireBlocks::WireBlocks(Party me, MaterialForm form, Delta global_key, const Lanes& lanes)
+// XOR with the constant 1 changes A's bit: with MACs and keys it changes B's key of the bit, with
+// shares of MACs both parties' shares.
+WireBlocks::WireBlocks(Party me, WireForm form, Delta global_key, const Lanes& lanes)
     : lanes_(lanes), planes_(planes_of(form)), flip_{}, tiles_(lanes.tiles()) {
-  if (form == MaterialForm::Triples) flip_[0] = global_key.value;
-  if (form == MaterialForm::Pairs && me == Party::B) flip_[1] = global_key.value;
+  if (form == WireForm::MacShare) flip_[0] = global_key.value;
+  if (form == WireForm::MacAndKey && me == Party::B) flip_[1] = global_key.value;
 }
 
 void WireBlocks::grow(const circuit::Round& round) {
@@ -84,6 +84,13 @@ void WireBlocks::grow(const circuit::Round& round) {
     if (tiles_[tile].size() < blocks) tiles_[tile].resize(blocks);
   }
   if (common_.size() < round.common_slots * planes_) common_.resize(round.common_slots * planes_);
+}
+
+void WireBlocks::put_public(std::size_t tile, circuit::Slot slot, std::uint64_t word) {
+  const std::size_t width = circuit::is_common(slot) ? 1 : lanes_.width(tile);
+  for (std::size_t p = 0; p < planes_; ++p)
+    for (std::size_t i = 0; i < width; ++i)
+      plane(tile, slot, p)[i] = times(flip_[p], ((word >> i) & 1) != 0);
 }
 
 void WireBlocks::evaluate(std::span<const circuit::LocalGate> gates, const Table& table) {

@@ -2,9 +2,7 @@
 // one value for a common wire.
 //
 // The bits of my shares are stored apart from their blocks, because the runtime evaluates a round's
-// bits first and its blocks later, while the peer's message is in flight. The blocks of a lane:
-//   with pairs     [x_A | x_B] (NNOB12 Fig. 3): the MAC of my bit and the key of the peer's
-//   with triples   a share of x.(Delta^A ^ Delta^B)
+// bits first and its blocks later, while the peer's message is in flight.
 // XOR, NOT and constants are local; the result may reuse the slot of an operand.
 #pragma once
 
@@ -22,8 +20,17 @@
 
 namespace tinyot::online {
 
+// The blocks of a lane of a wire.
+enum class WireForm {
+  MacAndKey,  // [x_A | x_B] (NNOB12 Fig. 3): the MAC of my bit and the key of the peer's
+  MacShare,   // a share of x.(Delta^A ^ Delta^B)
+};
+constexpr WireForm wire_form_of(MaterialForm form) {
+  return form == MaterialForm::Pairs ? WireForm::MacAndKey : WireForm::MacShare;
+}
+
 // Blocks of a share, in planes: all lanes of the first, then all lanes of the second.
-constexpr std::size_t planes_of(MaterialForm form) { return form == MaterialForm::Pairs ? 2 : 1; }
+constexpr std::size_t planes_of(WireForm form) { return form == WireForm::MacAndKey ? 2 : 1; }
 
 // How many gates before their evaluation operands are prefetched.
 inline constexpr std::size_t kGatesAhead = 16;
@@ -42,7 +49,7 @@ inline void copy_blocks(const Block* from, std::size_t count, Block* to) {
 class WireBits {
  public:
   WireBits(Party me, const Lanes& lanes)
-      : not_mask_(me == Party::A ? ~std::uint64_t{0} : 0), one_lane_(lanes.count() == 1),
+      : public_mask_(me == Party::A ? ~std::uint64_t{0} : 0), one_lane_(lanes.count() == 1),
         tiles_(lanes.tiles()) {}
 
   // Allocates the slots of the round; never shrinks.
@@ -59,11 +66,15 @@ class WireBits {
     else
       (circuit::is_common(slot) ? common_[circuit::index_of(slot)] : tiles_[tile][slot]) = word;
   }
+  // Shares of a constant for each lane.
+  void put_public(std::size_t tile, circuit::Slot slot, std::uint64_t word) {
+    put(tile, slot, word & public_mask_);
+  }
 
  private:
   void evaluate(std::span<const circuit::LocalGate> gates, std::size_t tile);
 
-  std::uint64_t not_mask_;  // NOT flips A's share
+  std::uint64_t public_mask_;  // what both parties know is added to A's share
   bool one_lane_;
   SecretVector<std::uint8_t> lane_;                 // on one lane
   std::vector<SecretVector<std::uint64_t>> tiles_;  // on several
@@ -74,7 +85,7 @@ class WireBits {
 class WireBlocks {
  public:
   // `global_key`: this party's.
-  WireBlocks(Party me, MaterialForm form, Delta global_key, const Lanes& lanes);
+  WireBlocks(Party me, WireForm form, Delta global_key, const Lanes& lanes);
   ~WireBlocks() { wipe_object(flip_); }
   WireBlocks(const WireBlocks&) = delete;
   WireBlocks& operator=(const WireBlocks&) = delete;
@@ -95,6 +106,8 @@ class WireBlocks {
                ? common_.data() + circuit::index_of(slot) * planes_ + plane
                : tiles_[tile].data() + (slot * planes_ + plane) * lanes_.width(tile);
   }
+  // Shares of a constant for each lane.
+  void put_public(std::size_t tile, circuit::Slot slot, std::uint64_t word);
   // Copies a plane to `width` blocks; a common one is repeated for each lane.
   void read(std::size_t tile, circuit::Slot slot, std::size_t plane, std::size_t width, Block* to) {
     const Block* from = this->plane(tile, slot, plane);
@@ -118,7 +131,7 @@ class WireBlocks {
 
   Lanes lanes_;
   std::size_t planes_;
-  std::array<Block, 2> flip_;  // added to each plane by NOT
+  std::array<Block, 2> flip_;  // added to each plane by a public 1
   std::vector<SecretVector<Block>> tiles_;
   SecretVector<Block> common_;
 };

@@ -165,7 +165,8 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
     if (!worker.evaluator) connect(worker, order);
     const JobRequest& job = order.job->request();
     if (!order.inputs) throw Cancelled();
-    RunResult report = worker.evaluator->run(job.circuit, *order.inputs, {}, job.id);
+    RunResult report = worker.evaluator->run(job.circuit.circuit(), *order.inputs, {},
+                                             job.circuit.lanes(), job.id);
     outcome.result = {.outputs = std::move(report.outputs),
                       .session = short_name(report.session),
                       .and_rounds = report.and_rounds,

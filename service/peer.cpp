@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "online/runtime.h"
+#include "engine/run_estimate.h"
 #include "service/configuration.h"
 #include "service/event_log.h"
 
@@ -63,8 +63,7 @@ std::optional<std::string> Peer::too_large(const engine::LoadedCircuit& circuit)
   if (cost == nullptr)
     return "the job takes more than " + std::to_string(high.ands) + " ANDs" + limit;
   const std::uint64_t ands = cost->ands_of(circuit.lanes());
-  const MaterialCounts needed =
-      online::material_for(circuit.info(), ands, MaterialForm::Triples, circuit.lanes());
+  const MaterialCounts needed = engine::material_of_run(circuit, ands, MaterialForm::Triples);
   const std::uint64_t inputs =
       std::max(needed[MaterialKind::AuthBitsA], needed[MaterialKind::AuthBitsB]);
   if (ands <= high.ands && inputs <= high.inputs) return std::nullopt;

@@ -95,7 +95,7 @@ std::string difference(const wire::Terms& mine, const wire::Terms& theirs) {
     return ": this party has " + ours + ", the peer has " + peers;
   };
   if (mine.interface() != theirs.interface())
-    return "circuit's inputs and outputs (names, widths, owners, receivers, formats)" +
+    return "circuit's inputs and outputs (names, widths, sources, receivers, formats)" +
            both(shown(mine), shown(theirs));
   if (mine.lanes() != theirs.lanes())
     return "lanes" + both(std::to_string(mine.lanes()), std::to_string(theirs.lanes()));

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "engine/advance.h"
-#include "online/runtime.h"
+#include "engine/run_estimate.h"
 #include "service/configuration.h"
 #include "service/event_log.h"
 #include "service/foreign_text.h"
@@ -15,8 +15,7 @@ namespace tinyot::service {
 namespace {
 
 MaterialCounts needed_by(const Job& job, MaterialForm form) {
-  const engine::LoadedCircuit& circuit = job.request().circuit;
-  return online::material_for(circuit.info(), job.ands(), form, circuit.lanes());
+  return engine::material_of_run(job.request().circuit, job.ands(), form);
 }
 
 }  // namespace

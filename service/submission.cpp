@@ -17,7 +17,12 @@ constexpr std::uint64_t kCallBytes = 1 << 20;
 
 circuit::CircuitFileOptions options_of(const v1::FileRoles& roles) {
   circuit::CircuitFileOptions options;
-  for (const auto& [number, owner] : roles.owners()) options.owners[number] = party_named(owner);
+  for (const auto& [number, owner] : roles.owners()) {
+    const auto source = circuit::input_source_named(owner);
+    if (!source)
+      throw UsageError("the owner of an input is A, B, shared or public, not '" + owner + "'");
+    options.sources[number] = *source;
+  }
   if (roles.receiver() == "both")
     options.other_receivers = circuit::Receiver::Both;
   else if (!roles.receiver().empty())
@@ -149,12 +154,12 @@ Values Submission::inputs(const engine::LoadedCircuit& circuit, Party me) {
     const auto bundle = std::ranges::find(bundles, name, &circuit::InputBundle::name);
     if (bundle == bundles.end())
       throw UsageError("circuit " + circuit.info().name + " has no input '" + name + "'");
-    if (bundle->owner != me)
+    if (!gives(bundle->source, me))
       throw UsageError("input " + name + " does not belong to this party, " + name_of(me));
   }
   Values values;
   for (std::size_t i = 0; i < bundles.size(); ++i) {
-    if (bundles[i].owner != me) continue;
+    if (!gives(bundles[i].source, me)) continue;
     const auto given = inputs_.find(bundles[i].name);
     if (given == inputs_.end())
       throw UsageError("input " + bundles[i].name + " of this party, " + name_of(me) +

@@ -1,14 +1,6 @@
 #include "tools/circuit_report.h"
 
 namespace tinyot::tools {
-namespace {
-
-std::string owner_of(const circuit::InputBundle& bundle) {
-  return bundle.owner ? std::string(1, letter(*bundle.owner)) : "none";
-}
-
-}  // namespace
-
 void add_gates(Json& report, const circuit::CircuitCost& cost) {
   report["ands"] = cost.ands;
   report["xors"] = cost.xors;
@@ -24,8 +16,9 @@ std::string gates_text(const circuit::CircuitCost& cost) {
 void add_bundles(Json& report, const circuit::CircuitInfo& info) {
   report["inputs"] = Json::array();
   for (const circuit::InputBundle& bundle : info.inputs)
-    report["inputs"].push_back(
-        {{"name", bundle.name}, {"bits", bundle.bits}, {"owner", owner_of(bundle)}});
+    report["inputs"].push_back({{"name", bundle.name},
+                                {"bits", bundle.bits},
+                                {"owner", std::string(name_of(bundle.source))}});
   report["outputs"] = Json::array();
   for (const circuit::OutputBundle& bundle : info.outputs)
     report["outputs"].push_back(
@@ -36,7 +29,7 @@ std::string bundles_text(const circuit::CircuitInfo& info) {
   std::string text;
   for (const circuit::InputBundle& bundle : info.inputs)
     text += "input " + bundle.name + ": " + std::to_string(bundle.bits) + " bits from " +
-            owner_of(bundle) + "\n";
+            std::string(name_of(bundle.source)) + "\n";
   for (const circuit::OutputBundle& bundle : info.outputs)
     text += "output " + bundle.name + ": " + std::to_string(bundle.bits) + " bits to " +
             std::string(name_of(bundle.to)) + "\n";

@@ -96,12 +96,17 @@ Party parse_party(const std::string& option, const std::string& text) {
   throw UsageError("--" + option + " must be A or B, not '" + text + "'");
 }
 
+circuit::InputSource input_source(const std::string& option, const std::string& text) {
+  if (const auto source = circuit::input_source_named(text)) return *source;
+  throw UsageError("--" + option + " must be A, B, shared or public, not '" + text + "'");
+}
+
 void add_circuit_options(Options& options) {
   options.group("Circuit")
       .value("lanes", "evaluate the circuit n times in parallel; values are lists")
       .value("blocks", "lanes that are the blocks of one message (aes128)")
       .value("sbox", "small (fewest ANDs) or shallow (fewest rounds): the S-box of an AES circuit")
-      .values("owner", "i=A|B: owner of input bundle i of a circuit file")
+      .values("owner", "i=A|B|shared|public: owner of input bundle i of a circuit file")
       .rare()
       .value("to", "A or B: who learns the outputs of a circuit file; default: both")
       .rare()
@@ -162,8 +167,8 @@ circuit::CircuitFileOptions file_options_of(const CircuitSpec& spec) {
   circuit::CircuitFileOptions options;
   for (const std::string& owner : spec.owners) {
     const auto [index, party] = split_assignment("owner", owner);
-    options.owners[static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        parse_size("owner", index), UINT32_MAX))] = parse_party("owner", party);
+    options.sources[static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        parse_size("owner", index), UINT32_MAX))] = input_source("owner", party);
   }
   if (spec.receiver)
     options.other_receivers =

@@ -38,6 +38,7 @@ std::optional<std::uint64_t> window_from(const CommandLine& line);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
 
 // "A" or "B", in either case. Fails: UsageError naming the option.
+circuit::InputSource input_source(const std::string& option, const std::string& text);
 Party parse_party(const std::string& option, const std::string& text);
 
 // What the options say of a circuit file. Fails: UsageError.

@@ -100,8 +100,8 @@ v1::NewJob message_of(const NewRemoteJob& job) {
   message.set_is_file(true);
   const circuit::CircuitFileOptions options = file_options_of(job.spec);
   v1::FileRoles& roles = *message.mutable_roles();
-  for (const auto& [number, owner] : options.owners)
-    (*roles.mutable_owners())[number] = std::string(1, letter(owner));
+  for (const auto& [number, owner] : options.sources)
+    (*roles.mutable_owners())[number] = name_of(owner);
   if (options.other_receivers)
     roles.set_receiver(std::string(circuit::name_of(*options.other_receivers)));
   roles.mutable_bundles()->Add(options.bundles.begin(), options.bundles.end());

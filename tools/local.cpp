@@ -90,7 +90,7 @@ CommandResult run_locally(const RunJob& job, const std::filesystem::path& dir,
         if (!job.live) mine.stores = {store_of(dir, party)};
         mine.quiet = job.quiet || party == Party::B;  // one progress bar is enough
         std::erase_if(mine.inputs, [&](const auto& input) {
-          return circuit.info().inputs[circuit.input_index(input.first)].owner != party;
+          return !gives(circuit.info().inputs[circuit.input_index(input.first)].source, party);
         });
         std::erase_if(mine.outputs, [&](const auto& output) {
           return !circuit::receives(circuit.info().outputs[circuit.output_index(output.first)].to,

@@ -16,7 +16,7 @@ Values my_values(const NamedCircuit& circuit, const RunJob& job) {
   Values values = parse_inputs(circuit, job.inputs);
   std::vector<std::string> missing, foreign;
   for (const circuit::InputBundle& bundle : circuit.info().inputs) {
-    const bool is_mine = bundle.owner == job.party, is_given = values.contains(bundle.name);
+    const bool is_mine = gives(bundle.source, job.party), is_given = values.contains(bundle.name);
     if (is_mine && !is_given) missing.push_back("--input " + bundle.name + "=...");
     if (!is_mine && is_given) foreign.push_back(bundle.name);
   }
@@ -153,7 +153,7 @@ namespace {
 
 CommandResult reserve(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
-  const ReservedMaterial reserved = tinyot::reserve(job, circuit);
+  const ReservedMaterial reserved = tinyot::reserve(job, circuit.circuit(), circuit.lanes());
   Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "run --reserve-only"},
                  {"circuit", circuit.info().name},
@@ -183,7 +183,7 @@ CommandResult run(const RunJob& job) {
       progress->observe("gates", done);
     };
   }
-  const RunResult evaluation = tinyot::run(request, circuit, inputs);
+  const RunResult evaluation = tinyot::run(request, circuit.circuit(), inputs, circuit.lanes());
   progress.reset();
   Json report = run_report(job, circuit, evaluation);
   report["outputs"] = hand_out(circuit, files, evaluation.outputs);

@@ -1,18 +1,15 @@
 #include "tools/run_estimate.h"
 
-#include "online/runtime.h"
-
 namespace tinyot::tools {
 
 RunForecast run_forecast(const NamedCircuit& circuit, MaterialForm form, const CommandLine& line) {
-  const std::size_t window = window_from(line).value_or(online::window_for(circuit.lanes()));
-  return {circuit.lanes(), window, form, engine::estimate_run(circuit, form, window)};
+  return {circuit.lanes(), form, engine::estimate_run(circuit, form, window_from(line))};
 }
 
 Json fields_of(const RunForecast& forecast, const std::optional<net::LinkShape>& link) {
   const engine::RunEstimate& estimate = forecast.estimate;
   Json fields = {{"lanes", forecast.lanes},
-                 {"window", forecast.window},
+                 {"window", estimate.window},
                  {"material", name_of(forecast.form)},
                  {"ands", estimate.ands},
                  {"and_rounds", estimate.and_rounds},

@@ -9,7 +9,6 @@ namespace tinyot::tools {
 
 struct RunForecast {
   std::size_t lanes;
-  std::size_t window;
   MaterialForm form;
   engine::RunEstimate estimate;
 };

@@ -25,7 +25,7 @@ class CountingSink final : public GateSink {
 
 // The maximum number of gates per second: `state.range(0)` adders of 32 bits, repeatedly.
 void builder_adders(benchmark::State& state) {
-  const CircuitInfo info{"adders", {{"x", 64, Party::A, ValueFormat::Integer, false}}, {}};
+  const CircuitInfo info{"adders", {{"x", 64, InputSource::A, ValueFormat::Integer, false}}, {}};
   CountingSink sink;
   Builder builder(sink, info);
   const Word<32> y(builder.input_bits(0, 32, 32));

@@ -2,7 +2,7 @@
 //
 // The inputs are the first wires, bundle by bundle, whether they are read or not. Each gate writes
 // the next wire. An EQW, which costs nothing, copies each output to its place among the last wires.
-// The format has no names, owners or receivers of bundles, and no bundles that are the same in all
+// The format has no names, sources or receivers of bundles, and no bundles that are the same in all
 // lanes: write_description() (file_description.h) adds them. A bundle without bits is omitted.
 #pragma once
 

@@ -63,7 +63,7 @@ void FileCircuit::name_bundles(const CircuitFileOptions& options) {
   } else {
     for (std::uint32_t i = 0; i < file_.input_widths.size(); ++i) {
       if (file_.input_widths[i] == 0) continue;
-      info_.inputs.push_back({std::to_string(i), file_.input_widths[i], default_owner(i),
+      info_.inputs.push_back({std::to_string(i), file_.input_widths[i], default_source(i),
                               ValueFormat::Integer, false});
       inputs.push_back(i);
     }
@@ -76,8 +76,8 @@ void FileCircuit::name_bundles(const CircuitFileOptions& options) {
   }
   if (options.other_receivers)
     for (OutputBundle& bundle : info_.outputs) bundle.to = *options.other_receivers;
-  for (const auto& [number, owner] : options.owners)
-    bundle_numbered(info_.inputs, inputs, number, text_->name(), "input").owner = owner;
+  for (const auto& [number, source] : options.sources)
+    bundle_numbered(info_.inputs, inputs, number, text_->name(), "input").source = source;
   for (const auto& [number, to] : options.receivers)
     bundle_numbered(info_.outputs, outputs, number, text_->name(), "output").to = to;
 }

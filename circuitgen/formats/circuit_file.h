@@ -26,14 +26,16 @@
 
 namespace tinyot::circuit {
 
-// The owner of an input bundle of a file that has no description, unless another owner is given.
-constexpr Party default_owner(std::uint32_t bundle) { return bundle == 1 ? Party::B : Party::A; }
+// The source of an input bundle of a file that has no description, unless another is given.
+constexpr InputSource default_source(std::uint32_t bundle) {
+  return bundle == 1 ? InputSource::B : InputSource::A;
+}
 
 // Information that the file lacks, or that replaces its description, by the number of a bundle that
-// has bits; in the old format 0 and 1 are the inputs. Otherwise owners are default_owner(), and
-// outputs are for both parties.
+// has bits; in the old format 0 and 1 are the inputs. Otherwise sources are default_source(),
+// and outputs are for both parties.
 struct CircuitFileOptions {
-  std::map<std::uint32_t, Party> owners = {};
+  std::map<std::uint32_t, InputSource> sources = {};
   std::map<std::uint32_t, Receiver> receivers = {};
   std::optional<Receiver> other_receivers = {};
 

@@ -15,13 +15,7 @@ namespace {
 constexpr std::string_view kVersion = "1", kCommon = "common";
 
 constexpr std::array kFormats = {ValueFormat::Bytes, ValueFormat::Integer, ValueFormat::MsbInteger};
-constexpr std::array<std::optional<Party>, 3> kOwners = {Party::A, Party::B, std::nullopt};
 constexpr std::array kReceivers = {Receiver::A, Receiver::B, Receiver::Both, Receiver::None};
-
-std::string_view name_of(const std::optional<Party>& owner) {
-  return !owner ? "none" : *owner == Party::A ? "A" : "B";
-}
-using circuit::name_of;
 
 template <class Values>
 std::string names_of(const Values& values) {
@@ -70,7 +64,7 @@ class DescriptionReader {
            FileLines::shown(word(1)));
     if (words_.size() != 6 && !(is_input && is_common))
       fail("a bundle is described by its name, its width, its " +
-           std::string(is_input ? "owner" : "receivers") + " and its format");
+           std::string(is_input ? "source" : "receivers") + " and its format");
     std::string name(word(2));
     const std::uint32_t bits = width(word(3));
     const ValueFormat format = value(kFormats, word(5), "format");
@@ -79,8 +73,9 @@ class DescriptionReader {
     if (!(is_input ? input_names_ : output_names_).insert(name).second)
       fail(FileLines::shown(name) + " is described twice");
     if (is_input)
-      description_.inputs.push_back(
-          {std::move(name), bits, value(kOwners, word(4), "owner"), format, is_common});
+      description_.inputs.push_back({std::move(name), bits,
+                                     value(kInputSources, word(4), "source of an input"), format,
+                                     is_common});
     else
       description_.outputs.push_back(
           {std::move(name), bits, value(kReceivers, word(4), "receiver"), format});
@@ -144,7 +139,7 @@ void write_description(const CircuitInfo& info, std::ostream& out) {
   const std::string begin(FileLines::kNote);
   out << begin << " description " << kVersion << '\n';
   for (const InputBundle& bundle : info.inputs)
-    out << begin << " input " << bundle.name << ' ' << bundle.bits << ' ' << name_of(bundle.owner)
+    out << begin << " input " << bundle.name << ' ' << bundle.bits << ' ' << name_of(bundle.source)
         << ' ' << name_of(bundle.format) << (bundle.same_in_all_lanes ? " common\n" : "\n");
   for (const OutputBundle& bundle : info.outputs)
     out << begin << " output " << bundle.name << ' ' << bundle.bits << ' ' << name_of(bundle.to)

@@ -1,9 +1,9 @@
-// The description in a circuit file: the names, owners, receivers and formats of its bundles, which
-// none of the formats has. Each line of it is a comment, so other readers, which stop after the
-// last gate, see a plain file:
+// The description in a circuit file: the names, sources, receivers and formats of its bundles,
+// which none of the formats has. Each line of it is a comment, so other readers, which stop after
+// the last gate, see a plain file:
 //
 //   #tinyot description 1
-//   #tinyot input NAME BITS A|B|none bytes|integer|msb-integer [common]
+//   #tinyot input NAME BITS A|B|shared|public bytes|integer|msb-integer [common]
 //   #tinyot output NAME BITS A|B|both|none bytes|integer|msb-integer
 //
 // in the order of the bundles, those without bits included; `common`: the same in all lanes. The

@@ -22,11 +22,11 @@ using ByteWords = std::vector<ByteWord>;
 inline constexpr std::uint64_t kMessageBytesMax = std::uint64_t{1} << 24;
 
 inline InputBundle bytes_input(std::string name, std::uint64_t bytes, Party owner) {
-  return {std::move(name), bundle_bits(8 * bytes), owner, ValueFormat::Bytes, false};
+  return {std::move(name), bundle_bits(8 * bytes), source_of(owner), ValueFormat::Bytes, false};
 }
 // A share of a key: the same in all lanes.
 inline InputBundle key_input(std::string name, std::uint64_t bytes, Party owner) {
-  return {std::move(name), bundle_bits(8 * bytes), owner, ValueFormat::Bytes, true};
+  return {std::move(name), bundle_bits(8 * bytes), source_of(owner), ValueFormat::Bytes, true};
 }
 inline OutputBundle bytes_output(std::string name, std::uint64_t bytes, Receiver to) {
   return {std::move(name), bundle_bits(8 * bytes), to, ValueFormat::Bytes};

@@ -81,7 +81,7 @@ inline std::uint32_t bundle_bits(std::uint64_t bits) {
 
 // A bundle of integers, different in each lane; outputs go to both parties.
 inline InputBundle integer_input(std::string name, std::uint64_t bits, Party owner) {
-  return {std::move(name), bundle_bits(bits), owner, ValueFormat::Integer, false};
+  return {std::move(name), bundle_bits(bits), source_of(owner), ValueFormat::Integer, false};
 }
 inline OutputBundle integer_output(std::string name, std::uint64_t bits) {
   return {std::move(name), bundle_bits(bits), Receiver::Both, ValueFormat::Integer};

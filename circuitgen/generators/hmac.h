@@ -9,7 +9,7 @@
 //   output       mac (256, to both)                derived (8 . bytes, to `to`)
 //
 // A bundle of 0 bytes is omitted. The key of HKDF is the input keying material of section 2.2. With
-// `none` the derived key stays shared, for a circuit that takes it as an input without an owner.
+// `none` the derived key stays shared, for a circuit that takes it as a shared input.
 //
 // Compressions of SHA-256 (sha2.h) for a key of at most 64 bytes: hmac_sha256 3 for the key and the
 // outer hash and ceil((bytes + 9) / 64) for the message; those of the key once for all lanes. Each

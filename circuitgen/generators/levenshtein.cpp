@@ -229,8 +229,8 @@ CircuitFamily levenshtein_family() {
                                         : Shape{columns, rows, symbol_bits, 1, 0};
     const ValueFormat format = symbol_bits % 8 == 0 ? ValueFormat::Bytes : ValueFormat::Integer;
     CircuitInfo info{arguments.spec(),
-                     {{"a", bundle_bits(rows * symbol_bits), Party::A, format, false},
-                      {"b", bundle_bits(columns * symbol_bits), Party::B, format, false}},
+                     {{"a", bundle_bits(rows * symbol_bits), InputSource::A, format, false},
+                      {"b", bundle_bits(columns * symbol_bits), InputSource::B, format, false}},
                      {integer_output("distance", shape.distance_bits())}};
     const bool differences = arguments.choice("cells") == "differences";
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) {

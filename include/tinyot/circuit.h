@@ -17,12 +17,16 @@ namespace tinyot::circuit {
 // inputs have the same name, and no two outputs.
 class Program {
  public:
-  // An integer of `bits` bits, owned by a party.
-  Number input(const std::string& name, std::uint32_t bits, Party owner);
+  // An integer of `bits` bits, from a party, from both, or shared (tinyot/run.h).
+  Number input(const std::string& name, std::uint32_t bits, InputSource source);
+  Number input(const std::string& name, std::uint32_t bits, Party owner) {
+    return input(name, bits, source_of(owner));
+  }
   // The same value in all lanes.
-  Number common_input(const std::string& name, std::uint32_t bits, Party owner);
-  // A value that stayed shared after an earlier circuit (tinyot/run.h).
-  Number shared_input(const std::string& name, std::uint32_t bits);
+  Number common_input(const std::string& name, std::uint32_t bits, InputSource source);
+  Number common_input(const std::string& name, std::uint32_t bits, Party owner) {
+    return common_input(name, bits, source_of(owner));
+  }
   template <std::size_t n>
   Word<n> input(const std::string& name, Party owner) {
     return Word<n>(input(name, static_cast<std::uint32_t>(n), owner));

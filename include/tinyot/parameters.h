@@ -20,6 +20,10 @@ std::string_view name_of(Columns columns);
 enum class MaterialForm : std::uint8_t { Pairs = 0, Triples = 1 };
 std::string_view name_of(MaterialForm form);
 
+// How a circuit is evaluated. Interactive: half a round trip or more a layer of ANDs (NNOB12 Fig.
+// 6).
+enum class OnlinePhase : std::uint8_t { Interactive = 0 };
+
 // What the amounts of a preprocessing job mean.
 enum class Amount : std::uint8_t {
   Total,  // in the store in total, including earlier calls

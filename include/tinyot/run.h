@@ -24,9 +24,6 @@
 
 namespace tinyot {
 
-namespace engine {
-class LoadedCircuit;
-}
 namespace online {
 class SharedValue;
 }
@@ -48,6 +45,8 @@ struct RunRequest {
   std::uint64_t advance_ands = 0;
   // Without stores: how to make the material, over a second connection, during the run.
   std::optional<ParameterRequest> live = {};
+  // Chosen by the material if absent.
+  std::optional<OnlinePhase> phase = {};
   // Gates that are layered together; chosen by the number of lanes if absent.
   std::optional<std::uint64_t> window = {};
   // Called after each round, from any thread, with the ANDs evaluated and the circuit's.
@@ -60,6 +59,9 @@ class SharedBits {
  public:
   std::size_t bits() const;
   std::size_t lanes() const;
+  // This party's bits: the value is their XOR with the peer's. Secret: together with the peer's,
+  // all of the value. No MAC guards them outside of the library.
+  LaneMatrix my_share() const;
 
   // Of the library. `origin`: the connection, circuit and output that it comes from; equal at both
   // parties.
@@ -90,19 +92,17 @@ struct RunResult {
 };
 
 // Role: both, at the same time. Connects, evaluates the circuit in `lanes` parallel instances, and
-// disconnects. `inputs` has this party's bundles and no others. The parties compare the circuit's
-// fingerprints first. The circuit is generated once for that, and again for the evaluation, unless
-// it is built in. Outputs are returned only after the MAC check of everything that they depend on.
-// Fails: UsageError for inputs that do not fit the circuit; OutOfMaterial, StoreError before
-// anything is sent; UsageError if the circuit is not the same each time it is generated, before
-// anything that depends on the difference is sent: the session stays as it is at both parties, and
-// the peer sees the connection end; then as in error.h; Cancelled if `cancel` requests a stop, and
-// then the material reserved for the run is lost.
+// disconnects. `inputs` has the bundles that this party gives, public ones included, and no others.
+// The parties compare the circuit's fingerprints and the public values first. The circuit is
+// generated once for that, and again for the evaluation, unless it is built in. Outputs are
+// returned only after the MAC check of everything that they depend on. Fails: UsageError for inputs
+// that do not fit the circuit; OutOfMaterial, StoreError before anything is sent; UsageError if the
+// circuit is not the same each time it is generated, before anything that depends on the difference
+// is sent: the session stays as it is at both parties, and the peer sees the connection end; then
+// as in error.h; Cancelled if `cancel` requests a stop, and then the material reserved for the run
+// is lost.
 RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
               std::size_t lanes = 1, const std::stop_token& cancel = {});
-// The same for a circuit whose fingerprint is known, on its lanes.
-RunResult run(const RunRequest& request, const engine::LoadedCircuit& circuit, const Values& inputs,
-              const std::stop_token& cancel = {});
 
 // Material that both stores have set aside for a later run.
 struct ReservedMaterial {
@@ -112,13 +112,12 @@ struct ReservedMaterial {
 // Role: both, at the same time. Reserves the material of a run. Fails: as run().
 ReservedMaterial reserve(const RunRequest& request, const circuit::Circuit& circuit,
                          std::size_t lanes = 1);
-ReservedMaterial reserve(const RunRequest& request, const engine::LoadedCircuit& circuit);
 
 // A connection over which circuits are evaluated one after the other on stored material, for
 // computations whose next step depends on revealed values. Both parties make the same calls.
 //
-// An output for Receiver::None stays shared, and an input without an owner takes such a value:
-// nothing about it is revealed between the circuits.
+// An output for Receiver::None stays shared, and an input from InputSource::Shared takes such a
+// value: nothing about it is revealed between the circuits.
 // Used by one thread at a time. After an exception the connection has ended; only destruction is
 // then allowed. After PeerCheated or PeerAborted the stores are revoked.
 class Evaluator {
@@ -130,19 +129,26 @@ class Evaluator {
   Evaluator& operator=(Evaluator&&) noexcept;
   ~Evaluator();
 
-  // As tinyot::run(), over this connection. `shared` has a value for each input bundle without an
-  // owner, the same at both parties, with as many lanes as this run. `label` names the run, if the
-  // parties have agreed on a name.
+  // As tinyot::run(), over this connection. `shared` has a value for each shared input, the same at
+  // both parties, with as many lanes as this run, or one lane for an input that is the same in all
+  // lanes. `label` names the run, if the parties have agreed on a name.
   // Fails: Disagreement if the parties' calls differ; and as tinyot::run().
   RunResult run(const circuit::Circuit& circuit, const Values& inputs,
                 const SharedInputs& shared = {}, std::size_t lanes = 1,
                 const std::string& label = {});
-  RunResult run(const engine::LoadedCircuit& circuit, const Values& inputs,
-                const SharedInputs& shared = {}, const std::string& label = {});
+
+  // A run in two steps. prepare() does what can be done before the inputs are known: it agrees with
+  // the peer on the circuit and takes its material, which is lost if the connection ends first.
+  // finish() gives the inputs, once for each number that prepare() has returned, in any order, the
+  // same at both parties; other calls may come between. The circuit outlives finish().
+  // Fails: as run(); UsageError for a number that is not of a prepared run.
+  std::uint64_t prepare(const circuit::Circuit& circuit, std::size_t lanes = 1,
+                        const std::string& label = {});
+  RunResult finish(std::uint64_t prepared, const Values& inputs, const SharedInputs& shared = {});
 
   // What a run of the circuit takes, and a check that the stores have as much. Fails:
   // OutOfMaterial.
-  MaterialCounts needed(const engine::LoadedCircuit& circuit) const;
+  MaterialCounts needed(const circuit::Circuit& circuit, std::size_t lanes = 1) const;
   void require_material(const MaterialCounts& needed);
 
  private:

@@ -17,6 +17,7 @@ namespace {
 
 namespace py = pybind11;
 using circuit::Circuit;
+using circuit::InputSource;
 using circuit::Number;
 using circuit::Program;
 using circuit::Receiver;
@@ -24,12 +25,11 @@ using circuit::Receiver;
 struct Input {
   std::string name;
   std::uint32_t bits;
-  std::optional<Party> owner;  // none: takes a shared value
+  InputSource source;
   bool is_common;
 
   Number in(Program& program) const {
-    if (!owner) return program.shared_input(name, bits);
-    return is_common ? program.common_input(name, bits, *owner) : program.input(name, bits, *owner);
+    return is_common ? program.common_input(name, bits, source) : program.input(name, bits, source);
   }
 };
 
@@ -79,9 +79,7 @@ py::dict info_of(const Circuit& circuit) {
   py::list inputs, outputs;
   for (const auto& input : circuit.info().inputs)
     inputs.append(py::dict(py::arg("name") = input.name, py::arg("bits") = input.bits,
-                           py::arg("owner") = input.owner
-                                                  ? py::cast(std::string(1, letter(*input.owner)))
-                                                  : py::object(py::none()),
+                           py::arg("source") = name_of(input.source),
                            py::arg("format") = name_of(input.format),
                            py::arg("same_in_all_lanes") = input.same_in_all_lanes));
   for (const auto& output : circuit.info().outputs)
@@ -124,13 +122,17 @@ py::dict evaluated(const Circuit& circuit, const Values& inputs, std::size_t lan
 
 void register_circuits(py::module_& module) {
   py::enum_<Party>(module, "Letter").value("A", Party::A).value("B", Party::B);
+  py::enum_<InputSource>(module, "InputSource")
+      .value("A", InputSource::A)
+      .value("B", InputSource::B)
+      .value("shared", InputSource::Shared)
+      .value("public", InputSource::Public);
   py::enum_<Receiver>(module, "Receiver")
       .value("A", Receiver::A)
       .value("B", Receiver::B)
       .value("both", Receiver::Both)
       .value("none", Receiver::None);
-  py::class_<Input>(module, "Input")
-      .def(py::init<std::string, std::uint32_t, std::optional<Party>, bool>());
+  py::class_<Input>(module, "Input").def(py::init<std::string, std::uint32_t, InputSource, bool>());
   py::class_<Circuit, std::shared_ptr<Circuit>>(module, "Circuit")
       .def_static("from_function", &from_function)
       .def_static(

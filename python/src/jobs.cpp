@@ -171,20 +171,29 @@ py::dict ran(const RunRequest& request, const circuit::Circuit& circuit, const V
 
 // A connection for several runs.
 class Connection {
+ private:
+  template <class Call>
+  auto call(Call work) {
+    if (!evaluator_) throw UsageError("the connection is closed");
+    const CancelScope scope(stop_.get_token());
+    const py::gil_scoped_release release;
+    return work();
+  }
+
  public:
   Connection(const RunRequest& request, std::stop_source stop)
       : stop_(std::move(stop)), evaluator_(std::in_place, request, stop_.get_token()) {}
 
   py::dict run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared,
                std::size_t lanes, const std::string& label) {
-    if (!evaluator_) throw UsageError("the connection is closed");
-    const CancelScope scope(stop_.get_token());
-    RunResult result;
-    {
-      const py::gil_scoped_release release;
-      result = evaluator_->run(circuit, inputs, shared, lanes, label);
-    }
-    return dict_of(result);
+    return dict_of(call([&] { return evaluator_->run(circuit, inputs, shared, lanes, label); }));
+  }
+  std::uint64_t prepare(const circuit::Circuit& circuit, std::size_t lanes,
+                        const std::string& label) {
+    return call([&] { return evaluator_->prepare(circuit, lanes, label); });
+  }
+  py::dict finish(std::uint64_t prepared, const Values& inputs, const SharedInputs& shared) {
+    return dict_of(call([&] { return evaluator_->finish(prepared, inputs, shared); }));
   }
   void close() { evaluator_.reset(); }
 
@@ -283,12 +292,23 @@ void register_jobs(py::module_& module) {
   py::class_<RunRequest>(module, "RunRequest").def(py::init(&run_request));
   py::class_<SharedBits>(module, "SharedBits")
       .def_property_readonly("bits", &SharedBits::bits)
-      .def_property_readonly("lanes", &SharedBits::lanes);
+      .def_property_readonly("lanes", &SharedBits::lanes)
+      .def("my_share", [](const SharedBits& value) {
+        const LaneMatrix share = value.my_share();
+        py::list rows;
+        for (std::size_t lane = 0; lane < share.lanes(); ++lane) {
+          const auto bytes = share[lane].bytes();
+          rows.append(py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+        }
+        return rows;
+      });
   module.def("run", &ran);
   py::class_<Connection>(module, "Connection")
       .def(py::init<const RunRequest&, std::stop_source>(),
            py::call_guard<py::gil_scoped_release>())
       .def("run", &Connection::run)
+      .def("prepare", &Connection::prepare)
+      .def("finish", &Connection::finish)
       .def("close", &Connection::close, py::call_guard<py::gil_scoped_release>());
 }
 

@@ -57,7 +57,7 @@ class Circuit:
             Bundle(
                 of["name"],
                 of["bits"],
-                of["owner"] or "",
+                of["source"],
                 self._input_kinds().get(of["name"], _FORMATS[of["format"]]),
                 of["same_in_all_lanes"],
             )
@@ -96,7 +96,7 @@ class Circuit:
 
     def __repr__(self) -> str:
         def names(bundles: tuple[Bundle, ...]) -> str:
-            return ", ".join(f"{of.name}: {of.bits} bits, {of.party or 'shared'}" for of in bundles)
+            return ", ".join(f"{of.name}: {of.bits} bits, {of.party}" for of in bundles)
 
         return f"<circuit {self.name} ({names(self.inputs)}) -> ({names(self.outputs)})>"
 
@@ -116,15 +116,15 @@ def read(file: str | PathLike[str]) -> Circuit:
 class _Declared:
     kind: type[Bit] | type[UInt] | type[Int]
     bits: builtins.int
-    owner: _native.Letter | None
+    source: _native.InputSource
     same_in_all_lanes: bool
 
 
 class Owner:
     """Declares inputs: a: UInt = A.uint(32)."""
 
-    def __init__(self, letter: _native.Letter | None) -> None:
-        self._letter = letter
+    def __init__(self, source: _native.InputSource) -> None:
+        self._source = source
 
     def uint(self, bits: builtins.int, *, same_in_all_lanes: bool = False) -> UInt:
         return cast(UInt, self._declared(UInt, bits, same_in_all_lanes))
@@ -140,13 +140,15 @@ class Owner:
     ) -> _Declared:
         if not 1 <= bits <= 1 << 24:
             raise ValueError(f"{bits} bits are out of range: 1 to 2^24")
-        return _Declared(kind, bits, self._letter, same and self._letter is not None)
+        return _Declared(kind, bits, self._source, same)
 
 
-A = Owner(_native.Letter.A)
-B = Owner(_native.Letter.B)
-shared = Owner(None)
+A = Owner(_native.InputSource.A)
+B = Owner(_native.InputSource.B)
+shared = Owner(_native.InputSource.shared)
 """Of inputs that take a value which stayed shared after an earlier circuit of the connection."""
+public = Owner(_native.InputSource.public)
+"""Of inputs that both parties give: the same value, which is no secret and takes no material."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +205,7 @@ class FunctionCircuit(Circuit, Generic[P, R]):
         with self._lock:
             if self._made is None:
                 inputs = [
-                    _native.Input(name, of.bits, of.owner, of.same_in_all_lanes)
+                    _native.Input(name, of.bits, of.source, of.same_in_all_lanes)
                     for name, of in self._declared.items()
                 ]
                 self._made = _native.Circuit.from_function(

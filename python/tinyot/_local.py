@@ -101,7 +101,7 @@ class Local:
             lambda number, stop: (self.a, self.b)[number]._run(
                 stop,
                 circuit,
-                {name: value for name, value in inputs.items() if owners[name] == "AB"[number]},
+                {name: value for name, value in inputs.items() if owners[name] in ("AB"[number], "public")},
                 lanes,
                 how,
             )

@@ -44,6 +44,12 @@ class Letter:
     A: Letter
     B: Letter
 
+class InputSource:
+    A: InputSource
+    B: InputSource
+    shared: InputSource
+    public: InputSource
+
 class Receiver:
     A: Receiver
     B: Receiver
@@ -52,7 +58,7 @@ class Receiver:
 
 class Input:
     def __init__(
-        self, name: str, bits: int, owner: Optional[Letter], is_common: bool
+        self, name: str, bits: int, source: InputSource, is_common: bool
     ) -> None: ...
 
 class Circuit:
@@ -103,6 +109,9 @@ class SharedBits:
     def bits(self) -> int: ...
     @property
     def lanes(self) -> int: ...
+    def my_share(self) -> list[bytes]:
+        """This party's bits, a value for each lane: the shared value is their XOR with the peer's.
+        No MAC guards them outside of the library."""
 
 class Connection:
     def __init__(self, request: RunRequest, stop: Stop) -> None: ...
@@ -113,6 +122,10 @@ class Connection:
         shared: Mapping[str, SharedBits],
         lanes: int,
         label: str,
+    ) -> dict[str, Any]: ...
+    def prepare(self, circuit: Circuit, lanes: int, label: str) -> int: ...
+    def finish(
+        self, prepared: int, inputs: Values, shared: Mapping[str, SharedBits]
     ) -> dict[str, Any]: ...
     def close(self) -> None: ...
 

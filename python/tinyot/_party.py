@@ -51,6 +51,28 @@ class Progress(NamedTuple):
     """ANDs of the job, and those of them that were made by earlier calls."""
 
 
+class PreparedRun:
+    """A run of a connection that lacks only its inputs."""
+
+    def __init__(
+        self, connection: Connection, circuit: Circuit, lanes: int | None, number: int
+    ) -> None:
+        self._connection = connection
+        self._circuit = circuit
+        self._lanes = lanes
+        self._number = number
+
+    def finish(
+        self, inputs: Mapping[str, Any], *, shared: Mapping[str, SharedBits] | None = None
+    ) -> Result:
+        """As Connection.run, once. Both parties finish the same runs in the same order."""
+        packed = pack(self._circuit.inputs, inputs, self._lanes)
+        ran = self._connection._interruptible(
+            lambda: self._connection._native.finish(self._number, packed, shared or {})
+        )
+        return _result(self._circuit, ran, self._lanes)
+
+
 @dataclass(frozen=True)
 class StoreInfo:
     session: str
@@ -356,6 +378,15 @@ class Connection:
             lambda: self._native.run(native, packed, shared or {}, lanes or 1, label)
         )
         return _result(circuit, ran, lanes)
+
+    def prepare(
+        self, circuit: Circuit, *, lanes: int | None = None, label: str = ""
+    ) -> PreparedRun:
+        """The first half of a run, before its inputs are known: the parties agree on the circuit and
+        take its material, which is lost if the connection ends first."""
+        native = circuit._native()
+        number = self._interruptible(lambda: self._native.prepare(native, lanes or 1, label))
+        return PreparedRun(self, circuit, lanes, number)
 
     def close(self) -> None:
         self._native.close()

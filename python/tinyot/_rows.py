@@ -52,7 +52,7 @@ def _columns(
     bundles: Iterable[Bundle], party: str, table: Any
 ) -> tuple[Columns, int]:
     """The columns of this party's inputs, and the number of rows."""
-    wanted = {b.name: b for b in bundles if b.party == party and not b.same_in_all_lanes}
+    wanted = {b.name: b for b in bundles if b.party in (party, "public") and not b.same_in_all_lanes}
     if isinstance(table, int):
         if wanted:
             raise UsageError(f"the table has no column {', '.join(wanted)}")

@@ -22,8 +22,8 @@ class Bundle:
     name: str
     bits: int
     party: str
-    """The owner of an input: "A", "B", or "" for one that takes a shared value. The receiver of an
-    output: "A", "B", "both" or "none"."""
+    """Where an input comes from: "A", "B", "shared" for a value that stayed shared, or "public" for
+    one that both parties give. The receiver of an output: "A", "B", "both" or "none"."""
     kind: str
     """What its values are: "bool", "uint", "int", "bytes", or "msb-uint", an unsigned integer whose
     highest bit is on the first wire."""

@@ -66,23 +66,23 @@ TEST(BristolFashion, AppliesOwnersAndReceivers) {
   const std::string text = "1 7\n3 2 1 3\n2 1 1\n2 1 0 1 6 AND\n";
   const auto plain = parse(text);
   ASSERT_EQ(plain->info().inputs.size(), 3u);
-  EXPECT_EQ(plain->info().inputs[0].owner, Party::A);
-  EXPECT_EQ(plain->info().inputs[1].owner, Party::B);
-  EXPECT_EQ(plain->info().inputs[2].owner, Party::A);
+  EXPECT_EQ(plain->info().inputs[0].source, InputSource::A);
+  EXPECT_EQ(plain->info().inputs[1].source, InputSource::B);
+  EXPECT_EQ(plain->info().inputs[2].source, InputSource::A);
   EXPECT_EQ(plain->info().inputs[2].name, "2");
   EXPECT_EQ(plain->info().inputs[2].bits, 3u);
   EXPECT_EQ(plain->info().outputs[1].to, Receiver::Both);
-  const auto chosen =
-      parse(text, {.owners = {{0, Party::B}, {2, Party::B}}, .receivers = {{1, Receiver::A}}});
-  EXPECT_EQ(chosen->info().inputs[0].owner, Party::B);
-  EXPECT_EQ(chosen->info().inputs[2].owner, Party::B);
+  const auto chosen = parse(text, {.sources = {{0, InputSource::B}, {2, InputSource::B}},
+                                   .receivers = {{1, Receiver::A}}});
+  EXPECT_EQ(chosen->info().inputs[0].source, InputSource::B);
+  EXPECT_EQ(chosen->info().inputs[2].source, InputSource::B);
   EXPECT_EQ(chosen->info().outputs[0].to, Receiver::Both);
   EXPECT_EQ(chosen->info().outputs[1].to, Receiver::A);
+  EXPECT_NE(message_of(text, {.sources = {{3, InputSource::B}}, .receivers = {}})
+                .find("no input bundle 3"),
+            std::string::npos);
   EXPECT_NE(
-      message_of(text, {.owners = {{3, Party::B}}, .receivers = {}}).find("no input bundle 3"),
-      std::string::npos);
-  EXPECT_NE(
-      message_of(text, {.owners = {}, .receivers = {{2, Receiver::A}}}).find("no output bundle 2"),
+      message_of(text, {.sources = {}, .receivers = {{2, Receiver::A}}}).find("no output bundle 2"),
       std::string::npos);
 }
 

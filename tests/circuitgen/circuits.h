@@ -38,7 +38,7 @@ inline CircuitInfo test_info(std::initializer_list<std::uint32_t> inputs,
   CircuitInfo info{"test", {}, {}};
   for (const std::uint32_t bits : inputs) {
     info.inputs.push_back(
-        {std::to_string(info.inputs.size()), bits, Party::A, ValueFormat::Integer, false});
+        {std::to_string(info.inputs.size()), bits, InputSource::A, ValueFormat::Integer, false});
   }
   for (const std::uint32_t bits : outputs) {
     info.outputs.push_back(

@@ -88,7 +88,7 @@ TEST(Evaluate, RejectsMalformedStreams) {
 
 TEST(Cost, CountsGatesDepthAndBits) {
   CircuitInfo info = test_info({1, 1}, {2});
-  info.inputs[1].owner = Party::B;
+  info.inputs[1].source = InputSource::B;
   const CircuitCost cost = cost_of(TestCircuit(info, small_stream()));
   EXPECT_EQ(cost.ands, 1u);
   EXPECT_EQ(cost.xors, 1u);

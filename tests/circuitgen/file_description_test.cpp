@@ -28,7 +28,7 @@ void expect_same_bundles(const CircuitInfo& info, const CircuitInfo& expected) {
     const InputBundle &read = info.inputs[i], &written = expected.inputs[i];
     EXPECT_EQ(read.name, written.name);
     EXPECT_EQ(read.bits, written.bits);
-    EXPECT_EQ(read.owner, written.owner);
+    EXPECT_EQ(read.source, written.source);
     EXPECT_EQ(read.format, written.format);
     EXPECT_EQ(read.same_in_all_lanes, written.same_in_all_lanes);
   }
@@ -56,12 +56,12 @@ TEST(FileDescription, KeepsNamesRolesAndFormatsOfGenerators) {
 
 TEST(FileDescription, KeepsEveryOwnerReceiverAndFormat) {
   CircuitInfo info{"all", {}, {}};
-  for (const auto& owner :
-       {std::optional(Party::A), std::optional(Party::B), std::optional<Party>()})
+  for (const InputSource source : kInputSources)
     for (const ValueFormat format :
          {ValueFormat::Bytes, ValueFormat::Integer, ValueFormat::MsbInteger})
       for (const bool common : {false, true})
-        info.inputs.push_back({"i" + std::to_string(info.inputs.size()), 8, owner, format, common});
+        info.inputs.push_back(
+            {"i" + std::to_string(info.inputs.size()), 8, source, format, common});
   for (const Receiver to : {Receiver::A, Receiver::B, Receiver::Both, Receiver::None})
     info.outputs.push_back(
         {"o" + std::to_string(info.outputs.size()), 8, to, ValueFormat::Integer});
@@ -78,7 +78,7 @@ TEST(FileDescription, MayBeAnywhereAmongComments) {
     const auto circuit = parse(text);
     ASSERT_EQ(circuit->info().inputs.size(), 2u);
     EXPECT_EQ(circuit->info().inputs[0].name, "x");
-    EXPECT_EQ(circuit->info().inputs[0].owner, Party::B);
+    EXPECT_EQ(circuit->info().inputs[0].source, InputSource::B);
     EXPECT_TRUE(circuit->info().inputs[1].same_in_all_lanes);
     EXPECT_EQ(circuit->info().outputs[0].to, Receiver::A);
     EXPECT_EQ(result(*circuit, {1, 1}), 1u);
@@ -90,12 +90,12 @@ TEST(FileDescription, MayBeAnywhereAmongComments) {
 TEST(FileDescription, OptionsReplaceItByNumber) {
   const std::string none = "#tinyot input nothing 0 A integer\n";
   const auto circuit = parse(kAnd + kBegin + none + kInputs + kOutput,
-                             {.owners = {{1, Party::B}}, .other_receivers = Receiver::B});
+                             {.sources = {{1, InputSource::B}}, .other_receivers = Receiver::B});
   ASSERT_EQ(circuit->info().inputs.size(), 3u);
-  EXPECT_EQ(circuit->info().inputs[0].owner, Party::A);
-  EXPECT_EQ(circuit->info().inputs[2].owner, Party::B);
+  EXPECT_EQ(circuit->info().inputs[0].source, InputSource::A);
+  EXPECT_EQ(circuit->info().inputs[2].source, InputSource::B);
   EXPECT_EQ(circuit->info().outputs[0].to, Receiver::B);
-  EXPECT_NE(message_of(kAnd + kBegin + none + kInputs + kOutput, {.owners = {{2, Party::A}}})
+  EXPECT_NE(message_of(kAnd + kBegin + none + kInputs + kOutput, {.sources = {{2, InputSource::A}}})
                 .find("no input bundle 2"),
             std::string::npos);
 }
@@ -129,11 +129,12 @@ TEST(FileDescription, RefusesWhatDoesNotFitNamingTheLine) {
       {kAnd + "#tinyot\n", "begins with '#tinyot description 1'"},
       {kAnd + "#tinyot description 2\n", "version 1 alone"},
       {kAnd + kBegin + "#tinyot wire x 1 A integer\n", "not 'wire'"},
-      {kAnd + kBegin + "#tinyot input x 1 A\n", "its name, its width, its owner"},
-      {kAnd + kBegin + "#tinyot input x 1 A integer often\n", "its name, its width, its owner"},
+      {kAnd + kBegin + "#tinyot input x 1 A\n", "its name, its width, its source"},
+      {kAnd + kBegin + "#tinyot input x 1 A integer often\n", "its name, its width, its source"},
       {kAnd + kBegin + "#tinyot output x 1 A integer common\n", "its receivers"},
-      {kAnd + kBegin + "#tinyot input x 1 C integer\n", "'C' is no owner: A, B, none"},
-      {kAnd + kBegin + "#tinyot input x 1 both integer\n", "'both' is no owner"},
+      {kAnd + kBegin + "#tinyot input x 1 C integer\n",
+       "'C' is no source of an input: A, B, shared, public"},
+      {kAnd + kBegin + "#tinyot input x 1 both integer\n", "'both' is no source of an input"},
       {kAnd + kBegin + "#tinyot output x 1 all integer\n", "no receiver: A, B, both, none"},
       {kAnd + kBegin + "#tinyot input x 1 A text\n", "no format: bytes, integer, msb-integer"},
       {kAnd + kBegin + "#tinyot input x -1 A integer\n", "'-1' is not a width"},
@@ -157,9 +158,9 @@ TEST(FileDescription, RefusesWhatDoesNotFitNamingTheLine) {
 TEST(FileDescription, CannotHaveNamesWithBlanks) {
   for (const char* name : {"", "two words", "tab\t", "\xc3\xa4"}) {
     std::ostringstream text;
-    EXPECT_THROW(
-        write_description({"c", {{name, 1, Party::A, ValueFormat::Integer, false}}, {}}, text),
-        UsageError)
+    EXPECT_THROW(write_description(
+                     {"c", {{name, 1, InputSource::A, ValueFormat::Integer, false}}, {}}, text),
+                 UsageError)
         << name;
   }
 }

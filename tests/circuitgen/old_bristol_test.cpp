@@ -10,10 +10,10 @@ TEST(OldBristol, ReadsInputsOfBothPartiesAndOneOutput) {
   const auto circuit = parse("3 8\n3 2   2\n\n2 1 0 3 6 AND\n2 1 1 4 5 XOR\n1 1 5 7 INV\n");
   ASSERT_EQ(circuit->info().inputs.size(), 2u);
   EXPECT_EQ(circuit->info().inputs[0].bits, 3u);
-  EXPECT_EQ(circuit->info().inputs[0].owner, Party::A);
+  EXPECT_EQ(circuit->info().inputs[0].source, InputSource::A);
   EXPECT_EQ(circuit->info().inputs[1].name, "1");
   EXPECT_EQ(circuit->info().inputs[1].bits, 2u);
-  EXPECT_EQ(circuit->info().inputs[1].owner, Party::B);
+  EXPECT_EQ(circuit->info().inputs[1].source, InputSource::B);
   ASSERT_EQ(circuit->info().outputs.size(), 1u);
   EXPECT_EQ(circuit->info().outputs[0].bits, 2u);
   EXPECT_EQ(circuit->info().outputs[0].to, Receiver::Both);
@@ -25,13 +25,13 @@ TEST(OldBristol, ReadsInputsOfBothPartiesAndOneOutput) {
 
 TEST(OldBristol, OmitsBundlesWithoutBits) {
   const auto only_b = parse("1 3\n0 2 1\n2 1 0 1 2 AND\n",
-                            {.owners = {{1, Party::A}}, .receivers = {{0, Receiver::B}}});
+                            {.sources = {{1, InputSource::A}}, .receivers = {{0, Receiver::B}}});
   ASSERT_EQ(only_b->info().inputs.size(), 1u);
   EXPECT_EQ(only_b->info().inputs[0].name, "1");
-  EXPECT_EQ(only_b->info().inputs[0].owner, Party::A);
+  EXPECT_EQ(only_b->info().inputs[0].source, InputSource::A);
   EXPECT_EQ(only_b->info().outputs[0].to, Receiver::B);
   EXPECT_EQ(result(*only_b, {3}), 1u);
-  EXPECT_NE(message_of("1 3\n0 2 1\n2 1 0 1 2 AND\n", {.owners = {{0, Party::A}}})
+  EXPECT_NE(message_of("1 3\n0 2 1\n2 1 0 1 2 AND\n", {.sources = {{0, InputSource::A}}})
                 .find("no input bundle 0"),
             std::string::npos);
 

@@ -60,7 +60,7 @@ TEST(TruthTableFile, InfersInputsAndOutputsFromTheGates) {
   const auto circuit = parse(text);
   ASSERT_EQ(circuit->info().inputs.size(), 1u);
   EXPECT_EQ(circuit->info().inputs[0].bits, 7u) << "wires 0..6 are below all written wires";
-  EXPECT_EQ(circuit->info().inputs[0].owner, Party::A);
+  EXPECT_EQ(circuit->info().inputs[0].source, InputSource::A);
   ASSERT_EQ(circuit->info().outputs.size(), 1u);
   EXPECT_EQ(circuit->info().outputs[0].bits, 2u);
   // Outputs in the order of their numbers: 8 = (w0 & w5) | w1, 9 = (w0 & w5) ^ w3.
@@ -69,11 +69,12 @@ TEST(TruthTableFile, InfersInputsAndOutputsFromTheGates) {
   EXPECT_EQ(result(*circuit, {0x02}), 1u);
 
   const auto in_three = parse(
-      text, {.owners = {{2, Party::B}}, .receivers = {{0, Receiver::A}}, .bundles = {1, 4, 2}});
+      text,
+      {.sources = {{2, InputSource::B}}, .receivers = {{0, Receiver::A}}, .bundles = {1, 4, 2}});
   ASSERT_EQ(in_three->info().inputs.size(), 3u);
   EXPECT_EQ(in_three->info().inputs[1].bits, 4u);
-  EXPECT_EQ(in_three->info().inputs[1].owner, Party::B);
-  EXPECT_EQ(in_three->info().inputs[2].owner, Party::B);
+  EXPECT_EQ(in_three->info().inputs[1].source, InputSource::B);
+  EXPECT_EQ(in_three->info().inputs[2].source, InputSource::B);
   EXPECT_EQ(in_three->info().outputs[0].to, Receiver::A);
   EXPECT_EQ(result(*in_three, {1, 0, 1}), 3u);
 
@@ -120,7 +121,7 @@ TEST(TruthTableFile, RejectsMalformedFilesWithLineAndReason) {
                  {.bundles = {1, 2}});
   EXPECT_NE(message_of(gate, {.bundles = {2, 0}}).find("an input bundle cannot be 0 bits wide"),
             std::string::npos);
-  EXPECT_NE(message_of(gate, {.owners = {{1, Party::A}}}).find("no input bundle 1"),
+  EXPECT_NE(message_of(gate, {.sources = {{1, InputSource::A}}}).find("no input bundle 1"),
             std::string::npos);
   EXPECT_NE(message_of(gate, {.receivers = {{1, Receiver::A}}}).find("no output bundle 1"),
             std::string::npos);

@@ -17,7 +17,7 @@
 #include "material/pipe.h"
 #include "offline/unit/preprocessor.h"
 #include "offline/unit/unit_maker.h"
-#include "online/runtime.h"
+#include "online/interactive/runtime.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -84,8 +84,7 @@ void run_party(Party me, const offline::SecurityParameters& params, Channel& cha
   const CircuitCost cost = cost_of(*circuit);
   BundleValues inputs(2);
   LaneMatrix& mine = inputs[static_cast<std::size_t>(me)].emplace(kLanes, kBits);
-  for (std::size_t lane = 0; lane < kLanes; ++lane)
-    set_lane(mine, lane, session.rng().bits(kBits));
+  for (std::size_t lane = 0; lane < kLanes; ++lane) set_lane(mine, lane, session.rng().bits(kBits));
   CircuitRounds rounds(*circuit, cost.gates(), kLanes, 1024);
   run_circuit(session, pipe,
               material_for(circuit->info(), cost.ands_of(kLanes), params.material(), kLanes),

@@ -26,7 +26,8 @@ namespace {
 std::unique_ptr<Circuit> every_kind(const std::string& name = "f") {
   return make_circuit(name, [](Program& program) {
     const Number x = program.input("x", 9, Party::A), y = program.input("y", 9, Party::B);
-    const Number k = program.common_input("k", 4, Party::B), s = program.shared_input("s", 9);
+    const Number k = program.common_input("k", 4, Party::B),
+                 s = program.input("s", 9, InputSource::Shared);
     program.input("unread", 3, Party::A);
     program.output("early", (x + y)[8], Receiver::A);
     Number z = x * y + s;
@@ -213,7 +214,7 @@ TEST(CircuitFingerprint, IsTheSameForEachFormat) {
 
 TEST(CircuitFingerprint, OptionsOfAFileAreThoseOfItsDescription) {
   CircuitFileOptions options;
-  options.owners = {{0, Party::B}, {1, Party::A}};
+  options.sources = {{0, InputSource::B}, {1, InputSource::A}};
   options.other_receivers = Receiver::A;
   const std::string plain = circuit_file("adder64.txt");
   const LoadedCircuit file = LoadedCircuit::from_file(plain, options, 1);
@@ -251,12 +252,11 @@ std::map<std::string, CircuitInfo> single_changes(const CircuitInfo& info) {
       if (info.inputs[i].*member != value)
         add(of + field, [=](CircuitInfo& other) { other.inputs[i].*member = value; });
     };
-    [[maybe_unused]] const auto& [name, bits, owner, format, same_in_all_lanes] = info.inputs[i];
+    [[maybe_unused]] const auto& [name, bits, source, format, same_in_all_lanes] = info.inputs[i];
     set(" name", &InputBundle::name, name + "_");
     set(" bits", &InputBundle::bits, bits + 8);
-    for (const std::optional<Party>& other :
-         std::initializer_list<std::optional<Party>>{Party::A, Party::B, std::nullopt})
-      set(" owner" + std::string(1, other ? letter(*other) : '-'), &InputBundle::owner, other);
+    for (const InputSource other : kInputSources)
+      set(" source " + std::string(name_of(other)), &InputBundle::source, other);
     for (const ValueFormat other :
          {ValueFormat::Bytes, ValueFormat::Integer, ValueFormat::MsbInteger})
       set(" format " + std::string(name_of(other)), &InputBundle::format, other);
@@ -299,8 +299,8 @@ std::map<std::string, CircuitInfo> single_changes(const CircuitInfo& info) {
 
 TEST(CircuitFingerprint, EveryFieldOfTheInterfaceChangesIt) {
   const CircuitInfo info{"f",
-                         {{"in", 8, Party::A, ValueFormat::Integer, false},
-                          {"put", 16, Party::B, ValueFormat::Bytes, true}},
+                         {{"in", 8, InputSource::A, ValueFormat::Integer, false},
+                          {"put", 16, InputSource::B, ValueFormat::Bytes, true}},
                          {{"out", 8, Receiver::Both, ValueFormat::Integer},
                           {"other", 16, Receiver::A, ValueFormat::Bytes}}};
   std::map<std::string, std::string> wholes, interfaces, built_ins;
@@ -329,8 +329,8 @@ TEST(CircuitFingerprint, EveryFieldOfTheInterfaceChangesIt) {
 TEST(CircuitFingerprint, NamesCannotImitateOtherFields) {
   const auto with_names = [](const std::string& one, const std::string& two) {
     return Described({"f",
-                      {{one, 8, Party::A, ValueFormat::Integer, false},
-                       {two, 8, Party::A, ValueFormat::Integer, false}},
+                      {{one, 8, InputSource::A, ValueFormat::Integer, false},
+                       {two, 8, InputSource::A, ValueFormat::Integer, false}},
                       {{"z", 1, Receiver::Both, ValueFormat::Integer}}});
   };
   for (const std::string& between :
@@ -378,9 +378,9 @@ TEST(CircuitFingerprint, TextHas64Digits) {
 // The encoding is part of the protocol: a change of it is a change of the wire version.
 TEST(CircuitFingerprint, OfKnownCircuitsStays) {
   EXPECT_EQ(text_of(circuit::fingerprint_of(*find_circuit("aes128"))),
-            "df1a57581e91042feedb2dfcc36e4606be0cb83f176aa25fc38e7a57b720c6cb");
+            "66beb9ae3d8b662f10833ee7a3986b2d3716e4eece58367d77e2369451d5720e");
   EXPECT_EQ(text_of(circuit::fingerprint_of(*every_kind())),
-            "37b975e6797fae3f4b44bb31eebdee6618bb95ed748b1e3230e0bd0e42c5b944");
+            "e6f92726b3296994b396eddd9dc729f776d5906b698a0aca8ef6311dd61e7ab5");
 }
 
 }  // namespace

@@ -8,6 +8,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   fuzz::try_text(text_in_memory("fuzz", text), {});
   fuzz::try_text(text_in_memory("fuzz", text),
-                 {.owners = {{1, Party::A}}, .receivers = {{1, Receiver::B}}});
+                 {.sources = {{1, InputSource::A}}, .receivers = {{1, Receiver::B}}});
   return 0;
 }

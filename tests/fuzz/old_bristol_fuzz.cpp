@@ -7,7 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > fuzz::kTextMax) return 0;
   const std::string text(reinterpret_cast<const char*>(data), size);
   fuzz::try_text(text_in_memory("fuzz", text),
-                 {.owners = {{1, Party::A}}, .other_receivers = Receiver::A});
+                 {.sources = {{1, InputSource::A}}, .other_receivers = Receiver::A});
   fuzz::try_text(text_in_memory("fuzz", text), {});
   return 0;
 }

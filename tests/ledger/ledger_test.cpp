@@ -7,7 +7,7 @@
 #include "crypto/use_ledger.h"
 #include "net/tcp.h"
 #include "offline/unit/preprocessor.h"
-#include "online/runtime.h"
+#include "online/interactive/runtime.h"
 #include "tests/ledger/use_ledger.h"
 #include "tests/offline/dealt.h"
 #include "tests/online/listed_circuit.h"
@@ -98,7 +98,7 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
     BundleValues inputs;
     for (const InputBundle& bundle : circuit.info().inputs) {
       inputs.emplace_back();
-      if (bundle.owner != session.me()) continue;
+      if (!gives(bundle.source, session.me())) continue;
       LaneMatrix& mine = inputs.back().emplace(bundle.same_in_all_lanes ? 1 : kLanes, bundle.bits);
       for (std::size_t lane = 0; lane < mine.lanes(); ++lane)
         set_lane(mine, lane, session.rng().bits(bundle.bits));

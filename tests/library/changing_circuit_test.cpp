@@ -51,7 +51,8 @@ std::unique_ptr<circuit::Circuit> changing(std::optional<Change> change, Size si
     const bool differs = ++*calls >= kCallOfRun && change;
     const auto is = [&](Change kind) { return differs && change == kind; };
     const Number x = program.input("x", is(Change::Width) ? 3 : 2, Party::A),
-                 y = takes_shared ? program.shared_input("y", 2) : program.input("y", 2, Party::B);
+                 y = takes_shared ? program.input("y", 2, circuit::InputSource::Shared)
+                                  : program.input("y", 2, Party::B);
     Bit z = is(Change::FirstGate) ? x[1] & y[0] : x[0] & y[0];
     const int steps = steps_of(size) + (is(Change::MoreGates)    ? 1
                                         : is(Change::FewerGates) ? -1

@@ -24,7 +24,8 @@ TEST(MakeCircuit, LearnsTheInterfaceFromTheFunction) {
   const auto circuit = make_circuit("f", [](Program& program) {
     const Number x = program.input("x", 8, Party::A);
     const Word<4> y = program.input<4>("y", Party::B);
-    const Number z = program.common_input("z", 1, Party::B), s = program.shared_input("s", 2);
+    const Number z = program.common_input("z", 1, Party::B),
+                 s = program.input("s", 2, InputSource::Shared);
     program.output("sum", x + x, Receiver::A);
     program.output("y", y, Receiver::None);
     program.output("bit", z[0] & s[1]);
@@ -34,11 +35,11 @@ TEST(MakeCircuit, LearnsTheInterfaceFromTheFunction) {
   ASSERT_EQ(info.inputs.size(), 4u);
   EXPECT_EQ(info.inputs[0].name, "x");
   EXPECT_EQ(info.inputs[0].bits, 8u);
-  EXPECT_EQ(info.inputs[0].owner, Party::A);
-  EXPECT_EQ(info.inputs[1].owner, Party::B);
+  EXPECT_EQ(info.inputs[0].source, InputSource::A);
+  EXPECT_EQ(info.inputs[1].source, InputSource::B);
   EXPECT_FALSE(info.inputs[1].same_in_all_lanes);
   EXPECT_TRUE(info.inputs[2].same_in_all_lanes);
-  EXPECT_EQ(info.inputs[3].owner, std::nullopt);
+  EXPECT_EQ(info.inputs[3].source, InputSource::Shared);
   ASSERT_EQ(info.outputs.size(), 3u);
   EXPECT_EQ(info.outputs[0].to, Receiver::A);
   EXPECT_EQ(info.outputs[1].to, Receiver::None);
@@ -102,7 +103,7 @@ TEST(CircuitFile, IsReadWithItsOwners) {
   std::ofstream(directory / "and.txt") << "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n";
   const auto circuit = read_circuit_file(directory / "and.txt");
   EXPECT_EQ(circuit->info().name, "and");
-  EXPECT_EQ(circuit->info().inputs[1].owner, Party::B);
+  EXPECT_EQ(circuit->info().inputs[1].source, InputSource::B);
   EXPECT_THROW(read_circuit_file(directory / "missing.txt"), UsageError);
 }
 

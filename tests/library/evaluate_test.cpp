@@ -14,7 +14,7 @@ using namespace tinyot::test;
 std::unique_ptr<Circuit> multiply_add() {
   return make_circuit("multiply-add", [](Program& program) {
     const Word<8> x = program.input<8>("x", Party::A), y = program.input<8>("y", Party::B);
-    const Number z = program.shared_input("z", 8);
+    const Number z = program.input("z", 8, InputSource::Shared);
     program.output("result", x * y + Word<8>(z), Receiver::None);
   });
 }

@@ -7,6 +7,7 @@ namespace tinyot {
 namespace {
 
 using namespace tinyot::test;
+using circuit::InputSource;
 using circuit::make_circuit;
 using circuit::Number;
 using circuit::Program;
@@ -22,7 +23,7 @@ std::unique_ptr<circuit::Circuit> hidden_sum() {
 
 std::unique_ptr<circuit::Circuit> is_above(std::uint64_t bound) {
   return make_circuit("is above", [=](Program& program) {
-    const Number s = program.shared_input("s", 8);
+    const Number s = program.input("s", 8, InputSource::Shared);
     program.output("above", less(Number::constant(8, bound), s));
     program.output("s", s, Receiver::None);
   });
@@ -54,7 +55,8 @@ TEST(Evaluator, ContinuesWithSharedValues) {
 TEST(Evaluator, ContinuesInLanesAndWithNewInputs) {
   const Stores stores(1 << 14, 1 << 12);
   const auto difference = make_circuit("difference", [](Program& program) {
-    const Number s = program.shared_input("s", 8), x = program.input("x", 8, Party::A);
+    const Number s = program.input("s", 8, InputSource::Shared),
+                 x = program.input("x", 8, Party::A);
     program.output("y", s - x, Receiver::B);
   });
   both([&](Party party) {
@@ -82,7 +84,7 @@ TEST(Evaluator, ContinuesWithManySharedValues) {
   const auto use = make_circuit("use", [](Program& program) {
     circuit::Bits bits;
     for (std::uint32_t i = 0; i < kValues; ++i)
-      bits.push_back(program.shared_input("s" + std::to_string(i), 1).bits()[0]);
+      bits.push_back(program.input("s" + std::to_string(i), 1, InputSource::Shared).bits()[0]);
     program.output("x", bits);
   });
   const Stores stores;
@@ -151,6 +153,118 @@ TEST(Evaluator, DetectsDisagreement) {
     EXPECT_THROW(evaluator.run(*is_above(party == Party::A ? 1 : 2), {}, first.shared),
                  Disagreement)
         << "different circuits";
+  });
+  EXPECT_EQ(store_info(stores.of(Party::A)).state, StoreState::Complete);
+}
+
+// One lane of a value that is the same in all lanes of the next circuit; the parties' own shares.
+TEST(Evaluator, ContinuesWithOneLaneInAllLanes) {
+  const auto above = make_circuit("above", [](Program& program) {
+    const Number s = program.common_input("s", 8, InputSource::Shared);
+    program.output("above", less(program.input("y", 8, Party::B), s));
+  });
+  const Stores stores(1 << 14, 1 << 12);
+  LaneMatrix shares[2];
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party));
+    const RunResult sum = evaluator.run(*hidden_sum(), input_of(party, 50));
+    shares[static_cast<int>(party)] = sum.shared.at("s").my_share();
+    const std::vector<std::uint64_t> bounds = {0, 99, 100, 255};
+    const RunResult result = evaluator.run(
+        *above, party == Party::B ? Values().set("y", bounds) : Values(), sum.shared, 4);
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+      EXPECT_EQ(result.outputs.integer("above", i), std::uint64_t{bounds[i] < 100});
+    EXPECT_THROW(evaluator.run(*is_above(1), {}, sum.shared, 4), UsageError) << "an input by lane";
+  });
+  EXPECT_EQ(shares[0][0].bytes()[0] ^ shares[1][0].bytes()[0], std::byte{100});
+}
+
+// p * x, with p public.
+std::unique_ptr<circuit::Circuit> scaled() {
+  return make_circuit("scaled", [](Program& program) {
+    const Number p = program.input("p", 8, InputSource::Public);
+    program.output("z", p * program.input("x", 8, Party::A));
+  });
+}
+
+Values scaled_inputs(Party party, std::uint64_t p, std::uint64_t x) {
+  Values values = Values().set("p", p);
+  if (party == Party::A) values.set("x", x);
+  return values;
+}
+
+TEST(PublicInputs, AreGivenByBothParties) {
+  const Stores stores;
+  both([&](Party party) {
+    EXPECT_EQ(run(stores.run(party), *scaled(), scaled_inputs(party, 7, 11)).outputs.integer("z"),
+              77u);
+    Evaluator evaluator(stores.run(party));
+    EXPECT_EQ(evaluator.run(*scaled(), scaled_inputs(party, 5, 11)).outputs.integer("z"), 55u);
+    EXPECT_THROW(evaluator.run(*scaled(), party == Party::A ? Values().set("x", 1) : Values()),
+                 UsageError)
+        << "without the public value";
+  });
+}
+
+// That is not cheating, and no party's input has been used.
+TEST(PublicInputs, ThatDifferAreADisagreement) {
+  const Stores stores;
+  both([&](Party party) {
+    const Values mine = scaled_inputs(party, party == Party::A ? 7 : 8, 11);
+    try {
+      run(stores.run(party), *scaled(), mine);
+      ADD_FAILURE() << "different public values were accepted";
+    } catch (const Disagreement& error) {
+      EXPECT_NE(std::string(error.what()).find("the public value of p"), std::string::npos)
+          << error.what();
+    }
+    Evaluator evaluator(stores.run(party));
+    EXPECT_THROW(evaluator.run(*scaled(), mine), Disagreement);
+    Evaluator prepared(stores.run(party));
+    const std::uint64_t number = prepared.prepare(*scaled());
+    EXPECT_THROW(prepared.finish(number, mine), Disagreement);
+  });
+  EXPECT_EQ(store_info(stores.of(Party::A)).state, StoreState::Complete);
+}
+
+TEST(PreparedRuns, AreFinishedInAnyOrder) {
+  const Stores stores;
+  const auto sum = hidden_sum(), product = scaled();
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party));
+    const std::uint64_t before = store_info(stores.of(party)).ands_left;
+    const std::uint64_t first = evaluator.prepare(*sum), second = evaluator.prepare(*product),
+                        third = evaluator.prepare(*product);
+    EXPECT_LT(store_info(stores.of(party)).ands_left, before) << "the material is taken";
+    const RunResult kept = evaluator.finish(first, input_of(party, 100));
+    EXPECT_EQ(evaluator.run(*is_above(199), {}, kept.shared).outputs.integer("above"), 1u);
+    EXPECT_EQ(evaluator.finish(third, scaled_inputs(party, 3, 5)).outputs.integer("z"), 15u);
+    EXPECT_THROW(evaluator.finish(third, scaled_inputs(party, 3, 5)), UsageError) << "once";
+    EXPECT_THROW(evaluator.finish(second, scaled_inputs(party, 256, 5)), UsageError)
+        << "a value that does not fit does not end the connection";
+    EXPECT_EQ(evaluator.finish(second, scaled_inputs(party, 9, 5)).outputs.integer("z"), 45u);
+  });
+}
+
+TEST(PreparedRuns, ThatDifferAreADisagreement) {
+  const Stores stores;
+  const auto product = scaled(), other = hidden_sum();
+  both([&](Party party) {
+    {
+      Evaluator evaluator(stores.run(party));
+      const std::uint64_t first = evaluator.prepare(*product), second = evaluator.prepare(*product);
+      EXPECT_THROW(evaluator.finish(party == Party::A ? first : second, scaled_inputs(party, 3, 5)),
+                   Disagreement);
+    }
+    {
+      Evaluator evaluator(stores.run(party));
+      EXPECT_THROW(evaluator.prepare(party == Party::A ? *product : *other), Disagreement);
+    }
+    Evaluator evaluator(stores.run(party));
+    if (party == Party::A)
+      EXPECT_THROW(evaluator.prepare(*product), Disagreement) << "the peer gives its inputs";
+    else
+      EXPECT_THROW(evaluator.run(*product, scaled_inputs(party, 3, 5)), Disagreement);
   });
   EXPECT_EQ(store_info(stores.of(Party::A)).state, StoreState::Complete);
 }

@@ -19,7 +19,7 @@ struct Layers : RoundSink {
       std::size_t bits = 0;
       for (const RoundInput& input : round.inputs) {
         const InputBundle& bundle = job_.circuit.info().inputs[input.bundle];
-        if (bundle.owner == owner) bits += bundle.same_in_all_lanes ? 1 : job_.lanes;
+        if (bundle.source == source_of(owner)) bits += bundle.same_in_all_lanes ? 1 : job_.lanes;
       }
       if (bits > 0) inputs[static_cast<int>(owner)].push_back(bits);
     }

@@ -11,10 +11,14 @@ class ListedCircuit : public Circuit {
   ListedCircuit() { info_.name = "listed"; }
 
   std::vector<WireId> input(Party owner, std::uint32_t bits, bool same_in_all_lanes = false) {
+    return input(source_of(owner), bits, same_in_all_lanes);
+  }
+  std::vector<WireId> input(InputSource source, std::uint32_t bits,
+                            bool same_in_all_lanes = false) {
     std::vector<WireId> wires;
     for (std::uint32_t bit = 0; bit < bits; ++bit)
       wires.push_back(emit(GateKind::Input, info_.inputs.size(), bit));
-    info_.inputs.push_back({"in", bits, owner, ValueFormat::Integer, same_in_all_lanes});
+    info_.inputs.push_back({"in", bits, source, ValueFormat::Integer, same_in_all_lanes});
     return wires;
   }
   WireId constant(bool bit) { return emit(GateKind::Const, bit, 0); }

@@ -73,7 +73,7 @@ std::vector<bool> inputs_of(const MaskedRun& masked, Party party) {
   std::vector<bool> bits;
   for (std::size_t bundle = 0; bundle < masked.inputs.size(); ++bundle) {
     const InputBundle& info = masked.circuit.info().inputs[bundle];
-    if (info.owner != party) continue;
+    if (!gives(info.source, party)) continue;
     for (std::size_t bit = 0; bit < info.bits; ++bit)
       for (const BitVector& lane : masked.inputs[bundle]) bits.push_back(lane[bit]);
   }

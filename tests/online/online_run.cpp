@@ -27,10 +27,11 @@ Inputs random_inputs(const Circuit& circuit, std::size_t lanes, Rng& rng) {
 }
 
 Evaluation run_party(Session& session, material::Source& material, const OnlineJob& job,
-                    const SharedValues& shared) {
+                     const SharedValues& shared) {
   BundleValues mine(job.inputs.size());
   for (std::size_t b = 0; b < mine.size(); ++b)
-    if (job.circuit.info().inputs[b].owner == session.me()) mine[b] = matrix_of(job.inputs[b]);
+    if (gives(job.circuit.info().inputs[b].source, session.me()))
+      mine[b] = matrix_of(job.inputs[b]);
   const CircuitCost cost = cost_of(job.circuit);
   CircuitRounds rounds(job.circuit, cost.gates(), job.lanes,
                        job.window == 0 ? window_for(job.lanes) : job.window);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "online/runtime.h"
+#include "online/interactive/runtime.h"
 #include "tests/support/ideal_dealer.h"
 #include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
@@ -35,7 +35,7 @@ Inputs random_inputs(const Circuit& circuit, std::size_t lanes, Rng& rng);
 
 // One party's run, with its own inputs only.
 Evaluation run_party(Session& session, material::Source& material, const OnlineJob& job,
-                    const SharedValues& shared = {});
+                     const SharedValues& shared = {});
 
 // The ideal dealer for one party of run_sessions.
 IdealDealer dealer_of(const Session& session, std::uint64_t seed);

@@ -9,9 +9,9 @@ namespace tinyot::test {
 RandomCircuit::RandomCircuit(std::uint64_t seed, std::size_t gates) {
   Rng rng(Seed{{seed, 4711}});
   info_ = {"random",
-           {{"a", 5, Party::A, ValueFormat::Integer, false},
-            {"b", 4, Party::B, ValueFormat::Integer, false},
-            {"shared", 3, Party::A, ValueFormat::Integer, true}},
+           {{"a", 5, InputSource::A, ValueFormat::Integer, false},
+            {"b", 4, InputSource::B, ValueFormat::Integer, false},
+            {"shared", 3, InputSource::A, ValueFormat::Integer, true}},
            {{"to_a", 4, Receiver::A, ValueFormat::Integer},
             {"to_b", 3, Receiver::B, ValueFormat::Integer},
             {"to_both", 5, Receiver::Both, ValueFormat::Integer}}};
@@ -99,9 +99,9 @@ class CircuitDrawer {
     info().name = "random";
     // in quarters: the probability that a bundle is the same in all lanes
     const std::uint64_t common = below(5);
-    for (const Party owner : {Party::A, Party::B})
+    for (const InputSource source : {InputSource::A, InputSource::B, InputSource::Public})
       for (std::uint64_t bundles = below(3); bundles > 0; --bundles)
-        info().inputs.push_back({"in", static_cast<std::uint32_t>(1 + below(6)), owner,
+        info().inputs.push_back({"in", static_cast<std::uint32_t>(1 + below(6)), source,
                                  ValueFormat::Integer, below(4) < common});
     for (std::uint64_t bundles = 1 + below(3); bundles > 0; --bundles)
       info().outputs.push_back({"out", static_cast<std::uint32_t>(1 + below(6)),

@@ -43,9 +43,9 @@ GeneratedCircuit product() {
 // z * z + w, with w new.
 GeneratedCircuit square_and_add() {
   CircuitInfo info{"square and add",
-                   {{"z", 8, std::nullopt, ValueFormat::Integer, false},
+                   {{"z", 8, InputSource::Shared, ValueFormat::Integer, false},
                     integer_input("w", 8, Party::B),
-                    {"not x", 8, std::nullopt, ValueFormat::Integer, false}},
+                    {"not x", 8, InputSource::Shared, ValueFormat::Integer, false}},
                    {integer_output("sum", 8), {"x", 8, Receiver::A, ValueFormat::Integer}}};
   return {std::move(info), [](Builder& builder) {
             const Number z(builder.input(0)), w(builder.input(1)), not_x(builder.input(2));
@@ -96,6 +96,57 @@ TEST_P(SharedValues, ContinueInTheNextCircuit) {
       EXPECT_EQ(integer_of(to_bits((*of_second[0].outputs[1])[lane])), x);
     }
   }
+}
+
+// A value of one lane continues in all lanes of the next circuit.
+TEST_P(SharedValues, OfOneLaneAreUsedInAllLanes) {
+  const GeneratedCircuit first = product();
+  CircuitInfo info = square_and_add().info();
+  for (InputBundle& bundle : info.inputs)
+    bundle.same_in_all_lanes = bundle.source == InputSource::Shared;
+  const GeneratedCircuit second(std::move(info), [](Builder& builder) {
+    const Number z(builder.input(0)), w(builder.input(1)), not_x(builder.input(2));
+    builder.output(0, z * w + w);
+    builder.output(1, ~not_x);
+  });
+  for (const std::size_t lanes : {1, 2, 64, 65}) {
+    Rng rng(Seed{{lanes, 4}});
+    const Inputs inputs = random_inputs(first, 1, rng), more = random_inputs(second, lanes, rng);
+    Evaluation of_second[2];
+    run_sessions(
+        [&](Session& session) {
+          IdealDealer dealer = dealer_of(session, lanes);
+          const Evaluation kept = run_party(session, dealer, {first, 1, inputs, GetParam()});
+          of_second[static_cast<std::size_t>(session.me())] =
+              run_party(session, dealer, {second, lanes, more, GetParam()},
+                        {&*kept.shared[1], nullptr, &*kept.shared[3]});
+        },
+        {.seed = lanes});
+    const std::uint64_t x = integer_of(inputs[0][0]), z = x * integer_of(inputs[1][0]) % 256;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const std::uint64_t w = integer_of(more[1][lane]);
+      EXPECT_EQ(integer_of(to_bits((*of_second[1].outputs[0])[lane])), (z * w + w) % 256);
+      EXPECT_EQ(integer_of(to_bits((*of_second[0].outputs[1])[lane])), x);
+    }
+  }
+}
+
+TEST_P(SharedValues, AreTheXorOfThePartiesShares) {
+  const GeneratedCircuit circuit = product();
+  constexpr std::size_t kLanes = 65;
+  Rng rng(Seed{{kLanes, 5}});
+  const Inputs inputs = random_inputs(circuit, kLanes, rng);
+  const OnlineRun run = run_online({circuit, kLanes, inputs, GetParam()});
+  const LaneMatrix a = run.a.shared[1]->my_share(), b = run.b.shared[1]->my_share();
+  std::size_t ones = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    BitVector value = to_bits(a[lane]);
+    for (std::size_t bit = 0; bit < value.size(); ++bit) ones += value[bit];
+    value ^= to_bits(b[lane]);
+    EXPECT_EQ(integer_of(value), integer_of(inputs[0][lane]) * integer_of(inputs[1][lane]) % 256);
+  }
+  EXPECT_GT(ones, kLanes * 2) << "a share is as good as random";
+  EXPECT_LT(ones, kLanes * 6);
 }
 
 // Outputs that stay shared take no material and are not sent.

@@ -26,7 +26,7 @@ class CircuitTest(TestCase):
         self.assertEqual(multiply_add.__doc__, "x y + z.")
         self.assertEqual(
             [(of.name, of.party, of.kind, of.same_in_all_lanes) for of in multiply_add.inputs],
-            [("x", "A", "uint", False), ("y", "B", "uint", True), ("z", "", "uint", False)],
+            [("x", "A", "uint", False), ("y", "B", "uint", True), ("z", "shared", "uint", False)],
         )
         self.assertEqual(
             [(of.name, of.bits, of.party, of.kind) for of in multiply_add.outputs],

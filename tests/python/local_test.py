@@ -27,6 +27,11 @@ def is_above(product: UInt = tinyot.shared.uint(16), guess: UInt = A.uint(16)) -
     return product > guess
 
 
+@tinyot.circuit
+def scaled(p: UInt = tinyot.public.uint(8), a: UInt = A.uint(8)) -> UInt:
+    return p * a
+
+
 class LocalTest(TestCase):
     def test_runs_without_a_store(self):
         with tinyot.local() as parties:
@@ -89,6 +94,40 @@ class LocalTest(TestCase):
         self.assertEqual(
             answers, {("A", 90): True, ("A", 91): False, ("B", 90): True, ("B", 91): False}
         )
+
+    def test_public_inputs_are_given_by_both(self):
+        with tinyot.local() as parties:
+            result = parties.run(scaled, {"p": 5, "a": 11})
+            self.assertEqual(result.outputs, {"result": 55})
+            lanes = parties.run(scaled, {"p": [1, 2, 3], "a": [4, 5, 6]}, lanes=3)
+            np.testing.assert_array_equal(lanes.outputs["result"], [4, 10, 18])
+        self.assertEqual([b.party for b in scaled.inputs], ["public", "A"])
+
+    def test_prepared_runs_and_shares_of_values(self):
+        with tinyot.local(self.directory) as parties:
+            parties.preprocess(2048, 256, profile="fast")
+            shares = {}
+
+            def party(one, secret, public):
+                with one.connect() as connection:
+                    first = connection.prepare(product)
+                    second = connection.prepare(scaled, lanes=2)
+                    mine = {"a": [6, 7]} if one.party == "A" else {}
+                    result = second.finish({"p": [2, 3]} | mine)
+                    self.assertEqual(result.outputs["result"].tolist(), [12, 21])
+                    kept = first.finish(secret).shared["product"]
+                    shares[one.party] = int.from_bytes(kept.my_share()[0], "little")
+                    self.refused(tinyot.UsageError, "finished", first.finish, secret)
+                    other = connection.prepare(scaled)
+                    mine = {"a": 1} if one.party == "A" else {}
+                    values = {"p": 1 if one.party == "A" else 2} | mine
+                    self.refused(tinyot.Disagreement, "public value of p", other.finish, values)
+
+            thread = threading.Thread(target=party, args=(parties.b, {"b": 13}, 0))
+            thread.start()
+            party(parties.a, {"a": 7}, 0)
+            thread.join()
+        self.assertEqual(shares["A"] ^ shares["B"], 91)
 
     def test_several_at_once(self):
         results = {}

@@ -75,7 +75,7 @@ Task make_task(std::uint64_t number, std::uint64_t seed) {
     v1::SubmitRequest part;
     part.add_inputs()->set_name(bundle.name);
     part.mutable_inputs(0)->set_bits(bits_of(values));
-    task.requests[*bundle.owner == Party::A ? 0 : 1].push_back(std::move(part));
+    task.requests[bundle.source == circuit::InputSource::A ? 0 : 1].push_back(std::move(part));
     inputs.push_back(std::move(values));
   }
   const auto outputs = circuit::evaluate(loaded.circuit(), task.lanes, inputs);

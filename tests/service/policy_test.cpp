@@ -102,7 +102,8 @@ TEST(Policy, CircuitsByWholeFingerprintWhichHasTheRoles) {
   EXPECT_TRUE(allows(rule, terms_of_file(kAnd, {}, "another name")));
   EXPECT_TRUE(allows(rule, terms_of_file("# a comment\n\n" + kAnd)));
   EXPECT_FALSE(allows(rule, terms_of("aes128")));
-  const circuit::CircuitFileOptions swapped = {.owners = {{0, Party::B}, {1, Party::A}}},
+  const circuit::CircuitFileOptions swapped = {.sources = {{0, InputSource::B},
+                                                           {1, InputSource::A}}},
                                     to_a = {.other_receivers = circuit::Receiver::A};
   for (const auto& options : {swapped, to_a}) {
     const auto terms = terms_of_file(kAnd, options);
@@ -173,7 +174,7 @@ TEST(Policy, DifferencesNameBothAndWhatDiffers) {
   };
   const auto to_a = terms_of_file(kAnd, {.other_receivers = circuit::Receiver::A}, "theirs");
   EXPECT_EQ(service::difference(mine, to_a),
-            "circuit's inputs and outputs (names, widths, owners, receivers, formats): this party "
+            "circuit's inputs and outputs (names, widths, sources, receivers, formats): this party "
             "has " +
                 shown(mine, "mine (") + ", the peer has " + shown(to_a, "theirs ("));
   std::string text = kAnd;

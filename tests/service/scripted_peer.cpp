@@ -235,7 +235,7 @@ Endpoint ScriptedPeer::endpoint(std::uint64_t group, const OnSend& on_send,
   engine::PeerOptions options = port().options();
   const auto number = std::make_shared<std::uint32_t>(0);
   options.open_stream = [this, group, on_send, cancel,
-                          number]() -> std::unique_ptr<net::ByteStream> {
+                         number]() -> std::unique_ptr<net::ByteStream> {
     return std::make_unique<ScriptedStream>(port().open({group, (*number)++}, cancel), on_send,
                                             cancel);
   };
@@ -243,7 +243,7 @@ Endpoint ScriptedPeer::endpoint(std::uint64_t group, const OnSend& on_send,
 }
 
 PreprocessResult ScriptedPeer::refill(const wire::Refill& order, const OnSend& on_send,
-                                              const std::stop_token& cancel) {
+                                      const std::stop_token& cancel) {
   PreprocessRequest request;
   request.party = setup_.me;
   request.endpoint = endpoint(order.group(), on_send, cancel);
@@ -315,10 +315,9 @@ void ScriptedPeer::Worker::evaluate(const std::string& job, const std::string& c
     const auto circuit = *engine::LoadedCircuit::generated(circuit_name, 1);
     Values inputs;
     for (const circuit::InputBundle& bundle : circuit.info().inputs)
-      if (*bundle.owner == request_.party) inputs.set(bundle.name, LaneMatrix(1, bundle.bits));
-    if (!evaluator_)
-      evaluator_ = std::make_unique<Evaluator>(request_, cancel_.get_token());
-    outcome_.outputs = evaluator_->run(circuit, inputs, {}, job).outputs;
+      if (gives(bundle.source, request_.party)) inputs.set(bundle.name, LaneMatrix(1, bundle.bits));
+    if (!evaluator_) evaluator_ = std::make_unique<Evaluator>(request_, cancel_.get_token());
+    outcome_.outputs = evaluator_->run(circuit.circuit(), inputs, {}, 1, job).outputs;
     outcome_.is_done = true;
   } catch (const std::exception& error) {
     outcome_.error = error.what();
@@ -347,9 +346,7 @@ ScriptedPeer::Worker::Outcome ScriptedPeer::Worker::run(const std::string& job,
 }
 
 void ScriptedPeerTest::make_with_scripted(Party party, const Setup& with, const Levels& levels) {
-  const auto work = [](std::uint64_t ands) {
-    return engine::Work{ands, default_inputs(ands)};
-  };
+  const auto work = [](std::uint64_t ands) { return engine::Work{ands, default_inputs(ands)}; };
   scripted_ = party;
   Setup setup = with;
   setup.low = level("low", levels.low);

@@ -178,9 +178,9 @@ TEST_F(CircuitTest, RunsTruthTableFile) {
   const BothEnded ended =
       both("run", run + Arguments{"0=1"} + kBundles, run + Arguments{"1=1", "--bundles", "15,17"});
   EXPECT_TRUE(ended_with(
-      ended.a, 6, "circuit's inputs and outputs (names, widths, owners, receivers, formats)"));
+      ended.a, 6, "circuit's inputs and outputs (names, widths, sources, receivers, formats)"));
   EXPECT_TRUE(ended_with(
-      ended.b, 6, "circuit's inputs and outputs (names, widths, owners, receivers, formats)"));
+      ended.b, 6, "circuit's inputs and outputs (names, widths, sources, receivers, formats)"));
 }
 
 // Two input bits; the outputs are their XOR and their AND.

@@ -201,7 +201,7 @@ TEST_F(RefusalTest, InputsAndOutputsUnsuitableForTheCircuit) {
        {eval({"--lanes", "0", "--input", "0=1", "--input", "1=1"}), 2, "--lanes"},
        {eval({"--blocks", "2", "--input", "0=1", "--input", "1=1"}), 2, "no blocks"},
        {eval({"--bit-order", "middle", "--input", "0=1", "--input", "1=1"}), 2, "--bit-order"},
-       {eval({"--owner", "0=C"}), 2, "A or B"},
+       {eval({"--owner", "0=C"}), 2, "A, B, shared or public"},
        {eval({"--owner", "7=A"}), 2, "7"},
        {eval({"--to", "C"}), 2, "A or B"},
        {{"circuit", "eval", "aes128", "--to", "A"}, 2, "--to"},

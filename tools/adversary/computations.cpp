@@ -6,7 +6,7 @@
 #include "material/pipe.h"
 #include "offline/unit/preprocessor.h"
 #include "offline/unit/unit_maker.h"
-#include "online/runtime.h"
+#include "online/interactive/runtime.h"
 #include "tools/adversary/scenario.h"
 
 namespace tinyot::tools {
@@ -89,7 +89,8 @@ class Computation final : public Scenario {
   void evaluate_circuit(checks::Session& session, material::Source& material) {
     online::BundleValues mine(inputs_.size());
     for (std::size_t bundle = 0; bundle < mine.size(); ++bundle)
-      if (circuit_->info().inputs[bundle].owner == session.me()) mine[bundle] = inputs_[bundle];
+      if (gives(circuit_->info().inputs[bundle].source, session.me()))
+        mine[bundle] = inputs_[bundle];
     const circuit::CircuitCost cost = circuit::cost_of(*circuit_);
     circuit::CircuitRounds rounds(*circuit_, cost.gates(), kLanes, kWindow);
     const MaterialCounts wanted =

@@ -34,7 +34,7 @@ class InputTable {
       const ColumnName column = column_name(text);
       const std::size_t index = circuit.input_index(column.name);
       const circuit::InputBundle& bundle = circuit.info().inputs[index];
-      if (bundle.owner != job.party)
+      if (!gives(bundle.source, job.party))
         throw UsageError(path_.string() + ": input " + column.name + " does not belong to party " +
                          letter(job.party));
       if (bundle.same_in_all_lanes)
@@ -48,7 +48,7 @@ class InputTable {
     }
     for (std::size_t i = 0; i < circuit.info().inputs.size(); ++i) {
       const circuit::InputBundle& bundle = circuit.info().inputs[i];
-      if (bundle.owner == job.party && !bundle.same_in_all_lanes && !found.contains(i))
+      if (gives(bundle.source, job.party) && !bundle.same_in_all_lanes && !found.contains(i))
         throw UsageError(path_.string() + " has no column " + bundle.name);
     }
   }
@@ -165,13 +165,13 @@ Values common_values(const NamedCircuit& circuit, const RunJob& job) {
   Values values = parse_inputs(circuit, job.inputs);
   std::vector<std::string> missing;
   for (const circuit::InputBundle& bundle : circuit.info().inputs) {
-    const bool is_wanted = bundle.owner == job.party && bundle.same_in_all_lanes,
+    const bool is_wanted = gives(bundle.source, job.party) && bundle.same_in_all_lanes,
                is_given = values.contains(bundle.name);
     if (is_wanted && !is_given) missing.push_back("--input " + bundle.name + "=...");
     if (!is_wanted && is_given)
       throw UsageError("--input " + bundle.name +
-                       (bundle.owner == job.party ? ": its values are a column of --rows"
-                                                  : " does not belong to this party"));
+                       (gives(bundle.source, job.party) ? ": its values are a column of --rows"
+                                                        : " does not belong to this party"));
   }
   refuse_missing(missing, std::string(" (of party ") + letter(job.party) + ")");
   return values;
@@ -246,7 +246,7 @@ std::optional<RowsJob> rows_from(const CommandLine& line) {
 CommandResult run_rows(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
   const auto is_column = [&](const circuit::InputBundle& bundle) {
-    return bundle.owner == job.party && !bundle.same_in_all_lanes;
+    return gives(bundle.source, job.party) && !bundle.same_in_all_lanes;
   };
   for (const auto& [name, type] : job.rows->types)
     if (std::ranges::find(circuit.info().outputs, name, &circuit::OutputBundle::name) ==
@@ -266,14 +266,14 @@ CommandResult run_rows(const RunJob& job) {
   const auto rows_at = [&](std::uint64_t done) { return std::min(job.rows->at_once, rows - done); };
   MaterialCounts needed;
   for (std::uint64_t done = 0; done < rows; done += rows_at(done))
-    needed += evaluator.needed(circuit.on_lanes(rows_at(done)));
+    needed += evaluator.needed(circuit.circuit(), rows_at(done));
   evaluator.require_material(needed);
   RunResult sum;
   for (std::uint64_t done = 0; done < rows;) {
     const std::uint64_t count = rows_at(done);
     if (table) table->read(count, values);
     RunResult report =
-        evaluator.run(circuit.on_lanes(count), values, {},
+        evaluator.run(circuit.circuit(), values, {}, count,
                       std::to_string(rows) + " rows, from row " + std::to_string(done + 1));
     outputs.write(report.outputs, count);
     add(sum, std::move(report));

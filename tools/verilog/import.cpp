@@ -32,7 +32,7 @@ PortRoles roles_from(const CommandLine& line) {
   PortRoles roles;
   for (const std::string& text : line.list("owner")) {
     const auto [port, party] = split_assignment("owner", text);
-    roles.owners[port] = parse_party("owner", party);
+    roles.owners[port] = input_source("owner", party);
   }
   for (const std::string& text : line.list("receiver")) {
     const auto [port, receiver] = split_assignment("receiver", text);
@@ -104,7 +104,7 @@ int circuit_import(const Arguments& arguments) {
       .value("top", "the module whose ports are the inputs and outputs of the circuit")
       .value("output", "Bristol Fashion file to write; it gets its name only when it is complete")
       .flag("depth", "minimise the AND depth, at the cost of ANDs")
-      .values("owner", "PORT=A|B: owner of an input")
+      .values("owner", "PORT=A|B|shared|public: owner of an input")
       .value("to", "A, B or both: who learns the outputs")
       .values("receiver", "PORT=A|B|both|none: who learns this output")
       .flag("require-sandbox", "refuse to start Yosys without a sandbox")

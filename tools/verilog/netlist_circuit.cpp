@@ -24,13 +24,13 @@ std::optional<std::string> attribute_of(const DesignPort& port, const std::strin
   return found->second;
 }
 
-std::optional<Party> owner_attribute(const DesignPort& port) {
+std::optional<circuit::InputSource> owner_attribute(const DesignPort& port) {
   const auto text = attribute_of(port, "owner");
   if (!text) return std::nullopt;
-  if (*text == "A") return Party::A;
-  if (*text == "B") return Party::B;
-  throw UsageError("port " + port.name + ": the attribute owner is \"A\" or \"B\", not \"" + *text +
-                   "\"");
+  if (const auto source = circuit::input_source_named(*text)) return source;
+  throw UsageError("port " + port.name +
+                   ": the attribute owner is \"A\", \"B\", \"shared\" or \"public\", not \"" +
+                   *text + "\"");
 }
 
 std::optional<Receiver> receiver_attribute(const DesignPort& port) {
@@ -93,8 +93,8 @@ DescribedPorts describe_ports(const Netlist& netlist, const PortRoles& roles) {
       auto owner = option_for(roles.owners, port.name);
       if (!owner) owner = attribute;
       if (!owner) {
-        owner = circuit::default_owner(static_cast<std::uint32_t>(info.inputs.size()));
-        described.by_default.push_back(port.name + " is " + letter(*owner) + "'s");
+        owner = circuit::default_source(static_cast<std::uint32_t>(info.inputs.size()));
+        described.by_default.push_back(port.name + " is " + std::string(name_of(*owner)) + "'s");
       }
       info.inputs.push_back(
           {port.name, bits, *owner, circuit::ValueFormat::Integer, is_common(port)});

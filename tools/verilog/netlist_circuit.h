@@ -15,7 +15,7 @@ namespace tinyot::tools {
 // What the command line says about ports. It goes before the attributes `owner`, `receiver` and
 // `common` in the design, and these before the defaults of a circuit file.
 struct PortRoles {
-  std::map<std::string, Party> owners = {};
+  std::map<std::string, circuit::InputSource> owners = {};
   std::map<std::string, circuit::Receiver> receivers = {};
   std::optional<circuit::Receiver> other_receivers = {};
 };

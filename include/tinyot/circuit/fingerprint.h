@@ -17,7 +17,7 @@ namespace tinyot::circuit {
 //
 // Of a built-in circuit: its inputs and outputs, its name with all parameters, and the revision of
 // its generator. It matches that circuit only, not a copy of its gates in a file. Of any other: its
-// inputs and outputs (names, widths, owners, receivers, formats, in which lanes they are the same)
+// inputs and outputs (names, widths, sources, receivers, formats, in which lanes they are the same)
 // and its gates in their order. The circuit's own name is not a part of it.
 struct CircuitFingerprint {
   std::array<std::uint8_t, 32> bytes{};

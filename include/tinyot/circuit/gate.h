@@ -6,6 +6,7 @@
 // live wires. Everything here is public: a circuit holds no input values.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -44,6 +45,36 @@ class GateSink {
   virtual void emit(const Gate& gate) = 0;
 };
 
+// Where the value of an input comes from: a party; both, who give the same value, which is
+// therefore no secret between them (public: its wires are constants and take no material); or an
+// output of an earlier circuit of the same session that stayed shared.
+enum class InputSource : std::uint8_t { A = 0, B = 1, Shared = 2, Public = 3 };
+inline constexpr std::array kInputSources = {InputSource::A, InputSource::B, InputSource::Shared,
+                                             InputSource::Public};
+// "A", "B", "shared" or "public".
+constexpr std::string_view name_of(InputSource source) {
+  constexpr std::string_view kNames[] = {"A", "B", "shared", "public"};
+  return kNames[static_cast<std::size_t>(source)];
+}
+constexpr std::optional<InputSource> input_source_named(std::string_view name) {
+  for (const InputSource source : kInputSources)
+    if (name == name_of(source)) return source;
+  return std::nullopt;
+}
+constexpr InputSource source_of(Party owner) {
+  return owner == Party::A ? InputSource::A : InputSource::B;
+}
+// The party whose secret the input is, if it is one's.
+constexpr std::optional<Party> owner_of(InputSource source) {
+  if (source == InputSource::A) return Party::A;
+  if (source == InputSource::B) return Party::B;
+  return std::nullopt;
+}
+// Whether the party gives the value.
+constexpr bool gives(InputSource source, Party party) {
+  return source == InputSource::Public || source == source_of(party);
+}
+
 // The receivers of an output. An output that no party receives stays shared between them, for later
 // circuits of the same session.
 enum class Receiver : std::uint8_t { A = 0, B = 1, Both = 2, None = 3 };
@@ -69,9 +100,10 @@ constexpr std::string_view name_of(ValueFormat format) {
 struct InputBundle {
   std::string name;
   std::uint32_t bits;
-  std::optional<Party> owner;  // none: a value that stayed shared after an earlier circuit
+  InputSource source;
   ValueFormat format;
-  // one value for all lanes, such as the AES key; otherwise each lane has its own
+  // one value for all lanes, such as the AES key; otherwise each lane has its own. A shared value
+  // of one lane is such an input.
   bool same_in_all_lanes;
 };
 

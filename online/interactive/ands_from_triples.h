@@ -11,7 +11,7 @@
 // checks/mac_transcript.h.
 #pragma once
 
-#include "online/and_layer.h"
+#include "online/interactive/and_layer.h"
 
 namespace tinyot::online {
 

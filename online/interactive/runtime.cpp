@@ -1,4 +1,4 @@
-#include "online/runtime.h"
+#include "online/interactive/runtime.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "base/bit_stream.h"
 #include "base/error.h"
 #include "circuitgen/layering.h"
-#include "online/and_layer.h"
+#include "online/interactive/and_layer.h"
 #include "online/outputs.h"
 #include "online/stopwatch.h"
 #include "online/wires.h"
@@ -44,8 +44,9 @@ class Runtime final : public circuit::RoundSink {
           const SharedValues& shared, const RunProgress& progress)
       : session_(session), material_(material), form_(form), info_(rounds.circuit().info()),
         inputs_(inputs), shared_(shared), progress_(progress), lanes_(rounds.lanes()),
-        bits_(session.me(), lanes_), blocks_(session.me(), form_, session.global_key(), lanes_),
-        chunk_(planes_of(form_)), outputs_(info_, form_, lanes_) {}
+        bits_(session.me(), lanes_),
+        blocks_(session.me(), wire_form_of(form), session.global_key(), lanes_),
+        chunk_(planes_of(wire_form_of(form))), outputs_(info_, wire_form_of(form), lanes_) {}
 
   void round(circuit::Round& round) override;
   void finish_blocks();
@@ -123,15 +124,20 @@ void Runtime::round(circuit::Round& round) {
     std::vector<circuit::RoundInput> given;
     std::copy_if(round.inputs.begin(), round.inputs.end(), std::back_inserter(given),
                  [&](const circuit::RoundInput& input) {
-                   return info_.inputs[input.bundle].owner == owner;
+                   return info_.inputs[input.bundle].source == circuit::source_of(owner);
                  });
     if (given.empty()) continue;
     now.inputs.emplace_back(session_, material_, owner, info_, lanes_.count(), std::move(given),
                             inputs_);
     now.inputs.back().set_bits(lanes_, bits_);
   }
-  for (const circuit::RoundInput& input : round.inputs)
-    if (!info_.inputs[input.bundle].owner) shared_[input.bundle]->set_bits(input, lanes_, bits_);
+  for (const circuit::RoundInput& input : round.inputs) {
+    const circuit::InputSource source = info_.inputs[input.bundle].source;
+    if (source == circuit::InputSource::Shared)
+      shared_[input.bundle]->set_bits(input, lanes_, bits_);
+    if (source == circuit::InputSource::Public)
+      set_public_bits(input, *inputs_[input.bundle], lanes_, bits_);
+  }
   bits_.evaluate(round);
   for (const circuit::RoundOutput& output : round.outputs) outputs_.take_bits(output, bits_);
   const std::size_t ands = round.and_count(lanes_.count());
@@ -167,10 +173,14 @@ void Runtime::finish_blocks() {
   const Evaluated& last = *evaluated_;
   blocks_.grow(last.round);
   for (const InputLayer& inputs : last.inputs)
-    inputs.set_blocks(lanes_, form_, session_.global_key(), blocks_);
-  for (const circuit::RoundInput& input : last.round.inputs)
-    if (!info_.inputs[input.bundle].owner)
+    inputs.set_blocks(lanes_, wire_form_of(form_), session_.global_key(), blocks_);
+  for (const circuit::RoundInput& input : last.round.inputs) {
+    const circuit::InputSource source = info_.inputs[input.bundle].source;
+    if (source == circuit::InputSource::Shared)
       shared_[input.bundle]->set_blocks(input, lanes_, blocks_);
+    if (source == circuit::InputSource::Public)
+      set_public_blocks(input, *inputs_[input.bundle], lanes_, blocks_);
+  }
   blocks_.evaluate_common(last.round.common_local);
   for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
     blocks_.evaluate_tile(last.round.local, tile);
@@ -245,14 +255,14 @@ void check_inputs(const checks::Session& session, const circuit::CircuitInfo& in
                   const SharedValues& shared) {
   ENSURE(lanes > 0 && inputs.size() == info.inputs.size());
   for (std::size_t b = 0; b < inputs.size(); ++b) {
-    if (!info.inputs[b].owner) {
-      ENSURE(b < shared.size() && shared[b] != nullptr && !info.inputs[b].same_in_all_lanes);
-      ENSURE(shared[b]->bits() == info.inputs[b].bits && shared[b]->lanes() == lanes &&
-             shared[b]->form() == form);
+    const circuit::InputBundle& bundle = info.inputs[b];
+    const std::size_t rows = bundle.same_in_all_lanes ? 1 : lanes;
+    if (bundle.source == circuit::InputSource::Shared) {
+      ENSURE(b < shared.size() && shared[b] != nullptr && shared[b]->form() == wire_form_of(form));
+      ENSURE(shared[b]->bits() == bundle.bits && shared[b]->lanes() == rows);
     }
-    if (info.inputs[b].owner != session.me()) continue;
-    ENSURE(inputs[b] && inputs[b]->lanes() == (info.inputs[b].same_in_all_lanes ? 1 : lanes));
-    ENSURE(inputs[b]->bits() == info.inputs[b].bits);
+    if (!gives(bundle.source, session.me())) continue;
+    ENSURE(inputs[b] && inputs[b]->lanes() == rows && inputs[b]->bits() == bundle.bits);
   }
 }
 
@@ -273,8 +283,8 @@ MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands
           counts[material::auth_bits_of(party)] = ands;
   }
   for (const circuit::InputBundle& bundle : info.inputs)
-    if (bundle.owner)
-      counts[material::auth_bits_of(*bundle.owner)] +=
+    if (const auto owner = owner_of(bundle.source))
+      counts[material::auth_bits_of(*owner)] +=
           std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
   return counts;
 }
@@ -285,9 +295,9 @@ std::size_t window_for(std::size_t lanes) {
 }
 
 Evaluation run_circuit(checks::Session& session, material::Source& source,
-                      const MaterialCounts& wanted, MaterialForm form,
-                      circuit::CircuitRounds& rounds, const BundleValues& inputs,
-                      const SharedValues& shared, const RunProgress& progress) {
+                       const MaterialCounts& wanted, MaterialForm form,
+                       circuit::CircuitRounds& rounds, const BundleValues& inputs,
+                       const SharedValues& shared, const RunProgress& progress) {
   check_inputs(session, rounds.circuit().info(), form, rounds.lanes(), inputs, shared);
   MaterialReader material(source, wanted);
   Runtime runtime(session, material, form, rounds, inputs, shared, progress);

@@ -9,40 +9,23 @@
 // caller gets them only after their own MACs have also settled.
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <vector>
+#include <cstddef>
+#include <cstdint>
 
 #include "checks/session.h"
 #include "circuitgen/circuit_rounds.h"
 #include "circuitgen/cost.h"
 #include "material/material.h"
-#include "online/inputs.h"
-#include "online/shared_value.h"
+#include "online/values.h"
 #include "tinyot/circuit/gate.h"
 #include "tinyot/parameters.h"
 
 namespace tinyot::online {
 
-struct Evaluation {
-  BundleValues outputs;    // by output bundle; absent where this party does not receive it
-  SharedOutputs shared;    // by output bundle; of those that no party receives
-  std::uint64_t ands = 0;  // of all lanes
-  std::uint64_t xors = 0;
-  std::uint64_t and_rounds = 0;  // rounds that had ANDs
-  double wire_s = 0;             // spent waiting for the peer's openings
-  double store_s = 0;            // spent waiting for material
-  double opening_s = 0;          // spent opening material
-  double blocks_s = 0;           // spent on MACs and keys and on hashing openings
-};
-
-// Called after each round, on the thread that evaluates, with the ANDs evaluated so far.
-using RunProgress = std::function<void(std::uint64_t ands)>;
-
 // The material that a run takes for a circuit of `ands` ANDs in all lanes: a triple, or an object
 // of each other kind, for each AND; an aBit of the owner for each input bit; with triples, also an
 // aBit of the receiver for each output bit that only one party learns.
-// Bundles that are or stay shared take no material.
+// Public bundles and those that are or stay shared take no material.
 MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm form,
                             std::size_t lanes);
 
@@ -52,15 +35,16 @@ std::size_t window_for(std::size_t lanes);
 
 // Role: both, symmetric. `inputs` has the values of my bundles and none of the peer's; `wanted` is
 // at least the material that the run takes. Both parties have the same rounds: the same circuit,
-// lanes and window. Shapes: inputs[bundle]: lanes vectors (1 if same_in_all_lanes) of
-// info().inputs[bundle].bits bits; shared[bundle] has these bits and lanes, for each bundle without
-// an owner, and comes from the same output of the same run at both parties. Wire: 2 rounds per
+// lanes and window. Shapes: inputs[bundle]: lanes rows (1 if same_in_all_lanes) of
+// info().inputs[bundle].bits bits, equal at both parties for a public bundle; shared[bundle] has
+// these bits and lanes, for each shared bundle, and comes from the same output of the same run at
+// both parties. Wire: 2 rounds per
 // layer of ANDs, 1 with triples; 1 message per owner for inputs, in the round of the ANDs that
 // follow; 3 rounds for the outputs. Fails: PeerCheated("MAC transcript") before anything is
 // returned; OutOfMaterial; NetworkError.
 Evaluation run_circuit(checks::Session& session, material::Source& source,
-                      const MaterialCounts& wanted, MaterialForm form,
-                      circuit::CircuitRounds& rounds, const BundleValues& inputs,
-                      const SharedValues& shared = {}, const RunProgress& progress = {});
+                       const MaterialCounts& wanted, MaterialForm form,
+                       circuit::CircuitRounds& rounds, const BundleValues& inputs,
+                       const SharedValues& shared = {}, const RunProgress& progress = {});
 
 }  // namespace tinyot::online

@@ -1,7 +1,7 @@
-#include "online/and_layer.h"
+#include "online/interactive/and_layer.h"
 
-#include "online/ands_from_pairs.h"
-#include "online/ands_from_triples.h"
+#include "online/interactive/ands_from_pairs.h"
+#include "online/interactive/ands_from_triples.h"
 
 namespace tinyot::online {
 

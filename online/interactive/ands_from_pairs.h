@@ -12,7 +12,7 @@
 // each party, 10 in total, two rounds.
 #pragma once
 
-#include "online/and_layer.h"
+#include "online/interactive/and_layer.h"
 
 namespace tinyot::online {
 

@@ -1,4 +1,4 @@
-#include "online/ands_from_pairs.h"
+#include "online/interactive/ands_from_pairs.h"
 
 #include "base/block_sums.h"
 #include "base/declassify.h"

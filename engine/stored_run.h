@@ -1,0 +1,52 @@
+// A run on stored material, in the two steps of an online phase. Internal to this folder.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/advance.h"
+#include "engine/run_plan.h"
+#include "engine/stored_session.h"
+#include "storage/reservation.h"
+
+namespace tinyot::engine {
+
+class StoredRun {
+ public:
+  // The request and the session outlive this object. Fails: UsageError; nothing is sent.
+  StoredRun(const RunRequest& request, LoadedCircuit circuit, StoredSession& stored);
+  StoredRun(const StoredRun&) = delete;
+  StoredRun& operator=(const StoredRun&) = delete;
+
+  const RunPlan& plan() const { return plan_; }
+  const MaterialCounts& needed() const { return needed_; }
+  // Fails: OutOfMaterial, of what the stores and `advance` have now.
+  void require_material(const Advance* advance);
+
+  // Layers a small circuit, before prepare(). Fails: as its generation.
+  void layer() { rounds_.emplace(plan_.rounds()); }
+
+  // Role: both, within the session. Takes the material: the reservation of the request, or a new
+  // one, or on one store part of what `advance` holds.
+  void prepare(checks::Session& session, Advance* advance);
+  // Role: both, within the session; once, after prepare(). Shared outputs are kept as
+  // set_evaluation() says. The result is complete only after add_costs().
+  RunResult finish(const RunInputs& inputs, const std::string& origin = {});
+
+ private:
+  void take(std::span<const storage::Reservation> reserved);
+
+  StoredSession& stored_;
+  const LoadedCircuit circuit_;
+  RunPlan plan_;
+  MaterialCounts needed_, burnt_;
+  std::optional<circuit::CircuitRounds> rounds_;
+  storage::ReservationChain own_{{}};
+  std::unique_ptr<online::OnlineEvaluation> evaluation_;
+};
+
+// Once with_peer() has ended.
+void add_costs(StoredSession& stored, RunResult& result);
+
+}  // namespace tinyot::engine

@@ -1,0 +1,20 @@
+#include "online/online_phase.h"
+
+#include <string>
+
+#include "base/error.h"
+
+namespace tinyot::online {
+
+const OnlinePhaseEntry& phase_on(MaterialForm form, std::optional<OnlinePhase> wanted) {
+  for (const OnlinePhaseEntry* entry : online_phases()) {
+    if (wanted && entry->phase != *wanted) continue;
+    if (entry->runs_on(form)) return *entry;
+    if (wanted)
+      throw UsageError("the " + std::string(entry->name) + " phase does not run on " +
+                       std::string(name_of(form)));
+  }
+  throw UsageError("no online phase runs on " + std::string(name_of(form)));
+}
+
+}  // namespace tinyot::online

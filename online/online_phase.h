@@ -1,0 +1,66 @@
+// The online phases: one entry each. What distinguishes a phase from the others stands in its
+// folder and is reached through its entry; nothing else asks which phase a run has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "checks/session.h"
+#include "circuitgen/circuit_rounds.h"
+#include "material/material.h"
+#include "online/values.h"
+#include "tinyot/parameters.h"
+
+namespace tinyot::online {
+
+struct OnlineInputs {
+  const BundleValues& values;  // of the bundles that this party gives
+  const SharedValues& shared;  // of the bundles that take a shared value
+};
+
+// A run of a circuit, in two steps, so that what does not depend on the inputs can be done before
+// they are known. The parties take the same steps, and either step may be the one that does all.
+class OnlineEvaluation {
+ public:
+  virtual ~OnlineEvaluation() = default;
+  // Role: both. Once, first.
+  virtual void prepare() = 0;
+  // Role: both. Once, after prepare(). Nothing is returned before the check of everything that the
+  // outputs depend on. Fails: PeerCheated; OutOfMaterial; NetworkError.
+  virtual Evaluation finish(const OnlineInputs& inputs) = 0;
+};
+
+// What a run is made of. All of it outlives the evaluation.
+struct OnlineSetting {
+  checks::Session& session;
+  material::Source& source;
+  MaterialCounts wanted;  // at least the material that the run takes
+  MaterialForm form;      // of the source
+  circuit::CircuitRounds& rounds;
+  RunProgress progress = {};
+};
+
+struct OnlinePhaseEntry {
+  OnlinePhase phase;
+  std::string_view name;  // as parties compare it
+  bool (*runs_on)(MaterialForm form);
+  // The material that a run takes for a circuit of `ands` ANDs in all lanes.
+  MaterialCounts (*material_for)(const circuit::CircuitInfo& info, std::uint64_t ands,
+                                 MaterialForm form, std::size_t lanes);
+  // The default number of gates that are layered together.
+  std::size_t (*window_for)(std::size_t lanes);
+  std::unique_ptr<OnlineEvaluation> (*make)(OnlineSetting setting);
+};
+
+// Defined in phase_table.cpp, and nowhere else.
+std::span<const OnlinePhaseEntry* const> online_phases();
+
+// The phase that was asked for, or the first one of the table that runs on the material. Fails:
+// UsageError if none does.
+const OnlinePhaseEntry& phase_on(MaterialForm form, std::optional<OnlinePhase> wanted);
+
+}  // namespace tinyot::online

@@ -1,0 +1,13 @@
+#include <array>
+
+#include "online/interactive/interactive_phase.h"
+#include "online/online_phase.h"
+
+namespace tinyot::online {
+
+std::span<const OnlinePhaseEntry* const> online_phases() {
+  static constexpr std::array<const OnlinePhaseEntry*, 1> kPhases = {&kInteractivePhase};
+  return kPhases;
+}
+
+}  // namespace tinyot::online
