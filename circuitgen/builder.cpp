@@ -99,4 +99,9 @@ void Builder::free_dead() {
   }
 }
 
+void Builder::bracket(GateKind kind) {
+  free_dead();
+  sink_.emit({kind, 0, 0, 0});
+}
+
 }  // namespace tinyot::circuit

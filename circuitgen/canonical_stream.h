@@ -1,13 +1,13 @@
 // The canonical form of a stream of gates: what a circuit's fingerprint and the check of its later
 // generations are computed from, and the order in which it is evaluated.
 //
-// The gates, XOR, AND and NOT, stay in their order. What they read is said by references: 0 and 1
-// are the constants, 2 + 2j is bit j of the inputs (of all bundles, one after the other), and
-// 1 + 2d is the gate d gates before the reader. An input or a constant is declared right before its
-// first reader, a constant once, an input without readers not at all; the outputs come at the
-// end, in the order of their bundles. So neither the numbers of wires nor copies nor the places of
-// declarations, outputs and Free events in the given stream leave a trace, except in the places of
-// Free events.
+// The gates, XOR, AND and NOT, and the brackets of groups stay in their order. What they read is
+// said by references: 0 and 1 are the constants, 2 + 2j is bit j of the inputs (of all bundles, one
+// after the other), and 1 + 2d is the gate d gates before the reader. An input or a constant is
+// declared right before its first reader, a constant once, an input without readers not at all; the
+// outputs come at the end, in the order of their bundles. So neither the numbers of wires nor
+// copies nor the places of declarations, outputs and Free events in the given stream leave a trace,
+// except in the places of Free events, and those in a group in its results.
 //
 // The order matters, too: the rounds of a run follow from it (layering.h), and the parties may have
 // the same circuit from a file and from a function.
@@ -17,6 +17,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -43,6 +45,9 @@ std::vector<std::uint64_t> first_bits_of(const Bundles& bundles) {
 //   gate(gate, in0, in1)   an XOR, AND or NOT, with the references of its operands; of a NOT, in1
 //                          is 0
 //   event(gate)            an Input, Const or Free
+//   begin_group(), end_group(results)
+//                          brackets, with the references of the results as a gate after them reads
+//                          them, in the order of the gates
 //   output(gate, in)       an Output, with the reference of its wire as a gate at the end reads it
 //
 // Memory: 16 bytes for each live wire and output bit, a bit for each input bit; the wires of
@@ -63,6 +68,10 @@ class CanonicalStream final : public GateSink {
         return binary(gate);
       case GateKind::Free:
         return free(gate.in0);
+      case GateKind::GroupBegin:
+        return begin_group();
+      case GateKind::GroupEnd:
+        return end_group();
       default:
         return rare(gate);
     }
@@ -70,6 +79,7 @@ class CanonicalStream final : public GateSink {
 
   // After the last event. False if the stream lacks an output.
   [[nodiscard]] bool finish() {
+    ENSURE(!group_);
     for (std::uint64_t bundle = 0; bundle + 1 < first_output_.size(); ++bundle) {
       for (std::uint64_t at = first_output_[bundle]; at < first_output_[bundle + 1]; ++at) {
         Wire& wire = outputs_[at];
@@ -115,15 +125,49 @@ class CanonicalStream final : public GateSink {
   void binary(const Gate& gate) {
     Wire &x = wires_.at(gate.in0), &y = wires_.at(gate.in1);
     const Id in0 = id_of(x), in1 = id_of(y);
+    if (group_) [[unlikely]] {
+      group_->read(x.reference);
+      group_->read(y.reference);
+      group_->ands += gate.kind == GateKind::And;
+    }
     add_gate(Gate{gate.kind, 0, in0, in1}, gate.out, relative(x.reference), relative(y.reference));
   }
   void add_gate(Gate gate, WireId given, Reference in0, Reference in1) {
     gate.out = ids_.take();
+    if (group_) [[unlikely]]
+      group_->live.push_back(3 + 2 * gates_);
     wires_.make(given, {3 + 2 * gates_++, gate.out + 1});
     receiver_.gate(gate, in0, in1);
   }
+  // The gates between two brackets, by absolute references.
+  struct Group {
+    explicit Group(Reference next) : first(next) {}
+    void read(Reference reference) {
+      const bool is_inside = !is_leaf(reference) && reference >= first;
+      if (is_inside || is_constant(reference) || std::ranges::count(inputs, reference) > 0) return;
+      inputs.push_back(reference);
+    }
+
+    Reference first;  // of the gates inside
+    std::size_t ands = 0;
+    std::vector<Reference> inputs, live;
+  };
+  [[gnu::noinline]] void begin_group() {
+    ENSURE(!group_);
+    group_.emplace(3 + 2 * gates_);
+    receiver_.begin_group();
+  }
+  [[gnu::noinline]] void end_group() {
+    ENSURE(group_ && group_->inputs.size() <= kGroupInputsMax && group_->ands <= kGroupAndsMax &&
+           group_->live.size() <= kGroupResultsMax);
+    for (Reference& result : group_->live) result = relative(result);
+    receiver_.end_group(std::span<const Reference>(group_->live));
+    group_.reset();
+  }
   void free(WireId given) {
     const Wire wire = wires_.free(given);
+    if (group_ && !wire.is_kept()) [[unlikely]]
+      std::erase(group_->live, wire.reference);
     const Id id = wire.id();
     if (id == kNone || wire.is_kept() || is_constant(wire.reference)) return;
     receiver_.event(Gate{GateKind::Free, 0, id, 0});
@@ -158,6 +202,7 @@ class CanonicalStream final : public GateSink {
       case GateKind::Not: {
         Wire& x = wires_.at(gate.in0);
         const Id in0 = id_of(x);
+        if (group_) group_->read(x.reference);
         return add_gate(Gate{GateKind::Not, 0, in0, 0}, gate.out, relative(x.reference), 0);
       }
       case GateKind::Const:
@@ -197,6 +242,7 @@ class CanonicalStream final : public GateSink {
   WireTable<Wire> wires_;
   WireIds ids_;
   std::uint64_t gates_ = 0;
+  std::optional<Group> group_;
 };
 
 }  // namespace tinyot::circuit

@@ -32,6 +32,14 @@ class GateCheck {
     event(gate);
     hash_.add(in);
   }
+  void begin_group() {
+    event({GateKind::GroupBegin, 0, 0, 0});
+    hash_.begin_group();
+  }
+  void end_group(std::span<const Reference> results) {
+    event({GateKind::GroupEnd, 0, 0, 0});
+    hash_.end_group(results);
+  }
 
   void finish(bool has_all_outputs) {
     if (failure_) std::rethrow_exception(failure_);

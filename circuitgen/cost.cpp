@@ -89,6 +89,9 @@ void CostCounter::emit(const Gate& gate) {
     case GateKind::Free:
       wires_.free(gate.in0);
       return;
+    case GateKind::GroupBegin:
+    case GateKind::GroupEnd:
+      return;
   }
 }
 

@@ -66,6 +66,9 @@ class Evaluator final : public GateSink {
       case GateKind::Free:
         wires_.free(gate.in0);
         return;
+      case GateKind::GroupBegin:
+      case GateKind::GroupEnd:
+        return;
     }
   }
 

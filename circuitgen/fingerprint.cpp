@@ -39,6 +39,9 @@ std::uint64_t code_of(GateKind kind) {
   return kind == GateKind::Xor ? 1 : kind == GateKind::And ? 2 : 3;
 }
 
+// In place of a gate, whose code is not 0.
+constexpr std::uint64_t kGroupBegin = 4, kGroupEnd = 8;
+
 // Of a canonical stream.
 class FirstReceiver {
  public:
@@ -52,6 +55,18 @@ class FirstReceiver {
     counter_.emit(gate);
   }
   void event(const Gate& gate) { counter_.emit(gate); }
+  void begin_group() {
+    encoder_.number(kGroupBegin);
+    hash_.begin_group();
+    counter_.emit({GateKind::GroupBegin, 0, 0, 0});
+  }
+  void end_group(std::span<const Reference> results) {
+    encoder_.number(kGroupEnd);
+    encoder_.number(results.size());
+    for (const Reference result : results) encoder_.number(result);
+    hash_.end_group(results);
+    counter_.emit({GateKind::GroupEnd, 0, 0, 0});
+  }
   void end_gates() { encoder_.number(0); }
   void output(const Gate&, Reference in) {
     encoder_.number(in);

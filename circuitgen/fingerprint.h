@@ -12,10 +12,11 @@
 //               the number of outputs; of each its name, bits, receivers ("A", "B", "both" or
 //               "none") and format
 //   body        of a built-in circuit "built-in", its name with all parameters, and the revision of
-//               its generator; of any other "gates", each gate, 0, and the reference of each output
-//               bit
+//               its generator; of any other "gates", each gate and bracket, 0, and the reference of
+//               each output bit
 //   gate        4 r + 1 (XOR), 2 (AND) or 3 (NOT), where r is the reference of the first operand
 //               (canonical_stream.h); then the reference of the second
+//   bracket     of a group's begin 4; of its end 8, the number of results, and their references
 //
 // No encoding is the beginning of another one.
 #pragma once

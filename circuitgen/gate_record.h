@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "circuitgen/canonical_stream.h"
@@ -31,10 +32,17 @@ class GateHash {
     add(8 * in0 + static_cast<std::uint64_t>(kind));
     add(in1);
   }
+  void begin_group() { add(8 * kNoReference + 7); }
+  void end_group(std::span<const Reference> results) {
+    add(8 * kNoReference + results.size());
+    for (const Reference result : results) add(result);
+  }
   void add(std::uint64_t word) { value_ = std::rotl(value_ ^ word, 29) * 0x9e3779b97f4a7c15ULL; }
   std::uint64_t value() const { return value_; }
 
  private:
+  static constexpr Reference kNoReference = ~Reference{0} / 8;
+
   static std::uint64_t value_of_process() {
     static const std::uint64_t kValue = [] {
       std::random_device random;

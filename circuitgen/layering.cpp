@@ -192,10 +192,8 @@ class Layering final : public GateSink {
 
 // Gates have a function of their own that ends the call, so that a Free event saves no registers.
 void Layering::emit(const Gate& gate) {
-  if (gate.kind == GateKind::Free)
-    free_wire(gate.in0);
-  else
-    add(gate);
+  if (gate.kind < GateKind::Free) return add(gate);
+  if (gate.kind == GateKind::Free) free_wire(gate.in0);
 }
 
 void Layering::add(const Gate& gate) {

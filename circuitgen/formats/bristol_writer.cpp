@@ -21,8 +21,7 @@ class CountSink final : public GateSink {
  public:
   void emit(const Gate& gate) override {
     if (gate.kind == GateKind::Output) ++counts.outputs;
-    if (gate.kind != GateKind::Output && gate.kind != GateKind::Input &&
-        gate.kind != GateKind::Free)
+    if (gate.kind != GateKind::Output && gate.kind != GateKind::Input && gate.kind < GateKind::Free)
       ++counts.made;
   }
   GateCounts counts;
@@ -111,6 +110,9 @@ class BristolWriter final : public GateSink {
         return;
       case GateKind::Free:
         file_wires_.free(gate.in0);
+        return;
+      case GateKind::GroupBegin:
+      case GateKind::GroupEnd:
         return;
     }
   }

@@ -18,23 +18,9 @@
 namespace tinyot {
 namespace {
 
-using circuit::ByteSink;
 using circuit::CheckedCircuit;
 using circuit::FirstGeneration;
 using circuit::Reference;
-
-struct CollectedBytes final : ByteSink {
-  void add(std::span<const std::byte> more) override {
-    for (const std::byte byte : more) bytes.push_back(std::to_integer<int>(byte));
-  }
-  std::vector<int> bytes;
-};
-
-std::vector<int> encoding_of(const Circuit& circuit) {
-  CollectedBytes out;
-  circuit::encode_gates(circuit, out);
-  return out.bytes;
-}
 
 std::vector<Gate> stream_of(const Circuit& circuit) {
   RecordingSink sink;

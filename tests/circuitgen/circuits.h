@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "circuitgen/fingerprint.h"
 #include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
 #include "tinyot/circuit/gate.h"
@@ -56,6 +57,19 @@ struct RecordingSink final : GateSink {
   }
   std::vector<Gate> gates;
 };
+
+struct CollectedBytes final : circuit::ByteSink {
+  void add(std::span<const std::byte> more) override {
+    for (const std::byte byte : more) bytes.push_back(std::to_integer<int>(byte));
+  }
+  std::vector<int> bytes;
+};
+
+inline std::vector<int> encoding_of(const Circuit& circuit) {
+  CollectedBytes out;
+  circuit::encode_gates(circuit, out);
+  return out.bytes;
+}
 
 // The largest number of live wires.
 inline std::uint64_t most_live_wires(const Circuit& circuit) {

@@ -84,6 +84,16 @@ class Builder {
   void output_bits(std::uint32_t bundle, std::uint64_t first, BitSpan bits);
   void output(std::uint32_t bundle, BitSpan bits);
 
+  // Makes the gates of `work` a group (gate.h), and returns its result, which has no handle of a
+  // wire that is not a result of the group.
+  template <class Work>
+  auto group(Work work) {
+    bracket(GateKind::GroupBegin);
+    auto results = work();
+    bracket(GateKind::GroupEnd);
+    return results;
+  }
+
  private:
   friend class Bit;
   friend Bit operator^(const Bit& x, const Bit& y);
@@ -103,6 +113,7 @@ class Builder {
     dead_ = node;
   }
   void free_dead();
+  void bracket(GateKind kind);
 
   GateSink& sink_;
   const CircuitInfo& info_;

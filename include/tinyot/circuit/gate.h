@@ -29,7 +29,15 @@ enum class GateKind : std::uint8_t {
   Not,     // out = ~in0
   Output,  // bit `in1` of output bundle `out` = wire in0
   Free,    // wire in0 has no further reader
+
+  // Brackets around gates that an online phase may evaluate as one gate of several inputs; all
+  // others evaluate the gates one by one. They do not nest. The wires that are made inside and not
+  // freed at the end are the results. At most kGroupInputsMax wires from outside are read,
+  // constants not counted; kGroupResultsMax results; kGroupAndsMax ANDs.
+  GroupBegin,
+  GroupEnd,
 };
+inline constexpr std::size_t kGroupInputsMax = 8, kGroupResultsMax = 8, kGroupAndsMax = 64;
 
 struct Gate {
   GateKind kind;
