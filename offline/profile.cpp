@@ -19,6 +19,21 @@ namespace tinyot {
 
 std::string_view name_of(Profile profile) { return offline::entry_of(profile).name; }
 
+std::vector<Profile> all_profiles() {
+  std::vector<Profile> all;
+  for (const offline::ProfileEntry* entry : offline::profiles()) all.push_back(entry->profile);
+  return all;
+}
+
+Profile profile_named(std::string_view name) {
+  std::string known;
+  for (const offline::ProfileEntry* entry : offline::profiles()) {
+    if (name == entry->name) return entry->profile;
+    known += (known.empty() ? "" : " or ") + std::string(entry->name);
+  }
+  throw UsageError("there is no profile '" + std::string(name) + "'; a profile is " + known);
+}
+
 std::string_view name_of(Columns columns) {
   return columns == Columns::Theorem ? "theorem" : "experiment";
 }

@@ -4,12 +4,16 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace tinyot {
 
 // Nnob12: the paper's protocols. Fast: SoftSpokenOT and layered triples.
 enum class Profile : std::uint8_t { Nnob12 = 0, Fast = 1 };
 std::string_view name_of(Profile profile);
+std::vector<Profile> all_profiles();
+// Fails: UsageError that lists the names.
+Profile profile_named(std::string_view name);
 
 // tau, the columns that LaBit keeps: by Theorem 2 (tau = 22 psi / 3), or as in the paper's
 // experiments (tau = 8 psi / 3).

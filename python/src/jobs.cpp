@@ -207,7 +207,7 @@ ParameterRequest parameters_of(const std::string& profile, std::uint32_t sigma,
                                const std::string& columns, std::uint32_t softspoken_k,
                                bool weak_allowed) {
   ParameterRequest request{
-      .profile = named("profile", profile, {Profile::Nnob12, Profile::Fast}),
+      .profile = profile_named(profile),
       .columns = named("choice of columns", columns, {Columns::Theorem, Columns::Experiment}),
       .sigma = sigma,
       .unit = unit,

@@ -23,7 +23,7 @@ T = TypeVar("T")
 class Parameters:
     """How material is made. Values that are None are chosen to fit the others."""
 
-    profile: str = "fast"
+    profile: str = "nnob12"
     sigma: int = 40
     unit: int | None = None
     bucket: int | None = None
@@ -191,7 +191,7 @@ class Party:
         add: int | None = None,
         left: int | None = None,
         resume: bool = False,
-        profile: str = "fast",
+        profile: str = "nnob12",
         sigma: int = 40,
         unit: int | None = None,
         bucket: int | None = None,
