@@ -190,7 +190,9 @@ class LiveRun {
 
 RunResult run_live(const RunPlan& plan, const online::BundleValues& inputs,
                    const std::stop_token& cancel) {
-  const offline::SecurityParameters params = offline::SecurityParameters::make(*plan.request.live);
+  ParameterRequest live = *plan.request.live;
+  if (!live.unit && !live.bucket) live.unit = offline::entry_of(live.profile).live_unit;
+  const offline::SecurityParameters params = offline::SecurityParameters::make(live);
   return unless_cancelled(cancel, [&] { return LiveRun(plan, params, inputs).run(cancel); });
 }
 

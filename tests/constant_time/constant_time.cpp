@@ -84,8 +84,7 @@ void run_party(Party me, const offline::SecurityParameters& params, Channel& cha
   const CircuitCost cost = cost_of(*circuit);
   BundleValues inputs(2);
   LaneMatrix& mine = inputs[static_cast<std::size_t>(me)].emplace(kLanes, kBits);
-  for (std::size_t lane = 0; lane < kLanes; ++lane)
-    set_lane(mine, lane, session.rng().bits(kBits));
+  for (std::size_t lane = 0; lane < kLanes; ++lane) set_lane(mine, lane, session.rng().bits(kBits));
   CircuitRounds rounds(*circuit, cost.gates(), kLanes, 1024);
   run_circuit(session, pipe,
               material_for(circuit->info(), cost.ands_of(kLanes), params.material(), kLanes),
@@ -112,9 +111,9 @@ offline::SecurityParameters parameters(const char* profile) {
   request.unit = kAnds;
   request.bucket = 3;
   request.weak_allowed = true;
-  if (!is_fast) request.columns = Columns::Experiment;
+  if (!is_fast) request.own = Nnob12Parameters{Columns::Experiment};
   if (std::strcmp(profile, "nnob12-triples") == 0) request.material = MaterialForm::Triples;
-  if (std::strcmp(profile, "fast-k4") == 0) request.softspoken_k = 4;
+  if (std::strcmp(profile, "fast-k4") == 0) request.own = FastParameters{4};
   return offline::SecurityParameters::make(request);
 }
 

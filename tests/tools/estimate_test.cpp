@@ -85,7 +85,7 @@ TEST_F(EstimateTest, DefaultsAreThoseOfTheLibrary) {
   EXPECT_EQ(report["profile"], "nnob12");
   EXPECT_EQ(report["profile"], name_of(ParameterRequest{}.profile));
   EXPECT_EQ(report["unit"], library.unit);
-  EXPECT_EQ(report["bucket"], library.bucket);
+  EXPECT_EQ(report["bucket"], library.bucket.only());
   EXPECT_EQ(report["sigma_exact"], library.sigma_exact);
   EXPECT_EQ(report["inputs"], library.inputs);
 }
