@@ -12,6 +12,12 @@ double log2_binomial(double n, double k) {
 
 }  // namespace
 
+std::string BucketSizes::text() const {
+  std::string text;
+  for (const std::uint32_t size : sizes()) text += (text.empty() ? "" : "+") + std::to_string(size);
+  return text;
+}
+
 double paper_bound_bits(std::uint64_t l, std::uint32_t bucket) {
   return (std::log2(static_cast<double>(l)) + 1) * (bucket - 1.0);
 }

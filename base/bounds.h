@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "tinyot/parameters.h"
+
 namespace tinyot {
 
 // Theorem 6: l leaky objects of each bucket position, permuted together, are secure to (log2(l) +
@@ -23,11 +25,10 @@ double layers_bound_bits(std::uint64_t l, std::uint32_t bucket);
 
 inline constexpr std::uint64_t kUnitMax = std::uint64_t{1} << 24;
 
-// One unit of preprocessing: `ands` objects of each kind made from `bucket` times as many leaky
-// ones.
+// One unit of preprocessing: `ands` objects of each kind, made in buckets of these sizes.
 struct UnitPlan {
   std::uint64_t ands;
-  std::uint32_t bucket;
+  BucketSizes bucket;
 
   friend bool operator==(const UnitPlan&, const UnitPlan&) = default;
 };

@@ -1,5 +1,7 @@
 #include "checks/mac_transcript.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "checks/session.h"
 
@@ -8,10 +10,12 @@ namespace {
 
 constexpr net::MessageTag kTranscript = net::message_tag("mac_transcript.digest");
 
-void exchange_and_compare(MacTranscripts& transcripts, net::Channel& channel) {
-  transcripts.close();
-  const crypto::Digest mine = transcripts.mine.settle(), expected = transcripts.peers.settle();
-  net::send_object(channel, kTranscript, mine);
+void send_mine(MacTranscripts& transcripts, net::Channel& channel) {
+  net::send_object(channel, kTranscript, transcripts.settle_mine());
+}
+
+void compare_peers(MacTranscripts& transcripts, net::Channel& channel) {
+  const crypto::Digest expected = transcripts.settle_peers();
   const auto received = net::recv_object<crypto::Digest>(channel, kTranscript);
   if (!crypto::equal_constant_time(received, expected)) throw PeerCheated("MAC transcript");
 }
@@ -36,28 +40,54 @@ crypto::Digest MacTranscript::settle() {
       .digest();
 }
 
-void MacTranscript::absorb_part(MacTranscript& part) { chain_.absorb_object(part.settle()); }
-
-void MacTranscripts::close() {
-  ENSURE(mine_due == 0 && peers_due == 0);
+void MacTranscripts::take_shared() {
   const Block sum = shared.take();
-  mine.absorb_sum(sum);
-  peers.absorb_sum(sum);
+  shared_of_mine_ ^= sum;
+  shared_of_peers_ ^= sum;
 }
 
-SettledCheck settle_transcripts(Session& session) {
-  exchange_and_compare(session.transcripts(), session.channel());
+crypto::Digest MacTranscripts::settle_mine() {
+  ENSURE(mine_due == 0);
+  take_shared();
+  mine.absorb_sum(std::exchange(shared_of_mine_, Block{0, 0}));
+  return mine.settle();
+}
+
+crypto::Digest MacTranscripts::settle_peers() {
+  ENSURE(peers_due == 0);
+  take_shared();
+  peers.absorb_sum(std::exchange(shared_of_peers_, Block{0, 0}));
+  return peers.settle();
+}
+
+void send_digest(Session& session) { send_mine(session.transcripts(), session.channel()); }
+
+SettledCheck receive_digest(Session& session) {
+  compare_peers(session.transcripts(), session.channel());
   session.require_not_revoked();
   return SettledCheck();
 }
 
-SettledCheck settle_part(Session& whole, Session& part) {
-  part.transcripts().close();
-  whole.transcripts().mine.absorb_part(part.transcripts().mine);
-  whole.transcripts().peers.absorb_part(part.transcripts().peers);
-  exchange_and_compare(whole.transcripts(), part.channel());
+void send_digest(Session& whole, Session& part) {
+  whole.transcripts().mine.absorb_part(part.transcripts().settle_mine());
+  send_mine(whole.transcripts(), part.channel());
+}
+
+SettledCheck receive_digest(Session& whole, Session& part) {
+  whole.transcripts().peers.absorb_part(part.transcripts().settle_peers());
+  compare_peers(whole.transcripts(), part.channel());
   whole.require_not_revoked();
   return SettledCheck();
+}
+
+SettledCheck settle_transcripts(Session& session) {
+  send_digest(session);
+  return receive_digest(session);
+}
+
+SettledCheck settle_part(Session& whole, Session& part) {
+  send_digest(whole, part);
+  return receive_digest(whole, part);
 }
 
 }  // namespace tinyot::checks

@@ -20,7 +20,8 @@ constexpr std::uint64_t kMeasuredAndsMin = std::uint64_t{1} << 15,
 
 std::uint64_t leaky_objects(const offline::SecurityParameters& params, std::uint64_t ands) {
   std::uint64_t objects = 0;
-  for (const UnitPlan& plan : params.plan(ands)) objects += plan.ands * plan.bucket;
+  for (const UnitPlan& plan : params.plan(ands))
+    objects += plan.ands * params.entry().leaky_per_and(plan.bucket);
   return objects;
 }
 

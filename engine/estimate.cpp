@@ -57,7 +57,7 @@ std::uint64_t waiting_units_bytes(const offline::SecurityParameters& params, con
   if (waiting == 0) return 0;
   const std::uint64_t of_layer = params.entry().layer_bytes(params, unit.ands);
   return std::clamp<std::uint64_t>(offline::kWaitingLayersBytes / of_layer, waiting,
-                                   waiting * unit.bucket) *
+                                   waiting * params.entry().leaky_per_and(unit.bucket)) *
          of_layer;
 }
 
@@ -112,7 +112,8 @@ std::size_t waiting_workers(const offline::SecurityParameters& params, std::uint
   const std::vector<UnitPlan> plans = params.plan(ands);
   // Several threads take layers in different orders at the two parties, so that there must be room
   // for all layers of their units; one thread takes them in order.
-  const std::uint64_t layers = threads == 1 ? 1 : plans.front().bucket;
+  const std::uint64_t layers =
+      threads == 1 ? 1 : params.entry().leaky_per_and(plans.front().bucket);
   const std::uint64_t of_unit = layers * params.entry().layer_bytes(params, plans.front().ands),
                       in_flight =
                           std::min<std::uint64_t>(plans.size(), offline::Preprocessor::kWorkersMax);

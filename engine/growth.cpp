@@ -1,6 +1,7 @@
 #include "engine/growth.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/error.h"
@@ -17,7 +18,8 @@ constexpr std::uint64_t kInputsOfOneUnit = std::uint64_t{1} << 18;
 // A job, as the parties compare it.
 struct Terms {
   std::uint64_t units_before, units_requested;  // of the store
-  std::uint64_t ands, inputs, unit, bucket;
+  std::uint64_t ands, inputs, unit;
+  std::array<std::uint64_t, BucketSizes::kLevelsMax> bucket;  // 0 on a level that is not used
 };
 struct LastJob {
   std::uint64_t is_open;
@@ -25,9 +27,11 @@ struct LastJob {
 };
 
 Terms terms_of(const JobPlan& plan, std::uint64_t units_before) {
-  return {units_before,       units_before + plan.units.size(),
-          plan.request.ands,  inputs_of(plan.request),
-          plan.params.unit(), plan.params.bucket()};
+  Terms terms{units_before,       units_before + plan.units.size(),
+              plan.request.ands,  inputs_of(plan.request),
+              plan.params.unit(), {}};
+  std::ranges::copy(plan.params.bucket().sizes(), terms.bucket.begin());
+  return terms;
 }
 
 void check_same(const Terms& mine, const Terms& peers) {
@@ -39,7 +43,8 @@ void check_same(const Terms& mine, const Terms& peers) {
   };
   compare("units before the begin", mine.units_before, peers.units_before);
   compare("unit", mine.unit, peers.unit);
-  compare("bucket", mine.bucket, peers.bucket);
+  for (std::size_t level = 0; level < mine.bucket.size(); ++level)
+    compare("bucket", mine.bucket[level], peers.bucket[level]);
   compare("number of ANDs", mine.ands, peers.ands);
   compare("number of inputs", mine.inputs, peers.inputs);
   compare("units at the end", mine.units_requested, peers.units_requested);

@@ -194,7 +194,9 @@ class LiveRun {
 
 RunResult run_live(const RunRequest& request, const LoadedCircuit& circuit, const RunInputs& inputs,
                    const std::stop_token& cancel) {
-  const offline::SecurityParameters params = offline::SecurityParameters::make(*request.live);
+  ParameterRequest live = *request.live;
+  if (!live.unit && !live.bucket) live.unit = offline::entry_of(live.profile).live_unit;
+  const offline::SecurityParameters params = offline::SecurityParameters::make(live);
   const RunPlan plan(request, circuit, params.material());
   return unless_cancelled(cancel, [&] { return LiveRun(plan, params, inputs).run(cancel); });
 }

@@ -12,11 +12,21 @@ namespace {
 
 constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;
 
-template <class Value>
-Value value_named(const std::string& name, std::initializer_list<Value> values) {
-  for (const Value value : values)
-    if (name == name_of(value)) return value;
-  throw StoreError("the store was begun with '" + name + "', which this program does not know");
+// What a store names may be known to a later version only.
+template <class Parse>
+auto as_begun(const Parse& parse) {
+  try {
+    return parse();
+  } catch (const UsageError& error) {
+    throw StoreError("the store was begun with what this program does not know: " +
+                     std::string(error.what()));
+  }
+}
+
+MaterialForm form_named(const std::string& name) {
+  for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples})
+    if (name == name_of(form)) return form;
+  throw UsageError("there is no material '" + name + "'");
 }
 
 void check_same(const std::string& begun, const char* what, const std::string& stored,
@@ -38,12 +48,9 @@ std::string amount_text(Amount amount, std::uint64_t count) {
 
 ParameterRequest begun_parameters(const storage::Manifest& manifest) {
   ParameterRequest parameters;
-  parameters.profile = value_named(manifest.profile, {Profile::Nnob12, Profile::Fast});
-  parameters.material =
-      value_named(manifest.material, {MaterialForm::Pairs, MaterialForm::Triples});
-  if (!manifest.columns.empty())
-    parameters.columns = value_named(manifest.columns, {Columns::Theorem, Columns::Experiment});
-  if (manifest.softspoken_k != 0) parameters.softspoken_k = manifest.softspoken_k;
+  parameters.profile = as_begun([&] { return profile_named(manifest.profile); });
+  parameters.material = as_begun([&] { return form_named(manifest.material); });
+  parameters.own = as_begun([&] { return own_parameters(parameters.profile, manifest.own); });
   parameters.sigma = manifest.sigma;
   parameters.unit = manifest.unit;
   parameters.bucket = manifest.bucket;
@@ -188,27 +195,30 @@ void check_same_parameters(const std::string& begun, const storage::Manifest& ma
   differ("party", std::string(1, letter(manifest.me)), std::string(1, letter(job.party)));
   differ("profile", manifest.profile, wanted.profile);
   differ("material", manifest.material, wanted.material);
-  differ("labit-columns", manifest.columns, wanted.columns);
-  differ("softspoken-k", std::to_string(manifest.softspoken_k),
-         std::to_string(wanted.softspoken_k));
+  const ParameterRequest stored = begun_parameters(manifest);
+  const std::vector<NamedValue> own = named_values(stored.profile, *stored.own);
+  for (std::size_t i = 0; i < own.size(); ++i)
+    differ(own[i].name.c_str(), own[i].value, wanted.own[i].value);
   differ("sigma", std::to_string(manifest.sigma), std::to_string(wanted.sigma));
   differ("shards", std::to_string(manifest.shards), std::to_string(job.shards));
   if (job.amount != Amount::Total) return;
   differ("unit", std::to_string(manifest.unit), std::to_string(wanted.unit));
-  differ("bucket", std::to_string(manifest.bucket), std::to_string(wanted.bucket));
+  differ("bucket", manifest.bucket.text(), wanted.bucket.text());
 }
 
 std::vector<net::Parameter> parameters_of(const offline::SecurityParameters& params,
                                           const storage::Manifest& security) {
-  return {{"profile", security.profile},
-          {"material", security.material},
-          {"columns", security.columns},
-          {"softspoken-k", std::to_string(security.softspoken_k)},
-          {"kappa", std::to_string(kKappa)},
-          {"sigma", std::to_string(params.sigma())},
-          {"unit", std::to_string(params.unit())},
-          {"bucket", std::to_string(params.bucket())},
-          {"allow-weak", params.weak_allowed() ? "yes" : "no"}};
+  std::vector<net::Parameter> parameters = {{"profile", security.profile},
+                                            {"material", security.material}};
+  for (const auto& [name, value] : security.own) parameters.push_back({name, value});
+  for (net::Parameter& parameter :
+       std::vector<net::Parameter>{{"kappa", std::to_string(kKappa)},
+                                   {"sigma", std::to_string(params.sigma())},
+                                   {"unit", std::to_string(params.unit())},
+                                   {"bucket", params.bucket().text()},
+                                   {"allow-weak", params.weak_allowed() ? "yes" : "no"}})
+    parameters.push_back(std::move(parameter));
+  return parameters;
 }
 
 storage::Manifest security_of(const offline::SecurityParameters& params,
@@ -221,10 +231,7 @@ storage::Manifest security_of(const offline::SecurityParameters& params,
   manifest.unit = params.unit();
   manifest.sigma_paper_bound = estimate.paper_bound_bits;
   manifest.sigma_exact = estimate.exact_bound_bits;
-  if (params.profile() == Profile::Fast)
-    manifest.softspoken_k = params.softspoken_k();
-  else
-    manifest.columns = name_of(params.columns());
+  manifest.own = named_values(params.profile(), params.own());
   return manifest;
 }
 

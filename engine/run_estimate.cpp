@@ -103,11 +103,23 @@ LoadedCircuit sample_of(const LoadedCircuit& circuit, const RunEstimate& estimat
   return std::move(*random);
 }
 
+const offline::ProfileEntry& fastest_for(MaterialForm form) {
+  const offline::ProfileEntry* fastest = nullptr;
+  for (const offline::ProfileEntry* entry : offline::profiles())
+    if (std::ranges::find(entry->materials, form) != entry->materials.end() &&
+        (fastest == nullptr || entry->speed > fastest->speed))
+      fastest = entry;
+  ENSURE(fastest != nullptr);
+  return *fastest;
+}
+
 // Material for the sample's runs, made in the fastest way there is.
 PreprocessRequest material_request(const LoadedCircuit& sample, MaterialForm form) {
+  const offline::ProfileEntry& profile = fastest_for(form);
   PreprocessRequest request;
-  request.parameters.profile = form == MaterialForm::Triples ? Profile::Fast : Profile::Nnob12;
-  if (form == MaterialForm::Pairs) request.parameters.columns = Columns::Experiment;
+  request.parameters.profile = profile.profile;
+  request.parameters.own = profile.fastest;
+  request.parameters.material = form;
   const Work work = work_of_runs(sample, form, kSampleRuns);
   request.ands = work.ands;
   request.inputs = work.inputs;

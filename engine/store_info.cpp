@@ -13,8 +13,7 @@ Security security_reached(const storage::Manifest& manifest,
   ParameterRequest request = begun_parameters(manifest);
   Security security{.profile = request.profile,
                     .material = *request.material,
-                    .columns = {},
-                    .softspoken_k = manifest.softspoken_k,
+                    .own = *request.own,
                     .sigma = manifest.sigma,
                     .sigma_paper_bound = manifest.sigma_paper_bound,
                     .sigma_exact = manifest.sigma_exact,
@@ -24,7 +23,6 @@ Security security_reached(const storage::Manifest& manifest,
                     .units = {},
                     .outstanding = attempts.outstanding,
                     .risk = as_double(attempts.risk)};
-  if (!manifest.columns.empty()) security.columns = request.columns;
   request.weak_allowed = true;
   const offline::SecurityParameters params = offline::SecurityParameters::make(request);
   security.risk_limit = as_double(params.risk_limit());

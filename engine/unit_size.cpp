@@ -30,7 +30,7 @@ std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, s
   if (request.unit) return std::min(*request.unit, ands);
   struct Choice {
     std::uint64_t unit;
-    std::uint32_t bucket;
+    BucketSizes bucket;
   };
   std::optional<Choice> best;
   std::uint64_t least_bytes = ~std::uint64_t{0};

@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::uint32_t kSigmaMin = 40, kSigmaMax = 128;
 // The maximum is for one object: 129 for sigma = 128, and 67 units in 2^16 shards.
-constexpr std::uint32_t kBucketMin = 2, kBucketMax = 160;
+constexpr std::uint32_t kBucketMax = 160;
+// Buckets by which a unit's may be larger than that of the job.
+constexpr int kLargerBuckets = 2;
 
 std::string one_decimal(double value) {
   char text[32];
@@ -21,12 +23,31 @@ std::string one_decimal(double value) {
   return text;
 }
 
-}  // namespace
+std::uint32_t largest_of(const BucketSizes& bucket) { return std::ranges::max(bucket.sizes()); }
 
-void require_softspoken_k(std::uint64_t k) {
-  if (k != 1 && k != 2 && k != 4)
-    throw UsageError("softspoken-k " + std::to_string(k) + " is not 1, 2 or 4");
+void require_bucket(const ProfileEntry& profile, const BucketSizes& bucket) {
+  const std::span<const std::uint32_t> least = profile.least_bucket.sizes();
+  if (bucket.levels() != least.size())
+    throw UsageError("bucket " + bucket.text() + " has another number of sizes than those of the " +
+                     std::string(profile.name) + " profile, such as " +
+                     profile.least_bucket.text());
+  for (std::size_t level = 0; level < least.size(); ++level)
+    if (bucket.sizes()[level] < least[level] || bucket.sizes()[level] > kBucketMax)
+      throw UsageError("bucket " + bucket.text() + " is out of range: " +
+                       std::to_string(least[level]) + " to " + std::to_string(kBucketMax));
 }
+
+// The profile's own parameters, as requested. Fails: UsageError for a value that they cannot have.
+ProfileParameters own_of(const ParameterRequest& request) {
+  const ProfileEntry& profile = entry_of(request.profile);
+  if (!request.own) return profile.own;
+  if (request.own->index() != profile.own.index())
+    throw UsageError("the parameters are those of another profile than " +
+                     std::string(profile.name));
+  return own_parameters(request.profile, profile.named(*request.own));
+}
+
+}  // namespace
 
 MaterialForm material_of(const ParameterRequest& request) {
   return request.material.value_or(entry_of(request.profile).materials.front());
@@ -39,30 +60,28 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   const std::uint64_t unit =
       parameters.request_.unit.emplace(request.unit.value_or(profile.usual_unit));
   const MaterialForm material = parameters.request_.material.emplace(material_of(request));
+  parameters.request_.own = own_of(request);
   if (request.sigma < kSigmaMin || request.sigma > kSigmaMax)
     throw UsageError("sigma " + std::to_string(request.sigma) +
                      " is out of range: 40 to 128 bits (usual: 40, 64, 80)");
   if (unit < 1 || unit > kUnitMax)
     throw UsageError("unit " + std::to_string(unit) +
                      " is out of range: 1 to 2^24 ANDs, which are permuted together");
-  require_softspoken_k(request.softspoken_k);
   if (std::ranges::find(profile.materials, material) == profile.materials.end())
     throw UsageError("the " + std::string(profile.name) + " profile makes " +
                      std::string(name_of(profile.materials.front())) + " only, but " +
                      std::string(name_of(material)) + " were requested");
   parameters.bucket_ = request.bucket ? *request.bucket : parameters.smallest_bucket(unit);
-  if (parameters.bucket_ < kBucketMin || parameters.bucket_ > kBucketMax)
-    throw UsageError("bucket " + std::to_string(parameters.bucket_) + " is out of range: 2 to 160");
+  require_bucket(profile, parameters.bucket_);
   if (!parameters.is_strong(unit, parameters.bucket_, 1) && !request.weak_allowed)
-    throw UsageError("a bucket of " + std::to_string(parameters.bucket_) + " with units of " +
-                         std::to_string(unit) + " ANDs reaches " +
-                         one_decimal(parameters.bound_bits(unit, parameters.bucket_)) +
-                         " bits by the paper's bound (exact: " +
-                         one_decimal(parameters.exact_bits(unit, parameters.bucket_)) +
-                         "), less than sigma = " + std::to_string(request.sigma) +
-                         "; use a bucket of " + std::to_string(parameters.smallest_bucket(unit)) +
-                         " or more, or larger units",
-                     Remedy::AllowWeakParameters);
+    throw UsageError(
+        "a bucket of " + parameters.bucket_.text() + " with units of " + std::to_string(unit) +
+            " ANDs reaches " + one_decimal(parameters.bound_bits(unit, parameters.bucket_)) +
+            " bits by the paper's bound (exact: " +
+            one_decimal(parameters.exact_bits(unit, parameters.bucket_)) +
+            "), less than sigma = " + std::to_string(request.sigma) + "; use a bucket of " +
+            parameters.smallest_bucket(unit).text() + " or more, or larger units",
+        Remedy::AllowWeakParameters);
   return parameters;
 }
 
@@ -70,16 +89,16 @@ std::uint64_t SecurityParameters::population(std::uint64_t ands) const {
   return entry().population(ands);
 }
 
-double SecurityParameters::bound_bits(std::uint64_t ands, std::uint32_t bucket) const {
-  return paper_bound_bits(population(ands), bucket);
+double SecurityParameters::bound_bits(std::uint64_t ands, const BucketSizes& bucket) const {
+  return entry().bound_bits(population(ands), bucket);
 }
 
-double SecurityParameters::exact_bits(std::uint64_t ands, std::uint32_t bucket) const {
+double SecurityParameters::exact_bits(std::uint64_t ands, const BucketSizes& bucket) const {
   return entry().exact_bits(population(ands), bucket);
 }
 
 // Whether such units reach sigma, each by the paper's bound and `outstanding` of them together.
-bool SecurityParameters::is_strong(std::uint64_t ands, std::uint32_t bucket,
+bool SecurityParameters::is_strong(std::uint64_t ands, const BucketSizes& bucket,
                                    std::uint64_t outstanding) const {
   if (bound_bits(ands, bucket) < sigma()) return false;
   const Risk one = risk({ands, bucket}), limit = risk_limit();
@@ -88,9 +107,11 @@ bool SecurityParameters::is_strong(std::uint64_t ands, std::uint32_t bucket,
   return sum <= limit;
 }
 
-std::uint32_t SecurityParameters::smallest_bucket(std::uint64_t ands) const {
-  std::uint32_t bucket = kBucketMin;
-  while (bucket < kBucketMax && !is_strong(ands, bucket, request_.workers + kUnitsSpare)) ++bucket;
+BucketSizes SecurityParameters::smallest_bucket(std::uint64_t ands) const {
+  BucketSizes bucket = entry().least_bucket;
+  while (largest_of(bucket) < kBucketMax &&
+         !is_strong(ands, bucket, request_.workers + kUnitsSpare))
+    bucket = entry().larger_bucket(bucket);
   return bucket;
 }
 
@@ -108,14 +129,18 @@ std::optional<UnitPlan> SecurityParameters::within(const UnitPlan& plan,
                                                    const Risk& outstanding) const {
   if (weak_allowed()) return plan;
   const Risk limit = risk_limit();
-  for (UnitPlan larger = plan; larger.bucket <= bucket_limit(plan); ++larger.bucket)
+  UnitPlan larger = plan;
+  for (int step = 0; step <= kLargerBuckets; ++step) {
     if (outstanding + risk(larger) <= limit) return larger;
+    larger.bucket = entry().larger_bucket(larger.bucket);
+  }
   return std::nullopt;
 }
 
-std::uint32_t SecurityParameters::columns_kept() const {
-  const std::uint32_t factor = request_.columns == Columns::Theorem ? 22 : 8;
-  return (factor * static_cast<std::uint32_t>(kKappa) + 2) / 3;
+BucketSizes SecurityParameters::bucket_limit(const UnitPlan& plan) const {
+  BucketSizes bucket = plan.bucket;
+  for (int step = 0; step < kLargerBuckets; ++step) bucket = entry().larger_bucket(bucket);
+  return bucket;
 }
 
 std::vector<UnitPlan> SecurityParameters::plan(std::uint64_t ands) const {

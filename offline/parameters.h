@@ -1,7 +1,6 @@
 // Security parameters and every size derived from them, each with the inequality that it satisfies.
 //
-// Source: NNOB12 Theorem 2 (columns), Theorem 6 (buckets), section 6 (the experiment's columns);
-// doc/protocol.md, section 7.2 (layers).
+// Source: NNOB12 Theorem 6 (buckets); doc/protocol.md, section 7.2 (layers).
 #pragma once
 
 #include <cstdint>
@@ -15,9 +14,6 @@
 
 namespace tinyot::offline {
 
-// Fails: UsageError unless k, the tree depth of SoftSpokenOT, is 1, 2 or 4.
-void require_softspoken_k(std::uint64_t k);
-
 // What is made if the request does not say.
 MaterialForm material_of(const ParameterRequest& request);
 
@@ -29,24 +25,28 @@ class SecurityParameters {
   Profile profile() const { return request_.profile; }
   const ProfileEntry& entry() const { return entry_of(profile()); }
   const ParameterRequest& request() const { return request_; }
-  Columns columns() const { return request_.columns; }
+  const ProfileParameters& own() const { return *request_.own; }
+  // Those of the profile that has this type of parameters.
+  template <class Own>
+  const Own& own() const {
+    return std::get<Own>(own());
+  }
   std::uint32_t sigma() const { return request_.sigma; }
   std::uint64_t unit() const { return *request_.unit; }
-  std::uint32_t bucket() const { return bucket_; }
+  const BucketSizes& bucket() const { return bucket_; }
   bool weak_allowed() const { return request_.weak_allowed; }
   MaterialForm material() const { return *request_.material; }
-  std::uint32_t softspoken_k() const { return request_.softspoken_k; }
 
   // l, the leaky objects of each bucket position of a unit of `ands` ANDs; rounded up as the
   // profile needs it.
   std::uint64_t population(std::uint64_t ands) const;
   // Security of a unit of `ands` ANDs by the paper's bound, which must reach sigma.
-  double bound_bits(std::uint64_t ands, std::uint32_t bucket) const;
+  double bound_bits(std::uint64_t ands, const BucketSizes& bucket) const;
   // The exact security, given how the profile combines its objects.
-  double exact_bits(std::uint64_t ands, std::uint32_t bucket) const;
-  // Smallest B with bound_bits >= sigma under which the units in flight and kUnitsSpare broken ones
-  // stay within risk_limit() (base/risk.h).
-  std::uint32_t smallest_bucket(std::uint64_t ands) const;
+  double exact_bits(std::uint64_t ands, const BucketSizes& bucket) const;
+  // The first choice with bound_bits >= sigma under which the units in flight and kUnitsSpare
+  // broken ones stay within risk_limit() (base/risk.h).
+  BucketSizes smallest_bucket(std::uint64_t ands) const;
 
   static constexpr std::uint32_t kUnitsSpare = 3;
   // e(l, B) of such a unit.
@@ -59,13 +59,7 @@ class SecurityParameters {
   // and `outstanding` together within the limit. Empty if there is none. With weak_allowed, returns
   // the plan unchanged.
   std::optional<UnitPlan> within(const UnitPlan& plan, const Risk& outstanding) const;
-  std::uint32_t bucket_limit(const UnitPlan& plan) const { return plan.bucket + 2; }
-
-  // tau: columns that LaBit outputs. Theorem: >= 22 psi / 3, so that R hides Delta even if a
-  // quarter of them leak.
-  std::uint32_t columns_kept() const;
-  // T = 2 tau: columns that LaBit starts from, one base OT each.
-  std::uint32_t columns_made() const { return 2 * columns_kept(); }
+  BucketSizes bucket_limit(const UnitPlan& plan) const;
 
   // Units that make `ands` ANDs: full ones, then a smaller one. Theorem 6 is applied to the smaller
   // one with its own l: its bucket is smallest_bucket there, if that is more than bucket().
@@ -73,9 +67,9 @@ class SecurityParameters {
 
  private:
   SecurityParameters() = default;
-  bool is_strong(std::uint64_t ands, std::uint32_t bucket, std::uint64_t outstanding) const;
+  bool is_strong(std::uint64_t ands, const BucketSizes& bucket, std::uint64_t outstanding) const;
   ParameterRequest request_;
-  std::uint32_t bucket_ = 0;
+  BucketSizes bucket_;
 };
 
 }  // namespace tinyot::offline

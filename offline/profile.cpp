@@ -1,6 +1,7 @@
 #include "offline/profile.h"
 
 #include <algorithm>
+#include <string>
 
 #include "base/error.h"
 
@@ -19,8 +20,40 @@ namespace tinyot {
 
 std::string_view name_of(Profile profile) { return offline::entry_of(profile).name; }
 
+std::vector<Profile> all_profiles() {
+  std::vector<Profile> all;
+  for (const offline::ProfileEntry* entry : offline::profiles()) all.push_back(entry->profile);
+  return all;
+}
+
+Profile profile_named(std::string_view name) {
+  std::string known;
+  for (const offline::ProfileEntry* entry : offline::profiles()) {
+    if (name == entry->name) return entry->profile;
+    known += (known.empty() ? "" : " or ") + std::string(entry->name);
+  }
+  throw UsageError("there is no profile '" + std::string(name) + "'; a profile is " + known);
+}
+
 std::string_view name_of(Columns columns) {
   return columns == Columns::Theorem ? "theorem" : "experiment";
+}
+
+std::vector<NamedValue> named_values(Profile profile, const ProfileParameters& parameters) {
+  return offline::entry_of(profile).named(parameters);
+}
+
+ProfileParameters own_parameters(Profile profile, std::span<const NamedValue> values) {
+  const offline::ProfileEntry& entry = offline::entry_of(profile);
+  ProfileParameters parameters = entry.own;
+  const std::vector<NamedValue> known = entry.named(parameters);
+  for (const NamedValue& value : values) {
+    if (std::ranges::find(known, value.name, &NamedValue::name) == known.end())
+      throw UsageError("the " + std::string(entry.name) + " profile has no parameter '" +
+                       value.name + "'");
+    entry.set(parameters, value);
+  }
+  return parameters;
 }
 
 }  // namespace tinyot

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/block.h"
+#include "base/bounds.h"
 #include "base/risk.h"
 #include "tinyot/parameters.h"
 #include "tinyot/party.h"
@@ -32,25 +34,33 @@ struct UnitCost {
   std::uint64_t memory_bytes = 0;  // peak, beyond the program itself and the store
 };
 
-// A parameter that this profile has and others do not.
-struct OwnParameter {
-  std::string_view name;  // as parties compare it
-  std::string (*text)(const ParameterRequest& request);
-};
-
 // Each function takes parameters of this profile.
 struct ProfileEntry {
   Profile profile;
   std::string_view name;
   std::uint64_t usual_unit;                 // ANDs
+  std::optional<std::uint64_t> live_unit;   // of live runs, if they have another one
   std::span<const MaterialForm> materials;  // that it makes, the usual one first
-  OwnParameter own;
 
+  // Its own parameters, with their defaults; and those that are fastest, for material of which no
+  // security is expected.
+  ProfileParameters own, fastest;
+  std::vector<NamedValue> (*named)(const ProfileParameters& own);
+  // The name is one of those that `named` returns. Fails: UsageError naming parameter and value.
+  void (*set)(ProfileParameters& own, const NamedValue& to);
+
+  // The choices of bucket sizes, each with less risk than the one before it.
+  BucketSizes least_bucket;
+  BucketSizes (*larger_bucket)(const BucketSizes& bucket);
+  // Leaky objects that an AND takes.
+  std::uint64_t (*leaky_per_and)(const BucketSizes& bucket);
   // l, the leaky objects of each bucket position of a unit of `ands` ANDs.
   std::uint64_t (*population)(std::uint64_t ands);
-  // How secure l buckets of these leaky objects are (base/bounds.h, base/risk.h).
-  double (*exact_bits)(std::uint64_t l, std::uint32_t bucket);
-  Risk (*risk)(std::uint64_t l, std::uint32_t bucket);
+  // How secure l buckets of these leaky objects are (base/bounds.h, base/risk.h): by the paper's
+  // bound, exactly, and the risk of a unit.
+  double (*bound_bits)(std::uint64_t l, const BucketSizes& bucket);
+  double (*exact_bits)(std::uint64_t l, const BucketSizes& bucket);
+  Risk (*risk)(std::uint64_t l, const BucketSizes& bucket);
 
   // A global key as the profile needs it, from a random one.
   Delta (*fitted_key)(Delta key, Party me);
@@ -68,13 +78,23 @@ struct ProfileEntry {
   double (*round_trips_of_unit)(const SecurityParameters& params);
   double (*round_trips_of_set_up)(const SecurityParameters& params, std::size_t units);
   // The memory of one layer of a unit that waits for messages while others are made; null if units
-  // do not wait side by side.
+  // do not wait side by side. A unit has leaky_per_and() layers.
   std::uint64_t (*layer_bytes)(const SecurityParameters& params, std::uint64_t ands);
   // Whether a unit's own memory is poured, so that nothing waits to be written while it is made.
   bool pours_own_memory;
   // How often more ANDs are made in a time than with nnob12, at least.
   std::uint64_t speed;
 };
+
+// Bucket sizes of a profile that combines its leaky objects on one level.
+constexpr BucketSizes one_larger(const BucketSizes& bucket) { return bucket.only() + 1; }
+constexpr std::uint64_t as_many_as_bucket(const BucketSizes& bucket) { return bucket.only(); }
+
+// A bound of base/bounds.h or base/risk.h for them.
+template <auto bound>
+auto on_one_level(std::uint64_t l, const BucketSizes& bucket) {
+  return bound(l, bucket.only());
+}
 
 // Defined in profile_table.cpp, and nowhere else.
 std::span<const ProfileEntry* const> profiles();

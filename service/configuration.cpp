@@ -80,6 +80,8 @@ void check_peer(const config::Peer& peer, const Checks& file) {
   file.parses(of + "address",
               [&] { net::parse_address(peer.has_listen() ? peer.listen() : peer.connect()); });
   file.require(peer.has_key() == peer.has_peer_key(), of + "key and peer_key go together");
+  file.require(peer.has_profile(), of + "profile is missing: name it, the same at both parties");
+  file.parses(of + "profile", [&] { profile_named(peer.profile()); });
   file.in_range(of + "sigma", peer.sigma(), kSigmaMin, kSigmaMax);
   file.in_range(of + "evaluations", peer.evaluations(), 1, 64);
   file.in_range(of + "idle_timeout_s", peer.idle_timeout_s(), 1, 3600);

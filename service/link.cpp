@@ -44,7 +44,7 @@ std::vector<net::Parameter> parameters_of(const config::Daemon& daemon, const co
   const Party listener = peer.has_listen() ? settings.me : peer_of(settings.me);
   return {{"version of the daemon's messages", kMessagesVersion},
           {"listening party", name_of(listener)},
-          {"profile", config::Profile_Name(peer.profile())},
+          {"profile", std::string(name_of(settings.profile))},
           {"sigma", std::to_string(settings.sigma)},
           {"low", level(settings.low)},
           {"high", level(settings.high)},

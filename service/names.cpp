@@ -40,10 +40,6 @@ Party party_named(const std::string& name) {
 
 Party party_of(config::Party party) { return party == config::A ? Party::A : Party::B; }
 
-Profile profile_of(config::Profile profile) {
-  return profile == config::fast ? Profile::Fast : Profile::Nnob12;
-}
-
 v1::State state_of(JobState state) {
   switch (state) {
     case JobState::WaitingForPeer:

@@ -8,7 +8,6 @@
 
 #include "config.pb.h"
 #include "service/jobs.h"
-#include "tinyot/parameters.h"
 #include "tinyot/party.h"
 #include "tinyot/v1/party.pb.h"
 
@@ -19,7 +18,6 @@ std::string name_of(Party party);
 // Fails: UsageError for any other text.
 Party party_named(const std::string& name);
 Party party_of(config::Party party);
-Profile profile_of(config::Profile profile);
 
 std::string name_of(JobState state);
 v1::State state_of(JobState state);

@@ -17,7 +17,7 @@ namespace tinyot::service {
 
 struct PeerSettings {
   explicit PeerSettings(const config::Peer& peer)
-      : name(peer.name()), me(party_of(peer.party())), profile(profile_of(peer.profile())),
+      : name(peer.name()), me(party_of(peer.party())), profile(profile_named(peer.profile())),
         sigma(peer.sigma()), low(work_of(peer.low())), high(work_of(peer.high())),
         evaluations(peer.evaluations()) {}
 

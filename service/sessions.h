@@ -24,7 +24,7 @@ struct SessionStock {
   std::uint64_t number = 0;
   std::string id;
   MaterialForm form = MaterialForm::Triples;
-  Profile profile = Profile::Fast;
+  Profile profile;
   std::uint32_t sigma = 0;
   MaterialCounts counts;  // left
   engine::Work left;

@@ -10,7 +10,7 @@ namespace {
 struct CodedAttempt {
   std::uint64_t unit;
   std::uint64_t ands;
-  std::uint32_t bucket;
+  std::array<std::uint16_t, BucketSizes::kLevelsMax> bucket;  // 0 on a level that is not used
   std::uint32_t state;
   Risk risk;
 };
@@ -32,8 +32,10 @@ AttemptTotals& AttemptTotals::operator+=(const AttemptTotals& other) {
 }
 
 std::array<std::byte, kAttemptBytes> encode_attempt(const Attempt& attempt) {
-  const CodedAttempt coded{attempt.unit, attempt.plan.ands, attempt.plan.bucket,
-                           static_cast<std::uint32_t>(attempt.state), attempt.risk};
+  CodedAttempt coded{
+      attempt.unit, attempt.plan.ands, {}, static_cast<std::uint32_t>(attempt.state), attempt.risk};
+  std::ranges::transform(attempt.plan.bucket.sizes(), coded.bucket.begin(),
+                         [](std::uint32_t size) { return static_cast<std::uint16_t>(size); });
   std::array<std::byte, kAttemptBytes> bytes;
   std::memcpy(bytes.data(), &coded, bytes.size());
   return bytes;
@@ -44,8 +46,10 @@ std::optional<Attempt> decode_attempt(std::span<const std::byte> bytes) {
   CodedAttempt coded;
   std::memcpy(&coded, bytes.data(), sizeof coded);
   if (coded.state < 1 || coded.state > 3) return std::nullopt;
+  const auto [first, second] = coded.bucket;
+  const BucketSizes bucket = second == 0 ? BucketSizes(first) : BucketSizes(first, second);
   return Attempt{
-      coded.unit, {coded.ands, coded.bucket}, static_cast<Attempt::State>(coded.state), coded.risk};
+      coded.unit, {coded.ands, bucket}, static_cast<Attempt::State>(coded.state), coded.risk};
 }
 
 }  // namespace tinyot::storage

@@ -28,7 +28,7 @@ std::string_view name_of(StoreState state) {
 namespace tinyot::storage {
 namespace {
 
-constexpr std::size_t kNameMax = 32, kTextMax = 1024;
+constexpr std::size_t kNameMax = 32, kTextMax = 1024, kOwnMax = 16;
 constexpr std::uint32_t kSigmaMax = 128, kBucketMax = 4096;
 constexpr std::uint64_t kUnitMax = std::uint64_t{1} << 24;
 constexpr std::uint64_t kCountMax = std::uint64_t{1} << 56;
@@ -45,6 +45,21 @@ bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= kNameMax && std::all_of(text.begin(), text.end(), fits);
 }
 
+// In the order of the profile, each once.
+bool are_parameters(const std::vector<NamedValue>& values) {
+  const auto fits = [&](const NamedValue& value) {
+    return is_name(value.name) && is_name(value.value) &&
+           std::ranges::count(values, value.name, &NamedValue::name) == 1;
+  };
+  return values.size() <= kOwnMax && std::ranges::all_of(values, fits);
+}
+
+bool is_bucket(const BucketSizes& bucket) {
+  return bucket.levels() > 0 && std::ranges::all_of(bucket.sizes(), [](std::uint32_t size) {
+           return size >= 1 && size <= kBucketMax;
+         });
+}
+
 bool is_bits(double value) { return std::isfinite(value) && value >= 0 && value <= kBitsMax; }
 
 // The first field with an invalid value; null if there is none.
@@ -53,11 +68,10 @@ const char* invalid_field_in(const Manifest& manifest) {
   if (manifest.peer.size() > kTextMax || !is_printable(manifest.peer)) return "peer";
   if (!is_name(manifest.profile)) return "profile";
   if (!is_name(manifest.material)) return "material";
-  if (!manifest.columns.empty() && !is_name(manifest.columns)) return "columns";
-  if (manifest.softspoken_k > kKappa) return "SoftSpoken k";
+  if (!are_parameters(manifest.own)) return "parameters of the profile";
   if (manifest.kappa != kKappa) return "kappa";
   if (manifest.sigma < 1 || manifest.sigma > kSigmaMax) return "sigma";
-  if (manifest.bucket < 1 || manifest.bucket > kBucketMax) return "bucket";
+  if (!is_bucket(manifest.bucket)) return "bucket";
   if (manifest.unit < 1 || manifest.unit > kUnitMax) return "unit";
   if (manifest.shards < 1 || manifest.shards > kShardsMax || manifest.shard < 1 ||
       manifest.shard > manifest.shards)
@@ -119,6 +133,18 @@ Party party_from(stored::PartyName party) {
   }
 }
 
+// None if there is another number of sizes than a profile has.
+BucketSizes bucket_from(const stored::ManifestRecord& record) {
+  switch (record.bucket_size()) {
+    case 1:
+      return record.bucket(0);
+    case 2:
+      return {record.bucket(0), record.bucket(1)};
+    default:
+      return {};
+  }
+}
+
 // The number is the first thing that is read: a store of another format means other things by its
 // other fields.
 void check_format(std::uint32_t format) {
@@ -142,11 +168,14 @@ std::string serialize_manifest(const Manifest& manifest) {
   record.set_peer(manifest.peer);
   record.set_profile(manifest.profile);
   record.set_material(manifest.material);
-  record.set_columns(manifest.columns);
-  record.set_softspoken_k(manifest.softspoken_k);
+  for (const auto& [name, value] : manifest.own) {
+    stored::OwnParameter& own = *record.add_own();
+    own.set_name(name);
+    own.set_value(value);
+  }
   record.set_kappa(manifest.kappa);
   record.set_sigma(manifest.sigma);
-  record.set_bucket(manifest.bucket);
+  for (const std::uint32_t size : manifest.bucket.sizes()) record.add_bucket(size);
   record.set_unit(manifest.unit);
   record.set_shard(manifest.shard);
   record.set_shards(manifest.shards);
@@ -179,11 +208,11 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   manifest.peer = record.peer();
   manifest.profile = record.profile();
   manifest.material = record.material();
-  manifest.columns = record.columns();
-  manifest.softspoken_k = record.softspoken_k();
+  for (const stored::OwnParameter& own : record.own())
+    manifest.own.push_back({own.name(), own.value()});
   manifest.kappa = record.kappa();
   manifest.sigma = record.sigma();
-  manifest.bucket = record.bucket();
+  manifest.bucket = bucket_from(record);
   manifest.unit = record.unit();
   manifest.shard = record.shard();
   manifest.shards = record.shards();

@@ -12,8 +12,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/block.h"
+#include "tinyot/parameters.h"
 #include "tinyot/party.h"
 #include "tinyot/store_state.h"
 
@@ -30,12 +32,11 @@ struct Manifest {
   Party me = Party::A;
   std::string peer;  // the peer's fingerprint, empty over plain TCP
   std::string profile;
-  std::string material;            // what ANDs are made from: pairs or triples
-  std::string columns;             // of LaBit; empty where the profile has none
-  std::uint32_t softspoken_k = 0;  // 0 where the profile has none
+  std::string material;         // what ANDs are made from: pairs or triples
+  std::vector<NamedValue> own;  // parameters that not every profile has
   std::uint32_t kappa = kKappa;
   std::uint32_t sigma = 0;              // bits
-  std::uint32_t bucket = 0;             // B, of the last job's full units
+  BucketSizes bucket;                   // B, of the last job's full units
   std::uint64_t unit = 0;               // ANDs permuted together, likewise
   std::uint32_t shard = 1, shards = 1;  // this store's part of the session, and the number of parts
   StoreState state = StoreState::Open;

@@ -104,7 +104,7 @@ AttemptTotals Store::attempts() const {
       ++totals.outstanding;
       totals.risk += attempt.risk;
     }
-    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> counts;
+    std::map<std::pair<std::uint64_t, BucketSizes>, std::uint64_t> counts;
     for (const auto& [unit, plan] : made) ++counts[{plan.ands, plan.bucket}];
     for (auto count = counts.rbegin(); count != counts.rend(); ++count)
       totals.units.push_back({{count->first.first, count->first.second}, count->second});

@@ -8,14 +8,10 @@
 namespace tinyot::tools {
 namespace {
 
-bool is_fast(const ParameterRequest& point) { return point.profile == Profile::Fast; }
-bool is_nnob12(const ParameterRequest& point) { return !is_fast(point); }
-bool is_any(const ParameterRequest&) { return true; }
-
 // Combines each point that the option concerns with each value.
-template <class Value, class Set>
+template <class Value, class Set, class Concerned>
 void vary(std::vector<ParameterRequest>& points, const std::vector<Value>& values, Set set,
-          bool (*concerned)(const ParameterRequest&) = is_any) {
+          Concerned concerned) {
   std::vector<ParameterRequest> varied;
   for (const ParameterRequest& point : points) {
     if (!concerned(point)) {
@@ -29,9 +25,28 @@ void vary(std::vector<ParameterRequest>& points, const std::vector<Value>& value
   }
   points = std::move(varied);
 }
+template <class Value, class Set>
+void vary(std::vector<ParameterRequest>& points, const std::vector<Value>& values, Set set) {
+  vary(points, values, set, [](const ParameterRequest&) { return true; });
+}
+
+bool makes_several(const ParameterRequest& point) {
+  return offline::entry_of(point.profile).materials.size() > 1;
+}
 
 std::uint32_t small(std::uint64_t value) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX));
+}
+
+std::vector<BucketSizes> buckets_listed(const std::string& text) {
+  std::vector<BucketSizes> buckets;
+  for (const std::string& part : parse_names(text)) {
+    if (part.find('+') != std::string::npos)
+      buckets.push_back(bucket_from(part));
+    else
+      for (const std::uint64_t size : parse_sizes("bucket", part)) buckets.push_back(small(size));
+  }
+  return buckets;
 }
 
 }  // namespace
@@ -63,33 +78,36 @@ std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
   const auto sizes = [&](const std::string& option) {
     return parse_sizes(option, line.text(option));
   };
-  const auto profiles =
-      values("profile", line.given("profile") ? line.text("profile") : lists.profile,
-             {Profile::Nnob12, Profile::Fast});
-  const auto columns =
-      values("labit-columns", line.text("labit-columns"), {Columns::Theorem, Columns::Experiment});
+  std::vector<Profile> profiles;
+  for (const std::string& name :
+       parse_names(line.given("profile") ? line.text("profile") : lists.profile))
+    profiles.push_back(profile_from(name));
   const auto materials =
       values("material", line.text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
   std::vector<ParameterRequest> points(1);
   points[0].weak_allowed = line.has("allow-weak");
   vary(points, profiles, [](ParameterRequest& point, Profile profile) { point.profile = profile; });
-  vary(
-      points, columns, [](ParameterRequest& point, Columns each) { point.columns = each; },
-      is_nnob12);
+  for (const OwnOption& own : kOwnOptions) {
+    const std::vector<std::string> names = parse_names(line.text(own.option));
+    for (const Profile profile : all_profiles())
+      for (ParameterRequest checked{.profile = profile}; const std::string& name : names)
+        if (has_own(checked, own)) set_own(checked, own, name);
+    vary(
+        points, names,
+        [&](ParameterRequest& point, const std::string& name) { set_own(point, own, name); },
+        [&](const ParameterRequest& point) { return has_own(point, own); });
+  }
   vary(
       points, materials, [](ParameterRequest& point, MaterialForm each) { point.material = each; },
-      is_nnob12);
-  vary(
-      points, sizes("softspoken-k"),
-      [](ParameterRequest& point, std::uint64_t k) { point.softspoken_k = small(k); }, is_fast);
+      makes_several);
   if (line.has("unit"))
     vary(points, sizes("unit"),
          [](ParameterRequest& point, std::uint64_t unit) { point.unit = unit; });
   vary(points, sizes("sigma"),
        [](ParameterRequest& point, std::uint64_t sigma) { point.sigma = small(sigma); });
   if (line.has("bucket"))
-    vary(points, sizes("bucket"),
-         [](ParameterRequest& point, std::uint64_t bucket) { point.bucket = small(bucket); });
+    vary(points, buckets_listed(line.text("bucket")),
+         [](ParameterRequest& point, const BucketSizes& bucket) { point.bucket = bucket; });
   for (const ParameterRequest& point : points) offline::SecurityParameters::make(point);
   return points;
 }

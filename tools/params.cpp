@@ -8,6 +8,7 @@
 #include "engine/memory.h"
 #include "engine/plan.h"
 #include "engine/store_info.h"
+#include "offline/nnob12/columns.h"
 #include "tools/failure.h"
 #include "tools/preprocess.h"
 #include "tools/run_estimate.h"
@@ -63,12 +64,13 @@ int params_command(const Arguments& arguments) {
   const double per_and =
       static_cast<double>(estimate.bytes_sent) * 2 / static_cast<double>(job.ands);
 
+  const bool has_columns = std::holds_alternative<Nnob12Parameters>(params.own());
   Json report = {{"command", "params"}, {"ands", job.ands}, {"inputs", inputs_of(job)}};
   const Security security = engine::security_reached(
       engine::security_of(params, estimate), engine::units_of(engine::requests_of(params, job)));
   add_security(report, security);
   add_units(report, security);
-  if (params.profile() == Profile::Nnob12) report["labit_columns"] = params.columns_kept();
+  if (has_columns) report["labit_columns"] = offline::columns_kept(params);
   report["seed_ots"] = estimate.base_ots;
   report["bytes_sent"] = estimate.bytes_sent;
   report["bytes_per_and"] = per_and;
@@ -83,14 +85,11 @@ int params_command(const Arguments& arguments) {
   std::string text =
       grouped(job.ands) + " ANDs in " + grouped(estimate.units) +
       (estimate.units == 1 ? " unit" : " units") + " of at most " + grouped(params.unit()) +
-      ", bucket " + std::to_string(params.bucket()) + "\n" + units_text(security) +
-      "security: sigma " + std::to_string(params.sigma()) + ", reached " +
-      decimals(estimate.paper_bound_bits, 1) +
+      ", bucket " + params.bucket().text() + "\n" + units_text(security) + "security: sigma " +
+      std::to_string(params.sigma()) + ", reached " + decimals(estimate.paper_bound_bits, 1) +
       " bits by the paper's bound (exact: " + decimals(estimate.exact_bound_bits, 1) + "); kappa " +
       std::to_string(kKappa) + "\n" + profile_text(security) + ": " +
-      (params.profile() == Profile::Nnob12
-           ? "tau = " + std::to_string(params.columns_kept()) + " columns, "
-           : "") +
+      (has_columns ? "tau = " + std::to_string(offline::columns_kept(params)) + " columns, " : "") +
       grouped(estimate.base_ots) + " base OTs each way, once\n" + "traffic: each party sends " +
       bytes_text(static_cast<double>(estimate.bytes_sent)) + "; both together " +
       bytes_text(per_and) + " per AND\n" +

@@ -112,8 +112,8 @@ std::string preprocess_text(const Json& report) {
          std::to_string(report["sigma"].get<unsigned>()) + ", reached " +
          decimals(report["sigma_paper_bound"], 1) +
          " bits by the paper's bound (exact: " + decimals(report["sigma_exact"], 1) + "), bucket " +
-         std::to_string(report["bucket"].get<unsigned>()) + ", unit " + grouped(report["unit"]) +
-         ", " + profile_text(security) + "\n" + units_text(security) + left +
+         security.bucket.text() + ", unit " + grouped(report["unit"]) + ", " +
+         profile_text(security) + "\n" + units_text(security) + left +
          "store: " + bytes_text(report["store_bytes"]) + ", peak memory " +
          bytes_text(report["peak_rss_bytes"]) +
          (is_complete

@@ -37,6 +37,22 @@ Value value_named(const std::string& option, const std::string& name,
   }
   throw UsageError("--" + option + " must be " + known + ", not '" + name + "'");
 }
+
+// The options of parameters that one profile has and others do not.
+struct OwnOption {
+  const char* option;
+  const char* parameter;
+};
+inline constexpr OwnOption kOwnOptions[] = {{"labit-columns", "columns"},
+                                            {"softspoken-k", "softspoken-k"}};
+// Whether the request's profile has it.
+bool has_own(const ParameterRequest& request, const OwnOption& own);
+// Fails: UsageError naming the option.
+void set_own(ParameterRequest& request, const OwnOption& own, const std::string& value);
+Profile profile_from(const std::string& name);
+// "3", or "3+4" for a profile with two bucket sizes. Fails: UsageError.
+BucketSizes bucket_from(const std::string& text);
+
 // Everything but party, endpoint and store. `wanted` is what the job makes if --ands and --inputs
 // are not given; `begun` has what is not given at all.
 PreprocessJob preprocess_job_from(const CommandLine& line,

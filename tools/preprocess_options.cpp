@@ -1,4 +1,5 @@
 // The options of a preprocessing job.
+#include <algorithm>
 #include <tuple>
 
 #include "base/error.h"
@@ -23,15 +24,51 @@ std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
   return {static_cast<std::uint32_t>(shard), static_cast<std::uint32_t>(shards)};
 }
 
-// Each profile has one option that the other one does not have.
-void refuse_option_of_another_profile(const CommandLine& line, Profile profile) {
-  const bool fast = profile == Profile::Fast;
-  const std::string of_other = fast ? "labit-columns" : "softspoken-k";
-  if (line.has(of_other))
-    throw UsageError("--" + of_other + " requires --profile " + (fast ? "nnob12" : "fast"));
+bool has_parameter(Profile profile, const std::string& name) {
+  const auto values = named_values(profile, own_parameters(profile, {}));
+  return std::ranges::find(values, name, &NamedValue::name) != values.end();
+}
+
+std::string profile_with(const std::string& parameter) {
+  for (const Profile profile : all_profiles())
+    if (has_parameter(profile, parameter)) return std::string(name_of(profile));
+  return {};
 }
 
 }  // namespace
+
+bool has_own(const ParameterRequest& request, const OwnOption& own) {
+  return has_parameter(request.profile, own.parameter);
+}
+
+void set_own(ParameterRequest& request, const OwnOption& own, const std::string& value) {
+  std::vector<NamedValue> values = named_values(
+      request.profile, request.own ? *request.own : own_parameters(request.profile, {}));
+  std::ranges::find(values, own.parameter, &NamedValue::name)->value = value;
+  try {
+    request.own = own_parameters(request.profile, values);
+  } catch (const UsageError& error) {
+    throw UsageError("--" + std::string(own.option) + ": " + error.what());
+  }
+}
+
+Profile profile_from(const std::string& name) {
+  try {
+    return profile_named(name);
+  } catch (const UsageError& error) {
+    throw UsageError("--profile: " + std::string(error.what()));
+  }
+}
+
+BucketSizes bucket_from(const std::string& text) {
+  const auto size = [](const std::string& part) {
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(parse_size("bucket", part), UINT32_MAX));
+  };
+  const std::size_t plus = text.find('+');
+  if (plus == std::string::npos) return size(text);
+  return {size(text.substr(0, plus)), size(text.substr(plus + 1))};
+}
 
 ParameterRequest parameters_from(const CommandLine& line, const storage::Manifest* begun) {
   const auto is_set = [&](const std::string& name) {
@@ -45,23 +82,24 @@ ParameterRequest parameters_from(const CommandLine& line, const storage::Manifes
   request.unit.reset();  // each job of a store has its own
   request.bucket.reset();
   if (is_set("profile")) {
-    const Profile profile =
-        value_named("profile", line.text("profile"), {Profile::Nnob12, Profile::Fast});
+    const Profile profile = profile_from(line.text("profile"));
     // The store's other parameters would not fit; the engine refuses another profile.
     if (profile != request.profile) request = {};
     request.profile = profile;
   }
-  refuse_option_of_another_profile(line, request.profile);
   if (line.has("material"))
     request.material = value_named("material", line.text("material"),
                                    {MaterialForm::Pairs, MaterialForm::Triples});
-  if (line.has("labit-columns"))
-    request.columns = value_named("labit-columns", line.text("labit-columns"),
-                                  {Columns::Theorem, Columns::Experiment});
-  if (line.has("softspoken-k")) request.softspoken_k = small("softspoken-k");
+  for (const OwnOption& own : kOwnOptions) {
+    if (!line.has(own.option)) continue;
+    if (!has_parameter(request.profile, own.parameter))
+      throw UsageError("--" + std::string(own.option) + " requires --profile " +
+                       profile_with(own.parameter));
+    set_own(request, own, line.text(own.option));
+  }
   if (is_set("sigma")) request.sigma = small("sigma");
   if (line.has("unit")) request.unit = line.size("unit");
-  if (line.has("bucket")) request.bucket = small("bucket");
+  if (line.has("bucket")) request.bucket = bucket_from(line.text("bucket"));
   request.weak_allowed = line.has("allow-weak");
   return request;
 }

@@ -3,6 +3,7 @@
 #include <hwy/targets.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iostream>
@@ -24,10 +25,44 @@ std::string cpu_model() {
 }
 
 template <class Value>
-Value named(const std::string& name, std::initializer_list<Value> values) {
+Value named(const std::string& name, const std::vector<Value>& values) {
   for (const Value value : values)
     if (name == name_of(value)) return value;
   throw CommandError("a report names '" + name + "', which this program does not know");
+}
+
+// "softspoken-k" is the field softspoken_k.
+std::string field_of(std::string name) {
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+// A number as a number.
+Json json_of(const std::string& value) {
+  const bool is_number = !value.empty() && value.find_first_not_of("0123456789") == value.npos;
+  return is_number ? Json(std::stoull(value)) : Json(value);
+}
+
+// A number, or a list for a profile with more than one.
+Json json_of(const BucketSizes& bucket) {
+  if (bucket.levels() == 1) return bucket.only();
+  return std::vector<std::uint32_t>(bucket.sizes().begin(), bucket.sizes().end());
+}
+
+BucketSizes bucket_in(const Json& value) {
+  if (value.is_array()) return {value.at(0).get<std::uint32_t>(), value.at(1).get<std::uint32_t>()};
+  return value.get<std::uint32_t>();
+}
+
+Profile profile_in(const Json& report) { return named<Profile>(report["profile"], all_profiles()); }
+
+ProfileParameters own_in(const Json& report, Profile profile) {
+  std::vector<NamedValue> values = named_values(profile, own_parameters(profile, {}));
+  for (auto& [name, value] : values) {
+    const Json& found = report.at(field_of(name));
+    value = found.is_string() ? found.get<std::string>() : found.dump();
+  }
+  return own_parameters(profile, values);
 }
 
 }  // namespace
@@ -51,13 +86,13 @@ std::string version_text() { return std::string(version()); }
 void add_security(Json& report, const Security& security) {
   report["profile"] = name_of(security.profile);
   report["material"] = name_of(security.material);
-  if (security.columns) report["columns"] = name_of(*security.columns);
-  if (security.softspoken_k > 0) report["softspoken_k"] = security.softspoken_k;
+  for (const auto& [name, value] : named_values(security.profile, security.own))
+    report[field_of(name)] = json_of(value);
   report["sigma"] = security.sigma;
   report["sigma_paper_bound"] = security.sigma_paper_bound;
   report["sigma_exact"] = security.sigma_exact;
   report["kappa"] = security.kappa;
-  report["bucket"] = security.bucket;
+  report["bucket"] = json_of(security.bucket);
   report["unit"] = security.unit;
 }
 
@@ -65,7 +100,7 @@ void add_units(Json& report, const Security& security) {
   report["units"] = Json::array();
   for (const Security::Units& units : security.units)
     report["units"].push_back({{"ands", units.ands},
-                               {"bucket", units.bucket},
+                               {"bucket", json_of(units.bucket)},
                                {"count", units.count},
                                {"bound_paper", units.bound_paper},
                                {"bound_exact", units.bound_exact}});
@@ -74,26 +109,24 @@ void add_units(Json& report, const Security& security) {
 }
 
 Security security_from(const Json& report) {
-  Security security{.profile = named<Profile>(report["profile"], {Profile::Nnob12, Profile::Fast}),
+  const Profile profile = profile_in(report);
+  Security security{.profile = profile,
                     .material = named<MaterialForm>(report["material"],
                                                     {MaterialForm::Pairs, MaterialForm::Triples}),
-                    .columns = {},
-                    .softspoken_k = report.value("softspoken_k", 0U),
+                    .own = own_in(report, profile),
                     .sigma = report["sigma"],
                     .sigma_paper_bound = report["sigma_paper_bound"],
                     .sigma_exact = report["sigma_exact"],
                     .kappa = report["kappa"],
-                    .bucket = report["bucket"],
+                    .bucket = bucket_in(report["bucket"]),
                     .unit = report["unit"],
                     .units = {},
                     .outstanding = report["outstanding"]["units"],
                     .risk = report["outstanding"]["sum"],
                     .risk_limit = report["outstanding"]["limit"]};
-  if (report.contains("columns"))
-    security.columns = named<Columns>(report["columns"], {Columns::Theorem, Columns::Experiment});
   for (const Json& units : report["units"])
-    security.units.push_back({units["ands"], units["bucket"], units["count"], units["bound_paper"],
-                              units["bound_exact"]});
+    security.units.push_back({units["ands"], bucket_in(units["bucket"]), units["count"],
+                              units["bound_paper"], units["bound_exact"]});
   return security;
 }
 
@@ -104,7 +137,7 @@ std::string units_text(const Security& security) {
   const std::vector<Security::Units>& sizes = security.units;
   for (std::size_t i = 0; i < std::min(sizes.size(), kSizesMax); ++i)
     text += (text.empty() ? "units: " : "; ") + grouped(sizes[i].count) + " of " +
-            grouped(sizes[i].ands) + " in buckets of " + std::to_string(sizes[i].bucket) + " (" +
+            grouped(sizes[i].ands) + " in buckets of " + sizes[i].bucket.text() + " (" +
             decimals(sizes[i].bound_paper, 1) + " bits, exact " +
             decimals(sizes[i].bound_exact, 1) + ")";
   if (sizes.size() > kSizesMax)
@@ -122,9 +155,8 @@ std::string units_text(const Security& security) {
 std::string profile_text(const Security& security) {
   std::string text =
       std::string(name_of(security.profile)) + " (" + std::string(name_of(security.material));
-  if (security.columns) text += ", " + std::string(name_of(*security.columns)) + " columns";
-  if (security.softspoken_k > 0)
-    text += ", SoftSpoken k = " + std::to_string(security.softspoken_k);
+  for (const auto& [name, value] : named_values(security.profile, security.own))
+    text += ", " + name + " " + value;
   return text + ")";
 }
 

@@ -9,8 +9,6 @@
 namespace tinyot::tools {
 namespace {
 
-constexpr std::uint64_t kLiveUnit = std::uint64_t{1} << 19;
-
 // This party's values, all of them and no others.
 Values my_values(const NamedCircuit& circuit, const RunJob& job) {
   Values values = parse_inputs(circuit, job.inputs);
@@ -103,18 +101,6 @@ void add_run_options(Options& options) {
   add_parameter_options(options);
 }
 
-namespace {
-
-// Smaller units, which are ready earlier and leave more memory to the run, unless a size is given.
-ParameterRequest live_parameters_from(const CommandLine& line) {
-  ParameterRequest parameters = parameters_from(line);
-  if (!parameters.unit && !parameters.bucket && parameters.profile == Profile::Fast)
-    parameters.unit = kLiveUnit;
-  return parameters;
-}
-
-}  // namespace
-
 RunJob run_job_from(const CommandLine& line) {
   RunJob job;
   job.circuit = circuit_spec_from(line, line.text("circuit"));
@@ -131,7 +117,7 @@ RunJob run_job_from(const CommandLine& line) {
   if (line.has("live") && (job.reserve_only || job.reservation))
     throw UsageError("--live has no store to reserve from");
   if (line.has("live"))
-    job.live = live_parameters_from(line);
+    job.live = parameters_from(line);
   else
     refuse_parameter_options(line, "requires --live: stored material has been made already");
   return job;

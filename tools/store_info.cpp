@@ -60,7 +60,7 @@ std::string text_of(const StoreInfo& info) {
                                          : std::string(name_of(info.state))) +
       "\n" + profile_text(security) + ", sigma " + std::to_string(security.sigma) + " (reached " +
       decimals(security.sigma_paper_bound, 1) + ", exact " + decimals(security.sigma_exact, 1) +
-      "), kappa " + std::to_string(security.kappa) + ", bucket " + std::to_string(security.bucket) +
+      "), kappa " + std::to_string(security.kappa) + ", bucket " + security.bucket.text() +
       ", unit " + grouped(security.unit) + "\n" + units_text(security) + "keys protected by " +
       protection_text(info) + "\n";
   if (info.state == StoreState::Revoked)

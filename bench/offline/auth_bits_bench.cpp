@@ -38,15 +38,15 @@ class AuthBitParty final : public StageParty {
 };
 
 StageBounds bounds_of(const offline::SecurityParameters& params) {
-  const double made = params.columns_made(), kept = params.columns_kept();
+  const double made = columns_made(params), kept = columns_kept(params);
   return {.bound = 3 * made / 8 * prg_seconds(),
           .kernels = 4.5 * made / 8 * prg_seconds() +
-                     2 * amplification_seconds(params.columns_kept()) +
-                     2 * transposition_seconds() + 2 * kept / 8 * row_hash_seconds()};
+                     2 * amplification_seconds(columns_kept(params)) + 2 * transposition_seconds() +
+                     2 * kept / 8 * row_hash_seconds()};
 }
 
 void auth_bits(benchmark::State& state, Columns columns) {
-  const auto params = offline::SecurityParameters::make({.columns = columns});
+  const auto params = offline::SecurityParameters::make({.own = Nnob12Parameters{columns}});
   const auto runs = static_cast<std::size_t>(state.max_iterations) + 1;
   const StageCost cost = measure_stage(
       state, [&](Session& whole) { return std::make_unique<AuthBitParty>(whole, params, runs); });

@@ -11,8 +11,8 @@ namespace tinyot {
 
 struct Estimate {
   std::uint64_t ands = 0, inputs = 0;
-  std::uint64_t unit = 0;    // ANDs permuted together
-  std::uint32_t bucket = 0;  // B
+  std::uint64_t unit = 0;  // ANDs permuted together
+  BucketSizes bucket;      // B
   std::uint64_t units = 0;
   double sigma_paper_bound = 0, sigma_exact = 0;  // bits, the least over the units
   std::uint64_t base_ots = 0;                     // in each direction

@@ -1,15 +1,25 @@
 // How material is made, and how secure it is.
 #pragma once
 
+#include <array>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 namespace tinyot {
 
 // Nnob12: the paper's protocols. Fast: SoftSpokenOT and layered triples.
 enum class Profile : std::uint8_t { Nnob12 = 0, Fast = 1 };
 std::string_view name_of(Profile profile);
+std::vector<Profile> all_profiles();
+// Fails: UsageError that lists the names.
+Profile profile_named(std::string_view name);
 
 // tau, the columns that LaBit keeps: by Theorem 2 (tau = 22 psi / 3), or as in the paper's
 // experiments (tau = 8 psi / 3).
@@ -24,6 +34,55 @@ std::string_view name_of(MaterialForm form);
 // 6).
 enum class OnlinePhase : std::uint8_t { Interactive = 0 };
 
+// The parameters that one profile has and the others do not.
+struct Nnob12Parameters {
+  Columns columns = Columns::Theorem;
+  friend bool operator==(const Nnob12Parameters&, const Nnob12Parameters&) = default;
+};
+struct FastParameters {
+  // Bits of the global key per GGM tree, 1, 2 or 4: with more, less traffic and more computation.
+  std::uint32_t softspoken_k = 2;
+  friend bool operator==(const FastParameters&, const FastParameters&) = default;
+};
+using ProfileParameters = std::variant<Nnob12Parameters, FastParameters>;
+
+// One of these by its name, as parties compare it, stores keep it and reports show it.
+struct NamedValue {
+  std::string name, value;
+  friend bool operator==(const NamedValue&, const NamedValue&) = default;
+};
+std::vector<NamedValue> named_values(Profile profile, const ProfileParameters& parameters);
+// Those that are not given have the profile's defaults. Fails: UsageError for a name that the
+// profile does not have, and for a value that the parameter cannot have.
+ProfileParameters own_parameters(Profile profile, std::span<const NamedValue> values);
+
+// B: the number of leaky objects that make one, on each level on which a profile combines them.
+class BucketSizes {
+ public:
+  static constexpr std::size_t kLevelsMax = 2;
+
+  constexpr BucketSizes() = default;                                          // on no level
+  constexpr BucketSizes(std::uint32_t only) : levels_(1), sizes_{only, 0} {}  // NOLINT: implicit
+  constexpr BucketSizes(std::uint32_t first, std::uint32_t second)
+      : levels_(2), sizes_{first, second} {}
+
+  constexpr std::size_t levels() const { return levels_; }
+  constexpr std::span<const std::uint32_t> sizes() const {
+    return std::span(sizes_).first(levels_);
+  }
+  // Of a profile with one level.
+  constexpr std::uint32_t only() const { return sizes_[0]; }
+  // "3", or "3+4" on two levels.
+  std::string text() const;
+
+  // By the first level, then by the second.
+  friend constexpr auto operator<=>(const BucketSizes&, const BucketSizes&) = default;
+
+ private:
+  std::size_t levels_ = 0;
+  std::array<std::uint32_t, kLevelsMax> sizes_{};
+};
+
 // What the amounts of a preprocessing job mean.
 enum class Amount : std::uint8_t {
   Total,  // in the store in total, including earlier calls
@@ -35,18 +94,16 @@ enum class Amount : std::uint8_t {
 // sigma is refused with UsageError.
 struct ParameterRequest {
   Profile profile = Profile::Nnob12;
-  Columns columns = Columns::Theorem;
-  std::uint32_t sigma = 40;  // bits, 40..128
+  std::optional<ProfileParameters> own = std::nullopt;  // the profile's; its defaults if absent
+  std::uint32_t sigma = 40;                             // bits, 40..128
   // ANDs permuted together, 1..2^24; 2^18 if absent, 2^20 with the fast profile
   std::optional<std::uint64_t> unit = std::nullopt;
-  std::optional<std::uint32_t> bucket = std::nullopt;  // smallest_bucket if absent
+  std::optional<BucketSizes> bucket = std::nullopt;  // the smallest that suffices if absent
   bool weak_allowed = false;
   std::uint32_t workers = 1;  // units in progress at a time
   std::uint32_t shards = 1;   // of the session; they share its sigma
   // pairs if absent; triples with the fast profile, which makes nothing else
   std::optional<MaterialForm> material = std::nullopt;
-  // bits of the global key per GGM tree, 1, 2 or 4: with more, less traffic and more computation
-  std::uint32_t softspoken_k = 2;
 };
 
 }  // namespace tinyot

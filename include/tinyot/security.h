@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "tinyot/parameters.h"
@@ -14,19 +13,18 @@ struct Security {
   // bound, and exact.
   struct Units {
     std::uint64_t ands = 0;
-    std::uint32_t bucket = 0;
+    BucketSizes bucket;
     std::uint64_t count = 0;
     double bound_paper = 0, bound_exact = 0;
   };
 
   Profile profile = Profile::Nnob12;
   MaterialForm material = MaterialForm::Pairs;
-  std::optional<Columns> columns;                 // of nnob12
-  std::uint32_t softspoken_k = 0;                 // of fast, otherwise 0
+  ProfileParameters own;                          // of the profile
   std::uint32_t sigma = 0;                        // bits, as requested
   double sigma_paper_bound = 0, sigma_exact = 0;  // bits, the least over the units made so far
   std::uint32_t kappa = 0;                        // bits
-  std::uint32_t bucket = 0;                       // B, of the last job's full units
+  BucketSizes bucket;                             // B, of the last job's full units
   std::uint64_t unit = 0;                         // ANDs permuted together, likewise
   std::vector<Units> units;
   // Units that were begun and not finished, the probability that a guess of the peer in them

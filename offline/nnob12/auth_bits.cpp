@@ -104,7 +104,7 @@ class AuthBitRun {
 
 PieceCost cost_of_columns(const SecurityParameters& params) {
   return {.time = std::chrono::microseconds(500),
-          .bytes = params.columns_made() * kChunkBits / 8,
+          .bytes = columns_made(params) * kChunkBits / 8,
           .ahead = kChunksAhead};
 }
 
@@ -155,13 +155,13 @@ void Amplifier::amplify(WeakKeyColumns weak, std::span<Key> keys) {
 }
 
 RunLayout::RunLayout(const SecurityParameters& params, std::size_t wanted, std::size_t seed_sets)
-    : first_seeds(rounded_up(wanted, 64)), seeds_stride(rounded_up(params.columns_made(), 64)),
+    : first_seeds(rounded_up(wanted, 64)), seeds_stride(rounded_up(columns_made(params), 64)),
       check_delta(first_seeds + seed_sets * seeds_stride),
       length(rounded_up(check_delta + kReferenceBits, BitMatrix::kColumnGroup)) {}
 
 void AuthBitMaker::prepare(std::size_t runs) {
   runs_ = runs;
-  BaseOts seeds = base_ots_by_public_key(session_, params_.columns_made());
+  BaseOts seeds = base_ots_by_public_key(session_, columns_made(params_));
   if (runs <= 1) return lanes_.put(0, std::move(seeds));
   const std::size_t lanes = std::min(runs, kLanes);
   const RunLayout layout(params_, 0, lanes);
@@ -194,7 +194,7 @@ void AuthBitMaker::check_delta(checks::Session& session, const RunLayout& layout
 
 BaseOts AuthBitMaker::seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,
                                  AuthBits& bits) const {
-  const std::size_t first = layout.seeds(set), count = params_.columns_made();
+  const std::size_t first = layout.seeds(set), count = columns_made(params_);
   return base_ots_from_auth_bits(session, bits.mine.view(first, count),
                                  bits.peers.view(first, count));
 }

@@ -49,8 +49,8 @@ std::vector<ColumnChunk> chunks_of(std::size_t length) {
 
 LeakyBitSender::LeakyBitSender(checks::Session& session, const SecurityParameters& params,
                                SentSeeds seeds, std::size_t length)
-    : session_(session), tau_(params.columns_kept()), gamma_(session.rng().bits(length)) {
-  ENSURE(seeds.pairs.size() == params.columns_made());
+    : session_(session), tau_(columns_kept(params)), gamma_(session.rng().bits(length)) {
+  ENSURE(seeds.pairs.size() == columns_made(params));
   SecretVector<Seed> zero, one;
   for (const SeedPair& pair : seeds.pairs) {
     zero.push_back(pair.zero);
@@ -111,12 +111,12 @@ void LeakyBitSender::kept_rows(const ColumnChunk& chunk, LeakyKeyRows& rows) con
 
 LeakyBitReceiver::LeakyBitReceiver(checks::Session& session, const SecurityParameters& params,
                                    ReceivedSeeds seeds)
-    : session_(session), tau_(params.columns_kept()), seeds_(seeds.seeds),
+    : session_(session), tau_(columns_kept(params)), seeds_(seeds.seeds),
       choices_(std::move(seeds.choices)),
       pairing_seed_(declassified(session.rng().object<crypto::PublicSeed>())),
       pairing_(expand_pairing(session, session.me(), pairing_seed_, tau_)), kept_choices_(tau_),
       hashes_(row_hashes(session, session.me(), pairing_seed_, tau_)) {
-  ENSURE(choices_.size() == params.columns_made() && seeds_.size() == params.columns_made());
+  ENSURE(choices_.size() == columns_made(params) && seeds_.size() == columns_made(params));
   for (std::size_t p = 0; p < tau_; ++p) kept_choices_.put(p, choices_[pairing_[p].kept]);
 }
 

@@ -27,7 +27,7 @@
 #include "crypto/prg.h"
 #include "crypto/public_coins.h"
 #include "offline/base_ot/base_ot.h"
-#include "offline/parameters.h"
+#include "offline/nnob12/columns.h"
 #include "offline/softspoken/row_hashes.h"
 
 namespace tinyot::offline {
@@ -58,7 +58,7 @@ struct LeakyMacRows {
 class LeakyBitSender {
  public:
   // Step 1: draws Gamma_B, `length` bits (a multiple of 512).
-  // Shapes: seeds: params.columns_made() pairs. A session has one run of LaBit in each direction.
+  // Shapes: seeds: columns_made(params) pairs. A session has one run of LaBit in each direction.
   LeakyBitSender(checks::Session& session, const SecurityParameters& params, SentSeeds seeds,
                  std::size_t length);
 
@@ -96,7 +96,7 @@ class LeakyBitSender {
 // cannot distinguish the order of drawing, and the W_i can be hashed as the corrections arrive.
 class LeakyBitReceiver {
  public:
-  // Shapes: seeds: params.columns_made() choices and seeds.
+  // Shapes: seeds: columns_made(params) choices and seeds.
   LeakyBitReceiver(checks::Session& session, const SecurityParameters& params, ReceivedSeeds seeds);
 
   // Steps 2, 3 and 5c: receives a chunk, N_i = PRG(s_i) ^ y_i.u_i, hashes the W_i and returns the

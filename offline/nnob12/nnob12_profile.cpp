@@ -5,6 +5,7 @@
 
 #include "base/bit_matrix.h"
 #include "base/bounds.h"
+#include "base/error.h"
 #include "crypto/aes.h"
 #include "offline/nnob12/nnob12_unit.h"
 #include "offline/nnob12/object_chunks.h"
@@ -15,6 +16,12 @@ namespace tinyot::offline {
 namespace {
 
 constexpr std::array kMaterials = {MaterialForm::Pairs, MaterialForm::Triples};
+
+Columns columns_in(const NamedValue& given) {
+  for (const Columns columns : {Columns::Theorem, Columns::Experiment})
+    if (given.value == name_of(columns)) return columns;
+  throw UsageError(given.name + " '" + given.value + "' is neither theorem nor experiment");
+}
 
 std::uint64_t leaky_bytes(std::uint64_t objects) {
   const std::uint64_t chunks = chunks_in(objects, kChunkObjects), bits = bytes_for(objects);
@@ -29,20 +36,20 @@ std::uint64_t leaky_bytes(std::uint64_t objects) {
 // LaBit, its check and R.
 std::uint64_t run_bytes(const SecurityParameters& params, std::uint64_t length) {
   const std::uint64_t columns =
-      params.columns_made() * length / 8 + chunks_of(length).size() * kHeaderBytes;
-  const std::uint64_t check = 32 + bytes_for(params.columns_kept()) + 2 * kHeaderBytes + kEqBytes;
-  return columns + check + 128 * BitMatrix(0, params.columns_kept()).row_words() * 8 + kHeaderBytes;
+      columns_made(params) * length / 8 + chunks_of(length).size() * kHeaderBytes;
+  const std::uint64_t check = 32 + bytes_for(columns_kept(params)) + 2 * kHeaderBytes + kEqBytes;
+  return columns + check + 128 * BitMatrix(0, columns_kept(params)).row_words() * 8 + kHeaderBytes;
 }
 
 UnitCost cost_of_unit(const SecurityParameters& params, const UnitRequest& request) {
-  const std::uint64_t tau = params.columns_kept(), t = params.columns_made(),
+  const std::uint64_t tau = columns_kept(params), t = columns_made(params),
                       ands = request.plan.ands;
   const std::uint64_t length = RunLayout(params, UnitLayout(request).end(), 1).length;
-  const std::uint64_t leaky = ands * request.plan.bucket;
+  const std::uint64_t bucket = request.plan.bucket.only(), leaky = ands * bucket;
 
   UnitCost cost;
   const std::uint64_t combiners =
-      2 * (32 + kHeaderBytes) + 2 * (bytes_for((request.plan.bucket - 1) * ands) + kHeaderBytes);
+      2 * (32 + kHeaderBytes) + 2 * (bytes_for((bucket - 1) * ands) + kHeaderBytes);
   cost.bytes_sent = run_bytes(params, length) + delta_check_bytes() + leaky_bytes(leaky) +
                     kEqBytes + combiners + 32 + kHeaderBytes;
 
@@ -51,7 +58,7 @@ UnitCost cost_of_unit(const SecurityParameters& params, const UnitRequest& reque
   const std::uint64_t keys = 3 * t * sizeof(crypto::AesKey),
                       chunk = (2 * t + 2 * tau) * kChunkBits / 8;
   cost.memory_bytes =
-      bits + std::max(permutations + 4 * bytes_for((request.plan.bucket - 1) * ands), keys + chunk);
+      bits + std::max(permutations + 4 * bytes_for((bucket - 1) * ands), keys + chunk);
   if (params.material() == MaterialForm::Triples) {
     cost.bytes_sent += bytes_for(3 * ands) + 2 * chunks_in(ands, kChunkObjects) * kHeaderBytes;
     cost.memory_bytes += ands * kTripleBytes + 3 * bytes_for(ands);
@@ -61,7 +68,7 @@ UnitCost cost_of_unit(const SecurityParameters& params, const UnitRequest& reque
 
 // Base OTs; then the run that makes the base OTs of later runs.
 std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) {
-  const std::uint64_t base_ots = 96 * params.columns_made() + 2 * kHeaderBytes;
+  const std::uint64_t base_ots = 96 * columns_made(params) + 2 * kHeaderBytes;
   if (units <= 1) return base_ots;
   return base_ots +
          run_bytes(params, RunLayout(params, 0, std::min(units, AuthBitMaker::kLanes)).length);
@@ -73,15 +80,22 @@ const ProfileEntry kNnob12Profile = {
     .profile = Profile::Nnob12,
     .name = "nnob12",
     .usual_unit = std::uint64_t{1} << 18,
+    .live_unit = std::nullopt,
     .materials = kMaterials,
-    .own = {.name = "columns",
-            .text =
-                [](const ParameterRequest& request) {
-                  return std::string(name_of(request.columns));
-                }},
+    .own = Nnob12Parameters{},
+    .fastest = Nnob12Parameters{Columns::Experiment},
+    .named = [](const ProfileParameters& own) -> std::vector<NamedValue> {
+      return {{"columns", std::string(name_of(std::get<Nnob12Parameters>(own).columns))}};
+    },
+    .set = [](ProfileParameters& own,
+              const NamedValue& to) { std::get<Nnob12Parameters>(own).columns = columns_in(to); },
+    .least_bucket = 2,
+    .larger_bucket = one_larger,
+    .leaky_per_and = as_many_as_bucket,
     .population = [](std::uint64_t ands) { return ands; },
-    .exact_bits = exact_bound_bits,
-    .risk = risk_of_permutation,
+    .bound_bits = on_one_level<paper_bound_bits>,
+    .exact_bits = on_one_level<exact_bound_bits>,
+    .risk = on_one_level<risk_of_permutation>,
     .fitted_key = [](Delta key, Party) { return key; },
     .make_unit_maker = [](checks::Session& session, const SecurityParameters& params,
                           const Sharing& sharing) -> std::unique_ptr<UnitMaker> {
@@ -90,7 +104,7 @@ const ProfileEntry kNnob12Profile = {
     .cost_of_unit = cost_of_unit,
     .cost_of_piece = cost_of_columns,
     .base_ots = [](const SecurityParameters& params) -> std::uint64_t {
-      return params.columns_made();
+      return columns_made(params);
     },
     .set_up_bytes = set_up_bytes,
     .round_trips_of_unit =

@@ -123,7 +123,7 @@ void Nnob12Unit::make_leaky_objects() {
 void Nnob12Unit::reveal_combiners() {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "buckets",
                                    request_.plan.ands);
-  roles_ = std::make_unique<BucketRoles>(*this, request_.plan.ands, request_.plan.bucket,
+  roles_ = std::make_unique<BucketRoles>(*this, request_.plan.ands, request_.plan.bucket.only(),
                                          session_.me(), session_.peer());
   roles_->ands_of_mine.reveal(session_);
   roles_->ots_sent.reveal(session_);

@@ -16,7 +16,7 @@ namespace tinyot::offline {
 // Where the parts of a unit lie among the aBits of one owner; each part begins at a multiple of 64.
 struct UnitLayout {
   explicit UnitLayout(const UnitRequest& request)
-      : leaky(request.plan.ands * request.plan.bucket), part((leaky + 63) / 64 * 64),
+      : leaky(request.plan.ands * request.plan.bucket.only()), part((leaky + 63) / 64 * 64),
         plain(request.plan.ands + request.inputs) {}
 
   std::size_t leaky;  // leaky objects of each kind and direction, B l

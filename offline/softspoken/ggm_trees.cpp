@@ -1,5 +1,7 @@
 #include "offline/softspoken/ggm_trees.h"
 
+#include <string>
+
 #include "base/error.h"
 #include "crypto/aes.h"
 #include "offline/base_ot/base_ot.h"
@@ -154,6 +156,11 @@ BitVector sides_off_the_path(const TreeShape& shape, const Delta& delta) {
 }
 
 }  // namespace
+
+void require_softspoken_k(std::uint64_t k) {
+  if (!is_tree_depth(k))
+    throw UsageError("softspoken-k " + std::to_string(k) + " is not 1, 2 or 4");
+}
 
 Trees make_trees(checks::Session& session, std::uint32_t k) {
   const TreeShape shape{k};

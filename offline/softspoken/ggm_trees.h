@@ -13,6 +13,10 @@
 
 namespace tinyot::offline {
 
+constexpr bool is_tree_depth(std::uint64_t k) { return k == 1 || k == 2 || k == 4; }
+// Fails: UsageError if it is not.
+void require_softspoken_k(std::uint64_t k);
+
 // k: bits of Delta per tree. 1, 2 or 4.
 struct TreeShape {
   std::uint32_t k;

@@ -1,8 +1,10 @@
 #include "offline/triples/fast_profile.h"
 
 #include <array>
+#include <charconv>
 
 #include "base/bounds.h"
+#include "base/error.h"
 #include "crypto/public_coins.h"
 #include "crypto/random_oracle.h"
 #include "offline/parameters.h"
@@ -17,10 +19,23 @@ constexpr std::array kMaterials = {MaterialForm::Triples};
 // SoftSpoken's rows and messages in flight.
 constexpr std::uint64_t kBatchesBytes = 8 << 20;
 
+std::uint32_t k_in(const NamedValue& given) {
+  std::uint32_t k = 0;
+  const char* const end = given.value.data() + given.value.size();
+  const auto read = std::from_chars(given.value.data(), end, k);
+  if (read.ec != std::errc() || read.ptr != end || !is_tree_depth(k))
+    throw UsageError(given.name + " " + given.value + " is not 1, 2 or 4");
+  return k;
+}
+
+std::uint32_t softspoken_k(const SecurityParameters& params) {
+  return params.own<FastParameters>().softspoken_k;
+}
+
 // Corrections, challenge and answer for bits in batches of at most `batch`.
 std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t bits,
                                std::uint64_t batch) {
-  const std::uint64_t batches = chunks_in(bits, batch), trees = kKappa / params.softspoken_k();
+  const std::uint64_t batches = chunks_in(bits, batch), trees = kKappa / softspoken_k(params);
   return (trees - 1) * (bits + batches * kKappa) / 8 +
          batches * (sizeof(crypto::PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeaderBytes);
 }
@@ -28,7 +43,7 @@ std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t b
 UnitCost cost_of_unit_of_layers(const SecurityParameters& params, const UnitRequest& request) {
   const std::uint64_t l = params.population(request.plan.ands),
                       plain = whole_blocks(request.inputs) + kReferenceBits;
-  const std::uint64_t bucket = request.plan.bucket, leaky = bucket * l;
+  const std::uint64_t bucket = request.plan.bucket.only(), leaky = bucket * l;
   const std::uint64_t pieces = bucket * chunks_in(l, kBatchTriples),
                       folds = chunks_in(l, kFoldTriples);
   UnitCost cost;
@@ -45,7 +60,7 @@ UnitCost cost_of_unit_of_layers(const SecurityParameters& params, const UnitRequ
 
 // Base OTs; then the trees and the first reference bits.
 std::uint64_t bytes_of_trees(const SecurityParameters& params, std::size_t) {
-  const std::uint64_t k = params.softspoken_k(), trees = kKappa / k;
+  const std::uint64_t k = softspoken_k(params), trees = kKappa / k;
   return 96 * kKappa + trees * 2 * (k - 1) * sizeof(Block) + trees * 2 * sizeof(crypto::Digest) +
          4 * kHeaderBytes + softspoken_bytes(params, kReferenceBits, kReferenceBits);
 }
@@ -56,15 +71,23 @@ const ProfileEntry kFastProfile = {
     .profile = Profile::Fast,
     .name = "fast",
     .usual_unit = std::uint64_t{1} << 20,
+    // Ready earlier, and leaves more memory to the run.
+    .live_unit = std::uint64_t{1} << 19,
     .materials = kMaterials,
-    .own = {.name = "softspoken-k",
-            .text =
-                [](const ParameterRequest& request) {
-                  return std::to_string(request.softspoken_k);
-                }},
+    .own = FastParameters{},
+    .fastest = FastParameters{},
+    .named = [](const ProfileParameters& own) -> std::vector<NamedValue> {
+      return {{"softspoken-k", std::to_string(std::get<FastParameters>(own).softspoken_k)}};
+    },
+    .set = [](ProfileParameters& own,
+              const NamedValue& to) { std::get<FastParameters>(own).softspoken_k = k_in(to); },
+    .least_bucket = 2,
+    .larger_bucket = one_larger,
+    .leaky_per_and = as_many_as_bucket,
     .population = [](std::uint64_t ands) -> std::uint64_t { return whole_blocks(ands); },
-    .exact_bits = layers_bound_bits,
-    .risk = risk_of_layers,
+    .bound_bits = on_one_level<paper_bound_bits>,
+    .exact_bits = on_one_level<layers_bound_bits>,
+    .risk = on_one_level<risk_of_layers>,
     .fitted_key = fitted_to_triples,
     .make_unit_maker = [](checks::Session& session, const SecurityParameters& params,
                           const Sharing& sharing) -> std::unique_ptr<UnitMaker> {
@@ -72,7 +95,7 @@ const ProfileEntry kFastProfile = {
     },
     .cost_of_unit = cost_of_unit_of_layers,
     .cost_of_piece =
-        [](const SecurityParameters& params) { return cost_of_triples(params.softspoken_k()); },
+        [](const SecurityParameters& params) { return cost_of_triples(softspoken_k(params)); },
     .base_ots = [](const SecurityParameters&) -> std::uint64_t { return kKappa; },
     .set_up_bytes = bytes_of_trees,
     .round_trips_of_unit = [](const SecurityParameters&) { return 10.0; },

@@ -21,9 +21,9 @@ class FastUnit final : public MadeUnit {
   FastUnit(checks::Session& session, const SecurityParameters& params, const Trees& trees,
            std::uint64_t number, const UnitRequest& request, Pace pace, LayerPool& pool)
       : session_(session), request_(request), size_(params.population(request.plan.ands)),
-        pace_(pace), ahead_(pace.ahead(cost_of_triples(params.softspoken_k()))),
+        pace_(pace), ahead_(pace.ahead(cost_of_triples(params.own<FastParameters>().softspoken_k))),
         source_(std::in_place, session, trees, number, pace), pool_(pool), leaky_(session) {
-    layers_.reserve(request.plan.bucket);
+    layers_.reserve(request.plan.bucket.only());
   }
   ~FastUnit() override { give_back_all_but(0); }
 
@@ -85,7 +85,7 @@ void FastUnit::give_back_all_but(std::size_t layers) {
 // The unit in batches of bits, three for each leaky triple.
 std::vector<FastUnit::Piece> FastUnit::pieces() {
   std::vector<Piece> pieces;
-  for (std::size_t layer = 0; layer < request_.plan.bucket; ++layer)
+  for (std::size_t layer = 0; layer < request_.plan.bucket.only(); ++layer)
     for (const ObjectChunk& chunk : object_chunks(size_, kBatchTriples))
       pieces.push_back({source_->next(3 * chunk.count), layer, chunk});
   return pieces;
@@ -109,13 +109,13 @@ std::array<PeersView, 3> FastUnit::peers_of(const Piece& piece) {
 
 void FastUnit::make_layers(BulkTurns& bulk) {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky triples",
-                                   request_.plan.bucket * size_);
+                                   request_.plan.bucket.only() * size_);
   const std::vector<Piece> all = pieces();
   in_steps(
       all, ahead_,
       [&](const Piece& piece) {
         if (piece.layer == layers_.size())
-          layers_.push_back(pool_.take(size_, request_.plan.bucket));
+          layers_.push_back(pool_.take(size_, request_.plan.bucket.only()));
         source_->mac_holder().send_corrections(piece.batch, mine_of(piece));
         if (&piece == &all.back()) bulk.end();
       },
@@ -175,7 +175,7 @@ PieceCost cost_of_triples(std::uint32_t softspoken_k) {
 
 // Uses a domain that is not used by any unit.
 AuthBits FastUnitMaker::first_bits() {
-  trees_ = make_trees(session_, params_.softspoken_k());
+  trees_ = make_trees(session_, params_.own<FastParameters>().softspoken_k);
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits",
                                    kReferenceBits);
   return BitSource(session_, trees_, ~std::uint64_t{0}).make(kReferenceBits);

@@ -108,9 +108,8 @@ UnitPlan UnitAccount::settle_on(const Begun& begun, const Risk& peers) {
   if (!settled)
     throw Disagreement("the risks of broken attempts sum to " + power_of_two(begun.outstanding) +
                        " here and to " + power_of_two(peers) + " at the peer; no bucket up to " +
-                       std::to_string(params_.bucket_limit(begun.plan)) +
-                       " keeps that within sigma = " + std::to_string(params_.sigma()) +
-                       ": begin a new session in new stores");
+                       params_.bucket_limit(begun.plan).text() + " keeps that within sigma = " +
+                       std::to_string(params_.sigma()) + ": begin a new session in new stores");
   if (settled->bucket == begun.plan.bucket) return *settled;
   // The entry is replaced by the unit that is made. Until then the old entry covers it: the risk of
   // a larger bucket is smaller.

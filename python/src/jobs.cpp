@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "python/src/bits.h"
@@ -89,6 +90,14 @@ std::optional<StoreKey> read_key(const std::optional<path>& file) {
   return StoreKey::read(*file);
 }
 
+// A number, or a tuple for a profile with more than one.
+py::object object_of(const BucketSizes& bucket) {
+  if (bucket.levels() == 1) return py::int_(bucket.only());
+  py::list sizes;
+  for (const std::uint32_t size : bucket.sizes()) sizes.append(size);
+  return py::tuple(sizes);
+}
+
 py::dict dict_of(const StoreInfo& info) {
   MaterialCounts made, left;
   for (const MaterialKind kind : kAllMaterialKinds) {
@@ -103,7 +112,7 @@ py::dict dict_of(const StoreInfo& info) {
       py::arg("profile") = std::string(name_of(security.profile)),
       py::arg("material") = std::string(name_of(security.material)),
       py::arg("sigma") = security.sigma, py::arg("sigma_exact") = security.sigma_exact,
-      py::arg("bucket") = security.bucket, py::arg("unit") = security.unit,
+      py::arg("bucket") = object_of(security.bucket), py::arg("unit") = security.unit,
       py::arg("shard") = info.shard, py::arg("shards") = info.shards,
       py::arg("units_made") = info.units_made, py::arg("units_outstanding") = security.outstanding,
       py::arg("made") = counts_of(made), py::arg("left") = counts_of(left),
@@ -209,20 +218,23 @@ Enum named(const char* what, const std::string& name, std::initializer_list<Enum
   throw UsageError("there is no " + std::string(what) + " '" + name + "'");
 }
 
+// `own` has those of the profile that were given.
 ParameterRequest parameters_of(const std::string& profile, std::uint32_t sigma,
                                std::optional<std::uint64_t> unit,
-                               std::optional<std::uint32_t> bucket,
+                               const std::vector<std::uint32_t>& bucket,
                                const std::optional<std::string>& material,
-                               const std::string& columns, std::uint32_t softspoken_k,
+                               const std::vector<std::pair<std::string, std::string>>& own,
                                bool weak_allowed) {
-  ParameterRequest request{
-      .profile = named("profile", profile, {Profile::Nnob12, Profile::Fast}),
-      .columns = named("choice of columns", columns, {Columns::Theorem, Columns::Experiment}),
-      .sigma = sigma,
-      .unit = unit,
-      .bucket = bucket,
-      .weak_allowed = weak_allowed,
-      .softspoken_k = softspoken_k};
+  ParameterRequest request{.profile = profile_named(profile),
+                           .sigma = sigma,
+                           .unit = unit,
+                           .weak_allowed = weak_allowed};
+  std::vector<NamedValue> values;
+  for (const auto& [name, value] : own) values.push_back({name, value});
+  request.own = own_parameters(request.profile, values);
+  if (bucket.size() == 1) request.bucket = bucket[0];
+  if (bucket.size() == 2) request.bucket = {bucket[0], bucket[1]};
+  if (bucket.size() > BucketSizes::kLevelsMax) throw UsageError("bucket has too many sizes");
   if (material)
     request.material =
         named("kind of material", *material, {MaterialForm::Pairs, MaterialForm::Triples});
@@ -233,7 +245,7 @@ py::dict estimated(const ParameterRequest& parameters, std::uint64_t ands, std::
                    std::uint64_t threads, std::uint64_t memory_bytes) {
   const Estimate of = estimate(parameters, ands, inputs, threads, memory_bytes);
   return py::dict(py::arg("ands") = of.ands, py::arg("inputs") = of.inputs,
-                  py::arg("unit") = of.unit, py::arg("bucket") = of.bucket,
+                  py::arg("unit") = of.unit, py::arg("bucket") = object_of(of.bucket),
                   py::arg("units") = of.units, py::arg("sigma_paper_bound") = of.sigma_paper_bound,
                   py::arg("sigma_exact") = of.sigma_exact, py::arg("base_ots") = of.base_ots,
                   py::arg("bytes_sent") = of.bytes_sent, py::arg("disk_bytes") = of.disk_bytes,

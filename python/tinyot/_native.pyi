@@ -1,5 +1,5 @@
 from os import PathLike
-from typing import Any, Callable, Mapping, Optional, Sequence
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 
 Path = str | PathLike[str]
 
@@ -135,10 +135,9 @@ def parameters(
     profile: str,
     sigma: int,
     unit: Optional[int],
-    bucket: Optional[int],
+    bucket: List[int],
     material: Optional[str],
-    columns: str,
-    softspoken_k: int,
+    own: List[Tuple[str, str]],
     weak_allowed: bool,
 ) -> Parameters: ...
 def estimate(

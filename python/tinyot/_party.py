@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from os import PathLike
 from types import TracebackType
 from typing import Any, Callable, Mapping, NamedTuple, Sequence, TypeVar, Union
@@ -23,17 +23,27 @@ T = TypeVar("T")
 class Parameters:
     """How material is made. Values that are None are chosen to fit the others."""
 
-    profile: str = "fast"
+    profile: str = "nnob12"
     sigma: int = 40
     unit: int | None = None
-    bucket: int | None = None
+    bucket: int | tuple[int, ...] | None = None
     material: str | None = None
-    columns: str = "theorem"
-    softspoken_k: int = 2
+    columns: str | None = None
+    softspoken_k: int | None = None
     weak_allowed: bool = False
 
     def _native(self) -> _native.Parameters:
-        return _native.parameters(*astuple(self))
+        bucket = [self.bucket] if isinstance(self.bucket, int) else list(self.bucket or ())
+        own = [("columns", self.columns), ("softspoken-k", self.softspoken_k)]
+        return _native.parameters(
+            self.profile,
+            self.sigma,
+            self.unit,
+            bucket,
+            self.material,
+            [(name, str(value)) for name, value in own if value is not None],
+            self.weak_allowed,
+        )
 
 
 class Progress(NamedTuple):
@@ -84,7 +94,7 @@ class StoreInfo:
     material: str
     sigma: int
     sigma_exact: float
-    bucket: int
+    bucket: int | tuple[int, ...]
     unit: int
     shard: int
     shards: int
@@ -213,13 +223,13 @@ class Party:
         add: int | None = None,
         left: int | None = None,
         resume: bool = False,
-        profile: str = "fast",
+        profile: str = "nnob12",
         sigma: int = 40,
         unit: int | None = None,
-        bucket: int | None = None,
+        bucket: int | tuple[int, ...] | None = None,
         material: str | None = None,
-        columns: str = "theorem",
-        softspoken_k: int = 2,
+        columns: str | None = None,
+        softspoken_k: int | None = None,
         weak_allowed: bool = False,
         threads: int = 1,
         memory_bytes: int = 1_000_000_000,

@@ -186,6 +186,109 @@ TEST(MacTranscript, CostsAsDocumented) {
   });
 }
 
+// Opens shared bits; the block of each should be the same at both parties.
+void open_shared(Session& session, std::size_t count, bool has_wrong_block = false) {
+  Rng rng(Seed{{count, 9}});
+  SecretVector<MacShare> blocks(count);
+  rng.fill_blocks(std::span(blocks));
+  if (has_wrong_block) blocks[count / 2].value.lo ^= 4;
+  reveal_bits(session, kRevealed, BitVector(count));
+  receive_revealed_bits(session, kRevealed, count);
+  absorb_opened(session, blocks);
+}
+
+// The digest of one party's bits.
+void settle_direction(Session& session, Party mac_holder) {
+  if (session.me() == mac_holder)
+    send_digest(session), session.channel().flush();
+  else
+    receive_digest(session);
+}
+
+TEST(MacTranscript, DirectionsSettleOneAtATime) {
+  for (const Party first : {Party::A, Party::B})
+    run_sessions([&](Session& session) {
+      const Party second = peer_of(first);
+      open(session, first, 65);
+      open_shared(session, 5);
+      const ChannelCounters before = session.channel().counters();
+      settle_direction(session, first);
+      EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent,
+                session.me() == first ? 16u + 32 : 0u);
+      open(session, second, 64);
+      open_shared(session, 6);
+      settle_direction(session, second);
+      open_shared(session, 7);
+      settle_direction(session, second);
+      settle_direction(session, first);
+      settle_transcripts(session);
+    });
+}
+
+// A wrong bit is found when its direction settles, whatever the other one has settled before.
+TEST(MacTranscript, RejectsWrongBitInEitherDirection) {
+  for (const Party cheater : {Party::A, Party::B})
+    for (const bool other_first : {false, true}) {
+      bool passed_other = false;
+      const Outcomes outcomes = run_sessions(
+          [&](Session& session) {
+            open(session, cheater, 600, [](Dealt& dealt) { dealt.bits.put(7, !dealt.bits[7]); });
+            open(session, peer_of(cheater), 600);
+            if (other_first) {
+              settle_direction(session, peer_of(cheater));
+              if (session.me() != cheater) passed_other = true;
+            }
+            settle_direction(session, cheater);
+          },
+          {}, false);
+      EXPECT_EQ(passed_other, other_first);
+      expect_rejected(outcomes, peer_of(cheater));
+    }
+}
+
+// So is a wrong shared bit, by the party that did not send it.
+TEST(MacTranscript, RejectsWrongSharedBitInEitherDirection) {
+  for (const Party cheater : {Party::A, Party::B})
+    for (const bool other_first : {false, true}) {
+      const Outcomes outcomes = run_sessions(
+          [&](Session& session) {
+            const bool cheats = session.me() == cheater;
+            open_shared(session, 20, cheats);
+            if (other_first && cheats)  // whose own check would fail
+              recv_object<Digest>(session.channel(), message_tag("mac_transcript.digest"));
+            else if (other_first)
+              send_digest(session), session.channel().flush();
+            open_shared(session, 30);
+            settle_direction(session, cheater);
+          },
+          {}, false);
+      expect_rejected(outcomes, peer_of(cheater));
+    }
+}
+
+TEST(MacTranscript, PartsSettleOneDirectionAtATime) {
+  for (const bool is_altered : {false, true})
+    for (const Party owner : {Party::A, Party::B}) {
+      const Outcomes outcomes = run_sessions(
+          [&](Session& session) {
+            PhaseLog log;
+            Session part(session, crypto::Phase::unregistered("test"), 0, session.channel(), log);
+            open(part, owner, 65, [&](Dealt& dealt) {
+              if (is_altered) dealt.bits.put(64, !dealt.bits[64]);
+            });
+            if (session.me() == owner)
+              send_digest(session, part), session.channel().flush();
+            else
+              receive_digest(session, part);
+          },
+          {}, false);
+      if (is_altered)
+        expect_rejected(outcomes, peer_of(owner));
+      else
+        EXPECT_EQ((owner == Party::A ? outcomes.b : outcomes.a).kind, Kind::Done);
+    }
+}
+
 TEST(MacTranscript, RejectsFlippedBit) {
   for (const Party owner : {Party::A, Party::B})
     for (const std::size_t index : {0u, 511u, 512u, 599u})

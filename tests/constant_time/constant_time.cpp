@@ -111,9 +111,9 @@ offline::SecurityParameters parameters(const char* profile) {
   request.unit = kAnds;
   request.bucket = 3;
   request.weak_allowed = true;
-  if (!is_fast) request.columns = Columns::Experiment;
+  if (!is_fast) request.own = Nnob12Parameters{Columns::Experiment};
   if (std::strcmp(profile, "nnob12-triples") == 0) request.material = MaterialForm::Triples;
-  if (std::strcmp(profile, "fast-k4") == 0) request.softspoken_k = 4;
+  if (std::strcmp(profile, "fast-k4") == 0) request.own = FastParameters{4};
   return offline::SecurityParameters::make(request);
 }
 

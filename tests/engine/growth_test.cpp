@@ -94,8 +94,7 @@ class Jobs : public StoreTest {
             security_of(offline::SecurityParameters::make(request_of(kUnit).parameters), {});
         manifest.profile = like.profile;
         manifest.material = like.material;
-        manifest.columns = like.columns;
-        manifest.softspoken_k = like.softspoken_k;
+        manifest.own = like.own;
         manifest.sigma = like.sigma;
         manifest.unit = like.unit;
         manifest.bucket = like.bucket;
@@ -190,7 +189,7 @@ TEST_F(Jobs, PartiesDisagreeOnNextJob) {
 }
 
 TEST_F(Jobs, EveryTermOfNextJobIsCompared) {
-  constexpr std::size_t kTerms = 6;
+  constexpr std::size_t kTerms = 7;
   for (std::size_t term = 0; term < kTerms; ++term) {
     const Outcomes outcomes =
         run(kUnit, kUnit, cheater(Party::B, flip_bit("store.next_job", 0, 64 * term + 3)));

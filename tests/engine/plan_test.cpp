@@ -69,8 +69,10 @@ TEST(Plan, ErrorNamesParameterThatDiffers) {
   expect_error(changed([](Manifest& m) { m.me = Party::B; }), "party B, not A");
   expect_error(changed([](Manifest& m) { m.profile = "fast"; }), "profile fast, not nnob12");
   expect_error(changed([](Manifest& m) { m.material = "triples"; }), "material triples, not pairs");
-  expect_error(changed([](Manifest& m) { m.columns = "experiment"; }),
-               "labit-columns experiment, not theorem");
+  expect_error(changed([](Manifest& m) {
+                 m.own = {{"columns", "experiment"}};
+               }),
+               "columns experiment, not theorem");
   expect_error(changed([](Manifest& m) { m.sigma = 64; }), "sigma 64, not 40");
   expect_error(changed([](Manifest& m) { m.unit = 1024; }), "unit 1024, not 2048");
   expect_error(changed([](Manifest& m) { m.shards = 2; }), "shards 2, not 1");

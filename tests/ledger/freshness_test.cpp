@@ -27,9 +27,11 @@ struct FreshnessCase {
   ParameterRequest request;
 };
 const FreshnessCase kFreshnessCases[] = {
-    {"Pairs", {.columns = Columns::Experiment, .unit = kAnds}},
+    {"Pairs", {.own = Nnob12Parameters{Columns::Experiment}, .unit = kAnds}},
     {"TriplesOfPairs",
-     {.columns = Columns::Experiment, .unit = kAnds, .material = MaterialForm::Triples}},
+     {.own = Nnob12Parameters{Columns::Experiment},
+      .unit = kAnds,
+      .material = MaterialForm::Triples}},
     {"Fast", {.profile = Profile::Fast, .unit = kAnds}}};
 
 using Bytes = std::string;

@@ -31,9 +31,11 @@ struct LedgerCase {
 
 // Units of several chunks of leaky objects, and of several batches per layer.
 const LedgerCase kCases[] = {
-    {"Pairs", {.columns = Columns::Experiment, .unit = 3000}},
+    {"Pairs", {.own = Nnob12Parameters{Columns::Experiment}, .unit = 3000}},
     {"TriplesOfPairs",
-     {.columns = Columns::Experiment, .unit = 3000, .material = MaterialForm::Triples}},
+     {.own = Nnob12Parameters{Columns::Experiment},
+      .unit = 3000,
+      .material = MaterialForm::Triples}},
     {"Fast", {.profile = Profile::Fast, .unit = 6000}}};
 
 class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase> {

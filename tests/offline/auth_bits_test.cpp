@@ -130,8 +130,9 @@ void expect_good(const MadeBits& a, const MadeBits& b) {
 // Two runs from base OTs of the short run before them, under the same global keys, with the
 // Delta-consistency check.
 TEST(AuthBitMaker, RunsAreCorrectAndMatchTheDocumentedCost) {
-  const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
-  const std::size_t t = params.columns_made(), wanted[] = {100, 9000};
+  const auto params =
+      SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = 1});
+  const std::size_t t = columns_made(params), wanted[] = {100, 9000};
   std::vector<MadeBits> of[2];
   ChannelCounters before_runs[2];
   run_sessions([&](Session& session) {
@@ -150,7 +151,7 @@ TEST(AuthBitMaker, RunsAreCorrectAndMatchTheDocumentedCost) {
     }
   });
   const std::size_t matrix = 16 + 128 * 512 / 8,
-                    pairing = 16 + 32 + 16 + (params.columns_kept() + 7) / 8;
+                    pairing = 16 + 32 + 16 + (columns_kept(params) + 7) / 8;
   const std::size_t eq_of_a = 2 * (16 + 32), eq_of_b = 16 + 64, check_delta = 16 + 16;
   const auto columns = [&](std::size_t length) {
     return 16 * chunks_of(length).size() + t * length / 8;
@@ -170,14 +171,15 @@ TEST(AuthBitMaker, RunsAreCorrectAndMatchTheDocumentedCost) {
 }
 
 TEST(AuthBitMaker, SingleRunNeedsNoEarlierRun) {
-  const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
+  const auto params =
+      SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = 1});
   MadeBits of[2];
   run_sessions([&](Session& session) {
     AuthBitMaker maker(session, params);
     const ChannelCounters before = session.channel().counters();
     maker.prepare(1);
     EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent,
-              32 + 96 * params.columns_made());
+              32 + 96 * columns_made(params));
     Session part(session, "unit", 0, session.channel(), session.log());
     maker.make(part, 0, 1000, of[static_cast<int>(session.me())].bits);
   });
@@ -186,7 +188,8 @@ TEST(AuthBitMaker, SingleRunNeedsNoEarlierRun) {
 
 // Runs beyond the first kLanes take their base OTs from the run kLanes earlier.
 TEST(AuthBitMaker, RunsBeyondTheLanesAreCorrect) {
-  const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
+  const auto params =
+      SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = 1});
   constexpr std::size_t kRuns = AuthBitMaker::kLanes + 2;
   MadeBits of[2];
   run_sessions([&](Session& session) {
@@ -204,7 +207,8 @@ TEST(AuthBitMaker, RunsBeyondTheLanesAreCorrect) {
 
 // A party waits for the peer's first chunk only after it has sent its own first ones.
 TEST(AuthBitMaker, SendsChunksBeforeWaitingForThePeer) {
-  const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
+  const auto params =
+      SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = 1});
   run_sessions([&](Session& session) {
     AuthBitMaker maker(session, params);
     maker.prepare(1);
@@ -226,11 +230,11 @@ TEST(RunLayout, HasBitsBaseOtsAndReferenceBits) {
       EXPECT_EQ(layout.length % 512, 0u);
       EXPECT_GE(layout.first_seeds, wanted);
       for (std::size_t set = 0; set < sets; ++set)
-        EXPECT_LE(layout.seeds(set) + params.columns_made(),
+        EXPECT_LE(layout.seeds(set) + columns_made(params),
                   set + 1 < sets ? layout.seeds(set + 1) : layout.check_delta);
       EXPECT_LE(layout.check_delta + kReferenceBits, layout.length);
       EXPECT_LT(layout.length,
-                wanted + 64 + sets * (params.columns_made() + 64) + kReferenceBits + 512);
+                wanted + 64 + sets * (columns_made(params) + 64) + kReferenceBits + 512);
     }
   }
 }

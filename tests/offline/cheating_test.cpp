@@ -95,7 +95,8 @@ struct UnitRun {
 // Units of 64 ANDs: buckets of 7.
 UnitRun run(const PartyOptions& options, std::size_t units = 1) {
   UnitRun made;
-  const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 64});
+  const auto params =
+      SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = 64});
   made.outcomes = run_sessions(
       [&](Session& session) {
         Preprocessor preprocessor(session, params);

@@ -22,7 +22,7 @@ struct DeltaCase {
   std::size_t delta_checks;  // one per unit, and one for the first bits of a connection
 };
 
-constexpr ParameterRequest kPairs{.columns = Columns::Experiment, .unit = kAnds};
+constexpr ParameterRequest kPairs{.own = Nnob12Parameters{Columns::Experiment}, .unit = kAnds};
 constexpr ParameterRequest kFastUnits{.profile = Profile::Fast, .unit = kAnds};
 
 const DeltaCase kDeltaCases[] = {

@@ -51,7 +51,7 @@ MaterialCounts expect_good_unit(const FastMade& made) {
 }
 
 ParameterRequest fast(std::uint64_t unit, std::uint32_t k = 2) {
-  return {.profile = Profile::Fast, .unit = unit, .softspoken_k = k};
+  return {.profile = Profile::Fast, .own = FastParameters{k}, .unit = unit};
 }
 
 void expect_unit(std::uint64_t ands, std::uint32_t k = 2, Pace pace = {}) {

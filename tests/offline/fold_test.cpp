@@ -249,8 +249,9 @@ std::map<std::string, std::size_t> bytes_sent(const SecurityParameters& params,
 
 TEST(Fold, UnitMakesAndFoldsTheLeakyObjectsOfItsPlan) {
   constexpr std::size_t kFolded = 64;
-  const auto pairs = SecurityParameters::make({.columns = Columns::Experiment, .unit = kFolded});
-  const std::size_t b = pairs.plan(kFolded).at(0).bucket;
+  const auto pairs =
+      SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = kFolded});
+  const std::size_t b = pairs.plan(kFolded).at(0).bucket.only();
   auto sent = bytes_sent(pairs, kFolded);
   EXPECT_EQ(sent["laand.u"], b * kFolded * sizeof(Block));
   EXPECT_EQ(sent["laot.i"], 2 * b * kFolded * sizeof(Block));
@@ -258,7 +259,8 @@ TEST(Fold, UnitMakesAndFoldsTheLeakyObjectsOfItsPlan) {
   EXPECT_EQ(sent["aot.d"], (b - 1) * kFolded / 8);
 
   const auto fast = SecurityParameters::make({.profile = Profile::Fast, .unit = kFolded});
-  const std::size_t layers = fast.plan(kFolded).at(0).bucket, population = fast.population(kFolded);
+  const std::size_t layers = fast.plan(kFolded).at(0).bucket.only(),
+                    population = fast.population(kFolded);
   sent = bytes_sent(fast, kFolded);
   EXPECT_EQ(sent["latriple.g"], layers * population * sizeof(Block));
   EXPECT_EQ(sent["triple.d"], (layers - 1) * population / 8);

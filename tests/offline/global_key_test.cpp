@@ -19,7 +19,7 @@ constexpr std::size_t kWanted = 64;
 constexpr MessageTag kMatrix = net::message_tag("abit.r");
 
 SecurityParameters key_parameters() {
-  return SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
+  return SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = 1});
 }
 
 // One run as B, written step by step, with R.Gamma = `delta` for any delta.
@@ -42,7 +42,7 @@ AuthBits run_as_b(Session& session, const SecurityParameters& params, BaseOts se
   equality.add("LaBit of B", sender.check_digest(scope));
   equality.run(session);
   send_words(session.channel(), kMatrix, r.matrix.words());
-  AmplificationMatrix peers_r{BitMatrix(kKappa, params.columns_kept())};
+  AmplificationMatrix peers_r{BitMatrix(kKappa, columns_kept(params))};
   recv_words(session.channel(), kMatrix, peers_r.matrix.words());
   LeakyKeyRows key_rows;
   sender.kept_rows(chunk, key_rows);
@@ -59,7 +59,7 @@ Outcomes two_runs(Block change) {
   const Outcomes outcomes = run_sessions(
       [&](Session& session) {
         const auto params = key_parameters();
-        const std::size_t t = params.columns_made();
+        const std::size_t t = columns_made(params);
         if (session.me() == Party::A) {
           AuthBitMaker maker(session, params);
           maker.prepare(2);

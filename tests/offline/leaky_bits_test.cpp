@@ -13,9 +13,9 @@ using namespace tinyot::test;
 constexpr std::size_t kLength = 512;
 
 SecurityParameters parameters() {
-  return SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
+  return SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = 1});
 }
-const std::size_t kMade = parameters().columns_made(), kKept = parameters().columns_kept();
+const std::size_t kMade = columns_made(parameters()), kKept = columns_kept(parameters());
 
 // Ideal base OTs of one direction.
 struct DealtSeeds {

@@ -104,7 +104,7 @@ class Order : public testing::Test {
  protected:
   // One unit, so one LaBit run, and a first and a second EQ.
   static void SetUpTestSuite() {
-    events_ = make_unit({.columns = Columns::Experiment, .unit = 64}, 3);
+    events_ = make_unit({.own = Nnob12Parameters{Columns::Experiment}, .unit = 64}, 3);
   }
   static void TearDownTestSuite() { events_ = {}; }
 
@@ -148,7 +148,7 @@ class OrderOfProducts : public testing::Test {
  protected:
   // The unit's triples are made in two chunks, so that the steps overlap.
   static void SetUpTestSuite() {
-    events_ = make_unit({.columns = Columns::Experiment,
+    events_ = make_unit({.own = Nnob12Parameters{Columns::Experiment},
                          .unit = kChunkObjects + 65,
                          .material = MaterialForm::Triples},
                         3);

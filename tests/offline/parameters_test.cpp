@@ -1,6 +1,6 @@
 // Security parameters: the tables of doc/protocol.md, the exact bounds against enumeration,
 // rejected requests. Bounds of layers: layers_bound_test.
-#include "offline/parameters.h"
+#include "offline/nnob12/columns.h"
 
 #include <gtest/gtest.h>
 
@@ -111,13 +111,14 @@ TEST(ExactBound, IsNeverBelowThePaperBound) {
 
 TEST(SecurityParameters, ColumnsFollowFromPsi) {
   const auto theorem = offline::SecurityParameters::make({});
-  EXPECT_EQ(theorem.columns_kept(), 939u);
-  EXPECT_EQ(theorem.columns_made(), 1878u);
-  EXPECT_GE(3 * theorem.columns_kept(), 22u * 128);
-  const auto experiment = offline::SecurityParameters::make({.columns = Columns::Experiment});
-  EXPECT_EQ(experiment.columns_kept(), 342u);
-  EXPECT_EQ(experiment.columns_made(), 684u);
-  EXPECT_GE(3 * experiment.columns_kept(), 8u * 128);
+  EXPECT_EQ(columns_kept(theorem), 939u);
+  EXPECT_EQ(columns_made(theorem), 1878u);
+  EXPECT_GE(3 * columns_kept(theorem), 22u * 128);
+  const auto experiment =
+      offline::SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}});
+  EXPECT_EQ(columns_kept(experiment), 342u);
+  EXPECT_EQ(columns_made(experiment), 684u);
+  EXPECT_GE(3 * columns_kept(experiment), 8u * 128);
 }
 
 TEST(SecurityParameters, PlanCoversTheAndsAndTheLastUnitReachesSigma) {
@@ -131,7 +132,7 @@ TEST(SecurityParameters, PlanCoversTheAndsAndTheLastUnitReachesSigma) {
           total += plan.ands;
           EXPECT_GT(plan.ands, 0u);
           EXPECT_LE(plan.ands, unit);
-          EXPECT_GE(paper_bound_bits(plan.ands, plan.bucket), sigma);
+          EXPECT_GE(paper_bound_bits(plan.ands, plan.bucket.only()), sigma);
           EXPECT_GE(plan.bucket, params.bucket());
         }
         EXPECT_EQ(total, ands);
@@ -207,7 +208,7 @@ TEST(FastParameters, DefaultsAreLargeUnitsOfTriples) {
   EXPECT_EQ(params.unit(), 1u << 20);
   EXPECT_EQ(params.bucket(), 3u);
   EXPECT_EQ(params.material(), MaterialForm::Triples);
-  EXPECT_EQ(params.softspoken_k(), 2u);
+  EXPECT_EQ(params.own<FastParameters>(), FastParameters{2});
   const auto nnob12 = offline::SecurityParameters::make({});
   EXPECT_EQ(nnob12.unit(), 1u << 18);
   EXPECT_EQ(nnob12.material(), MaterialForm::Pairs);
@@ -234,7 +235,7 @@ TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByBothBounds) {
       EXPECT_GE(params.bound_bits(plan.ands, plan.bucket), sigma);
       EXPECT_GE(params.exact_bits(plan.ands, plan.bucket), sigma);
       EXPECT_EQ(params.exact_bits(plan.ands, plan.bucket),
-                layers_bound_bits(params.population(plan.ands), plan.bucket));
+                layers_bound_bits(params.population(plan.ands), plan.bucket.only()));
     }
     EXPECT_EQ(total, 12345u);
   }
@@ -245,10 +246,10 @@ TEST(FastParameters, RejectsUnsupportedOptions) {
                {"fast profile", "triples only"});
   EXPECT_EQ(error_of({.profile = Profile::Fast, .material = MaterialForm::Triples}), "");
   for (const std::uint32_t k : {0u, 3u, 5u, 8u})
-    expect_error({.profile = Profile::Fast, .softspoken_k = k},
+    expect_error({.profile = Profile::Fast, .own = FastParameters{k}},
                  {"softspoken-k " + std::to_string(k), "1, 2 or 4"});
   for (const std::uint32_t k : {1u, 2u, 4u})
-    EXPECT_EQ(error_of({.profile = Profile::Fast, .softspoken_k = k}), "");
+    EXPECT_EQ(error_of({.profile = Profile::Fast, .own = FastParameters{k}}), "");
 }
 
 TEST(SecurityParameters, LimitUnitsOutstanding) {

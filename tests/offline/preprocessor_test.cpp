@@ -37,7 +37,7 @@ MaterialCounts expect_good(const Made& made, std::uint64_t seed = 1) {
 }
 
 ParameterRequest small(std::uint64_t unit) {
-  return {.columns = Columns::Experiment, .unit = unit};
+  return {.own = Nnob12Parameters{Columns::Experiment}, .unit = unit};
 }
 
 class UnitSizes : public testing::TestWithParam<std::uint64_t> {};
@@ -69,14 +69,14 @@ class BrokenUnitsSink final : public MemorySink {
   void begin_unit(const material::BegunUnit& unit) override { bucket = unit.plan.bucket; }
 
   Risk broken{};
-  std::uint32_t bucket = 0;  // of the unit
+  BucketSizes bucket;  // of the unit
 };
 
 // The parties' sums may differ: each sends its own, and the larger one determines the bucket of
 // both.
 TEST(Preprocessor, BrokenAttemptsOfEitherPartyEnlargeTheBucketOfBoth) {
   const auto params = SecurityParameters::make(small(1000));
-  const UnitPlan plan = params.plan(1000).at(0), larger{plan.ands, plan.bucket + 1};
+  const UnitPlan plan = params.plan(1000).at(0), larger{plan.ands, plan.bucket.only() + 1};
   for (const Party party : {Party::A, Party::B}) {
     BrokenUnitsSink sinks[2];
     Risk& broken = sinks[static_cast<int>(party)].broken;
@@ -105,7 +105,9 @@ TEST(Preprocessor, TheoremColumnsMakeCorrectMaterial) {
 
 // Units that turn pairs into triples.
 ParameterRequest of_triples(std::uint64_t unit) {
-  return {.columns = Columns::Experiment, .unit = unit, .material = MaterialForm::Triples};
+  return {.own = Nnob12Parameters{Columns::Experiment},
+          .unit = unit,
+          .material = MaterialForm::Triples};
 }
 
 void expect_triples(const MaterialCounts& counts, std::uint64_t ands, std::uint64_t inputs) {
@@ -140,7 +142,7 @@ TEST(Preprocessor, TriplesOfManyChunksAreCorrect) {
 
 TEST(Preprocessor, TheoremColumnsMakeCorrectTriples) {
   ParameterRequest request = of_triples(300);
-  request.columns = Columns::Theorem;
+  request.own = Nnob12Parameters{Columns::Theorem};
   expect_triples(expect_good(preprocess(request, 300, 0)), 300, 0);
 }
 

@@ -20,15 +20,28 @@ using namespace tinyot::test;
 
 constexpr Profile kToy{77};
 
-// Units as those of the fast profile, whose bounds are those of permuted objects.
+// The second level is raised to the size of the first one, then both grow.
+BucketSizes larger_on_two_levels(const BucketSizes& bucket) {
+  const std::uint32_t first = bucket.sizes()[0], second = bucket.sizes()[1];
+  return second < first ? BucketSizes(first, second + 1) : BucketSizes(first + 1, 2);
+}
+
+// Units as those of the fast profile, whose bounds are those of permuted objects, and a second
+// bucket size that adds a bit of security to those of the first one.
+double two_level_bits(std::uint64_t l, const BucketSizes& bucket) {
+  return exact_bound_bits(l, bucket.sizes()[0]) + bucket.sizes()[1];
+}
+
 const ProfileEntry& toy_entry() {
   static const ProfileEntry kEntry = [] {
     ProfileEntry entry = kFastProfile;
     entry.profile = kToy;
     entry.name = "toy";
     entry.usual_unit = 1024;
-    entry.exact_bits = exact_bound_bits;
-    entry.risk = risk_of_permutation;
+    entry.least_bucket = {2, 2};
+    entry.larger_bucket = larger_on_two_levels;
+    entry.exact_bits = two_level_bits;
+    entry.risk = on_one_level<risk_of_permutation>;
     return entry;
   }();
   return kEntry;
@@ -52,19 +65,55 @@ TEST(ProfileTable, EntriesAreDifferent) {
     EXPECT_EQ(&entry_of(entry->profile), entry);
     EXPECT_EQ(name_of(entry->profile), entry->name);
     EXPECT_FALSE(entry->materials.empty()) << entry->name;
-    EXPECT_FALSE(entry->own.text({.profile = entry->profile}).empty()) << entry->name;
+    const std::vector<NamedValue> own = named_values(entry->profile, entry->own);
+    EXPECT_FALSE(own.empty()) << entry->name;
+    EXPECT_EQ(own_parameters(entry->profile, own), entry->own) << entry->name;
+    EXPECT_EQ(profile_named(entry->name), entry->profile);
   }
-  EXPECT_NE(kNnob12Profile.own.name, kFastProfile.own.name);
 }
 
 TEST(ToyProfile, HasParametersOfItsEntry) {
   const auto params = SecurityParameters::make({.profile = kToy});
   EXPECT_EQ(params.unit(), 1024u);
   EXPECT_EQ(params.material(), MaterialForm::Triples);
-  EXPECT_EQ(params.exact_bits(1024, 5), exact_bound_bits(1024, 5));
-  EXPECT_EQ(params.risk({1024, 5}), risk_of_permutation(1024, 5));
+  EXPECT_EQ(params.exact_bits(1024, {5, 3}), exact_bound_bits(1024, 5) + 3);
+  EXPECT_EQ(params.risk({1024, {5, 3}}), risk_of_permutation(1024, 5));
   EXPECT_THROW(SecurityParameters::make({.profile = kToy, .material = MaterialForm::Pairs}),
                UsageError);
+}
+
+TEST(ToyProfile, HasBucketSizesOnTwoLevels) {
+  const auto params = SecurityParameters::make({.profile = kToy});
+  EXPECT_EQ(params.bucket(), BucketSizes(5, 2));
+  EXPECT_EQ(params.bucket().text(), "5+2");
+  EXPECT_EQ(params.bucket_limit({1024, {5, 4}}), BucketSizes(6, 2));
+  EXPECT_EQ(params.within({1024, {5, 2}}, {})->bucket, BucketSizes(5, 2));
+  const auto error_of = [](const BucketSizes& bucket) -> std::string {
+    try {
+      SecurityParameters::make({.profile = kToy, .bucket = bucket});
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(error_of({6, 3}), "");
+  EXPECT_EQ(error_of(6),
+            "bucket 6 has another number of sizes than those of the toy profile, "
+            "such as 2+2");
+  EXPECT_EQ(error_of({6, 1}), "bucket 6+1 is out of range: 2 to 160");
+  EXPECT_EQ(error_of({6, 161}), "bucket 6+161 is out of range: 2 to 160");
+  EXPECT_NE(error_of({2, 2}).find("use a bucket of 5+2 or more"), std::string::npos);
+}
+
+TEST(ToyProfile, RefusesParametersOfAnotherProfile) {
+  EXPECT_THROW(SecurityParameters::make({.profile = kToy, .own = Nnob12Parameters{}}), UsageError);
+  const NamedValue columns{"columns", "theorem"}, depth{"softspoken-k", "4"};
+  EXPECT_THROW(own_parameters(kToy, std::span(&columns, 1)), UsageError);
+  EXPECT_EQ(own_parameters(kToy, std::span(&depth, 1)), ProfileParameters(FastParameters{4}));
+  for (const char* const value : {"", "3", "x", "4x", "-4", "4294967298"}) {
+    const NamedValue wrong{"softspoken-k", value};
+    EXPECT_THROW(own_parameters(kToy, std::span(&wrong, 1)), UsageError) << value;
+  }
 }
 
 TEST(ToyProfile, MakesMaterial) {

@@ -24,7 +24,8 @@ Transcripts transcripts_of(std::uint64_t seed) {
       oracle.absorb_object(static_cast<std::uint64_t>(payload.size())).absorb(payload);
     });
   };
-  const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 64});
+  const auto params =
+      SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = 64});
   run_sessions(
       [&](Session& session) {
         Preprocessor preprocessor(session, params);

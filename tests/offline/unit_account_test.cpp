@@ -135,7 +135,7 @@ TEST(UnitAccount, KeepsTheBucketWhileAUnitIsInFlight) {
   const auto parameters = params();
   Risk broken = parameters.risk_limit();
   broken -= parameters.risk(kPlan);
-  broken -= parameters.risk({kPlan.ands, kPlan.bucket + 1});
+  broken -= parameters.risk({kPlan.ands, kPlan.bucket.only() + 1});
   log.begin_unit({0, kPlan, broken});
   log.break_off();
   UnitAccount account(log, parameters);

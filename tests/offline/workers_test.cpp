@@ -27,7 +27,7 @@ struct WorkersMade {
 // A party's answer before each unit to whether it makes the unit; by default yes.
 using Wanted = std::function<bool(Party)>;
 
-const ParameterRequest kNnob12{.columns = Columns::Experiment, .unit = kUnit},
+const ParameterRequest kNnob12{.own = Nnob12Parameters{Columns::Experiment}, .unit = kUnit},
     kFast{.profile = Profile::Fast, .unit = kUnit};
 const Pace kShort(std::chrono::microseconds(600)), kLong(std::chrono::seconds(1));
 
@@ -347,7 +347,8 @@ TEST(Workers, ReportsFailureOfTheSink) {
     void pour(material::Batch) override {}
     void finish_unit() override { throw StoreError("the disk is full"); }
   };
-  const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = kUnit});
+  const auto params =
+      SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = kUnit});
   const std::vector<UnitRequest> requests(kUnits, {params.plan(kUnit).at(0), kInputs});
   const Outcomes outcomes = run_workers(
       2,

@@ -44,7 +44,7 @@ class LocalTest(TestCase):
 
     def test_runs_on_stored_material(self):
         with tinyot.local(self.directory) as parties:
-            made = parties.preprocess(4096, 1024)
+            made = parties.preprocess(4096, 1024, profile="fast")
             self.assertEqual(made.a.store.session, made.b.store.session)
             self.assertEqual((made.a.ands, made.a.store.state), (4096, "complete"))
             self.assertEqual(pandas.DataFrame(made.a.phases)["name"].is_unique, True)
@@ -59,9 +59,9 @@ class LocalTest(TestCase):
             self.assertIn("preprocess(add=", error.hint)
             self.assertIsInstance(error, tinyot.StoreError)
             self.refused(tinyot.StoreError, "resume=True", parties.preprocess, 4096)
-            more = parties.preprocess(add=2048, inputs=64)
+            more = parties.preprocess(add=2048, inputs=64, profile="fast")
             self.assertEqual(more.a.ands, 2048)
-            self.assertEqual(parties.preprocess(left=1000, inputs=8).a.ands, 0)
+            self.assertEqual(parties.preprocess(left=1000, inputs=8, profile="fast").a.ands, 0)
 
     def test_lanes(self):
         rng = np.random.default_rng(3)
@@ -134,7 +134,7 @@ class LocalTest(TestCase):
 
         def work(number):
             with tinyot.local() as parties:
-                parties.preprocess(1024, 512)
+                parties.preprocess(1024, 512, profile="fast")
                 for i in range(3):
                     got = parties.run(richer, {"a": number + i, "b": 5})
                     results[number, i] = got.outputs["sum"]
@@ -157,7 +157,9 @@ class LocalTest(TestCase):
         for i in range(100):
             expected = (expected * 5 + i) % (1 << 64)
         with tinyot.local() as parties:
-            self.assertEqual(parties.run(f, {"a": 3, "b": 5}).outputs["result"], expected)
+            fast = tinyot.Parameters(profile="fast")
+            result = parties.run(f, {"a": 3, "b": 5}, live=fast)
+        self.assertEqual(result.outputs["result"], expected)
 
     def test_failure_of_one_party_ends_the_other(self):
         begin = time.monotonic()
@@ -191,9 +193,9 @@ class LocalTest(TestCase):
         with tinyot.local(self.directory) as parties:
             self.refused(
                 Mine, "from the callback", parties.preprocess, 1 << 16, 64, unit=1024,
-                progress=progress,
+                profile="fast", progress=progress,
             )  # fmt: skip
-            parties.preprocess(resume=True)
+            parties.preprocess(resume=True, profile="fast")
             self.assertEqual(tinyot.Store(self.directory / "A").info().state, "complete")
 
     def test_retired_stores_are_unusable(self):
@@ -208,7 +210,7 @@ class LocalTest(TestCase):
 
 class RecordsTest(TestCase):
     def test_estimates(self):
-        frame = pandas.DataFrame(tinyot.estimate([1 << 14, 1 << 20], sigma=[40, 60]))
+        frame = pandas.DataFrame(tinyot.estimate([1 << 14, 1 << 20], sigma=[40, 60], profile="fast"))
         self.assertEqual(len(frame), 4)
         self.assertTrue((frame.sigma_paper_bound >= frame.sigma).all())
         self.assertEqual(frame.ands.tolist(), [1 << 14, 1 << 14, 1 << 20, 1 << 20])
@@ -216,7 +218,7 @@ class RecordsTest(TestCase):
         self.refused(tinyot.UsageError, "weak_allowed", tinyot.estimate, 64, bucket=2)
 
     def test_measurements(self):
-        frame = pandas.DataFrame(tinyot.bench(4096, bucket=[5, 6], repeat=2))
+        frame = pandas.DataFrame(tinyot.bench(4096, profile="fast", bucket=[5, 6], repeat=2))
         self.assertEqual(frame.bucket.tolist(), [5, 5, 6, 6])
         self.assertTrue((frame.ands_per_s > 0).all())
         self.assertGreater(frame.bytes_sent[2], frame.bytes_sent[0])

@@ -1,6 +1,7 @@
 """The two parties as two processes: keys, stores, peers that fail, cheat or ask for something else,
 and Ctrl-C."""
 
+import inspect
 import json
 import os
 import subprocess
@@ -135,7 +136,9 @@ class ProcessesTest(TwoProcesses):
         # In the corrections of the OT extension. A single one may meet a zero digit of the global
         # key, where it has no effect.
         relay = Relay(port, 500_000)
-        program = "report(lambda: party(connect_timeout=10).preprocess(8192, 64))"
+        program = """
+            report(lambda: party(connect_timeout=10).preprocess(8192, 64, profile="fast"))
+        """
         lines = self.both(program, ports=(port, relay.port))
         classes = [line[0].split("|")[0] if line else "" for line in lines]
         # The other party is told, unless it finds its own.
@@ -153,7 +156,7 @@ class ProcessesTest(TwoProcesses):
         lines = self.both(
             """
             try:
-                party(connect_timeout=10).preprocess(8192, 64)
+                party(connect_timeout=10).preprocess(8192, 64, profile="fast")
             except tinyot.NetworkError as error:
                 print(type(error).__name__, error.phase != "")
             """,
@@ -192,7 +195,7 @@ class ChangingCircuitTest(TwoProcesses):
             inputs = {"a": 30} if sys.argv[1] == "A" else {"b": 20}
             one = party(connect_timeout=20)
             if how == "first" and loops == 10:
-                report(lambda: one.preprocess(4096, 1024))
+                report(lambda: one.preprocess(4096, 1024, profile="fast"))
             try:
                 with one.connect() as connection:
                     print(connection.run(changing, inputs).outputs)
@@ -222,7 +225,7 @@ class ChangingCircuitTest(TwoProcesses):
                 return a > b if random.random() < 0.5 else a >= b
 
             one = party(connect_timeout=20)
-            report(lambda: one.preprocess(16384, 4096))
+            report(lambda: one.preprocess(16384, 4096, profile="fast"))
             random.seed(sys.argv[1])
             inputs = {"a": 30} if sys.argv[1] == "A" else {"b": 20}
             for i in range(8):
@@ -299,6 +302,22 @@ class ShellTest(TestCase):
         self.assertEqual(report["outputs"], {"sum": "0x0"})
         self.assertEqual(outputs, {"sum": False, "carry": True})
 
+    def test_defaults_are_those_of_the_command(self):
+        shell = subprocess.run(
+            [os.environ["TINYOT_BINARY"], "params", "--no-calibration", "--ands", "2^20"]
+            + ["--format", "json"],
+            check=True,
+            stdout=subprocess.PIPE,
+        )
+        command = json.loads(shell.stdout)
+        (record,) = tinyot.estimate(1 << 20)
+        of_call = inspect.signature(tinyot.Party.preprocess).parameters
+        self.assertEqual(record["profile"], "nnob12")
+        for name in ("profile", "sigma"):
+            self.assertEqual(of_call[name].default, record[name])
+        for name in ("profile", "sigma", "unit", "bucket", "sigma_exact"):
+            self.assertEqual(record[name], command[name], name)
+
 
 class InterruptTest(TwoProcesses):
     # A tenth of it on an idle machine.
@@ -313,7 +332,8 @@ class InterruptTest(TwoProcesses):
                     ready = True
                     print("ready")
             ready = sys.argv[1] == "B"
-            report(lambda: print(party().preprocess(1 << 22, 64, unit=4096, progress=progress)))
+            fast = {"profile": "fast", "unit": 4096, "progress": progress}
+            report(lambda: print(party().preprocess(1 << 22, 64, **fast)))
             """
         )
         self.assertEqual(of_a, ["KeyboardInterrupt"])
@@ -332,7 +352,7 @@ class InterruptTest(TwoProcesses):
                 if state.ands_before > 0 and state.unit * 4096 >= state.ands_before + 8192:
                     raise ValueError("enough")
             try:
-                party().preprocess(resume=True, unit=4096, progress=progress)
+                party().preprocess(resume=True, profile="fast", unit=4096, progress=progress)
             except (ValueError, tinyot.Error) as error:
                 print(type(error).__name__)
             """
@@ -347,7 +367,8 @@ class InterruptTest(TwoProcesses):
             """
             loops = 1000
             inputs = {"a": 3} if sys.argv[1] == "A" else {"b": 5}
-            report(lambda: party().run(long, inputs, live=Parameters(unit=4096)))
+            fast = Parameters(profile="fast", unit=4096)
+            report(lambda: party().run(long, inputs, live=fast))
             """,
         )
         self.assertEqual(of_a, ["KeyboardInterrupt"])

@@ -48,7 +48,7 @@ class RowsTest(TestCase):
 
     def test_rows_of_data_frames_in_order(self):
         rows = 1000
-        self.parties.preprocess(trade.cost().ands * rows, 200 * rows)
+        self.parties.preprocess(trade.cost().ands * rows, 200 * rows, profile="fast")
         rng = random.Random(1)
         names = [rng.choice(["", "ab", "\xe4bc", "12345"]) for _ in range(rows)]
         bids = [rng.randrange(-(2**18), 2**18) for _ in range(rows)]

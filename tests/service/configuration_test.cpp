@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "tests/support/layers.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot::test {
 namespace {
@@ -13,7 +14,7 @@ using service::parse_policy;
 
 constexpr const char* kPeer =
     "peer { name: 'bob' party: A listen: '127.0.0.1:7766' policy: 'p'\n"
-    "       low { ands: 10 } high { ands: 20 } }\n";
+    "       profile: 'nnob12' low { ands: 10 } high { ands: 20 } }\n";
 
 std::string error_of(const std::string& text) {
   try {
@@ -40,7 +41,19 @@ TEST(Configuration, HasDefaults) {
   ASSERT_EQ(daemon.peer_size(), 1);
   EXPECT_EQ(daemon.peer(0).sigma(), 40u);
   EXPECT_EQ(daemon.peer(0).evaluations(), 4u);
-  EXPECT_EQ(daemon.peer(0).profile(), service::config::fast);
+}
+
+// The operator chooses between what the paper proves and speed.
+TEST(Configuration, HasNoDefaultForProfile) {
+  const auto with = [](const std::string& profile) {
+    return error_of("directory: '/d' peer { name: 'bob' party: A listen: '127.0.0.1:7766'" +
+                    profile + " policy: 'p' low { ands: 10 } high { ands: 20 } }");
+  };
+  EXPECT_EQ(with(""), "conf: peer bob: profile is missing: name it, the same at both parties");
+  EXPECT_EQ(with(" profile: 'slow'"),
+            "conf: peer bob: profile: there is no profile 'slow'; a profile is nnob12 or fast");
+  for (const Profile profile : all_profiles())
+    EXPECT_EQ(with(" profile: '" + std::string(name_of(profile)) + "'"), "");
 }
 
 TEST(Configuration, ErrorsNameThePlace) {
@@ -51,7 +64,7 @@ TEST(Configuration, ErrorsNameThePlace) {
 TEST(Configuration, RefusesValuesThatDoNotFit) {
   const std::string head = "directory: '/d'\n";
   const auto peer = [&](const std::string& fields) {
-    return error_of(head + "peer { policy: 'p' party: A " + fields + " }");
+    return error_of(head + "peer { profile: 'fast' policy: 'p' party: A " + fields + " }");
   };
   const std::string levels = " low { ands: 10 } high { ands: 20 }",
                     listen = " listen: '127.0.0.1:1'";

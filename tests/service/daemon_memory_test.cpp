@@ -67,8 +67,8 @@ class DaemonMemory : public ::testing::Test {
         << "allow { circuit: 'hamming' parameter { name: 'bits' max: 256 } }";
     std::ofstream(path(name + ".conf"))
         << "directory: '" << path(name + ".stores") << "' socket: '" << path(name + ".socket")
-        << "' peer { low { ands: 1000 } high { ands: 2000 } policy: '" << path("policy") << "' "
-        << peer << " }";
+        << "' peer { profile: 'fast' low { ands: 1000 } high { ands: 2000 } policy: '"
+        << path("policy") << "' " << peer << " }";
     daemons_.emplace_back(
         [this, name] { service::serve(path(name + ".conf"), "test", stop_.get_token()); });
   }

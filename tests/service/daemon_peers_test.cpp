@@ -346,7 +346,7 @@ TEST_F(DaemonTest, CheatingCostsTheSession) {
 TEST_F(DaemonTest, CheatingPeerDoesNotConcernOthers) {
   LinkRelay relay(port_);
   const std::string port = reserved_port(),
-                    levels = " POLICY low { ands: 20000 } high { ands: 60000 } ";
+                    levels = " POLICY profile: 'fast' low { ands: 20000 } high { ands: 60000 } ";
   Setup setup;
   setup.port_b = relay.port();
   setup.other_peers_a =

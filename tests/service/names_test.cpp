@@ -38,8 +38,6 @@ TEST(NamesTest, PartiesAreReadAsWritten) {
   EXPECT_THROW((void)service::party_named(""), UsageError);
   EXPECT_EQ(service::party_of(service::config::A), Party::A);
   EXPECT_EQ(service::party_of(service::config::B), Party::B);
-  EXPECT_EQ(service::profile_of(service::config::fast), Profile::Fast);
-  EXPECT_EQ(service::profile_of(service::config::nnob12), Profile::Nnob12);
 }
 
 // In the order of the interface, where 0 is no state and no class.

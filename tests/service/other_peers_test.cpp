@@ -7,7 +7,8 @@ namespace {
 
 class OtherPeersTest : public ScriptedPeerTest {
  protected:
-  static constexpr const char* kLevels = " POLICY low { ands: 20000 } high { ands: 60000 } ";
+  static constexpr const char* kLevels =
+      " POLICY profile: 'fast' low { ands: 20000 } high { ands: 60000 } ";
 
   // The honest daemon's part for carol, whose daemon is not started yet.
   std::string with_carol(Party honest) {

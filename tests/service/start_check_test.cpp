@@ -70,7 +70,8 @@ class StartCheckTest : public DaemonTest {
              ? peer
              : text) += field;
     }
-    return text + "tls {\n" + tls + "}\npeer { name: 'bob' party: A low { ands: 10 }\n" +
+    return text + "tls {\n" + tls +
+           "}\npeer { name: 'bob' party: A profile: 'fast' low { ands: 10 }\n" +
            "high { ands: 20 }\n" + peer + "}\n";
   }
   void write_parties() const {

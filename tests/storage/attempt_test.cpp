@@ -10,7 +10,7 @@ namespace {
 
 constexpr Risk kRisk{{0x1716151413121110, 0x1f1e1d1c1b1a1918, 0x2726252423222120}};
 constexpr Attempt kAttempt{
-    0x0706050403020100, {0x0f0e0d0c0b0a0908, 0x3332}, Attempt::State::Made, kRisk};
+    0x0706050403020100, {0x0f0e0d0c0b0a0908, {0x1110, 0x1312}}, Attempt::State::Made, kRisk};
 
 TEST(Attempt, RoundTripKeepsEveryField) {
   using enum Attempt::State;
@@ -25,9 +25,9 @@ TEST(Attempt, RoundTripKeepsEveryField) {
 TEST(Attempt, EncodesAsInFormatDescription) {
   const auto coded = encode_attempt(kAttempt);
   std::array<std::uint8_t, kAttemptBytes> expected{};
-  for (std::uint8_t i = 0; i < 16; ++i) expected[i] = i;  // unit, ANDs
-  expected[16] = 0x32, expected[17] = 0x33;               // bucket
-  expected[20] = 2;                                       // state
+  for (std::uint8_t i = 0; i < 16; ++i) expected[i] = i;   // unit, ANDs
+  for (std::uint8_t i = 16; i < 20; ++i) expected[i] = i;  // bucket sizes
+  expected[20] = 2;                                        // state
   for (std::uint8_t i = 0; i < 24; ++i) expected[24 + i] = static_cast<std::uint8_t>(0x10 + i);
   EXPECT_EQ(std::memcmp(coded.data(), expected.data(), coded.size()), 0);
 }

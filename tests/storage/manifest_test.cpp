@@ -25,14 +25,15 @@ std::string message_after(const Change& change) {
 
 TEST(Manifest, RoundTripKeepsEveryField) {
   for (const Party me : {Party::A, Party::B}) {
-    for (const StoreState state :
-         {StoreState::Open, StoreState::Complete, StoreState::Revoked}) {
+    for (const StoreState state : {StoreState::Open, StoreState::Complete, StoreState::Revoked}) {
       Manifest manifest = test_manifest(me);
       manifest.state = state;
       manifest.revocation_reason = state == StoreState::Revoked ? "the peer deviated" : "";
       manifest.units_made = 12345678901;
       manifest.units_requested = 12345678902;
       manifest.peer_complete = me == Party::B;
+      manifest.own = {{"columns", "theorem"}, {"silent-set", "13"}};
+      manifest.bucket = me == Party::A ? BucketSizes(4) : BucketSizes(3, 160);
       manifest.shard = 3;
       manifest.shards = 7;
       const std::string coded = serialize_manifest(manifest);
@@ -96,13 +97,38 @@ TEST(Manifest, InvalidValueNamesField) {
   field("peer", [](Record& r) { r.set_peer(std::string(100000, 'x')); });
   field("profile", [](Record& r) { r.set_profile(""); });
   field("profile", [](Record& r) { r.set_profile("NNOB 12"); });
-  field("columns", [](Record& r) { r.set_columns(std::string(33, 'x')); });
   field("material", [](Record& r) { r.set_material(""); });
-  field("SoftSpoken k", [](Record& r) { r.set_softspoken_k(129); });
   field("kappa", [](Record& r) { r.set_kappa(64); });
   field("sigma", [](Record& r) { r.set_sigma(0); });
   field("sigma", [](Record& r) { r.set_sigma(129); });
-  field("bucket", [](Record& r) { r.set_bucket(0); });
+  const auto own = [&](const std::string& name, const std::string& value) {
+    field("parameters of the profile", [&](Record& r) {
+      stored::OwnParameter& added = *r.add_own();
+      added.set_name(name);
+      added.set_value(value);
+    });
+  };
+  own("", "2");
+  own("softspoken-k", "");
+  own("softspoken-k", "\x1b[2J");
+  own(std::string(33, 'x'), "2");
+  own("softspoken-k", std::string(33, '1'));
+  own("columns", "experiment");  // a second time
+  field("parameters of the profile", [](Record& r) {
+    for (int i = 0; i < 16; ++i) {
+      stored::OwnParameter& added = *r.add_own();
+      added.set_name("n" + std::to_string(i));
+      added.set_value("1");
+    }
+  });
+  field("bucket", [](Record& r) { r.clear_bucket(); });
+  field("bucket", [](Record& r) { r.set_bucket(0, 0); });
+  field("bucket", [](Record& r) { r.set_bucket(0, 4097); });
+  field("bucket", [](Record& r) { r.add_bucket(0); });
+  field("bucket", [](Record& r) {
+    r.add_bucket(4);
+    r.add_bucket(4);
+  });
   field("unit", [](Record& r) { r.set_unit(0); });
   field("unit", [](Record& r) { r.set_unit((std::uint64_t{1} << 24) + 1); });
   field("shard", [](Record& r) { r.set_shard(0); });

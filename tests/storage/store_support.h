@@ -58,7 +58,7 @@ inline Manifest test_manifest(Party me) {
   manifest.peer = "peer.example:7000";
   manifest.profile = "nnob12";
   manifest.material = "pairs";
-  manifest.columns = "theorem";
+  manifest.own = {{"columns", "theorem"}};
   manifest.sigma = 40;
   manifest.bucket = 4;
   manifest.unit = std::uint64_t{1} << 18;

@@ -86,14 +86,14 @@ TEST_F(BrokenAttempts, AreCountedAndEnlargeTheBucket) {
   expect_outstanding(1, risk);
   for (std::uint64_t units = 2; units <= 3; ++units) {
     break_off(kResumed, in_unit);
-    risk += params().risk({kPlan.ands, kPlan.bucket + 1});
+    risk += params().risk({kPlan.ands, kPlan.bucket.only() + 1});
     expect_outstanding(units, risk);
   }
   EXPECT_LE(risk, params().risk_limit());
   const BothEnded whole = both("preprocess", kResumed, kResumed);
   for (const Ended& ended : {whole.a, whole.b}) {
     ASSERT_TRUE(ended_with(ended, 0));
-    EXPECT_EQ(json_of(ended)["units"][0]["bucket"], kPlan.bucket + 1) << ended.out;
+    EXPECT_EQ(json_of(ended)["units"][0]["bucket"], kPlan.bucket.only() + 1) << ended.out;
   }
   expect_outstanding(3, risk);
 }

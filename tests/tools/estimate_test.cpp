@@ -1,4 +1,6 @@
 // The estimates of `tinyot params` match what `tinyot preprocess` then reports.
+#include "tinyot/estimate.h"
+
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
@@ -73,6 +75,19 @@ TEST_F(EstimateTest, HasEveryCostOfAJob) {
   EXPECT_EQ(json["seed_ots"], 2 * 939);
   for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"})
     EXPECT_GT(json[field], 1 << 20) << field;
+}
+
+// The Python package's are compared with the command's in tests/python/processes_test.py.
+TEST_F(EstimateTest, DefaultsAreThoseOfTheLibrary) {
+  const Json report =
+      json_of(tinyot({"params", "--no-calibration", "--ands", "2^20", "--format", "json"}));
+  const Estimate library = estimate({}, 1 << 20, default_inputs(1 << 20));
+  EXPECT_EQ(report["profile"], "nnob12");
+  EXPECT_EQ(report["profile"], name_of(ParameterRequest{}.profile));
+  EXPECT_EQ(report["unit"], library.unit);
+  EXPECT_EQ(report["bucket"], library.bucket.only());
+  EXPECT_EQ(report["sigma_exact"], library.sigma_exact);
+  EXPECT_EQ(report["inputs"], library.inputs);
 }
 
 TEST_F(EstimateTest, TimeIsMeasuredInShortRun) {

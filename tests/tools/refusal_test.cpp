@@ -243,7 +243,7 @@ TEST_F(RefusalTest, MissingForeignOrExistingStores) {
         "begun with ands 1024, not 2048; use the same value, or begin a new one; a "
         "complete store gets more with tinyot preprocess --add N or --until-left N\n"},
        {as('B', "preprocess", {"--ands", "2^10", "--resume", "--labit-columns", "theorem"}), 5,
-        "begun with labit-columns experiment, not theorem; use the same value, or "
+        "begun with columns experiment, not theorem; use the same value, or "
         "begin a new one\n"},
        {as('B', "preprocess",
            Arguments{"--ands", "2^10", "--resume", "--sigma", "64"} + kFewColumns),

@@ -115,7 +115,7 @@ ParameterRequest small(Profile profile) {
   request.unit = kUnitAnds;
   request.bucket = 2;
   request.weak_allowed = true;
-  if (profile == Profile::Nnob12) request.columns = Columns::Experiment;
+  if (profile == Profile::Nnob12) request.own = Nnob12Parameters{Columns::Experiment};
   return request;
 }
 

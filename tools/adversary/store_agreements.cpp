@@ -82,7 +82,7 @@ class StoreAgreement final : public Scenario {
     manifest.sigma = 40;
     manifest.bucket = 3;
     manifest.unit = kUnitTriples;
-    manifest.softspoken_k = 2;
+    manifest.own = {{"softspoken-k", "2"}};
     manifest.units_requested = kStoredUnits;
     return manifest;
   }

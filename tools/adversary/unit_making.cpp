@@ -54,7 +54,7 @@ ParameterRequest small_units(Profile profile) {
   ParameterRequest request;
   request.profile = profile;
   request.unit = kSmallUnit;
-  if (profile == Profile::Nnob12) request.columns = Columns::Experiment;
+  if (profile == Profile::Nnob12) request.own = Nnob12Parameters{Columns::Experiment};
   return request;
 }
 
