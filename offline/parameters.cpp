@@ -39,12 +39,8 @@ void require_bucket(const ProfileEntry& profile, const BucketSizes& bucket) {
 
 // The profile's own parameters, as requested. Fails: UsageError for a value that they cannot have.
 ProfileParameters own_of(const ParameterRequest& request) {
-  const ProfileEntry& profile = entry_of(request.profile);
-  if (!request.own) return profile.own;
-  if (request.own->index() != profile.own.index())
-    throw UsageError("the parameters are those of another profile than " +
-                     std::string(profile.name));
-  return own_parameters(request.profile, profile.named(*request.own));
+  if (!request.own) return entry_of(request.profile).own;
+  return own_parameters(request.profile, named_values(request.profile, *request.own));
 }
 
 }  // namespace

@@ -40,7 +40,10 @@ std::string_view name_of(Columns columns) {
 }
 
 std::vector<NamedValue> named_values(Profile profile, const ProfileParameters& parameters) {
-  return offline::entry_of(profile).named(parameters);
+  const offline::ProfileEntry& entry = offline::entry_of(profile);
+  if (parameters.index() != entry.own.index())
+    throw UsageError("the parameters are those of another profile than " + std::string(entry.name));
+  return entry.named(parameters);
 }
 
 ProfileParameters own_parameters(Profile profile, std::span<const NamedValue> values) {

@@ -49,7 +49,7 @@ struct ProfileEntry {
   // The name is one of those that `named` returns. Fails: UsageError naming parameter and value.
   void (*set)(ProfileParameters& own, const NamedValue& to);
 
-  // The choices of bucket sizes, each with less risk than the one before it.
+  // The choices of bucket sizes, each larger than the one before it, and with less risk.
   BucketSizes least_bucket;
   BucketSizes (*larger_bucket)(const BucketSizes& bucket);
   // Leaky objects that an AND takes.

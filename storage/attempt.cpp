@@ -45,8 +45,8 @@ std::optional<Attempt> decode_attempt(std::span<const std::byte> bytes) {
   if (bytes.size() != kAttemptBytes) return std::nullopt;
   CodedAttempt coded;
   std::memcpy(&coded, bytes.data(), sizeof coded);
-  if (coded.state < 1 || coded.state > 3) return std::nullopt;
   const auto [first, second] = coded.bucket;
+  if (coded.state < 1 || coded.state > 3 || first == 0) return std::nullopt;
   const BucketSizes bucket = second == 0 ? BucketSizes(first) : BucketSizes(first, second);
   return Attempt{
       coded.unit, {coded.ands, bucket}, static_cast<Attempt::State>(coded.state), coded.risk};

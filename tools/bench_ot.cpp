@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "engine/connection.h"
-#include "offline/softspoken/bit_source.h"
 #include "offline/softspoken/ot_extension.h"
+#include "offline/softspoken/softspoken_source.h"
 #include "tools/bench.h"
 #include "tools/failure.h"
 #include "tools/pair.h"
@@ -71,11 +71,11 @@ struct Kind {
 };
 // Both directions at the same time, as preprocessing makes its bits.
 Round both_ways(checks::Session& session, const offline::Trees& trees, const OtJob& job) {
-  const auto bits = std::make_shared<offline::BitSource>(session, trees, kDomain);
+  const auto bits = std::make_shared<offline::SoftSpokenStream>(session, trees, kDomain);
   const auto mine = std::make_shared<AuthBitsMine>(whole_blocks(job.round_ots));
   const auto peers = std::make_shared<AuthBitsPeers>(mine->size());
   return [=, &session] {
-    bits->make(mine->view(), peers->view());
+    bits->fill(mine->view(), peers->view());
     session.channel().flush();
   };
 }

@@ -1,4 +1,4 @@
-// Authenticated bits: a run of LaBit, WaBit and aBit in both directions (AuthBitMaker::make),
+// Authenticated bits: a run of LaBit, WaBit and aBit in both directions (AuthBitSource::make),
 // including the Delta-consistency check. An item is one authenticated bit of each direction: a
 // party is LaBit's sender for one and its receiver for the other.
 //
@@ -29,10 +29,10 @@ class AuthBitParty final : public StageParty {
     maker_.prepare(runs);
   }
 
-  void repeat(Session& part) override { maker_.make(part, run_++, kBits, bits_); }
+  void repeat(Session& part) override { maker_.stream(part, run_++, kBits)->make(bits_); }
 
  private:
-  AuthBitMaker maker_;
+  AuthBitSource maker_;
   std::size_t run_ = 0;
   AuthBits bits_;
 };

@@ -29,20 +29,17 @@ class SoftSpokenParty final : public StageParty {
   void repeat(Session& part) override {
     SoftSpokenMacHolder holder(part, trees_.mine, run_);
     SoftSpokenKeyHolder checker(part, trees_.peers, run_++);
-    std::vector<SoftSpokenBatch> batches;
+    std::vector<BitBatch> batches;
     for (std::size_t number = 0; number < kBatches; ++number)
       batches.push_back({number, kBatchBits});
-    const auto mine = [&](const SoftSpokenBatch& batch) {
+    const auto mine = [&](const BitBatch& batch) {
       return mine_.view(batch.number % kSlots * kBatchBits, kBatchBits);
     };
     in_steps(
-        batches, 1,
-        [&](const SoftSpokenBatch& batch) { holder.send_corrections(batch, {{mine(batch)}}); },
-        [&](const SoftSpokenBatch& batch) {
-          checker.receive_corrections(batch, {{peers_.view()}});
-        },
-        [&](const SoftSpokenBatch& batch) { holder.answer(batch, {{mine(batch)}}); },
-        [&](const SoftSpokenBatch& batch) { checker.verify(batch); });
+        batches, 1, [&](const BitBatch& batch) { holder.send_corrections(batch, {{mine(batch)}}); },
+        [&](const BitBatch& batch) { checker.receive_corrections(batch, {{peers_.view()}}); },
+        [&](const BitBatch& batch) { holder.answer(batch, {{mine(batch)}}); },
+        [&](const BitBatch& batch) { checker.verify(batch); });
   }
 
  private:

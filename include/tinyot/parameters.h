@@ -51,6 +51,7 @@ struct NamedValue {
   std::string name, value;
   friend bool operator==(const NamedValue&, const NamedValue&) = default;
 };
+// Fails: UsageError if the parameters are those of another profile.
 std::vector<NamedValue> named_values(Profile profile, const ProfileParameters& parameters);
 // Those that are not given have the profile's defaults. Fails: UsageError for a name that the
 // profile does not have, and for a value that the parameter cannot have.

@@ -16,89 +16,7 @@ std::size_t rounded_up(std::size_t value, std::size_t step) {
   return (value + step - 1) / step * step;
 }
 
-AuthBits copy_of(MineView mine, PeersView peers) {
-  AuthBits copy{AuthBitsMine(mine.size()), AuthBitsPeers(peers.size())};
-  copy_bits(mine.bits, 0, copy.mine.bits.words(), 0, mine.size());
-  std::copy(mine.macs.begin(), mine.macs.end(), copy.mine.macs.begin());
-  std::copy(peers.begin(), peers.end(), copy.peers.keys.begin());
-  return copy;
-}
-
 bool parity(std::uint64_t word) { return std::popcount(word) & 1; }
-
-// The two directions of a run, step by step together.
-class AuthBitRun {
- public:
-  AuthBitRun(checks::Session& session, const SecurityParameters& params, Pace pace, BaseOts seeds,
-             std::size_t length, AuthBits& bits)
-      : session_(session), length_(length), ahead_(pace.ahead(cost_of_columns(params))),
-        sender_(session, params, std::move(seeds.sent), length),
-        receiver_(session, params, std::move(seeds.received)),
-        r_(draw_amplification(session.rng(), flip_role(receiver_), session.global_key())),
-        bits_(bits) {
-    if (bits_.mine.size() != length) bits_ = AuthBits{AuthBitsMine(length), AuthBitsPeers(length)};
-  }
-
-  void make() {
-    exchange_columns();
-    check();
-    finish_macs();
-    copy_bits(sender_.gamma().words(), 0, bits_.mine.bits.words(), 0, length_);
-  }
-
- private:
-  // LaBit steps 1 to 3, and the key holder's half of aBit: K_j = R.K'_j depends on no later message
-  // of the peer.
-  void exchange_columns() {
-    const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: columns", length_);
-    LeakyMacRows rows;
-    Amplifier amplifier(r_);
-    const auto chunks = chunks_of(length_);
-    for (std::size_t i = 0; i < chunks.size() + ahead_; ++i) {
-      if (i < chunks.size()) sender_.offer(chunks[i]);
-      if (i < ahead_) continue;
-      const ColumnChunk& chunk = chunks[i - ahead_];
-      receiver_.receive(chunk, rows);
-      amplifier.amplify(flip_role(rows), bits_.peers.view(chunk.first, chunk.bits));
-      phase.advance(chunk.first + chunk.bits);
-    }
-  }
-
-  // LaBit steps 4 and 5.
-  void check() {
-    const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: check", length_);
-    receiver_.send_pairing();
-    sender_.receive_pairing();
-    const crypto::Digest of_mine = sender_.check_digest(phase), of_peers = receiver_.check_digest();
-    checks::EqualityCheck equality("LaBit");
-    equality.add_both(session_.me(), "LaBit of A", "LaBit of B", of_mine, of_peers);
-    equality.run(session_);
-  }
-
-  // aBit steps 2 and 3, after the check.
-  void finish_macs() {
-    const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: amplification",
-                                     length_);
-    net::send_words(session_.channel(), kMatrix, std::span<const std::uint64_t>(r_.matrix.words()));
-    AmplificationMatrix peers_r{BitMatrix(r_.matrix.rows(), r_.matrix.columns())};
-    net::recv_words(session_.channel(), kMatrix, peers_r.matrix.words());
-    LeakyKeyRows rows;
-    Amplifier amplifier(peers_r);
-    for (const ColumnChunk& chunk : chunks_of(length_)) {
-      sender_.kept_rows(chunk, rows);
-      amplifier.amplify(flip_role(rows),
-                        std::span(bits_.mine.macs).subspan(chunk.first, chunk.bits));
-      phase.advance(chunk.first + chunk.bits);
-    }
-  }
-
-  checks::Session& session_;
-  std::size_t length_, ahead_;
-  LeakyBitSender sender_;
-  LeakyBitReceiver receiver_;
-  AmplificationMatrix r_;
-  AuthBits& bits_;
-};
 
 }  // namespace
 
@@ -159,44 +77,113 @@ RunLayout::RunLayout(const SecurityParameters& params, std::size_t wanted, std::
       check_delta(first_seeds + seed_sets * seeds_stride),
       length(rounded_up(check_delta + kReferenceBits, BitMatrix::kColumnGroup)) {}
 
-void AuthBitMaker::prepare(std::size_t runs) {
+// The two directions of a run, step by step together.
+class AuthBitSource::Run final : public BitStream {
+ public:
+  // The base OTs that it makes are those of `first_lane` and the following runs.
+  Run(AuthBitSource& source, checks::Session& session, BaseOts seeds, const RunLayout& layout,
+      std::size_t seed_sets, std::size_t first_lane)
+      : BitStream(layout.length, layout.length, cost_of_columns(source.params_), source.pace_),
+        source_(source), session_(session), layout_(layout), seed_sets_(seed_sets),
+        first_lane_(first_lane),
+        sender_(session, source.params_, std::move(seeds.sent), layout.length),
+        receiver_(session, source.params_, std::move(seeds.received)),
+        r_(draw_amplification(session.rng(), flip_role(receiver_), session.global_key())) {}
+
+  // LaBit steps 1 to 3, and the key holder's half of aBit: K_j = R.K'_j depends on no later message
+  // of the peer.
+  void offer(const BitBatch& batch, const BitViews& views) override {
+    ENSURE(batch.number == 0 && batch.bits == layout_.length);
+    const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: columns",
+                                     layout_.length);
+    LeakyMacRows rows;
+    Amplifier amplifier(r_);
+    in_steps(
+        chunks_of(layout_.length), source_.pace_.ahead(cost_of_columns(source_.params_)),
+        [&](const ColumnChunk& chunk) { sender_.offer(chunk); },
+        [&](const ColumnChunk& chunk) {
+          receiver_.receive(chunk, rows);
+          amplifier.amplify(flip_role(rows), views.peers[0].subspan(chunk.first, chunk.bits));
+          phase.advance(chunk.first + chunk.bits);
+        });
+  }
+
+  // LaBit steps 4 and 5.
+  void accept(const BitBatch&, const BitViews&) override {
+    const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: check",
+                                     layout_.length);
+    receiver_.send_pairing();
+    sender_.receive_pairing();
+    const crypto::Digest of_mine = sender_.check_digest(phase), of_peers = receiver_.check_digest();
+    checks::EqualityCheck equality("LaBit");
+    equality.add_both(session_.me(), "LaBit of A", "LaBit of B", of_mine, of_peers);
+    equality.run(session_);
+  }
+
+  // aBit steps 2 and 3, after the check.
+  void answer(const BitBatch&, const BitViews& views) override {
+    const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: amplification",
+                                     layout_.length);
+    net::send_words(session_.channel(), kMatrix, std::span<const std::uint64_t>(r_.matrix.words()));
+    AmplificationMatrix peers_r{BitMatrix(r_.matrix.rows(), r_.matrix.columns())};
+    net::recv_words(session_.channel(), kMatrix, peers_r.matrix.words());
+    LeakyKeyRows rows;
+    Amplifier amplifier(peers_r);
+    for (const ColumnChunk& chunk : chunks_of(layout_.length)) {
+      sender_.kept_rows(chunk, rows);
+      amplifier.amplify(flip_role(rows), views.mine[0].macs.subspan(chunk.first, chunk.bits));
+      phase.advance(chunk.first + chunk.bits);
+    }
+  }
+
+  void confirm(const BitBatch&, const BitViews& views) override {
+    copy_bits(sender_.gamma().words(), 0, views.mine[0].bits, 0, layout_.length);
+  }
+
+ private:
+  void finish(AuthBits& bits) override {
+    const auto mine = bits.mine.view(layout_.check_delta, kReferenceBits);
+    const auto peers = bits.peers.view(layout_.check_delta, kReferenceBits);
+    source_.check_delta(session_, mine, peers);
+    const std::size_t t = columns_made(source_.params_);
+    for (std::size_t set = 0; set < seed_sets_ && first_lane_ + set < source_.runs_; ++set) {
+      const std::size_t first = layout_.seeds(set);
+      source_.lanes_.put(
+          first_lane_ + set,
+          base_ots_from_auth_bits(session_, bits.mine.view(first, t), bits.peers.view(first, t)));
+    }
+  }
+
+  AuthBitSource& source_;
+  checks::Session& session_;
+  const RunLayout layout_;
+  const std::size_t seed_sets_, first_lane_;
+  LeakyBitSender sender_;
+  LeakyBitReceiver receiver_;
+  AmplificationMatrix r_;
+};
+
+AuthBits AuthBitSource::make_reference_bits() {
+  prepare(1);
+  AuthBits made;
+  stream(session_, 0, kReferenceBits)->make(made);
+  return copy_of(made.mine.view(0, kReferenceBits), made.peers.view(0, kReferenceBits));
+}
+
+void AuthBitSource::prepare(std::size_t runs) {
   runs_ = runs;
   BaseOts seeds = base_ots_by_public_key(session_, columns_made(params_));
   if (runs <= 1) return lanes_.put(0, std::move(seeds));
   const std::size_t lanes = std::min(runs, kLanes);
-  const RunLayout layout(params_, 0, lanes);
   AuthBits bits;
-  AuthBitRun(session_, params_, pace_, std::move(seeds), layout.length, bits).make();
-  check_delta(session_, layout, bits);
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    lanes_.put(lane, seeds_from(session_, layout, lane, bits));
+  Run(*this, session_, std::move(seeds), RunLayout(params_, 0, lanes), lanes, 0).make(bits);
 }
 
-void AuthBitMaker::make(checks::Session& session, std::size_t run, std::size_t wanted,
-                        AuthBits& bits) {
+std::unique_ptr<BitStream> AuthBitSource::stream(checks::Session& part, std::size_t run,
+                                                 std::size_t wanted) {
   ENSURE(run < runs_);
-  const RunLayout layout(params_, wanted, 1);
-  AuthBitRun(session, params_, pace_, lanes_.take(run), layout.length, bits).make();
-  check_delta(session, layout, bits);
-  if (run + kLanes < runs_) lanes_.put(run + kLanes, seeds_from(session, layout, 0, bits));
-}
-
-// The first run of a session's first connection makes the reference bits; there is nothing yet that
-// they could differ from.
-void AuthBitMaker::check_delta(checks::Session& session, const RunLayout& layout, AuthBits& bits) {
-  const auto mine = bits.mine.view(layout.check_delta, kReferenceBits);
-  const auto peers = bits.peers.view(layout.check_delta, kReferenceBits);
-  if (delta_check_.has_reference())
-    delta_check_.check(session, mine, peers);
-  else
-    delta_check_.set_reference_bits(copy_of(mine, peers));
-}
-
-BaseOts AuthBitMaker::seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,
-                                 AuthBits& bits) const {
-  const std::size_t first = layout.seeds(set), count = columns_made(params_);
-  return base_ots_from_auth_bits(session, bits.mine.view(first, count),
-                                 bits.peers.view(first, count));
+  return std::make_unique<Run>(*this, part, lanes_.take(run), RunLayout(params_, wanted, 1), 1,
+                               run + kLanes);
 }
 
 }  // namespace tinyot::offline

@@ -14,10 +14,10 @@
 #include "base/auth_bits.h"
 #include "checks/session.h"
 #include "offline/base_ot/base_ot.h"
-#include "offline/global_key.h"
 #include "offline/nnob12/leaky_bits.h"
 #include "offline/nnob12/weak_bits.h"
 #include "offline/parameters.h"
+#include "offline/unit/bit_source.h"
 #include "offline/unit/schedule.h"
 #include "offline/unit/steps.h"
 
@@ -60,56 +60,43 @@ struct RunLayout {
 };
 
 // Makes authenticated bits run by run: LaBit, WaBit, aBit in both directions at once, under the
-// session's global keys.
+// session's global keys. A unit takes one run, which is one batch: one check covers all its bits.
 //
 // Public-key OTs are needed once. If there is more than one run, they feed a short run that makes
 // the base OTs of the first kLanes runs and the session's reference bits; run r then makes the base
 // OTs of run r + kLanes. Up to kLanes runs may be in progress at a time, and the bits that a run
 // makes do not depend on that number.
-class AuthBitMaker {
+class AuthBitSource final : public BitSource {
  public:
   static constexpr std::size_t kLanes = 64;
 
-  AuthBitMaker(checks::Session& session, const SecurityParameters& params, Pace pace = {})
+  AuthBitSource(checks::Session& session, const SecurityParameters& params, Pace pace = {})
       : session_(session), params_(params), pace_(pace) {}
 
-  // Sets the reference bits of an earlier connection of the session. Call it before prepare.
-  void set_reference_bits(AuthBits reference) {
-    delta_check_.set_reference_bits(std::move(reference));
-  }
-  // The reference bits of the runs; null before the first run, which is part of prepare if there
-  // are several.
-  const AuthBits* reference() const { return delta_check_.reference(); }
+  AuthBits make_reference_bits() override;
 
   // Role: both, on the session's own channel. Wire: 96 T bytes each way in 2 rounds; then, for more
-  // than one run, as make().
-  void prepare(std::size_t runs);
+  // than one run, as a run.
+  void prepare(std::size_t runs) override;
 
-  // Makes `wanted` usable bits. `bits` receives all bits of RunLayout(params, wanted, 1); its
-  // memory is reused if it already has the right size. Runs with different numbers may be made by
-  // different threads, each on its own session part.
+  // Its make() makes all bits of RunLayout(params, wanted, 1).
   //
-  // Role: both; each is MAC holder of its own bits and key holder of the peer's. `run` and `wanted`
-  // are public and the same on both sides. Wire: T / 8 bytes per bit each way, + 16 KB. A run takes
-  // one round for its columns, which are streamed in chunks of kChunkBits with kChunksAhead in
-  // flight, 4 for the check and R, and 3 for the Delta-consistency check. Fails: PeerCheated("EQ of
-  // LaBit", "seed OT point"), and as DeltaConsistency::check; WorkerStopped.
-  void make(checks::Session& session, std::size_t run, std::size_t wanted, AuthBits& bits);
+  // `run` and `wanted` are public and the same on both sides. Wire: T / 8 bytes per bit each way, +
+  // 16 KB. A run takes one round for its columns, which are streamed in chunks of kChunkBits with
+  // kChunksAhead in flight, 4 for the check and R, and 3 for the Delta-consistency check. Fails:
+  // PeerCheated("EQ of LaBit", "seed OT point"), and as DeltaConsistency::check; WorkerStopped.
+  std::unique_ptr<BitStream> stream(checks::Session& part, std::size_t run,
+                                    std::size_t wanted) override;
 
-  // May be called from any thread: a call that waits for another run's base OTs ends with
-  // WorkerStopped.
-  void stop() noexcept { lanes_.stop(); }
+  void stop() noexcept override { lanes_.stop(); }
 
  private:
-  void check_delta(checks::Session& session, const RunLayout& layout, AuthBits& bits);
-  BaseOts seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,
-                     AuthBits& bits) const;
+  class Run;
 
   checks::Session& session_;
   const SecurityParameters& params_;
   Pace pace_;
   SeedLanes lanes_;
-  DeltaConsistency delta_check_;
   std::size_t runs_ = 0;
 };
 

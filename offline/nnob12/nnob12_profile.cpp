@@ -11,9 +11,13 @@
 #include "offline/nnob12/object_chunks.h"
 #include "offline/parameters.h"
 #include "offline/unit/cost.h"
+#include "offline/unit/preprocessor.h"
 
 namespace tinyot::offline {
 namespace {
+
+// A run waits for one that many before it, which no worker may be waiting to make.
+static_assert(Preprocessor::kWorkersMax <= AuthBitSource::kLanes);
 
 constexpr std::array kMaterials = {MaterialForm::Pairs, MaterialForm::Triples};
 
@@ -71,7 +75,7 @@ std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) 
   const std::uint64_t base_ots = 96 * columns_made(params) + 2 * kHeaderBytes;
   if (units <= 1) return base_ots;
   return base_ots +
-         run_bytes(params, RunLayout(params, 0, std::min(units, AuthBitMaker::kLanes)).length);
+         run_bytes(params, RunLayout(params, 0, std::min(units, AuthBitSource::kLanes)).length);
 }
 
 }  // namespace

@@ -179,16 +179,6 @@ void Nnob12Unit::pour(const checks::SettledCheck&, material::Sink& sink) {
 
 }  // namespace
 
-AuthBits Nnob12UnitMaker::make_reference_bits() {
-  maker_.prepare(1);
-  AuthBits made;
-  maker_.make(session_, 0, kReferenceBits, made);
-  AuthBits reference{AuthBitsMine(kReferenceBits), AuthBitsPeers(kReferenceBits)};
-  copy_part(made.mine, 0, reference.mine);
-  copy_part(made.peers, 0, reference.peers);
-  return reference;
-}
-
 std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(checks::Session& part, std::size_t number,
                                                 const UnitRequest& request) {
   AuthBits bits;
@@ -199,7 +189,7 @@ std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(checks::Session& part, std::size
       spare_.pop_back();
     }
   }
-  maker_.make(part, number, UnitLayout(request).end(), bits);
+  bits_.stream(part, number, UnitLayout(request).end())->make(bits);
   auto unit =
       std::make_unique<Nnob12Unit>(part, request, pace_, std::move(bits), [this](AuthBits used) {
         const std::lock_guard lock(mutex_);

@@ -31,31 +31,24 @@ struct UnitLayout {
 class Nnob12UnitMaker final : public UnitMaker {
  public:
   Nnob12UnitMaker(checks::Session& session, const SecurityParameters& params, Pace pace)
-      : session_(session), pace_(pace), maker_(session, params, pace),
-        material_(params.material()) {}
+      : pace_(pace), bits_(session, params, pace), material_(params.material()) {}
 
-  void set_reference_bits(AuthBits reference) override {
-    maker_.set_reference_bits(std::move(reference));
-  }
-  AuthBits make_reference_bits() override;
-  const AuthBits* reference() const override { return maker_.reference(); }
-  void prepare(std::size_t units) override { maker_.prepare(units); }
+  BitSource& bits() override { return bits_; }
 
   // aBits; then LaANDs and LaOTs of both directions, with one EQ over all of them; then the
-  // buckets' permutations and combiner bits. Wire: as AuthBitMaker::make; 112.5 bytes per leaky
+  // buckets' permutations and combiner bits. Wire: as AuthBitSource::stream; 112.5 bytes per leaky
   // object of each kind (16 + 1/8 for an AND, 96 + 3/8 for an OT), with the chunks of all kinds and
   // directions interleaved, each step two chunks behind the step before it; 3 messages for EQ; 4
   // messages in one round. Fails: PeerCheated("LaOT MAC", "EQ of leaky objects"), and as
-  // AuthBitMaker::make.
+  // AuthBitSource::stream.
   std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                  const UnitRequest& request) override;
 
-  void stop() noexcept override { maker_.stop(); }
+  void stop() noexcept override { bits_.stop(); }
 
  private:
-  checks::Session& session_;
   Pace pace_;
-  AuthBitMaker maker_;
+  AuthBitSource bits_;
   MaterialForm material_;
   std::mutex mutex_;
   std::vector<AuthBits> spare_;  // memory of finished units, for reuse

@@ -25,7 +25,7 @@ constexpr std::uint64_t kBatchesMax = std::uint64_t{1} << 32;
 
 // OTs first, ..., first + count - 1 of a call, and the bits from which they are made.
 struct OtBatch {
-  SoftSpokenBatch bits;
+  BitBatch bits;
   std::size_t first;
   std::size_t count;
 

@@ -16,14 +16,14 @@ constexpr net::MessageTag kChallenge = net::message_tag("softspoken.challenge");
 constexpr net::MessageTag kAnswer = net::message_tag("softspoken.answer");
 
 // Blocks of a batch in each row, the mask included.
-std::size_t blocks_of(const SoftSpokenBatch& batch) { return batch.bits / 128 + 1; }
+std::size_t blocks_of(const BitBatch& batch) { return batch.bits / 128 + 1; }
 
 // The PRG outputs of a session part for one batch.
 struct Expansion {
   const crypto::PrgRows& leaves;
   TreeShape shape;
   std::uint64_t domain;
-  const SoftSpokenBatch& batch;
+  const BitBatch& batch;
 
   // r_x for the leaves x = first, first + 1, ... of a tree, each `blocks` long, at x.blocks.
   void fill(std::size_t tree, std::size_t first, std::size_t blocks, std::span<Block> out) const {
@@ -56,7 +56,7 @@ struct TreeRows {
 
 // chi_1, ..., chi_m and the mask's 1.
 std::vector<Block> coefficients(const checks::Session& session, Party mac_holder,
-                                const SoftSpokenBatch& batch, const crypto::PublicSeed& challenge) {
+                                const BitBatch& batch, const crypto::PublicSeed& challenge) {
   const crypto::AesKey key = crypto::expand_key(
       crypto::RandomOracle(session.id(), {"SoftSpoken chi", letter(mac_holder), batch.number})
           .absorb_object(challenge)
@@ -94,8 +94,7 @@ SoftSpokenMacHolder::Rows SoftSpokenMacHolder::rows_of(std::size_t blocks) {
   return rows;
 }
 
-void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch,
-                                           std::span<const MineView> out) {
+void SoftSpokenMacHolder::send_corrections(const BitBatch& batch, std::span<const MineView> out) {
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
   Rows rows = rows_of(blocks);
@@ -145,7 +144,7 @@ SoftSpokenMacHolder::Rows SoftSpokenMacHolder::rows_again(const Waiting& batch,
   return rows;
 }
 
-void SoftSpokenMacHolder::answer(const SoftSpokenBatch& batch, std::span<const MineView> made) {
+void SoftSpokenMacHolder::answer(const BitBatch& batch, std::span<const MineView> made) {
   Waiting waiting = std::move(waiting_.front());
   waiting_.pop();
   kept_ -= waiting.rows.has_value();
@@ -166,7 +165,7 @@ SoftSpokenKeyHolder::SoftSpokenKeyHolder(checks::Session& session, const Punctur
     : session_(session), shape_(trees.shape), leaves_(trees.leaves), consistent_(trees.consistent),
       domain_(domain) {}
 
-void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch,
+void SoftSpokenKeyHolder::receive_corrections(const BitBatch& batch,
                                               std::span<const PeersView> out) {
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
@@ -201,7 +200,7 @@ void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch,
   ENSURE(first == batch.bits);
 }
 
-void SoftSpokenKeyHolder::verify(const SoftSpokenBatch&) {
+void SoftSpokenKeyHolder::verify(const BitBatch&) {
   const auto answer = net::recv_object<Answer>(session_.channel(), kAnswer);
   const SecretVector<Block> expected = std::move(expected_.front());
   expected_.pop();

@@ -23,15 +23,13 @@
 #include "crypto/prg.h"
 #include "crypto/public_coins.h"
 #include "offline/softspoken/ggm_trees.h"
+#include "offline/unit/bit_source.h"
 
 namespace tinyot::offline {
 
-// A batch of bits, a multiple of 128 and at most kBatchBits. Its number within its domain separates
-// its PRG outputs.
-struct SoftSpokenBatch {
-  std::size_t number;
-  std::size_t bits;
-};
+// Batches have a multiple of 128 bits, at most kBatchBits. A batch's number within its domain
+// separates its PRG outputs.
+//
 // With the mask, a row has 112 blocks: the matrices fit in the caches; a row is whole groups of the
 // AES kernels; its length is not a power of two, so rows do not map to the same cache sets; and it
 // is large enough that the answers are a small part of the traffic.
@@ -47,12 +45,12 @@ class SoftSpokenMacHolder {
 
   // Makes the batch's bits and MACs, and sends the c_i.  Shapes: out: batch.bits together, each but
   // the last a multiple of 64. Wire: sends (N - 1) (bits + 128) / 8 bytes.
-  void send_corrections(const SoftSpokenBatch& batch, std::span<const MineView> out);
+  void send_corrections(const BitBatch& batch, std::span<const MineView> out);
 
   // Answers the challenge for the batch, from the same bits and MACs, which are as they were made.
   // They may be used when this has been sent.
   // Wire: receives 32 bytes, sends 129 blocks.
-  void answer(const SoftSpokenBatch& batch, std::span<const MineView> made);
+  void answer(const BitBatch& batch, std::span<const MineView> made);
 
  private:
   // Rows with the mask.
@@ -90,11 +88,11 @@ class SoftSpokenKeyHolder {
   // Receives the c_i, makes the keys and sends the challenge. The keys must not be used before
   // verify. Shapes: out: as for the other role. Wire: receives (N - 1) (bits + 128) / 8 bytes,
   // sends 32.
-  void receive_corrections(const SoftSpokenBatch& batch, std::span<const PeersView> out);
+  void receive_corrections(const BitBatch& batch, std::span<const PeersView> out);
 
   // Wire: receives 129 blocks.  Timing: constant.
   // Fails: PeerCheated("SoftSpoken check") if the answer is wrong or the tree check has failed.
-  void verify(const SoftSpokenBatch& batch);
+  void verify(const BitBatch& batch);
 
  private:
   checks::Session& session_;

@@ -8,6 +8,7 @@
 #include "crypto/public_coins.h"
 #include "crypto/random_oracle.h"
 #include "offline/parameters.h"
+#include "offline/softspoken/softspoken_source.h"
 #include "offline/triples/fast_unit.h"
 #include "offline/triples/leaky_triple.h"
 #include "offline/unit/cost.h"
@@ -91,11 +92,15 @@ const ProfileEntry kFastProfile = {
     .fitted_key = fitted_to_triples,
     .make_unit_maker = [](checks::Session& session, const SecurityParameters& params,
                           const Sharing& sharing) -> std::unique_ptr<UnitMaker> {
-      return std::make_unique<FastUnitMaker>(session, params, sharing);
+      return std::make_unique<FastUnitMaker>(
+          params, sharing,
+          std::make_unique<SoftSpokenSource>(session, softspoken_k(params), sharing.pace));
     },
     .cost_of_unit = cost_of_unit_of_layers,
     .cost_of_piece =
-        [](const SecurityParameters& params) { return cost_of_triples(softspoken_k(params)); },
+        [](const SecurityParameters& params) {
+          return cost_of_triples(cost_of_batch(softspoken_k(params)));
+        },
     .base_ots = [](const SecurityParameters&) -> std::uint64_t { return kKappa; },
     .set_up_bytes = bytes_of_trees,
     .round_trips_of_unit = [](const SecurityParameters&) { return 10.0; },

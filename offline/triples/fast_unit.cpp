@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -18,26 +17,26 @@ constexpr PieceCost kCostOfFold{
 
 class FastUnit final : public MadeUnit {
  public:
-  FastUnit(checks::Session& session, const SecurityParameters& params, const Trees& trees,
-           std::uint64_t number, const UnitRequest& request, Pace pace, LayerPool& pool)
+  FastUnit(checks::Session& session, const SecurityParameters& params,
+           std::unique_ptr<BitStream> bits, const UnitRequest& request, Pace pace, LayerPool& pool)
       : session_(session), request_(request), size_(params.population(request.plan.ands)),
-        pace_(pace), ahead_(pace.ahead(cost_of_triples(params.own<FastParameters>().softspoken_k))),
-        source_(std::in_place, session, trees, number, pace), pool_(pool), leaky_(session) {
+        pace_(pace), ahead_(pace.ahead(cost_of_triples(bits->cost_of_batch()))),
+        stream_(std::move(bits)), pool_(pool), leaky_(session) {
     layers_.reserve(request.plan.bucket.only());
   }
   ~FastUnit() override { give_back_all_but(0); }
 
-  void make(std::size_t number, const DeltaConsistency& check_delta, BulkTurns& bulk);
+  void make(std::size_t number, BulkTurns& bulk);
   void pour(const checks::SettledCheck&, material::Sink& sink) override;
 
  private:
   struct Piece {
-    SoftSpokenBatch batch;
+    BitBatch batch;
     std::size_t layer;
     ObjectChunk chunk;
   };
 
-  void make_plain_bits(const DeltaConsistency& check_delta);
+  void make_plain_bits();
   std::vector<Piece> pieces();
   void make_layers(BulkTurns& bulk);
   void give_back_all_but(std::size_t layers);
@@ -45,23 +44,23 @@ class FastUnit final : public MadeUnit {
 
   // x, y and r of a piece.
   std::array<SharedView, 3> columns(const Piece& piece);
-  std::array<MineView, 3> mine_of(const Piece& piece);
-  std::array<PeersView, 3> peers_of(const Piece& piece);
+  using BitStep = void (BitStream::*)(const BitBatch&, const BitViews&);
+  void perform(BitStep step, const Piece& piece);
 
   checks::Session& session_;
   UnitRequest request_;
   std::size_t size_;  // of a layer
   Pace pace_;
-  std::size_t ahead_;                // of leaky triples
-  std::optional<BitSource> source_;  // until all bits are made
-  AuthBits plain_;                   // for inputs, then for the Delta-consistency check
+  std::size_t ahead_;                  // of leaky triples
+  std::unique_ptr<BitStream> stream_;  // until all bits are made
+  AuthBits plain_;                     // for inputs, then those that the source needs
   LayerPool& pool_;
   std::vector<TripleLayer> layers_;
   LeakyTriples leaky_;
 };
 
-void FastUnit::make(std::size_t number, const DeltaConsistency& check_delta, BulkTurns& bulk) {
-  make_plain_bits(check_delta);
+void FastUnit::make(std::size_t number, BulkTurns& bulk) {
+  make_plain_bits();
   session_.channel().flush();  // so that the peer does not wait for our turn
   bulk.begin(number);
   make_layers(bulk);
@@ -69,13 +68,10 @@ void FastUnit::make(std::size_t number, const DeltaConsistency& check_delta, Bul
   give_back_all_but(1);
 }
 
-void FastUnit::make_plain_bits(const DeltaConsistency& check_delta) {
+void FastUnit::make_plain_bits() {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits",
                                    request_.inputs);
-  const std::size_t inputs = whole_blocks(request_.inputs);
-  plain_ = source_->make(inputs + kReferenceBits);
-  check_delta.check(session_, plain_.mine.view(inputs, kReferenceBits),
-                    plain_.peers.view(inputs, kReferenceBits));
+  stream_->make(plain_);
 }
 
 void FastUnit::give_back_all_but(std::size_t layers) {
@@ -87,7 +83,7 @@ std::vector<FastUnit::Piece> FastUnit::pieces() {
   std::vector<Piece> pieces;
   for (std::size_t layer = 0; layer < request_.plan.bucket.only(); ++layer)
     for (const ObjectChunk& chunk : object_chunks(size_, kBatchTriples))
-      pieces.push_back({source_->next(3 * chunk.count), layer, chunk});
+      pieces.push_back({stream_->next(3 * chunk.count), layer, chunk});
   return pieces;
 }
 
@@ -97,14 +93,11 @@ std::array<SharedView, 3> FastUnit::columns(const Piece& piece) {
           layer.z.view().part(piece.chunk)};
 }
 
-std::array<MineView, 3> FastUnit::mine_of(const Piece& piece) {
+void FastUnit::perform(BitStep step, const Piece& piece) {
   const auto [x, y, r] = columns(piece);
-  return {x.mine, y.mine, r.mine};
-}
-
-std::array<PeersView, 3> FastUnit::peers_of(const Piece& piece) {
-  const auto [x, y, r] = columns(piece);
-  return {x.peers, y.peers, r.peers};
+  const MineView mine[] = {x.mine, y.mine, r.mine};
+  const PeersView peers[] = {x.peers, y.peers, r.peers};
+  (stream_.get()->*step)(piece.batch, {mine, peers});
 }
 
 void FastUnit::make_layers(BulkTurns& bulk) {
@@ -116,15 +109,13 @@ void FastUnit::make_layers(BulkTurns& bulk) {
       [&](const Piece& piece) {
         if (piece.layer == layers_.size())
           layers_.push_back(pool_.take(size_, request_.plan.bucket.only()));
-        source_->mac_holder().send_corrections(piece.batch, mine_of(piece));
+        perform(&BitStream::offer, piece);
         if (&piece == &all.back()) bulk.end();
       },
+      [&](const Piece& piece) { perform(&BitStream::accept, piece); },
+      [&](const Piece& piece) { perform(&BitStream::answer, piece); },
       [&](const Piece& piece) {
-        source_->key_holder().receive_corrections(piece.batch, peers_of(piece));
-      },
-      [&](const Piece& piece) { source_->mac_holder().answer(piece.batch, mine_of(piece)); },
-      [&](const Piece& piece) {
-        source_->key_holder().verify(piece.batch);
+        perform(&BitStream::confirm, piece);
         const auto [x, y, r] = columns(piece);
         leaky_.offer(piece.layer, piece.chunk, x, y);
       },
@@ -140,7 +131,7 @@ void FastUnit::make_layers(BulkTurns& bulk) {
   checks::EqualityCheck equality("leaky triples");
   equality.add("leaky triples", leaky_.check_digest());
   equality.run(session_);
-  source_.reset();
+  stream_.reset();
 }
 
 void FastUnit::fold() {
@@ -166,36 +157,18 @@ void FastUnit::pour(const checks::SettledCheck&, material::Sink& sink) {
 
 }  // namespace
 
-PieceCost cost_of_triples(std::uint32_t softspoken_k) {
-  PieceCost cost = cost_of_batch(softspoken_k);
+PieceCost cost_of_triples(PieceCost of_batch) {
+  PieceCost cost = of_batch;
   cost.time += std::chrono::microseconds(150);
   cost.bytes += kBatchTriples * sizeof(Block);
   return cost;
 }
 
-// Uses a domain that is not used by any unit.
-AuthBits FastUnitMaker::first_bits() {
-  trees_ = make_trees(session_, params_.own<FastParameters>().softspoken_k);
-  const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits",
-                                   kReferenceBits);
-  return BitSource(session_, trees_, ~std::uint64_t{0}).make(kReferenceBits);
-}
-
-AuthBits FastUnitMaker::make_reference_bits() { return first_bits(); }
-
-void FastUnitMaker::prepare(std::size_t) {
-  AuthBits first = first_bits();
-  if (delta_check_.has_reference())
-    delta_check_.check(session_, first.mine.view(0, kReferenceBits),
-                       first.peers.view(0, kReferenceBits));
-  else
-    delta_check_.set_reference_bits(std::move(first));
-}
-
 std::unique_ptr<MadeUnit> FastUnitMaker::make(checks::Session& part, std::size_t number,
                                               const UnitRequest& request) {
-  auto unit = std::make_unique<FastUnit>(part, params_, trees_, number, request, pace_, layers_);
-  unit->make(number, delta_check_, bulk_);
+  auto unit = std::make_unique<FastUnit>(part, params_, bits_->stream(part, number, request.inputs),
+                                         request, pace_, layers_);
+  unit->make(number, bulk_);
   return unit;
 }
 

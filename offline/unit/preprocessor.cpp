@@ -115,7 +115,7 @@ void Preprocessor::set_reference_bits(const material::ReferenceBits& bits) {
   AuthBits reference{AuthBitsMine(kReferenceBits), AuthBitsPeers(kReferenceBits)};
   copy_part((is_a ? bits.bits_a : bits.bits_b).mine[0], 0, reference.mine);
   copy_part((is_a ? bits.bits_b : bits.bits_a).peers[0], 0, reference.peers);
-  maker_->set_reference_bits(std::move(reference));
+  maker_->bits().set_reference_bits(std::move(reference));
   begins_session_ = false;
 }
 
@@ -123,12 +123,12 @@ material::ReferenceBits make_reference_bits(checks::Session& session,
                                             const SecurityParameters& params) {
   // Its own session part, so that no hash input is repeated for the units.
   checks::Session part(session, "anchor", 0, session.channel(), session.log());
-  return as_batches(params.entry().make_unit_maker(part, params, {})->make_reference_bits(),
+  return as_batches(params.entry().make_unit_maker(part, params, {})->bits().make_reference_bits(),
                     session.me());
 }
 
 void Preprocessor::keep_reference_bits(material::Sink& sink) const {
-  const AuthBits* bits = maker_->reference();
+  const AuthBits* bits = maker_->bits().reference();
   if (bits == nullptr) return;
   material::ReferenceBits reference = as_batches(*bits, session_.me());
   sink.add_reference_bits(std::move(reference.bits_a));
@@ -144,7 +144,7 @@ std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, mate
 std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, material::Sink& sink,
                                      UnitAccount& account, const Hooks& hooks) {
   if (requests.empty()) return 0;
-  maker_->prepare(requests.size());
+  maker_->bits().prepare(requests.size());
   Job job{requests, sink, account, hooks};
   {
     std::vector<std::jthread> threads;

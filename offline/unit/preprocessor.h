@@ -14,7 +14,6 @@
 
 #include "checks/session.h"
 #include "material/material.h"
-#include "offline/nnob12/auth_bits.h"
 #include "offline/parameters.h"
 #include "offline/unit/schedule.h"
 #include "offline/unit/unit_account.h"
@@ -23,14 +22,14 @@
 namespace tinyot::offline {
 
 // Role: both, symmetric. Makes the reference bits that the shards of a session share:
-// kReferenceBits aBits of each party. Wire, Fails: as a run of AuthBitMaker, or with the fast
-// profile as make_trees and a batch of bits.
+// kReferenceBits aBits of each party. Wire, Fails: as BitSource::make_reference_bits of the
+// profile's source.
 material::ReferenceBits make_reference_bits(checks::Session& session,
                                             const SecurityParameters& params);
 
 class Preprocessor {
  public:
-  static constexpr std::size_t kWorkersMax = AuthBitMaker::kLanes;
+  static constexpr std::size_t kWorkersMax = 64;
 
   // The session's own channel is the first worker's; `more` are those of further workers, joined to
   // the session. With the fast profile, `waiting` of the workers are there so that the link stays

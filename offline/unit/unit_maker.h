@@ -8,6 +8,7 @@
 #include "material/material.h"
 #include "offline/global_key.h"
 #include "offline/parameters.h"
+#include "offline/unit/bit_source.h"
 #include "offline/unit/steps.h"
 
 namespace tinyot::offline {
@@ -65,18 +66,8 @@ class UnitMaker {
  public:
   virtual ~UnitMaker() = default;
 
-  // Sets the reference bits of an earlier connection: kReferenceBits bits of each direction. Call
-  // it before prepare.
-  virtual void set_reference_bits(AuthBits reference) = 0;
-
-  // Makes only reference bits: kReferenceBits of each direction.
-  virtual AuthBits make_reference_bits() = 0;
-
-  // The units' reference bits; null before the first unit is made.
-  virtual const AuthBits* reference() const = 0;
-
-  // Makes what all units share, on the session's own channel.
-  virtual void prepare(std::size_t units) = 0;
+  // Where its bits come from: set up before the first unit is made.
+  virtual BitSource& bits() = 0;
 
   // Units with different numbers may be made by different threads, each on the unit's own session
   // part.

@@ -185,6 +185,23 @@ TEST(SourceRules, NoClassNameStandsInTwoLayers) {
                                  << *layers.rbegin();
 }
 
+// What distinguishes a profile stands in its entry, so that a further one changes no other layer.
+// The benches and the cheating peer choose between profiles.
+TEST(SourceRules, OnlyEntriesNameTheirProfile) {
+  static const std::regex kProfile(R"(Profile::(Nnob12|Fast)\b)");
+  std::size_t named = 0;
+  for (const SourceFile& file : product_files()) {
+    if (!file.is_code() || file.folder == "include" || file.folder == "tools") continue;
+    const bool is_entry = file.path.ends_with("_profile.cpp");
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      if (!std::regex_search(file.lines[i], kProfile)) continue;
+      named += is_entry;
+      EXPECT_TRUE(is_entry) << file.path << ":" << i + 1;
+    }
+  }
+  EXPECT_EQ(named, 2u);
+}
+
 TEST(SourceRules, FindCallsInCodeOnly) {
   EXPECT_TRUE(calls("  assert(x);", "assert"));
   EXPECT_TRUE(calls("return std::rand ();", "rand"));

@@ -129,14 +129,14 @@ void expect_good(const MadeBits& a, const MadeBits& b) {
 
 // Two runs from base OTs of the short run before them, under the same global keys, with the
 // Delta-consistency check.
-TEST(AuthBitMaker, RunsAreCorrectAndMatchTheDocumentedCost) {
+TEST(AuthBitSource, RunsAreCorrectAndMatchTheDocumentedCost) {
   const auto params =
       SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = 1});
   const std::size_t t = columns_made(params), wanted[] = {100, 9000};
   std::vector<MadeBits> of[2];
   ChannelCounters before_runs[2];
   run_sessions([&](Session& session) {
-    AuthBitMaker maker(session, params);
+    AuthBitSource maker(session, params);
     const ChannelCounters at_first = session.channel().counters();
     maker.prepare(2);
     before_runs[static_cast<int>(session.me())] =
@@ -145,7 +145,7 @@ TEST(AuthBitMaker, RunsAreCorrectAndMatchTheDocumentedCost) {
       const ChannelCounters before = session.channel().counters();
       Session part(session, "unit", run, session.channel(), session.log());
       AuthBits bits;
-      maker.make(part, run, wanted[run], bits);
+      maker.stream(part, run, wanted[run])->make(bits);
       of[static_cast<int>(session.me())].push_back(
           {std::move(bits), difference(session.channel().counters(), before)});
     }
@@ -170,35 +170,35 @@ TEST(AuthBitMaker, RunsAreCorrectAndMatchTheDocumentedCost) {
   EXPECT_LE(before_runs[0].rounds, 7u);
 }
 
-TEST(AuthBitMaker, SingleRunNeedsNoEarlierRun) {
+TEST(AuthBitSource, SingleRunNeedsNoEarlierRun) {
   const auto params =
       SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = 1});
   MadeBits of[2];
   run_sessions([&](Session& session) {
-    AuthBitMaker maker(session, params);
+    AuthBitSource maker(session, params);
     const ChannelCounters before = session.channel().counters();
     maker.prepare(1);
     EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent,
               32 + 96 * columns_made(params));
     Session part(session, "unit", 0, session.channel(), session.log());
-    maker.make(part, 0, 1000, of[static_cast<int>(session.me())].bits);
+    maker.stream(part, 0, 1000)->make(of[static_cast<int>(session.me())].bits);
   });
   expect_good(of[0], of[1]);
 }
 
 // Runs beyond the first kLanes take their base OTs from the run kLanes earlier.
-TEST(AuthBitMaker, RunsBeyondTheLanesAreCorrect) {
+TEST(AuthBitSource, RunsBeyondTheLanesAreCorrect) {
   const auto params =
       SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = 1});
-  constexpr std::size_t kRuns = AuthBitMaker::kLanes + 2;
+  constexpr std::size_t kRuns = AuthBitSource::kLanes + 2;
   MadeBits of[2];
   run_sessions([&](Session& session) {
-    AuthBitMaker maker(session, params);
+    AuthBitSource maker(session, params);
     maker.prepare(kRuns);
     AuthBits bits;
     for (std::size_t run = 0; run < kRuns; ++run) {
       Session part(session, "unit", run, session.channel(), session.log());
-      maker.make(part, run, 10, bits);
+      maker.stream(part, run, 10)->make(bits);
     }
     of[static_cast<int>(session.me())].bits = std::move(bits);
   });
@@ -206,14 +206,14 @@ TEST(AuthBitMaker, RunsBeyondTheLanesAreCorrect) {
 }
 
 // A party waits for the peer's first chunk only after it has sent its own first ones.
-TEST(AuthBitMaker, SendsChunksBeforeWaitingForThePeer) {
+TEST(AuthBitSource, SendsChunksBeforeWaitingForThePeer) {
   const auto params =
       SecurityParameters::make({.own = Nnob12Parameters{Columns::Experiment}, .unit = 1});
   run_sessions([&](Session& session) {
-    AuthBitMaker maker(session, params);
+    AuthBitSource maker(session, params);
     maker.prepare(1);
     AuthBits bits;
-    maker.make(session, 0, 8 * kChunkBits, bits);  // in nine chunks
+    maker.stream(session, 0, 8 * kChunkBits)->make(bits);  // in nine chunks
     for (const PhaseCost& phase : session.log().phases()) {
       if (phase.name == "aBits: columns") {
         EXPECT_LE(phase.rounds, 9u - kChunksAhead + 1);

@@ -61,10 +61,10 @@ Outcomes two_runs(Block change) {
         const auto params = key_parameters();
         const std::size_t t = columns_made(params);
         if (session.me() == Party::A) {
-          AuthBitMaker maker(session, params);
+          AuthBitSource maker(session, params);
           maker.prepare(2);
           Session part(session, "unit", 0, session.channel(), session.log());
-          return maker.make(part, 0, kWanted, of_a);
+          return maker.stream(part, 0, kWanted)->make(of_a);
         }
         const RunLayout before(params, 0, 2), layout(params, kWanted, 1);
         AuthBits bits =

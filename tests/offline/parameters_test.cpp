@@ -1,7 +1,5 @@
 // Security parameters: the tables of doc/protocol.md, the exact bounds against enumeration,
 // rejected requests. Bounds of layers: layers_bound_test.
-#include "offline/nnob12/columns.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "offline/nnob12/columns.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {

@@ -15,7 +15,7 @@ constexpr std::size_t kBits = 640;
 
 // The batches of `bits` bits, and where each begins.
 struct PlacedBatch {
-  SoftSpokenBatch batch;
+  BitBatch batch;
   std::size_t first;
 };
 std::vector<PlacedBatch> batches_of(std::size_t bits) {
@@ -156,7 +156,7 @@ TEST(SoftSpoken, PartsOfASessionMakeDifferentBits) {
       AuthBitsPeers peers(128);
       SoftSpokenMacHolder holder(part, trees.mine, domain);
       SoftSpokenKeyHolder checker(part, trees.peers, domain);
-      const SoftSpokenBatch batch{0, 128};
+      const BitBatch batch{0, 128};
       holder.send_corrections(batch, {{mine.view()}});
       checker.receive_corrections(batch, {{peers.view()}});
       holder.answer(batch, {{mine.view()}});
@@ -279,7 +279,7 @@ TEST(SoftSpoken, MatchesTheDocumentedCost) {
       const std::size_t n = kKappa / k;
       EXPECT_EQ(sent(), 32 + 96 * kKappa + 32 + 32 * (k - 1) * n + 64 * n);
       const std::uint64_t before = sent();
-      const SoftSpokenBatch batch{0, kBits};
+      const BitBatch batch{0, kBits};
       AuthBitsMine mine(kBits);
       AuthBitsPeers peers(kBits);
       SoftSpokenMacHolder holder(session, trees.mine, 0);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "net/latency.h"
-#include "offline/softspoken/bit_source.h"
+#include "offline/softspoken/softspoken_source.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {

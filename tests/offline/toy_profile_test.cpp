@@ -9,6 +9,7 @@
 #include "offline/nnob12/nnob12_profile.h"
 #include "offline/parameters.h"
 #include "offline/triples/fast_profile.h"
+#include "offline/triples/fast_unit.h"
 #include "offline/unit/preprocessor.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
@@ -19,6 +20,63 @@ namespace {
 using namespace tinyot::test;
 
 constexpr Profile kToy{77};
+constexpr std::uint64_t kKeys = 1;  // the seed of the session's global keys
+
+// Bits that a dealer hands out, without messages: a source that has dealt to all units so far.
+class DealtSource final : public BitSource {
+ public:
+  explicit DealtSource(Party me) : me_(me) {}
+
+  AuthBits make_reference_bits() override {
+    return {dealt(me_, kReferenceBits, ~std::uint64_t{0}).mine,
+            dealt(peer_of(me_), kReferenceBits, ~std::uint64_t{0}).peers};
+  }
+  void prepare(std::size_t) override { set_reference_bits(make_reference_bits()); }
+  std::unique_ptr<BitStream> stream(checks::Session&, std::size_t, std::size_t wanted) override {
+    return std::make_unique<Stream>(*this, whole_blocks(wanted));
+  }
+
+ private:
+  class Stream final : public BitStream {
+   public:
+    Stream(DealtSource& source, std::size_t first)
+        : BitStream(first, kBatchBits, {std::chrono::microseconds(100), kBatchBits, 1}, {}),
+          source_(source), begin_(source.batches_) {}
+
+    void offer(const BitBatch& batch, const BitViews& views) override {
+      Dealt whole = source_.dealt(source_.me_, batch.bits, begin_ + batch.number);
+      std::size_t first = 0;
+      for (const MineView& part : views.mine) {
+        copy_bits(whole.mine.bits.words(), first, part.bits, 0, part.size());
+        std::ranges::copy(whole.mine.view(first, part.size()).macs, part.macs.begin());
+        first += part.size();
+      }
+      ++source_.batches_;
+    }
+    void accept(const BitBatch& batch, const BitViews& views) override {
+      Dealt whole = source_.dealt(peer_of(source_.me_), batch.bits, begin_ + batch.number);
+      std::size_t first = 0;
+      for (const PeersView& part : views.peers) {
+        std::ranges::copy(whole.peers.view(first, part.size()), part.begin());
+        first += part.size();
+      }
+    }
+    void answer(const BitBatch&, const BitViews&) override {}
+    void confirm(const BitBatch&, const BitViews&) override {}
+
+   private:
+    void finish(AuthBits&) override {}
+    DealtSource& source_;
+    std::uint64_t begin_;
+  };
+
+  Dealt dealt(Party owner, std::size_t count, std::uint64_t batch) const {
+    return Dealt(me_, owner, count, kKeys, 2 * batch + static_cast<std::uint64_t>(owner),
+                 key_for_triples(peer_of(owner), kKeys));
+  }
+  Party me_;
+  std::uint64_t batches_ = 0;
+};
 
 // The second level is raised to the size of the first one, then both grow.
 BucketSizes larger_on_two_levels(const BucketSizes& bucket) {
@@ -42,6 +100,11 @@ const ProfileEntry& toy_entry() {
     entry.larger_bucket = larger_on_two_levels;
     entry.exact_bits = two_level_bits;
     entry.risk = on_one_level<risk_of_permutation>;
+    entry.make_unit_maker = [](Session& session, const SecurityParameters& params,
+                               const offline::Sharing& sharing) -> std::unique_ptr<UnitMaker> {
+      return std::make_unique<FastUnitMaker>(params, sharing,
+                                             std::make_unique<DealtSource>(session.me()));
+    };
     return entry;
   }();
   return kEntry;
@@ -118,14 +181,17 @@ TEST(ToyProfile, RefusesParametersOfAnotherProfile) {
 
 TEST(ToyProfile, MakesMaterial) {
   constexpr std::uint64_t kAnds = 2000;
+  // Of the triples alone: the bits cost 63 bytes each with the fast profile's source.
+  constexpr std::uint64_t kBytesMax = 100 * 2048;
   const auto params = SecurityParameters::make({.profile = kToy});
   MemorySink sinks[2];
   const Outcomes outcomes = run_sessions(
       [&](Session& outer) {
-        with_key_for_triples(outer, 1, [&](Session& session) {
+        with_key_for_triples(outer, kKeys, [&](Session& session) {
           std::vector<UnitRequest> requests;
           for (const UnitPlan& plan : params.plan(kAnds)) requests.push_back({plan, 3});
           Preprocessor(session, params).make_units(requests, sinks[static_cast<int>(session.me())]);
+          EXPECT_LT(session.channel().counters().bytes_sent, kBytesMax);
         });
       },
       {}, false);

@@ -170,6 +170,14 @@ class LocalTest(TestCase):
             self.refused(tinyot.UsageError, "no input c", parties.run, richer, {"c": 1})
             self.refused(tinyot.UsageError, "weak_allowed", parties.preprocess, 64, bucket=2)
             self.refused(tinyot.UsageError, "no profile", parties.preprocess, 64, profile="slow")
+            self.refused(
+                tinyot.UsageError, "no parameter 'columns'", parties.preprocess, 64,
+                profile="fast", columns="theorem",
+            )  # fmt: skip
+            self.refused(
+                tinyot.UsageError, "bucket 6+6 has another number", parties.preprocess, 64,
+                bucket=(6, 6),
+            )  # fmt: skip
             self.refused(tinyot.UsageError, "one of ands", parties.preprocess)
             self.refused(tinyot.UsageError, "one of ands", parties.preprocess, 64, add=64)
         self.assertLess(time.monotonic() - begin, 10)

@@ -47,6 +47,16 @@ TEST(Attempt, RejectsOtherSizesAndStates) {
   }
 }
 
+TEST(Attempt, HasOneOrTwoBucketSizes) {
+  Attempt attempt = kAttempt;
+  attempt.plan.bucket = 160;
+  auto coded = encode_attempt(attempt);
+  EXPECT_EQ(decode_attempt(coded), attempt);
+  EXPECT_EQ(coded[18], std::byte{0});
+  coded[16] = std::byte{0};
+  EXPECT_EQ(decode_attempt(coded), std::nullopt);
+}
+
 TEST(Attempt, AddsTotalsOfSeveralStores) {
   AttemptTotals sum{{{{100, 3}, 2}, {{50, 4}, 1}}, 1, {{1, 0, 0}}};
   sum += {{{{50, 4}, 5}, {{100, 4}, 7}}, 2, {{2, 0, 1}}};

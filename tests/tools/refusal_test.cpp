@@ -67,6 +67,8 @@ TEST_F(RefusalTest, UnknownMissingOrMalformedOptions) {
        {{"params", "--ands", "2^10", "--format", "xml"}, 2, "--format"},
        {{"params", "--ands", "2^10", "--profile", "quick"}, 2, "--profile"},
        {{"params", "--ands", "2^10", "--labit-columns", "all"}, 2, "--labit-columns"},
+       {{"params", "--ands", "2^10", "--bucket", "6+6"}, 2, "another number of sizes"},
+       {{"params", "--ands", "2^10", "--bucket", "6+"}, 2, "--bucket"},
        {{"preprocess", "--ands", "2^10", "--store", path("x"), "--listen", "127.0.0.1:7766"},
         2,
         "--party is missing"},
