@@ -1,7 +1,5 @@
 #include "checks/mac_transcript.h"
 
-#include <utility>
-
 #include "base/error.h"
 #include "checks/session.h"
 
@@ -40,23 +38,31 @@ crypto::Digest MacTranscript::settle() {
       .digest();
 }
 
-void MacTranscripts::take_shared() {
-  const Block sum = shared.take();
-  shared_of_mine_ ^= sum;
-  shared_of_peers_ ^= sum;
+void MacTranscripts::take_sums() {
+  const Sums more{shared.take(), gates.take()};
+  for (Sums* sums : {&sums_of_mine_, &sums_of_peers_}) {
+    sums->shared ^= more.shared;
+    sums->gates ^= more.gates;
+  }
+}
+
+void MacTranscripts::settle_sums(Sums& sums, MacTranscript& direction) {
+  direction.absorb_sum(sums.shared);
+  direction.absorb_sum(sums.gates);
+  sums = {};
 }
 
 crypto::Digest MacTranscripts::settle_mine() {
   ENSURE(mine_due == 0);
-  take_shared();
-  mine.absorb_sum(std::exchange(shared_of_mine_, Block{0, 0}));
+  take_sums();
+  settle_sums(sums_of_mine_, mine);
   return mine.settle();
 }
 
 crypto::Digest MacTranscripts::settle_peers() {
   ENSURE(peers_due == 0);
-  take_shared();
-  peers.absorb_sum(std::exchange(shared_of_peers_, Block{0, 0}));
+  take_sums();
+  settle_sums(sums_of_peers_, peers);
   return peers.settle();
 }
 

@@ -74,23 +74,30 @@ class SettledCheck {
 struct MacTranscripts {
   MacTranscripts(const SessionId& session, Party me)
       : mine(session, me), peers(session, peer_of(me)),
-        shared(session, {"shared MAC transcript", '*', 0}, crypto::HashUse::MacTranscript) {}
+        shared(session, {"shared MAC transcript", '*', 0}, crypto::HashUse::MacTranscript),
+        gates(session, {"garbled gates", '*', 0}, crypto::HashUse::GarbledGate) {}
 
-  // Settle one direction, with the shared bits opened since it last settled. Every bit revealed in
-  // it must have been absorbed.
+  // Settle one direction, with the shared bits and gates absorbed since it last settled. Every bit
+  // revealed in it must have been absorbed.
   crypto::Digest settle_mine();
   crypto::Digest settle_peers();
 
   MacTranscript mine;      // of my bits: I am the MAC holder
   MacTranscript peers;     // of the peer's bits: I am the key holder
   crypto::HashSum shared;  // of shared bits
+  crypto::HashSum gates;   // of garbled gates (online/garbled/gate_check.h)
   // Bits that have been revealed but not yet absorbed.
   std::int64_t mine_due = 0, peers_due = 0;
 
  private:
-  void take_shared();
-  // The shared bits that the direction has not settled.
-  Block shared_of_mine_{0, 0}, shared_of_peers_{0, 0};
+  // What is in both directions.
+  struct Sums {
+    Block shared{0, 0}, gates{0, 0};
+  };
+  void take_sums();
+  static void settle_sums(Sums& sums, MacTranscript& direction);
+  // Those that the direction has not settled.
+  Sums sums_of_mine_, sums_of_peers_;
 };
 
 // Role: MAC holder. Settles the direction of my bits.  Wire: sends 1 message of 32 bytes.

@@ -22,6 +22,9 @@ enum class HashUse : std::uint64_t {
   LeakyTriple = 8,
   LeakyTripleCheck = 9,
   OtExtension = 10,
+  GarbledLeft = 11,
+  GarbledRight = 12,
+  GarbledGate = 15,
 };
 
 // A use and the file that hashes for it, without its extension.
@@ -42,6 +45,9 @@ inline constexpr auto kHashUses = std::to_array<HashUseEntry>({
     {HashUse::LeakyTriple, "LeakyTriple", "offline/triples/leaky_triple"},
     {HashUse::LeakyTripleCheck, "LeakyTripleCheck", "offline/triples/leaky_triple"},
     {HashUse::OtExtension, "OtExtension", "offline/softspoken/ot_extension"},
+    {HashUse::GarbledLeft, "GarbledLeft", "online/garbled/row_hash"},
+    {HashUse::GarbledRight, "GarbledRight", "online/garbled/row_hash"},
+    {HashUse::GarbledGate, "GarbledGate", "checks/mac_transcript"},
 });
 
 static_assert(are_distinct(kHashUses, &HashUseEntry::use));

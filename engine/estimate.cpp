@@ -28,8 +28,15 @@ struct AndMaterial {
   std::uint64_t block_bytes;
 };
 AndMaterial material_of_and(MaterialForm form) {
-  return form == MaterialForm::Triples ? AndMaterial{3, offline::kTripleBytes}
-                                       : AndMaterial{8, 8 * offline::kBitBytes};
+  switch (form) {
+    case MaterialForm::Triples:
+      return {3, offline::kTripleBytes};
+    case MaterialForm::Garbling:  // three columns of the full triple, and the mask of the result
+      return {4, 4 * offline::kBitBytes};
+    case MaterialForm::Pairs:
+      break;
+  }
+  return {8, 8 * offline::kBitBytes};
 }
 AndMaterial material_of_and(const offline::SecurityParameters& params) {
   return material_of_and(params.material());

@@ -119,7 +119,7 @@ class LiveRun {
     const checks::SessionIds ids = checks::establish_session(*channel, rng, plan_.request.party,
                                                              std::move(parameters), std::nullopt);
     const ScopedSecret<Delta> key(
-        offline::draw_global_key(rng, plan_.request.party, params_.profile()));
+        offline::draw_global_key(rng, plan_.request.party, params_.profile(), params_.material()));
     offline::Pace pace;
     within_session({}, *channel, [&] { pace = offline::Pace(latency_of(*channel)); });
     const auto makers_channel = connector.open_worker(ids, plan_.request.party, kMakerConnection);

@@ -24,7 +24,7 @@ auto as_begun(const Parse& parse) {
 }
 
 MaterialForm form_named(const std::string& name) {
-  for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples})
+  for (const MaterialForm form : kMaterialForms)
     if (name == name_of(form)) return form;
   throw UsageError("there is no material '" + name + "'");
 }

@@ -106,7 +106,8 @@ void PreprocessRun::connect(const PeerOptions& peer) {
   const ScopedSecret<Delta> global_key(
       store_          ? store_->global_key()
       : session_file_ ? session_file_->global_key
-                      : offline::draw_global_key(rng, request_.party, plan_.params.profile()));
+                      : offline::draw_global_key(rng, request_.party, plan_.params.profile(),
+                                                 plan_.params.material()));
   session_.emplace(request_.party, ids, global_key, *channel_, std::move(rng), log_);
   ids_ = ids;
 }

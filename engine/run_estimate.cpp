@@ -52,9 +52,8 @@ class MessageCounter final : public circuit::RoundSink {
     for (std::size_t party = 0; party < 2; ++party) {
       std::uint64_t& bytes = estimate_.bytes_sent[party];
       if (masked[party] > 0) bytes += kHeaderBytes + bytes_for(masked[party]);
-      bytes += form_ == MaterialForm::Triples
-                   ? bytes_of_flights(ands, 2)
-                   : bytes_of_flights(ands, 4) + bytes_of_flights(ands, 1);
+      bytes += form_ != MaterialForm::Pairs ? bytes_of_flights(ands, 2)
+                                            : bytes_of_flights(ands, 4) + bytes_of_flights(ands, 1);
     }
     // Inputs of a round without ANDs are waited for when the messages of the next round, if there
     // is one, have been sent.
@@ -86,7 +85,7 @@ std::uint64_t ands_of(const LoadedCircuit& circuit) {
 // A circuit, on its lanes, whose run is small enough to be measured.
 LoadedCircuit sample_of(const LoadedCircuit& circuit, const RunEstimate& estimate,
                         MaterialForm form) {
-  const std::uint64_t most = form == MaterialForm::Triples ? kSampleTriples : kSamplePairs;
+  const std::uint64_t most = form == MaterialForm::Pairs ? kSamplePairs : kSampleTriples;
   const circuit::CircuitCost& cost = circuit.cost();
   std::size_t lanes = circuit.lanes();
   while (lanes > 1 && cost.ands_of(lanes) > most) lanes /= 2;
@@ -172,7 +171,7 @@ RunEstimate estimate_run(const LoadedCircuit& circuit, MaterialForm form,
   }
   for (std::size_t party = 0; party < 2; ++party)
     estimate.bytes_sent[party] +=
-        bytes_of_flights(form == MaterialForm::Triples ? revealed : received[1 - party], 1) +
+        bytes_of_flights(form != MaterialForm::Pairs ? revealed : received[1 - party], 1) +
         2 * (kHeaderBytes + kDigestBytes);
   return estimate;
 }

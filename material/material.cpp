@@ -27,6 +27,9 @@ constexpr auto kKinds = std::to_array<Kind>({
     {MaterialKind::AuthOtsAB, "auth_ots_ab", {{{.mine = 2, .peers = 2}, {.mine = 2, .peers = 2}}}},
     {MaterialKind::AuthOtsBA, "auth_ots_ba", {{{.mine = 2, .peers = 2}, {.mine = 2, .peers = 2}}}},
     {MaterialKind::Triples, "triples", {{{.shares = 3}, {.shares = 3}}}},
+    {MaterialKind::FullTriples,
+     "full_triples",
+     {{{.mine = 3, .peers = 3}, {.mine = 3, .peers = 3}}}},
 });
 static_assert(std::ranges::equal(kKinds, kAllMaterialKinds, {}, &Kind::kind));
 
@@ -99,7 +102,8 @@ void copy_objects(const Batch& source, std::size_t from, std::size_t count, Batc
 std::string_view name_of(MaterialKind kind) { return material::entry_of(kind).name; }
 
 std::string_view name_of(MaterialForm form) {
-  return form == MaterialForm::Pairs ? "pairs" : "triples";
+  constexpr std::string_view kNames[] = {"pairs", "triples", "garbling"};
+  return kNames[static_cast<std::size_t>(form)];
 }
 
 }  // namespace tinyot

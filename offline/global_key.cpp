@@ -16,7 +16,18 @@ crypto::Digest digest_of(checks::Session& session, Party owner, std::uint64_t co
       .digest();
 }
 
+std::uint64_t low_bit_of(Party me) { return me == Party::B ? 1 : 0; }
+
 }  // namespace
+
+bool fits_triples(const checks::Session& session) {
+  return (session.global_key().value.lo & 1) == low_bit_of(session.me());
+}
+
+Delta fitted_to_triples(Delta key, Party me) {
+  key.value.lo = (key.value.lo & ~std::uint64_t{1}) | low_bit_of(me);
+  return key;
+}
 
 void DeltaConsistency::set_reference_bits(AuthBits reference) {
   ENSURE(reference.mine.size() == kReferenceBits && reference.peers.size() == kReferenceBits);

@@ -27,6 +27,11 @@
 
 namespace tinyot::offline {
 
+// Whether this party's global key has the low bit that leaky triples and garbling require: 1 for
+// B's key (which authenticates A's bits), 0 for A's.
+bool fits_triples(const checks::Session& session);
+Delta fitted_to_triples(Delta key, Party me);
+
 // Authenticated bits, the same number of each direction.
 struct AuthBits {
   AuthBitsMine mine;

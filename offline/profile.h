@@ -63,7 +63,7 @@ struct ProfileEntry {
   Risk (*risk)(std::uint64_t l, const BucketSizes& bucket);
 
   // A global key as the profile needs it, from a random one.
-  Delta (*fitted_key)(Delta key, Party me);
+  Delta (*fitted_key)(Delta key, Party me, MaterialForm form);
   std::unique_ptr<UnitMaker> (*make_unit_maker)(checks::Session& session,
                                                 const SecurityParameters& params,
                                                 const Sharing& sharing);

@@ -87,7 +87,7 @@ SharedOutputs OutputShares::take_shared() {
       const auto first = plane.begin() + static_cast<std::ptrdiff_t>(part.first);
       planes.emplace_back(first, first + static_cast<std::ptrdiff_t>(part.count));
     }
-    shared[part.bundle].emplace(part.count / lanes_.count(), lanes_.count(), std::move(bits),
+    shared[part.bundle].emplace(part.count / lanes_.count(), lanes_.count(), form_, std::move(bits),
                                 std::move(planes));
   }
   return shared;

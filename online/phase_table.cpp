@@ -1,12 +1,14 @@
 #include <array>
 
+#include "online/garbled/garbled_phase.h"
 #include "online/interactive/interactive_phase.h"
 #include "online/online_phase.h"
 
 namespace tinyot::online {
 
 std::span<const OnlinePhaseEntry* const> online_phases() {
-  static constexpr std::array<const OnlinePhaseEntry*, 1> kPhases = {&kInteractivePhase};
+  static constexpr std::array<const OnlinePhaseEntry*, 2> kPhases = {&kInteractivePhase,
+                                                                     &kGarbledPhase};
   return kPhases;
 }
 

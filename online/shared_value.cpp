@@ -6,10 +6,11 @@
 
 namespace tinyot::online {
 
-SharedValue::SharedValue(std::size_t bits, std::size_t lanes, BitVector my_bits,
+SharedValue::SharedValue(std::size_t bits, std::size_t lanes, WireForm form, BitVector my_bits,
                          std::vector<SecretVector<Block>> planes)
-    : bits_(bits), lanes_(lanes), my_bits_(std::move(my_bits)), planes_(std::move(planes)) {
-  ENSURE(my_bits_.size() == bits * lanes);
+    : bits_(bits), lanes_(lanes), form_(form), my_bits_(std::move(my_bits)),
+      planes_(std::move(planes)) {
+  ENSURE(my_bits_.size() == bits * lanes && planes_.size() == planes_of(form));
   for (const SecretVector<Block>& plane : planes_) ENSURE(plane.size() == bits * lanes);
 }
 

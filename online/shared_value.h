@@ -19,15 +19,12 @@ class SharedValue {
  public:
   // `bits` bits in each of `lanes` lanes. Entry (bit, lane) is at bit . lanes + lane, as in the
   // planes (online/wires.h).
-  SharedValue(std::size_t bits, std::size_t lanes, BitVector my_bits,
+  SharedValue(std::size_t bits, std::size_t lanes, WireForm form, BitVector my_bits,
               std::vector<SecretVector<Block>> planes);
 
   std::size_t bits() const { return bits_; }
   std::size_t lanes() const { return lanes_; }
-  WireForm form() const {
-    return planes_.size() == planes_of(WireForm::MacAndKey) ? WireForm::MacAndKey
-                                                            : WireForm::MacShare;
-  }
+  WireForm form() const { return form_; }
 
   // My bits: the value is their XOR with the peer's. Without MACs, nothing guards them.
   LaneMatrix my_share() const;
@@ -38,6 +35,7 @@ class SharedValue {
 
  private:
   std::size_t bits_, lanes_;
+  WireForm form_;
   BitVector my_bits_;
   std::vector<SecretVector<Block>> planes_;
 };

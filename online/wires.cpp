@@ -70,10 +70,17 @@ void WireBits::evaluate(std::span<const circuit::LocalGate> gates, std::size_t t
                 });
 }
 
+WireBlocks::WireBlocks(std::span<const Block> flips, const Lanes& lanes)
+    : lanes_(lanes), planes_(flips.size()), flip_{}, tiles_(lanes.tiles()) {
+  ENSURE(planes_ <= kPlanesMax);
+  std::ranges::copy(flips, flip_.begin());
+}
+
 // XOR with the constant 1 changes A's bit: with MACs and keys it changes B's key of the bit, with
 // shares of MACs both parties' shares.
 WireBlocks::WireBlocks(Party me, WireForm form, Delta global_key, const Lanes& lanes)
-    : lanes_(lanes), planes_(planes_of(form)), flip_{}, tiles_(lanes.tiles()) {
+    : WireBlocks(std::array<Block, kPlanesMax>{}, lanes) {
+  planes_ = planes_of(form);
   if (form == WireForm::MacShare) flip_[0] = global_key.value;
   if (form == WireForm::MacAndKey && me == Party::B) flip_[1] = global_key.value;
 }

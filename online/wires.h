@@ -22,15 +22,16 @@ namespace tinyot::online {
 
 // The blocks of a lane of a wire.
 enum class WireForm {
-  MacAndKey,  // [x_A | x_B] (NNOB12 Fig. 3): the MAC of my bit and the key of the peer's
-  MacShare,   // a share of x.(Delta^A ^ Delta^B)
+  MacAndKey,   // [x_A | x_B] (NNOB12 Fig. 3): the MAC of my bit and the key of the peer's
+  MacShare,    // a share of x.(Delta^A ^ Delta^B)
+  HalfShares,  // shares of x.Delta^B and of x.Delta^A (garbled/half_shares.h)
 };
 constexpr WireForm wire_form_of(MaterialForm form) {
   return form == MaterialForm::Pairs ? WireForm::MacAndKey : WireForm::MacShare;
 }
 
 // Blocks of a share, in planes: all lanes of the first, then all lanes of the second.
-constexpr std::size_t planes_of(WireForm form) { return form == WireForm::MacAndKey ? 2 : 1; }
+constexpr std::size_t planes_of(WireForm form) { return form == WireForm::MacShare ? 1 : 2; }
 
 // How many gates before their evaluation operands are prefetched.
 inline constexpr std::size_t kGatesAhead = 16;
@@ -43,14 +44,16 @@ inline void copy_blocks(const Block* from, std::size_t count, Block* to) {
     std::copy_n(from, count, to);
 }
 
-// My bits, a word for each tile; bits beyond its width are undefined. A common wire has 64 equal
-// bits. On one lane, where no wire is common, a byte replaces the word: more wires fit in the
+// Bits of wires, a word for each tile; bits beyond its width are undefined. A common wire has 64
+// equal bits. On one lane, where no wire is common, a byte replaces the word: more wires fit in the
 // cache.
 class WireBits {
  public:
-  WireBits(Party me, const Lanes& lanes)
-      : public_mask_(me == Party::A ? ~std::uint64_t{0} : 0), one_lane_(lanes.count() == 1),
-        tiles_(lanes.tiles()) {}
+  // `adds_public`: what both parties know, a constant or the 1 of a NOT, is added to these bits.
+  WireBits(bool adds_public, const Lanes& lanes)
+      : public_mask_(mask_of(adds_public)), one_lane_(lanes.count() == 1), tiles_(lanes.tiles()) {}
+  // My shares of the values: what is public is added to A's.
+  WireBits(Party me, const Lanes& lanes) : WireBits(me == Party::A, lanes) {}
 
   // Allocates the slots of the round; never shrinks.
   void grow(const circuit::Round& round);
@@ -66,7 +69,7 @@ class WireBits {
     else
       (circuit::is_common(slot) ? common_[circuit::index_of(slot)] : tiles_[tile][slot]) = word;
   }
-  // Shares of a constant for each lane.
+  // A constant for each lane.
   void put_public(std::size_t tile, circuit::Slot slot, std::uint64_t word) {
     put(tile, slot, word & public_mask_);
   }
@@ -74,16 +77,20 @@ class WireBits {
  private:
   void evaluate(std::span<const circuit::LocalGate> gates, std::size_t tile);
 
-  std::uint64_t public_mask_;  // what both parties know is added to A's share
+  std::uint64_t public_mask_;
   bool one_lane_;
   SecretVector<std::uint8_t> lane_;                 // on one lane
   std::vector<SecretVector<std::uint64_t>> tiles_;  // on several
   SecretVector<std::uint64_t> common_;
 };
 
-// The MACs and keys, or the MAC shares, of the bits.
+// The blocks of wires, such as the MACs and keys, or the MAC shares, of the bits.
 class WireBlocks {
  public:
+  static constexpr std::size_t kPlanesMax = 2;
+
+  // `flips`: what a public 1 adds to each plane.
+  WireBlocks(std::span<const Block> flips, const Lanes& lanes);
   // `global_key`: this party's.
   WireBlocks(Party me, WireForm form, Delta global_key, const Lanes& lanes);
   ~WireBlocks() { wipe_object(flip_); }
@@ -106,7 +113,7 @@ class WireBlocks {
                ? common_.data() + circuit::index_of(slot) * planes_ + plane
                : tiles_[tile].data() + (slot * planes_ + plane) * lanes_.width(tile);
   }
-  // Shares of a constant for each lane.
+  // A constant for each lane.
   void put_public(std::size_t tile, circuit::Slot slot, std::uint64_t word);
   // Copies a plane to `width` blocks; a common one is repeated for each lane.
   void read(std::size_t tile, circuit::Slot slot, std::size_t plane, std::size_t width, Block* to) {
@@ -131,7 +138,7 @@ class WireBlocks {
 
   Lanes lanes_;
   std::size_t planes_;
-  std::array<Block, 2> flip_;  // added to each plane by a public 1
+  std::array<Block, kPlanesMax> flip_;
   std::vector<SecretVector<Block>> tiles_;
   SecretVector<Block> common_;
 };

@@ -83,7 +83,8 @@ std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
        parse_names(line.given("profile") ? line.text("profile") : lists.profile))
     profiles.push_back(profile_from(name));
   const auto materials =
-      values("material", line.text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
+      values("material", line.text("material"),
+             {MaterialForm::Pairs, MaterialForm::Triples, MaterialForm::Garbling});
   std::vector<ParameterRequest> points(1);
   points[0].weak_allowed = line.has("allow-weak");
   vary(points, profiles, [](ParameterRequest& point, Profile profile) { point.profile = profile; });

@@ -79,7 +79,8 @@ int circuit_info(const Arguments& arguments) {
   add_estimated_link_options(line.options());
   if (!line.parse(arguments)) return 0;
   const MaterialForm form =
-      value_named("material", line.text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
+      value_named("material", line.text("material"),
+                  {MaterialForm::Pairs, MaterialForm::Triples, MaterialForm::Garbling});
   const auto link = estimated_link_from(line);
   const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
   // Layering a large circuit takes minutes.

@@ -88,8 +88,9 @@ ParameterRequest parameters_from(const CommandLine& line, const storage::Manifes
     request.profile = profile;
   }
   if (line.has("material"))
-    request.material = value_named("material", line.text("material"),
-                                   {MaterialForm::Pairs, MaterialForm::Triples});
+    request.material =
+        value_named("material", line.text("material"),
+                    {MaterialForm::Pairs, MaterialForm::Triples, MaterialForm::Garbling});
   for (const OwnOption& own : kOwnOptions) {
     if (!line.has(own.option)) continue;
     if (!has_parameter(request.profile, own.parameter))

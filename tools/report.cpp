@@ -110,20 +110,21 @@ void add_units(Json& report, const Security& security) {
 
 Security security_from(const Json& report) {
   const Profile profile = profile_in(report);
-  Security security{.profile = profile,
-                    .material = named<MaterialForm>(report["material"],
-                                                    {MaterialForm::Pairs, MaterialForm::Triples}),
-                    .own = own_in(report, profile),
-                    .sigma = report["sigma"],
-                    .sigma_paper_bound = report["sigma_paper_bound"],
-                    .sigma_exact = report["sigma_exact"],
-                    .kappa = report["kappa"],
-                    .bucket = bucket_in(report["bucket"]),
-                    .unit = report["unit"],
-                    .units = {},
-                    .outstanding = report["outstanding"]["units"],
-                    .risk = report["outstanding"]["sum"],
-                    .risk_limit = report["outstanding"]["limit"]};
+  Security security{
+      .profile = profile,
+      .material = named<MaterialForm>(
+          report["material"], {MaterialForm::Pairs, MaterialForm::Triples, MaterialForm::Garbling}),
+      .own = own_in(report, profile),
+      .sigma = report["sigma"],
+      .sigma_paper_bound = report["sigma_paper_bound"],
+      .sigma_exact = report["sigma_exact"],
+      .kappa = report["kappa"],
+      .bucket = bucket_in(report["bucket"]),
+      .unit = report["unit"],
+      .units = {},
+      .outstanding = report["outstanding"]["units"],
+      .risk = report["outstanding"]["sum"],
+      .risk_limit = report["outstanding"]["limit"]};
   for (const Json& units : report["units"])
     security.units.push_back({units["ands"], bucket_in(units["bucket"]), units["count"],
                               units["bound_paper"], units["bound_exact"]});

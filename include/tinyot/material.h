@@ -8,6 +8,7 @@
 //   auth_ots_ab    A: [x0], [x1]  B: [c], [z = x_c]         (A sends, B chooses)
 //   auth_ots_ba    B: [x0], [x1]  A: [c], [z = x_c]         (B sends, A chooses)
 //   triples        A and B: a, b, c = ab as shared bits with shares of their MACs
+//   full_triples   A and B: a, b, c = ab as shared bits, each party's shares with MACs and keys
 #pragma once
 
 #include <algorithm>
@@ -28,8 +29,9 @@ enum class MaterialKind : std::uint8_t {
   AuthOtsAB = 4,
   AuthOtsBA = 5,
   Triples = 6,
+  FullTriples = 7,
 };
-inline constexpr auto kLastMaterialKind = MaterialKind::Triples;
+inline constexpr auto kLastMaterialKind = MaterialKind::FullTriples;
 inline constexpr std::size_t kMaterialKinds = static_cast<std::size_t>(kLastMaterialKind) + 1;
 
 // In the order of their numbers.

@@ -26,13 +26,17 @@ Profile profile_named(std::string_view name);
 enum class Columns : std::uint8_t { Theorem = 0, Experiment = 1 };
 std::string_view name_of(Columns columns);
 
-// What an AND consumes online: two aANDs, two aOTs and two aBits, or one triple.
-enum class MaterialForm : std::uint8_t { Pairs = 0, Triples = 1 };
+// What an AND consumes online: two aANDs, two aOTs and two aBits; or one triple; or, on material
+// for garbling, one full triple and an aBit of each party.
+enum class MaterialForm : std::uint8_t { Pairs = 0, Triples = 1, Garbling = 2 };
+inline constexpr std::array kMaterialForms = {MaterialForm::Pairs, MaterialForm::Triples,
+                                              MaterialForm::Garbling};
 std::string_view name_of(MaterialForm form);
 
 // How a circuit is evaluated. Interactive: half a round trip or more a layer of ANDs (NNOB12 Fig.
-// 6).
-enum class OnlinePhase : std::uint8_t { Interactive = 0 };
+// 6). Garbled: 4 or 5 half round trips for any circuit, and 32 bytes an AND; on material for
+// garbling.
+enum class OnlinePhase : std::uint8_t { Interactive = 0, Garbled = 1 };
 
 // The parameters that one profile has and the others do not.
 struct Nnob12Parameters {

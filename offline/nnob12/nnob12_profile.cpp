@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "crypto/aes.h"
+#include "offline/global_key.h"
 #include "offline/nnob12/nnob12_unit.h"
 #include "offline/nnob12/object_chunks.h"
 #include "offline/parameters.h"
@@ -19,7 +20,8 @@ namespace {
 // A run waits for one that many before it, which no worker may be waiting to make.
 static_assert(Preprocessor::kWorkersMax <= AuthBitSource::kLanes);
 
-constexpr std::array kMaterials = {MaterialForm::Pairs, MaterialForm::Triples};
+constexpr std::array kMaterials = {MaterialForm::Pairs, MaterialForm::Triples,
+                                   MaterialForm::Garbling};
 
 Columns columns_in(const NamedValue& given) {
   for (const Columns columns : {Columns::Theorem, Columns::Experiment})
@@ -45,7 +47,8 @@ std::uint64_t run_bytes(const SecurityParameters& params, std::uint64_t length) 
   return columns + check + 128 * BitMatrix(0, columns_kept(params)).row_words() * 8 + kHeaderBytes;
 }
 
-UnitCost cost_of_unit(const SecurityParameters& params, const UnitRequest& request) {
+UnitCost cost_of_unit(const SecurityParameters& params, const UnitRequest& made) {
+  const UnitRequest request = with_result_masks(made, params.material());
   const std::uint64_t tau = columns_kept(params), t = columns_made(params),
                       ands = request.plan.ands;
   const std::uint64_t length = RunLayout(params, UnitLayout(request).end(), 1).length;
@@ -63,9 +66,11 @@ UnitCost cost_of_unit(const SecurityParameters& params, const UnitRequest& reque
                       chunk = (2 * t + 2 * tau) * kChunkBits / 8;
   cost.memory_bytes =
       bits + std::max(permutations + 4 * bytes_for((bucket - 1) * ands), keys + chunk);
-  if (params.material() == MaterialForm::Triples) {
+  if (params.material() != MaterialForm::Pairs) {
     cost.bytes_sent += bytes_for(3 * ands) + 2 * chunks_in(ands, kChunkObjects) * kHeaderBytes;
-    cost.memory_bytes += ands * kTripleBytes + 3 * bytes_for(ands);
+    cost.memory_bytes +=
+        ands * (params.material() == MaterialForm::Triples ? kTripleBytes : 3 * kBitBytes) +
+        3 * bytes_for(ands);
   }
   return cost;
 }
@@ -100,7 +105,10 @@ const ProfileEntry kNnob12Profile = {
     .bound_bits = on_one_level<paper_bound_bits>,
     .exact_bits = on_one_level<exact_bound_bits>,
     .risk = on_one_level<risk_of_permutation>,
-    .fitted_key = [](Delta key, Party) { return key; },
+    .fitted_key =
+        [](Delta key, Party me, MaterialForm form) {
+          return form == MaterialForm::Garbling ? fitted_to_triples(key, me) : key;
+        },
     .make_unit_maker = [](checks::Session& session, const SecurityParameters& params,
                           const Sharing& sharing) -> std::unique_ptr<UnitMaker> {
       return std::make_unique<Nnob12UnitMaker>(session, params, sharing.pace);
@@ -113,7 +121,7 @@ const ProfileEntry kNnob12Profile = {
     .set_up_bytes = set_up_bytes,
     .round_trips_of_unit =
         [](const SecurityParameters& params) {
-          return params.material() == MaterialForm::Triples ? 11.0 : 10.5;
+          return params.material() == MaterialForm::Pairs ? 10.5 : 11.0;
         },
     .round_trips_of_set_up = [](const SecurityParameters&,
                                 std::size_t units) { return units > 1 ? 4.0 : 0.0; },

@@ -28,7 +28,7 @@ class Nnob12Unit final : public MadeUnit {
   // The MACs of the combiner bits are on the session's transcripts.
   void reveal_combiners();
   // Differs: the paper's dealer has no triples; these are the AND of Fig. 6 on random bits.
-  void make_triples();
+  void make_triples(MaterialForm form);
   void pour(const checks::SettledCheck&, material::Sink& sink) override;
 
  private:
@@ -49,7 +49,7 @@ class Nnob12Unit final : public MadeUnit {
   AuthBits bits_;
   std::function<void(AuthBits)> give_back_;
   std::unique_ptr<BucketRoles> roles_;
-  std::vector<material::Batch> triples_;  // if params.material() is Triples
+  std::vector<material::Batch> triples_;  // unless params.material() is Pairs
 };
 
 // The buckets, and the roles that fold them.
@@ -149,10 +149,10 @@ ProductMaterial Nnob12Unit::folded(const BucketRange& range) {
   return m;
 }
 
-void Nnob12Unit::make_triples() {
+void Nnob12Unit::make_triples(MaterialForm form) {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "triples",
                                    request_.plan.ands);
-  ProductTriples products(session_);
+  ProductTriples products(session_, form);
   in_steps(
       object_chunks(request_.plan.ands), pace_.ahead(kCostOfTriples),
       [&](const ObjectChunk& chunk) {
@@ -180,7 +180,8 @@ void Nnob12Unit::pour(const checks::SettledCheck&, material::Sink& sink) {
 }  // namespace
 
 std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(checks::Session& part, std::size_t number,
-                                                const UnitRequest& request) {
+                                                const UnitRequest& wanted) {
+  const UnitRequest request = with_result_masks(wanted, material_);
   AuthBits bits;
   {
     const std::lock_guard lock(mutex_);
@@ -197,7 +198,7 @@ std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(checks::Session& part, std::size
       });
   unit->make_leaky_objects();
   unit->reveal_combiners();
-  if (material_ == MaterialForm::Triples) unit->make_triples();
+  if (material_ != MaterialForm::Pairs) unit->make_triples(material_);
   return unit;
 }
 

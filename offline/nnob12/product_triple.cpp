@@ -111,6 +111,16 @@ material::Batch ProductTriples::finish() {
     peers_c.keys[i] = peers.r[i] ^ peers.w[i] ^ peers.s[i] ^
                       xor_public_bit(Key{times(peers.c[i].value, chunk.h[i])}, delta, chunk.e[i]);
   }
+  if (form_ == MaterialForm::Garbling) {
+    material::Batch triples(MaterialKind::FullTriples, session_.me(), n);
+    for (const std::size_t column : {0, 1}) {
+      triples.mine[column] = std::move(chunk.material.my_and.mine[column]);
+      triples.peers[column] = std::move(chunk.material.peers_and.peers[column]);
+    }
+    triples.mine[2] = std::move(c);
+    triples.peers[2] = std::move(peers_c);
+    return triples;
+  }
   material::Batch triples(MaterialKind::Triples, session_.me(), n);
   for (const std::size_t column : {0, 1})
     share_part(chunk.material.my_and.mine[column], chunk.material.peers_and.peers[column], 0, delta,

@@ -17,6 +17,7 @@
 
 #include "checks/session.h"
 #include "material/material.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot::offline {
 
@@ -29,7 +30,8 @@ struct ProductMaterial {
 // MAC transcripts, to be settled before anything is used.
 class ProductTriples {
  public:
-  explicit ProductTriples(checks::Session& session) : session_(session) {}
+  // `form`: Triples or Garbling, of which the triples are.
+  ProductTriples(checks::Session& session, MaterialForm form) : session_(session), form_(form) {}
 
   // Wire: sends 2 count / 8 bytes.
   void reveal_first(ProductMaterial material);
@@ -46,6 +48,7 @@ class ProductTriples {
   };
 
   checks::Session& session_;
+  MaterialForm form_;
   std::queue<Chunk> first_, second_;  // chunks after this step
 };
 

@@ -12,11 +12,12 @@
 #include "offline/triples/fast_unit.h"
 #include "offline/triples/leaky_triple.h"
 #include "offline/unit/cost.h"
+#include "offline/unit/unit_maker.h"
 
 namespace tinyot::offline {
 namespace {
 
-constexpr std::array kMaterials = {MaterialForm::Triples};
+constexpr std::array kMaterials = {MaterialForm::Triples, MaterialForm::Garbling};
 // SoftSpoken's rows and messages in flight.
 constexpr std::uint64_t kBatchesBytes = 8 << 20;
 
@@ -41,7 +42,8 @@ std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t b
          batches * (sizeof(crypto::PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeaderBytes);
 }
 
-UnitCost cost_of_unit_of_layers(const SecurityParameters& params, const UnitRequest& request) {
+UnitCost cost_of_unit_of_layers(const SecurityParameters& params, const UnitRequest& made) {
+  const UnitRequest request = with_result_masks(made, params.material());
   const std::uint64_t l = params.population(request.plan.ands),
                       plain = whole_blocks(request.inputs) + kReferenceBits;
   const std::uint64_t bucket = request.plan.bucket.only(), leaky = bucket * l;
@@ -89,7 +91,7 @@ const ProfileEntry kFastProfile = {
     .bound_bits = on_one_level<paper_bound_bits>,
     .exact_bits = on_one_level<layers_bound_bits>,
     .risk = on_one_level<risk_of_layers>,
-    .fitted_key = fitted_to_triples,
+    .fitted_key = [](Delta key, Party me, MaterialForm) { return fitted_to_triples(key, me); },
     .make_unit_maker = [](checks::Session& session, const SecurityParameters& params,
                           const Sharing& sharing) -> std::unique_ptr<UnitMaker> {
       return std::make_unique<FastUnitMaker>(

@@ -19,9 +19,10 @@ class FastUnit final : public MadeUnit {
  public:
   FastUnit(checks::Session& session, const SecurityParameters& params,
            std::unique_ptr<BitStream> bits, const UnitRequest& request, Pace pace, LayerPool& pool)
-      : session_(session), request_(request), size_(params.population(request.plan.ands)),
-        pace_(pace), ahead_(pace.ahead(cost_of_triples(bits->cost_of_batch()))),
-        stream_(std::move(bits)), pool_(pool), leaky_(session) {
+      : session_(session), request_(request), form_(params.material()),
+        size_(params.population(request.plan.ands)), pace_(pace),
+        ahead_(pace.ahead(cost_of_triples(bits->cost_of_batch()))), stream_(std::move(bits)),
+        pool_(pool), leaky_(session) {
     layers_.reserve(request.plan.bucket.only());
   }
   ~FastUnit() override { give_back_all_but(0); }
@@ -49,6 +50,7 @@ class FastUnit final : public MadeUnit {
 
   checks::Session& session_;
   UnitRequest request_;
+  MaterialForm form_;
   std::size_t size_;  // of a layer
   Pace pace_;
   std::size_t ahead_;                  // of leaky triples
@@ -145,6 +147,11 @@ void FastUnit::fold() {
 
 void FastUnit::pour(const checks::SettledCheck&, material::Sink& sink) {
   pour_bits(sink, session_.me(), request_.inputs, plain_, 0);
+  if (form_ == MaterialForm::Garbling)
+    return pour_full_triples(sink, session_.me(), request_.plan.ands,
+                             {{{&layers_[0].x.mine, &layers_[0].x.peers},
+                               {&layers_[0].y.mine, &layers_[0].y.peers},
+                               {&layers_[0].z.mine, &layers_[0].z.peers}}});
   pour_objects(
       sink, MaterialKind::Triples, session_.me(), request_.plan.ands,
       [&](std::size_t first, material::Batch& out) {
@@ -165,7 +172,8 @@ PieceCost cost_of_triples(PieceCost of_batch) {
 }
 
 std::unique_ptr<MadeUnit> FastUnitMaker::make(checks::Session& part, std::size_t number,
-                                              const UnitRequest& request) {
+                                              const UnitRequest& wanted) {
+  const UnitRequest request = with_result_masks(wanted, params_.material());
   auto unit = std::make_unique<FastUnit>(part, params_, bits_->stream(part, number, request.inputs),
                                          request, pace_, layers_);
   unit->make(number, bulk_);

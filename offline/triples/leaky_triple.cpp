@@ -11,8 +11,6 @@ constexpr net::MessageTag kLeakyTripleD = net::message_tag("latriple.d");
 constexpr crypto::Phase kLeakyTripleKind = "LaTriple";
 constexpr crypto::Phase kProductsSum = "LaTriple sum", kProductsCheck = "LaTriple EQ";
 
-std::uint64_t low_bit_of(Party me) { return me == Party::B ? 1 : 0; }
-
 crypto::TweakHash hash_of(const checks::Session& session, Party owner, const ObjectChunk& chunk,
                           std::uint64_t layer) {
   return hash_of_chunk(session, kLeakyTripleKind, owner, chunk, layer);
@@ -25,15 +23,6 @@ SecretVector<Block> taken_from(std::queue<SecretVector<Block>>& waiting) {
 }
 
 }  // namespace
-
-bool fits_triples(const checks::Session& session) {
-  return (session.global_key().value.lo & 1) == low_bit_of(session.me());
-}
-
-Delta fitted_to_triples(Delta key, Party me) {
-  key.value.lo = (key.value.lo & ~std::uint64_t{1}) | low_bit_of(me);
-  return key;
-}
 
 LeakyTriples::LeakyTriples(checks::Session& session)
     : session_(session),

@@ -17,6 +17,7 @@
 #include "base/auth_bits.h"
 #include "checks/session.h"
 #include "crypto/hash_sum.h"
+#include "offline/global_key.h"
 #include "offline/nnob12/object_chunks.h"
 
 namespace tinyot::offline {
@@ -32,11 +33,6 @@ struct SharedView {
   }
   SharedView part(const ObjectChunk& chunk) const { return part(chunk.first, chunk.count); }
 };
-
-// Whether this party's global key has the low bit that leaky triples require: 1 for B's key (which
-// authenticates A's bits), 0 for A's.
-bool fits_triples(const checks::Session& session);
-Delta fitted_to_triples(Delta key, Party me);
 
 // Role: both, symmetric. Each step is called for all chunks in order. The caller chooses how many
 // chunks one step lags another, the same number on both sides. One object for all triples that one

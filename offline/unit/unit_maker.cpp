@@ -11,6 +11,17 @@ void copy_part(const AuthBitsPeers& from, std::size_t first, AuthBitsPeers& to) 
   std::copy_n(from.keys.begin() + static_cast<std::ptrdiff_t>(first), to.size(), to.keys.begin());
 }
 
+void pour_full_triples(material::Sink& sink, Party me, std::size_t total,
+                       const ColumnParts& columns) {
+  pour_objects(sink, MaterialKind::FullTriples, me, total,
+               [&](std::size_t first, material::Batch& out) {
+                 for (std::size_t i = 0; i < columns.size(); ++i) {
+                   copy_part(*columns[i].first, first, out.mine[i]);
+                   copy_part(*columns[i].second, first, out.peers[i]);
+                 }
+               });
+}
+
 void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_t first,
                 Delta global_key, AuthShares& to) {
   to.bits.copy_from(mine.bits, first, 0, to.size());
@@ -29,21 +40,27 @@ void pour_bits(material::Sink& sink, Party me, std::size_t count, const AuthBits
                });
 }
 
+UnitRequest with_result_masks(UnitRequest request, MaterialForm form) {
+  if (form == MaterialForm::Garbling) request.inputs += request.plan.ands;
+  return request;
+}
+
 MaterialCounts counts_of(const UnitRequest& request, MaterialForm form) {
+  const std::uint64_t ands = request.plan.ands;
   MaterialCounts counts;
   for (const Party party : {Party::A, Party::B}) {
-    counts[material::auth_bits_of(party)] = request.inputs;
-    if (form == MaterialForm::Triples) continue;
-    counts[material::auth_bits_of(party)] += request.plan.ands;
-    counts[material::auth_ands_of(party)] = counts[material::auth_ots_from(party)] =
-        request.plan.ands;
+    counts[material::auth_bits_of(party)] =
+        request.inputs + (form == MaterialForm::Triples ? 0 : ands);
+    if (form == MaterialForm::Pairs)
+      counts[material::auth_ands_of(party)] = counts[material::auth_ots_from(party)] = ands;
   }
-  if (form == MaterialForm::Triples) counts[MaterialKind::Triples] = request.plan.ands;
+  if (form == MaterialForm::Triples) counts[MaterialKind::Triples] = ands;
+  if (form == MaterialForm::Garbling) counts[MaterialKind::FullTriples] = ands;
   return counts;
 }
 
-Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile) {
-  return entry_of(profile).fitted_key(Delta{rng.block()}, me);
+Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile, MaterialForm form) {
+  return entry_of(profile).fitted_key(Delta{rng.block()}, me, form);
 }
 
 }  // namespace tinyot::offline

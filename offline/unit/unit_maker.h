@@ -28,6 +28,11 @@ void pour_objects(material::Sink& sink, MaterialKind kind, Party me, std::size_t
 void copy_part(const AuthBitsMine& from, std::size_t first, AuthBitsMine& to);
 void copy_part(const AuthBitsPeers& from, std::size_t first, AuthBitsPeers& to);
 
+// Pours `total` full triples from the columns x, y and z of both parties.
+using ColumnParts = std::array<std::pair<const AuthBitsMine*, const AuthBitsPeers*>, 3>;
+void pour_full_triples(material::Sink& sink, Party me, std::size_t total,
+                       const ColumnParts& columns);
+
 // Bits [first, first + to.size()) of both parties as shared bits, with MACs and keys combined into
 // MAC shares.
 void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_t first,
@@ -43,6 +48,10 @@ struct UnitRequest {
   UnitPlan plan;
   std::uint64_t inputs;
 };
+
+// What a profile makes for it: on material for garbling, the masks of the results are made as
+// further inputs.
+UnitRequest with_result_masks(UnitRequest request, MaterialForm form);
 
 // The objects that such a unit pours.
 MaterialCounts counts_of(const UnitRequest& request, MaterialForm form);
@@ -82,6 +91,6 @@ class UnitMaker {
 };
 
 // A fresh global key for the peer's bits, as the profile needs it.
-Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile);
+Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile, MaterialForm form);
 
 }  // namespace tinyot::offline

@@ -1,7 +1,9 @@
 #include "online/interactive/interactive_phase.h"
 
+#include <optional>
 #include <utility>
 
+#include "online/folded_source.h"
 #include "online/interactive/runtime.h"
 
 namespace tinyot::online {
@@ -10,16 +12,22 @@ namespace {
 // Every message depends on an input, so that nothing is sent before they are known.
 class InteractiveEvaluation final : public OnlineEvaluation {
  public:
-  explicit InteractiveEvaluation(OnlineSetting setting) : setting_(std::move(setting)) {}
+  explicit InteractiveEvaluation(OnlineSetting setting) : setting_(std::move(setting)) {
+    if (setting_.form != MaterialForm::Garbling) return;
+    folded_.emplace(setting_.source, setting_.session.me(), setting_.session.global_key());
+    std::swap(setting_.wanted[MaterialKind::Triples], setting_.wanted[MaterialKind::FullTriples]);
+  }
 
   void prepare() override {}
   Evaluation finish(const OnlineInputs& inputs) override {
-    return run_circuit(setting_.session, setting_.source, setting_.wanted, setting_.form,
-                       setting_.rounds, inputs.values, inputs.shared, setting_.progress);
+    return run_circuit(setting_.session, folded_ ? *folded_ : setting_.source, setting_.wanted,
+                       folded_ ? MaterialForm::Triples : setting_.form, setting_.rounds,
+                       inputs.values, inputs.shared, setting_.progress);
   }
 
  private:
   OnlineSetting setting_;
+  std::optional<FoldedSource> folded_;  // on material for garbling
 };
 
 }  // namespace
@@ -28,7 +36,15 @@ constinit const OnlinePhaseEntry kInteractivePhase = {
     .phase = OnlinePhase::Interactive,
     .name = "interactive",
     .runs_on = [](MaterialForm) { return true; },
-    .material_for = material_for,
+    .material_for =
+        [](const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm form,
+           std::size_t lanes) {
+          MaterialCounts counts = material_for(
+              info, ands, form == MaterialForm::Garbling ? MaterialForm::Triples : form, lanes);
+          if (form == MaterialForm::Garbling)
+            std::swap(counts[MaterialKind::Triples], counts[MaterialKind::FullTriples]);
+          return counts;
+        },
     .window_for = window_for,
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<InteractiveEvaluation>(std::move(setting));

@@ -236,8 +236,8 @@ ParameterRequest parameters_of(const std::string& profile, std::uint32_t sigma,
   if (bucket.size() == 2) request.bucket = {bucket[0], bucket[1]};
   if (bucket.size() > BucketSizes::kLevelsMax) throw UsageError("bucket has too many sizes");
   if (material)
-    request.material =
-        named("kind of material", *material, {MaterialForm::Pairs, MaterialForm::Triples});
+    request.material = named("kind of material", *material,
+                             {MaterialForm::Pairs, MaterialForm::Triples, MaterialForm::Garbling});
   return request;
 }
 

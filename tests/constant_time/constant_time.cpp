@@ -73,7 +73,7 @@ void run_party(Party me, const offline::SecurityParameters& params, Channel& cha
   Block seed{2, static_cast<std::uint64_t>(me)};
   make_secret(seed);
   Rng rng(Seed{seed});
-  const Delta key = draw_global_key(rng, me, params.profile());
+  const Delta key = draw_global_key(rng, me, params.profile(), params.material());
   PhaseLog log;
   Session session(me, ids, key, channel, std::move(rng), log);
   material::Pipe pipe(me);

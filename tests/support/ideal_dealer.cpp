@@ -33,7 +33,7 @@ struct Column {
 };
 struct Columns {
   std::size_t count;
-  std::array<Column, 4> of;
+  std::array<Column, 6> of;
 };
 
 std::size_t words_of(MaterialKind kind) {
@@ -47,6 +47,8 @@ std::size_t words_of(MaterialKind kind) {
     case MaterialKind::AuthOtsAB:
     case MaterialKind::AuthOtsBA:
       return 3 + 4 * 2;
+    case MaterialKind::FullTriples:
+      return 5 + 6 * 2;
     case MaterialKind::Triples:
       break;
   }
@@ -76,6 +78,13 @@ Columns deal_object(MaterialKind kind, Drawn& drawn) {
       return transfer(Party::A);
     case MaterialKind::AuthOtsBA:
       return transfer(Party::B);
+    case MaterialKind::FullTriples: {
+      const bool a1 = drawn.coin(), a2 = drawn.coin(), b1 = drawn.coin(), b2 = drawn.coin(),
+                 c1 = drawn.coin(), c2 = ((a1 != a2) && (b1 != b2)) != c1;
+      return {6,
+              {{{Party::A, a1}, {Party::A, b1}, {Party::A, c1}, {Party::B, a2}, {Party::B, b2},
+                {Party::B, c2}}}};
+    }
     case MaterialKind::Triples:
       break;
   }

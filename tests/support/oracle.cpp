@@ -92,6 +92,14 @@ void expect_good(const material::Batch& of_a, const material::Batch& of_b, Delta
     case MaterialKind::AuthOtsBA:
       expect_ot(b[0], b[1], a[0], a[1]);
       break;
+    case MaterialKind::FullTriples: {
+      for (std::size_t i = 0; i < 3; ++i) {
+        opened.push_back(a[i]);
+        for (std::size_t j = 0; j < a[i].size(); ++j) opened[i][j] = a[i][j] != b[i][j];
+      }
+      expect_and(opened[0], opened[1], opened[2]);
+      break;
+    }
     case MaterialKind::Triples:
       expect_and(opened[0], opened[1], opened[2]);
       for (std::size_t i = 0; i < 3; ++i)

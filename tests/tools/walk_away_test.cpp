@@ -81,7 +81,7 @@ Played play(Profile profile, Party cheater, const Deviation* deviation) {
           Rng rng(Seed{{3, static_cast<std::uint64_t>(me)}});
           const SessionIds ids = establish_session(channel, rng, me, {}, std::nullopt);
           PhaseLog log;
-          const Delta key = draw_global_key(rng, me, profile);
+          const Delta key = draw_global_key(rng, me, profile, params.material());
           Session session(me, ids, key, channel, std::move(rng), log);
           Session second(session, "unit", kUnits - 1, channel, log);
           mine.random.resize(kRandomBytes);

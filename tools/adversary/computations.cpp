@@ -58,7 +58,7 @@ class Computation final : public Scenario {
         checks::establish_session(channel, rng, me, {{"circuit", "attacked"}}, std::nullopt);
     checks::join_session(channel, ids, me, 1);
     net::PhaseLog log;
-    const Delta key = offline::draw_global_key(rng, me, params_.profile());
+    const Delta key = offline::draw_global_key(rng, me, params_.profile(), params_.material());
     checks::Session session(me, ids, key, channel, std::move(rng), log);
     material::Pipe pipe(me);
     offline::Preprocessor(session, params_)

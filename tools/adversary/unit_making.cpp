@@ -78,7 +78,7 @@ void UnitMaking::run(Party me, net::Channel& channel,
   const checks::SessionIds ids =
       checks::establish_session(channel, rng, me, {{"command", "preprocess"}}, std::nullopt);
   net::PhaseLog log;
-  const Delta key = offline::draw_global_key(rng, me, params_.profile());
+  const Delta key = offline::draw_global_key(rng, me, params_.profile(), params_.material());
   checks::Session session(me, ids, key, channel, std::move(rng), log);
   storage::Manifest manifest;
   manifest.me = me;

@@ -1,0 +1,37 @@
+#include "online/garbled/chunks.h"
+
+#include <utility>
+
+namespace tinyot::online {
+
+void Chunker::round(circuit::Round& given) {
+  const auto round = std::make_shared<const circuit::Round>(std::move(given));
+  const std::size_t of_tiles = lanes_.tiles() * round->ands.size(),
+                    ands = of_tiles + round->common_ands.size();
+  Piece piece{round, 0, 0, true, 0};
+  for (std::size_t at = 0; at < ands; ++at) {
+    const std::size_t width = at < of_tiles ? lanes_.width(at / round->ands.size()) : 1;
+    if (chunk_.entries + piece.entries + width > max_ && chunk_.entries + piece.entries > 0) {
+      chunk_.entries += piece.entries;
+      chunk_.pieces.push_back(std::exchange(piece, Piece{round, at, at, false, 0}));
+      pass_on();
+    }
+    piece.end = at + 1;
+    piece.entries += width;
+  }
+  chunk_.entries += piece.entries;
+  chunk_.pieces.push_back(std::move(piece));
+  if (chunk_.entries >= min_) pass_on();
+}
+
+void Chunker::finish() {
+  if (!chunk_.pieces.empty()) pass_on();
+}
+
+void Chunker::pass_on() {
+  const std::uint64_t next = chunk_.first + chunk_.entries;
+  receiver_(std::exchange(chunk_, Chunk{}));
+  chunk_.first = next;
+}
+
+}  // namespace tinyot::online

@@ -1,0 +1,97 @@
+// The rounds of a circuit in chunks of entries: what is sent at a time.
+//
+// An entry is an AND in one lane. Entries are counted over the run in the order of the interactive
+// phase: tile by tile of a round, then its common ANDs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/bit_vector.h"
+#include "circuitgen/layering.h"
+#include "online/lanes.h"
+#include "online/material_reader.h"
+#include "tinyot/circuit/gate.h"
+
+namespace tinyot::online {
+
+// Indexes arrays of both parties' things.
+constexpr std::size_t number_of(Party party) { return static_cast<std::size_t>(party); }
+
+// Some ANDs of a round. The first piece of a round begins with its inputs, local gates and outputs.
+struct Piece {
+  std::shared_ptr<const circuit::Round> round;
+  std::size_t first = 0, end = 0;  // ANDs: of all tiles, one after the other, then common ones
+  bool begins = false;
+  std::size_t entries = 0;
+};
+
+// Calls use(tile, gate, width) for the ANDs of a piece in the order of their entries.
+template <class Use>
+void for_each_and(const Piece& piece, const Lanes& lanes, Use use) {
+  const std::vector<circuit::RoundAnd>& ands = piece.round->ands;
+  const std::size_t of_tiles = lanes.tiles() * ands.size();
+  for (std::size_t at = piece.first; at < piece.end; ++at) {
+    if (at < of_tiles)
+      use(at / ands.size(), ands[at % ands.size()], lanes.width(at / ands.size()));
+    else
+      use(std::size_t{0}, piece.round->common_ands[at - of_tiles], std::size_t{1});
+  }
+}
+
+// Calls use(tile, width) for the parts of an input bit that have values of their own.
+template <class Use>
+void for_each_part(const circuit::InputBundle& bundle, const Lanes& lanes, Use use) {
+  if (bundle.same_in_all_lanes) return use(std::size_t{0}, std::size_t{1});
+  for (std::size_t tile = 0; tile < lanes.tiles(); ++tile) use(tile, lanes.width(tile));
+}
+
+// The inputs of a chunk that one party gives, entry by entry (mask_pass.h).
+struct MaskedInputs {
+  std::size_t count = 0;
+  material::Slices masks;
+  BitVector masked;            // L = x ^ mask
+  SecretVector<Block> labels;  // X_0 at B, X_L at A
+};
+
+struct Chunk {
+  std::vector<Piece> pieces;
+  std::uint64_t first = 0;  // entry of the run
+  std::size_t entries = 0;
+
+  // Set by the mask pass.
+  std::array<MaskedInputs, 2> inputs;            // by owner
+  material::Slices triples;                      // [u], [v], [w]
+  std::array<material::Slices, 2> result_masks;  // of A's bits, of B's
+  BitVector d, e;                                // my shares; once received, the opened bits
+};
+
+// Passes each chunk on when it is full: one of at least kEntriesMin entries, after a round, or of
+// at most kEntriesMax within a round.
+class Chunker final : public circuit::RoundSink {
+ public:
+  static constexpr std::size_t kEntriesMin = std::size_t{1} << 13,
+                               kEntriesMax = std::size_t{1} << 16;
+  using Receiver = std::function<void(Chunk)>;
+
+  // `entries_max`: kEntriesMax, or less in tests.
+  Chunker(const Lanes& lanes, std::size_t entries_min, std::size_t entries_max, Receiver receiver)
+      : lanes_(lanes), min_(entries_min), max_(entries_max), receiver_(std::move(receiver)) {}
+
+  void round(circuit::Round& round) override;
+  // The last chunk, if there is something in it.
+  void finish();
+
+ private:
+  void pass_on();
+
+  Lanes lanes_;
+  std::size_t min_, max_;
+  Receiver receiver_;
+  Chunk chunk_;
+};
+
+}  // namespace tinyot::online

@@ -1,0 +1,39 @@
+#include "online/garbled/garbled_phase.h"
+
+#include <utility>
+
+#include "online/garbled/garbled_run.h"
+#include "online/interactive/runtime.h"
+
+namespace tinyot::online {
+namespace {
+
+class GarbledEvaluation final : public OnlineEvaluation {
+ public:
+  explicit GarbledEvaluation(OnlineSetting setting) : setting_(std::move(setting)) {}
+
+  void prepare() override {}
+  Evaluation finish(const OnlineInputs& inputs) override {
+    return run_garbled(setting_.session, setting_.source, setting_.wanted, setting_.rounds,
+                       inputs.values, inputs.shared, setting_.progress);
+  }
+
+ private:
+  OnlineSetting setting_;
+};
+
+}  // namespace
+
+constinit const OnlinePhaseEntry kGarbledPhase = {
+    .phase = OnlinePhase::Garbled,
+    .name = "garbled",
+    .runs_on = [](MaterialForm form) { return form == MaterialForm::Garbling; },
+    .material_for = [](const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm,
+                       std::size_t lanes) { return garbled_material_for(info, ands, lanes); },
+    .window_for = window_for,
+    .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
+      return std::make_unique<GarbledEvaluation>(std::move(setting));
+    },
+};
+
+}  // namespace tinyot::online

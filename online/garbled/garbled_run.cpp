@@ -1,0 +1,215 @@
+#include "online/garbled/garbled_run.h"
+
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "online/garbled/chunks.h"
+#include "online/garbled/gate_check.h"
+#include "online/garbled/mask_blocks.h"
+#include "online/garbled/mask_pass.h"
+#include "online/garbled/output_masks.h"
+#include "online/garbled/rows.h"
+#include "online/stopwatch.h"
+
+namespace tinyot::online {
+namespace {
+
+// What both parties do with each chunk: masks ahead, then rows. What the chunks wait for is bounded
+// by the window; no party waits for what the other one owes only later.
+class GarbledRun {
+ public:
+  GarbledRun(checks::Session& session, MaterialReader& material,
+             const circuit::CircuitRounds& rounds, const BundleValues& inputs,
+             const SharedValues& shared, const RunProgress& progress, const GarbledWindow& window)
+      : session_(session), info_(rounds.circuit().info()), inputs_(inputs), progress_(progress),
+        window_(window), lanes_(rounds.lanes()), outputs_(info_, lanes_),
+        masks_(session, material, info_, lanes_, shared, outputs_),
+        blocks_(session, info_, lanes_, shared, outputs_) {
+    const std::uint64_t run = session.next_counter();
+    if (session.me() == Party::A) {
+      evaluator_.emplace(session, info_, lanes_, inputs, outputs_, run);
+    } else {
+      garbler_.emplace(session, info_, lanes_, inputs, run);
+      check_.emplace(session, info_, lanes_, inputs, outputs_);
+    }
+  }
+
+  void add(Chunk chunk) {
+    masks_.send_openings(chunk);
+    masks_.send_inputs(chunk, inputs_);
+    masked_entries_ += chunk.entries;
+    masked_.push_back(std::move(chunk));
+    ++added_;
+    while (masked_entries_ >= window_.entries) make_rows();
+  }
+  void finish() {
+    while (!masked_.empty()) make_rows();
+    while (!returning_.empty()) check_gates();
+  }
+
+  // Messages 3 to 5.
+  void reveal_outputs();
+
+  Evaluation result;
+
+ private:
+  void make_rows();
+  void check_gates();
+
+  // Of the first chunks, so many. The peer sends them before what is received next.
+  void receive_openings(std::size_t chunks);
+
+  struct Returning {
+    Chunk chunk;
+    GateMacs macs;
+    std::size_t added = 0;  // chunks that had been masked when its rows were made
+  };
+
+  checks::Session& session_;
+  const circuit::CircuitInfo& info_;
+  const BundleValues& inputs_;
+  const RunProgress& progress_;
+  const GarbledWindow window_;
+  Lanes lanes_;
+  OutputMasks outputs_;
+  MaskPass masks_;
+  MaskBlocks blocks_;
+  std::optional<RowEvaluator> evaluator_;          // at A
+  std::optional<Garbler> garbler_;                 // at B
+  std::optional<GateCheck> check_;                 // at B
+  std::size_t added_ = 0, opened_ = 0, made_ = 0;  // chunks
+  std::deque<Chunk> masked_;                       // whose rows have not been made
+  std::size_t masked_entries_ = 0;
+  std::deque<Returning> returning_;  // at B: whose L have not returned
+  std::size_t returning_entries_ = 0;
+};
+
+void GarbledRun::receive_openings(std::size_t chunks) {
+  const Stopwatch waiting(result.wire_s);
+  for (; opened_ < chunks; ++opened_) {
+    Chunk& chunk = masked_[opened_ - made_];
+    masks_.receive_openings(chunk);
+    masks_.receive_inputs(chunk);
+  }
+}
+
+void GarbledRun::make_rows() {
+  receive_openings(evaluator_ ? added_ : made_ + 1);
+  Chunk chunk = std::move(masked_.front());
+  masked_.pop_front();
+  masked_entries_ -= chunk.entries;
+  ++made_;
+  const std::size_t entries = chunk.entries;
+  {
+    const Stopwatch computing(result.blocks_s);
+    MaskedAnds ands = blocks_.evaluate(chunk);
+    if (evaluator_) {
+      const GateValues values = evaluator_->receive(chunk, ands);
+      send_masked_ands(session_, values);
+      absorb_gates(session_, std::move(ands).folded(), values);
+    } else {
+      garbler_->send_rows(chunk, ands);
+      garbler_->send_labels(chunk);
+      returning_entries_ += entries;
+      returning_.push_back({std::move(chunk), std::move(ands).folded(), added_});
+    }
+  }
+  while (returning_entries_ >= window_.entries) check_gates();
+  result.ands += entries;
+  if (progress_) progress_(result.ands);
+}
+
+void GarbledRun::check_gates() {
+  receive_openings(returning_.front().added);
+  const Stopwatch waiting(result.wire_s);
+  Returning next = std::move(returning_.front());
+  returning_.pop_front();
+  returning_entries_ -= next.chunk.entries;
+  check_->receive(next.chunk, std::move(next.macs));
+}
+
+void GarbledRun::reveal_outputs() {
+  const bool is_a = session_.me() == Party::A;
+  BundleValues outputs(info_.outputs.size());
+  if (is_a) {
+    checks::send_digest(session_);
+    if (outputs_.has_outputs_of(Party::A)) outputs = outputs_.receive(session_);
+    const checks::SettledCheck settled = checks::receive_digest(session_);
+    if (outputs_.has_outputs_of(Party::B)) {
+      outputs_.reveal(session_, settled);
+      checks::send_digest(session_);
+    }
+  } else {
+    const checks::SettledCheck settled = checks::receive_digest(session_);
+    if (outputs_.has_outputs_of(Party::A)) outputs_.reveal(session_, settled);
+    checks::send_digest(session_);
+    if (outputs_.has_outputs_of(Party::B)) {
+      outputs = outputs_.receive(session_);
+      (void)checks::receive_digest(session_);
+    }
+  }
+  result.outputs = std::move(outputs);
+  result.shared = outputs_.take_shared(session_);
+}
+
+// Counts what the interactive phase counts, and passes the rounds on.
+class Rounds final : public circuit::RoundSink {
+ public:
+  Rounds(Chunker& chunker, Evaluation& result, std::size_t lanes)
+      : chunker_(chunker), result_(result), lanes_(lanes) {}
+  void round(circuit::Round& round) override {
+    for (const circuit::LocalGate& gate : round.local)
+      result_.xors += gate.kind == circuit::GateKind::Xor ? lanes_ : 0;
+    for (const circuit::LocalGate& gate : round.common_local)
+      result_.xors += gate.kind == circuit::GateKind::Xor;
+    result_.and_rounds += round.and_count(lanes_) > 0;
+    chunker_.round(round);
+  }
+
+ private:
+  Chunker& chunker_;
+  Evaluation& result_;
+  std::size_t lanes_;
+};
+
+}  // namespace
+
+MaterialCounts garbled_material_for(const circuit::CircuitInfo& info, std::uint64_t ands,
+                                    std::size_t lanes) {
+  MaterialCounts counts;
+  counts[MaterialKind::FullTriples] = ands;
+  for (const Party party : {Party::A, Party::B}) counts[material::auth_bits_of(party)] = ands;
+  for (const circuit::InputBundle& bundle : info.inputs)
+    if (const auto owner = owner_of(bundle.source))
+      counts[material::auth_bits_of(*owner)] +=
+          std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
+  return counts;
+}
+
+Evaluation run_garbled(checks::Session& session, material::Source& source,
+                       const MaterialCounts& wanted, circuit::CircuitRounds& rounds,
+                       const BundleValues& inputs, const SharedValues& shared,
+                       const RunProgress& progress, const GarbledWindow& window) {
+  MaterialReader material(source, wanted);
+  GarbledRun run(session, material, rounds, inputs, shared, progress, window);
+  double evaluating_cpu_s = 0;
+  {
+    const net::PhaseLog::Scope phase(session.log(), session.channel(), "rows", rounds.lanes());
+    Chunker chunker(Lanes(rounds.lanes()), window.chunk_min, window.chunk_max,
+                    [&](Chunk chunk) { run.add(std::move(chunk)); });
+    Rounds sink(chunker, run.result, rounds.lanes());
+    evaluating_cpu_s = rounds.run(sink);
+    chunker.finish();
+    run.finish();
+  }
+  session.log().add({.name = "rows", .cpu_s = evaluating_cpu_s});
+  const net::PhaseLog::Scope phase(session.log(), session.channel(), "outputs", rounds.lanes());
+  run.reveal_outputs();
+  run.result.store_s = material.waited_s();
+  run.result.opening_s = material.opening_s();
+  return std::move(run.result);
+}
+
+}  // namespace tinyot::online

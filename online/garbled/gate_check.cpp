@@ -1,0 +1,78 @@
+#include "online/garbled/gate_check.h"
+
+#include <utility>
+
+#include "base/bit_stream.h"
+
+namespace tinyot::online {
+namespace {
+
+constexpr net::MessageTag kMaskedAnds = net::message_tag("garbled.masked_ands");
+constexpr std::size_t kGateStep = 256;  // gates that are hashed at a time
+
+}  // namespace
+
+void MaskedValues::begin(const Piece& piece, const Chunk& chunk, std::array<std::size_t, 2>& at,
+                         OutputMasks& outputs) {
+  bits_.grow(*piece.round);
+  for (const circuit::RoundInput& input : piece.round->inputs) {
+    const circuit::InputBundle& bundle = info_.inputs[input.bundle];
+    if (bundle.source == circuit::InputSource::Public) {
+      set_public_bits(input, *inputs_[input.bundle], lanes_, bits_);
+      continue;
+    }
+    const auto owner = owner_of(bundle.source);
+    for_each_part(bundle, lanes_, [&](std::size_t tile, std::size_t width) {
+      std::uint64_t word[1] = {0};
+      if (owner) {
+        std::size_t& from = at[number_of(*owner)];
+        copy_bits(chunk.inputs[number_of(*owner)].masked.words(), from, word, 0, width);
+        if (width == 1) word[0] = std::uint64_t{0} - (word[0] & 1);
+        from += width;
+      }
+      bits_.put(tile, input.out, word[0]);
+    });
+  }
+  bits_.evaluate(*piece.round);
+  for (const circuit::RoundOutput& output : piece.round->outputs)
+    outputs.take_masked(output, bits_);
+}
+
+void absorb_gates(checks::Session& session, GateMacs macs, const GateValues& values) {
+  const ScopedSecret<Delta> delta(session.global_key());
+  const Block key = session.global_key().value;
+  for (std::size_t i = 0; i < macs.s.size(); ++i) {
+    const bool a = values.alpha[i], b = values.beta[i], c = values.gamma[i];
+    macs.s[i] ^= times(macs.beta[i], a) ^ times(macs.alpha[i], b) ^ times(key, (a && b) != c);
+  }
+  for (std::size_t done = 0; done < macs.s.size(); done += kGateStep)
+    session.transcripts().gates.absorb(
+        std::span<const Block>(macs.s).subspan(done, std::min(kGateStep, macs.s.size() - done)));
+}
+
+void send_masked_ands(checks::Session& session, const GateValues& values) {
+  if (values.gamma.size() > 0) net::send_bits(session.channel(), kMaskedAnds, values.gamma);
+}
+
+void GateCheck::receive(const Chunk& chunk, GateMacs macs) {
+  GateValues values(chunk.entries);
+  if (chunk.entries > 0)
+    values.gamma = net::recv_bits(session_.channel(), kMaskedAnds, chunk.entries);
+  BitWriter alpha(values.alpha.words()), beta(values.beta.words());
+  BitReader gamma(values.gamma.words());
+  std::array<std::size_t, 2> inputs{};
+  for (const Piece& piece : chunk.pieces) {
+    if (piece.begins) values_.begin(piece, chunk, inputs, outputs_);
+    for_each_and(piece, lanes_,
+                 [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
+                   alpha.write(values_.get(tile, gate.in0), width);
+                   beta.write(values_.get(tile, gate.in1), width);
+                   values_.set_and(tile, gate, gamma.read(width));
+                 });
+  }
+  alpha.finish();
+  beta.finish();
+  absorb_gates(session_, std::move(macs), values);
+}
+
+}  // namespace tinyot::online

@@ -1,0 +1,127 @@
+#include "online/garbled/mask_pass.h"
+
+#include "base/bit_stream.h"
+#include "checks/opening.h"
+
+namespace tinyot::online {
+namespace {
+
+constexpr net::MessageTag kOpenings = net::message_tag("garbled.de"),
+                          kMasked = net::message_tag("garbled.masked");
+
+}  // namespace
+
+void MaskPass::draw(Chunk& chunk) {
+  for (const Piece& piece : chunk.pieces) {
+    if (!piece.begins) continue;
+    for (const circuit::RoundInput& input : piece.round->inputs) {
+      const circuit::InputBundle& bundle = info_.inputs[input.bundle];
+      if (const auto owner = owner_of(bundle.source))
+        chunk.inputs[number_of(*owner)].count += bundle.same_in_all_lanes ? 1 : lanes_.count();
+    }
+  }
+  for (const Party owner : {Party::A, Party::B}) {
+    MaskedInputs& inputs = chunk.inputs[number_of(owner)];
+    if (inputs.count > 0)
+      inputs.masks = material_.take(material::auth_bits_of(owner), inputs.count);
+  }
+  if (chunk.entries == 0) return;
+  chunk.triples = material_.take(MaterialKind::FullTriples, chunk.entries);
+  for (const Party party : {Party::A, Party::B})
+    chunk.result_masks[number_of(party)] =
+        material_.take(material::auth_bits_of(party), chunk.entries);
+}
+
+void MaskPass::set_inputs(const circuit::Round& round, std::array<BitVector, 2>& mine,
+                          std::array<std::size_t, 2>& at) {
+  for (const circuit::RoundInput& input : round.inputs) {
+    const circuit::InputBundle& bundle = info_.inputs[input.bundle];
+    if (bundle.source == circuit::InputSource::Shared) {
+      shared_[input.bundle]->set_bits(input, lanes_, bits_);
+      continue;
+    }
+    const auto owner = owner_of(bundle.source);
+    for_each_part(bundle, lanes_, [&](std::size_t tile, std::size_t width) {
+      std::uint64_t word[1] = {0};
+      if (owner == session_.me()) {
+        copy_bits(mine[number_of(*owner)].words(), at[number_of(*owner)], word, 0, width);
+        at[number_of(*owner)] += width;
+        if (width == 1) word[0] = std::uint64_t{0} - (word[0] & 1);
+      }
+      bits_.put(tile, input.out, word[0]);
+    });
+  }
+}
+
+void MaskPass::send_openings(Chunk& chunk) {
+  draw(chunk);
+  std::array<BitVector, 2> mine;  // of my inputs
+  std::array<std::size_t, 2> at{};
+  mine[number_of(session_.me())] =
+      bits_of(chunk.inputs[number_of(session_.me())].masks, mine_bits, 0);
+  chunk.d = BitVector(chunk.entries);
+  chunk.e = BitVector(chunk.entries);
+  const BitVector results = bits_of(chunk.result_masks[number_of(session_.me())], mine_bits, 0);
+  BitWriter d(chunk.d.words()), e(chunk.e.words());
+  BitReader result(results.words());
+  for (const Piece& piece : chunk.pieces) {
+    if (piece.begins) {
+      bits_.grow(*piece.round);
+      set_inputs(*piece.round, mine, at);
+      bits_.evaluate(*piece.round);
+      for (const circuit::RoundOutput& output : piece.round->outputs)
+        outputs_.take_bits(output, bits_);
+    }
+    for_each_and(
+        piece, lanes_, [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
+          d.write(bits_.get(tile, gate.in0), width);
+          e.write(bits_.get(tile, gate.in1), width);
+          const std::uint64_t word = result.read(width);
+          bits_.put(tile, gate.out, circuit::is_common(gate.out) ? std::uint64_t{0} - word : word);
+        });
+  }
+  d.finish();
+  e.finish();
+  if (chunk.entries == 0) return;
+  chunk.d ^= bits_of(chunk.triples, mine_bits, 0);
+  chunk.e ^= bits_of(chunk.triples, mine_bits, 1);
+  BitVector message(2 * chunk.entries);
+  message.copy_from(chunk.d, 0, 0, chunk.entries);
+  message.copy_from(chunk.e, 0, chunk.entries, chunk.entries);
+  checks::reveal_bits(session_, kOpenings, message);
+}
+
+void MaskPass::receive_openings(Chunk& chunk) {
+  if (chunk.entries == 0) return;
+  const BitVector message = checks::receive_revealed_bits(session_, kOpenings, 2 * chunk.entries);
+  BitVector of_d(chunk.entries), of_e(chunk.entries);
+  of_d.copy_from(message, 0, 0, chunk.entries);
+  of_e.copy_from(message, chunk.entries, 0, chunk.entries);
+  chunk.d ^= of_d;
+  chunk.e ^= of_e;
+}
+
+void MaskPass::send_inputs(Chunk& chunk, const BundleValues& values) {
+  MaskedInputs& mine = chunk.inputs[number_of(session_.me())];
+  if (mine.count == 0) return;
+  mine.masked = bits_of(mine.masks, mine_bits, 0);
+  std::size_t at = 0;
+  for (const Piece& piece : chunk.pieces) {
+    if (!piece.begins) continue;
+    for (const circuit::RoundInput& input : piece.round->inputs) {
+      const circuit::InputBundle& bundle = info_.inputs[input.bundle];
+      if (bundle.source != circuit::source_of(session_.me())) continue;
+      const LaneMatrix& value = *values[input.bundle];
+      for (std::size_t lane = 0; lane < value.lanes(); ++lane, ++at)
+        mine.masked.put(at, mine.masked[at] != value[lane][input.bit]);
+    }
+  }
+  net::send_bits(session_.channel(), kMasked, mine.masked);
+}
+
+void MaskPass::receive_inputs(Chunk& chunk) {
+  MaskedInputs& peers = chunk.inputs[number_of(session_.peer())];
+  if (peers.count > 0) peers.masked = net::recv_bits(session_.channel(), kMasked, peers.count);
+}
+
+}  // namespace tinyot::online

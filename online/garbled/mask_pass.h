@@ -1,0 +1,54 @@
+// Step M (doc/protocol.md, section 16.3): the masks of all wires and the openings of the ANDs, bits
+// only. Nothing in it waits for the peer, so it runs ahead of the rows.
+//
+//   input of a party   lambda = a fresh aBit of that party
+//   shared input       lambda = the value itself, and L = 0
+//   public, constant   lambda = 0
+//   XOR, NOT           lambda = lambda_x ^ lambda_y, lambda_x
+//   AND                [u], [v], [w] and [lambda] are drawn; d = lambda_x ^ u and e = lambda_y ^ v
+//                      are opened
+#pragma once
+
+#include "checks/session.h"
+#include "online/garbled/chunks.h"
+#include "online/garbled/output_masks.h"
+#include "online/values.h"
+#include "online/wires.h"
+
+namespace tinyot::online {
+
+class MaskPass {
+ public:
+  // All references outlive this object.
+  MaskPass(checks::Session& session, MaterialReader& material, const circuit::CircuitInfo& info,
+           const Lanes& lanes, const SharedValues& shared, OutputMasks& outputs)
+      : session_(session), material_(material), info_(info), lanes_(lanes), shared_(shared),
+        outputs_(outputs), bits_(false, lanes) {}
+
+  // Role: both. Draws the chunk's material and sends my bits of d and e. Wire: 1 message of
+  // ceil(2n / 8) bytes, none without entries. Fails: OutOfMaterial, NetworkError.
+  void send_openings(Chunk& chunk);
+  // Role: both. Opens d and e. They are unchecked until the transcripts settle.
+  void receive_openings(Chunk& chunk);
+
+  // Role: owner. Sends L of my inputs in the chunk. Wire: 1 message of ceil(n / 8) bytes, none
+  // without inputs.
+  void send_inputs(Chunk& chunk, const BundleValues& values);
+  // Role: other party. Receives L of the peer's inputs.
+  void receive_inputs(Chunk& chunk);
+
+ private:
+  void draw(Chunk& chunk);
+  void set_inputs(const circuit::Round& round, std::array<BitVector, 2>& mine,
+                  std::array<std::size_t, 2>& at);
+
+  checks::Session& session_;
+  MaterialReader& material_;
+  const circuit::CircuitInfo& info_;
+  Lanes lanes_;
+  const SharedValues& shared_;
+  OutputMasks& outputs_;
+  WireBits bits_;
+};
+
+}  // namespace tinyot::online

@@ -1,0 +1,119 @@
+// Both online phases on one store of material for garbling, by the public headers alone.
+#include <gtest/gtest.h>
+
+#include "tests/library/two_threads.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+using circuit::InputSource;
+using circuit::make_circuit;
+using circuit::Number;
+using circuit::Program;
+using circuit::Receiver;
+
+// x * y to both, and x + y + p, which stays shared.
+std::unique_ptr<circuit::Circuit> both_kinds() {
+  return make_circuit("both kinds", [](Program& program) {
+    const Number x = program.input("x", 16, Party::A), y = program.input("y", 16, Party::B),
+                 p = program.input("p", 16, InputSource::Public);
+    program.output("product", x * y);
+    program.output("sum", x + y + p, Receiver::None);
+  });
+}
+
+std::unique_ptr<circuit::Circuit> square() {
+  return make_circuit("square", [](Program& program) {
+    const Number s = program.input("sum", 16, InputSource::Shared);
+    program.output("square", s * s, Receiver::B);
+  });
+}
+
+// A store of each party.
+struct GarblingStores {
+  explicit GarblingStores(Profile profile) {
+    both([&](Party party) {
+      PreprocessRequest request{
+          .party = party, .endpoint = endpoints.of(party), .store = of(party)};
+      request.parameters.profile = profile;
+      request.parameters.material = MaterialForm::Garbling;
+      request.ands = 8192;
+      request.inputs = 512;
+      preprocess(request);
+    });
+  }
+  std::filesystem::path of(Party party) const { return directory / std::string(1, letter(party)); }
+  RunRequest run(Party party, OnlinePhase phase) const {
+    return {.party = party, .endpoint = endpoints.of(party), .stores = {of(party)}, .phase = phase};
+  }
+
+  Directory directory;
+  Endpoints endpoints;
+};
+
+Values inputs_of(Party party, std::uint64_t mine, std::uint64_t p) {
+  return input_of(party, mine).set("p", p);
+}
+
+class GarbledRuns : public testing::TestWithParam<Profile> {};
+INSTANTIATE_TEST_SUITE_P(OfEachProfile, GarbledRuns,
+                         testing::Values(Profile::Nnob12, Profile::Fast),
+                         [](const auto& profile) { return std::string(name_of(profile.param)); });
+
+TEST_P(GarbledRuns, TakeTheSameStoreAsInteractiveOnes) {
+  const GarblingStores stores(GetParam());
+  both([&](Party party) {
+    const std::uint64_t mine = party == Party::A ? 123 : 45;
+    for (const OnlinePhase phase :
+         {OnlinePhase::Garbled, OnlinePhase::Interactive, OnlinePhase::Garbled}) {
+      const RunResult result =
+          run(stores.run(party, phase), *both_kinds(), inputs_of(party, mine, 7));
+      EXPECT_EQ(result.outputs.integer("product"), 123u * 45u);
+      EXPECT_FALSE(result.outputs.contains("sum"));
+    }
+    const auto info = store_info(stores.of(party));
+    const std::uint64_t ands = count_gates(*both_kinds()).ands;
+    EXPECT_EQ(info.of(MaterialKind::FullTriples).left, 8192 - 3 * ands);
+    EXPECT_EQ(info.of(MaterialKind::Triples).left, 0u);
+  });
+}
+
+TEST_P(GarbledRuns, ContinueWithSharedValues) {
+  const GarblingStores stores(GetParam());
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party, OnlinePhase::Garbled));
+    const std::uint64_t number = evaluator.prepare(*both_kinds());
+    const RunResult first = evaluator.finish(number, inputs_of(party, 200, 300));
+    const RunResult second = evaluator.run(*square(), {}, first.shared);
+    EXPECT_EQ(second.outputs.contains("square"), party == Party::B);
+    if (party == Party::B) {
+      EXPECT_EQ(second.outputs.integer("square"), 700u * 700u % 65536);
+    }
+  });
+}
+
+TEST_P(GarbledRuns, Live) {
+  const Endpoints endpoints;
+  both([&](Party party) {
+    RunRequest request{.party = party, .endpoint = endpoints.of(party)};
+    request.live = ParameterRequest{.profile = GetParam()};
+    request.live->material = MaterialForm::Garbling;
+    request.phase = OnlinePhase::Garbled;
+    const RunResult result = run(request, *both_kinds(), inputs_of(party, 300, 1));
+    EXPECT_EQ(result.outputs.integer("product"), 90000u % 65536);
+  });
+}
+
+TEST(GarbledPhase, IsRefusedOnFoldedTriples) {
+  const Stores stores(64);
+  RunRequest request = stores.run(Party::A);
+  request.phase = OnlinePhase::Garbled;
+  EXPECT_NE(message_of([&] {
+              run(request, *both_kinds(), inputs_of(Party::A, 1, 1));
+            }).find("the garbled phase does not run on triples"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,465 @@
+// The constant-round online phase on material from the ideal dealer.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "online/garbled/garbled_run.h"
+#include "online/garbled/mask_pass.h"
+#include "online/garbled/row_hash.h"
+#include "online/garbled/rows.h"
+#include "tests/online/listed_circuit.h"
+#include "tests/online/online_run.h"
+#include "tests/online/random_circuit.h"
+#include "tests/support/cheating_channel.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+using online::GarbledWindow;
+
+// With the lowest bits that garbling needs.
+Delta garbling_key(Party holder, std::uint64_t seed) {
+  Delta key = global_key_of(holder, seed);
+  key.value.lo = (key.value.lo & ~std::uint64_t{1}) | (holder == Party::B ? 1 : 0);
+  return key;
+}
+
+struct GarbledJob {
+  const Circuit& circuit;
+  std::size_t lanes;
+  const Inputs& inputs;
+  GarbledWindow window = {};
+};
+
+// Runs `body` in a session under these keys, with a dealer.
+Outcomes run_garbling(const std::function<void(Session&, IdealDealer&)>& body,
+                      const PartyOptions& options = {}, bool expect_done = true) {
+  return run_sessions(
+      [&](Session& outer) {
+        PhaseLog log;
+        Session session(outer.me(), {outer.id(), outer.id()},
+                        garbling_key(outer.me(), options.seed), outer.channel(), outer.rng().fork(),
+                        log);
+        IdealDealer dealer(session.me(), options.seed, garbling_key(Party::A, options.seed),
+                           garbling_key(Party::B, options.seed));
+        body(session, dealer);
+      },
+      options, expect_done);
+}
+
+Evaluation run_garbled_party(Session& session, IdealDealer& dealer, const GarbledJob& job,
+                             const online::SharedValues& shared = {}) {
+  const CircuitInfo& info = job.circuit.info();
+  BundleValues mine(job.inputs.size());
+  for (std::size_t b = 0; b < mine.size(); ++b)
+    if (gives(info.inputs[b].source, session.me())) mine[b] = matrix_of(job.inputs[b]);
+  const CircuitCost cost = cost_of(job.circuit);
+  CircuitRounds rounds(job.circuit, cost.gates(), job.lanes, window_for(job.lanes));
+  return online::run_garbled(session, dealer,
+                             online::garbled_material_for(info, cost.ands_of(job.lanes), job.lanes),
+                             rounds, mine, shared, {}, job.window);
+}
+
+struct GarbledOutcome {
+  Evaluation of[2];
+  MaterialCounts dealt[2];
+  Outcomes outcomes;
+};
+
+GarbledOutcome run_job(const GarbledJob& job, const PartyOptions& options = {},
+                       bool expect_done = true) {
+  GarbledOutcome run;
+  run.outcomes = run_garbling(
+      [&](Session& session, IdealDealer& dealer) {
+        const auto me = static_cast<std::size_t>(session.me());
+        run.of[me] = run_garbled_party(session, dealer, job);
+        run.dealt[me] = dealer.dealt;
+      },
+      options, expect_done);
+  return run;
+}
+
+// Messages of a few entries, windows from none to all.
+GarbledWindow window_of(std::uint64_t seed) {
+  constexpr std::size_t kEntries[] = {1, 3, 20, 100, 1 << 18}, kMin[] = {1, 2, 9, 8192};
+  const std::size_t min = kMin[seed % std::size(kMin)];
+  return {.entries = kEntries[seed % std::size(kEntries)], .chunk_min = min, .chunk_max = 4 * min};
+}
+
+// Many runs on one pair of sessions, whose transcripts continue from one circuit to the next.
+TEST(Garbled, RandomCircuitsMatchThePlainEvaluator) {
+  constexpr std::uint64_t kSessions = repetitions(100), kCircuits = 100;
+  for (std::uint64_t seed = 1; seed <= kSessions; ++seed) {
+    std::vector<RandomCircuit> circuits;
+    std::vector<std::size_t> lanes;
+    std::vector<Inputs> inputs;
+    for (std::uint64_t i = 0; i < kCircuits; ++i) {
+      const std::uint64_t number = seed * kCircuits + i;
+      circuits.push_back(RandomCircuit::of_any_shape(number));
+      lanes.push_back(number % 25 == 0 ? 60 + number / 25 % 80 : 1 + number % 7);
+      Rng rng(Seed{{number, 5}});
+      inputs.push_back(random_inputs(circuits.back(), lanes.back(), rng));
+    }
+    std::vector<Evaluation> results[2];
+    run_garbling(
+        [&](Session& session, IdealDealer& dealer) {
+          for (std::size_t i = 0; i < kCircuits; ++i)
+            results[static_cast<int>(session.me())].push_back(run_garbled_party(
+                session, dealer, {circuits[i], lanes[i], inputs[i], window_of(i)}));
+        },
+        {.seed = seed});
+    for (std::size_t i = 0; i < kCircuits && !testing::Test::HasFailure(); ++i) {
+      SCOPED_TRACE("session " + std::to_string(seed) + ", circuit " + std::to_string(i));
+      ASSERT_GT(std::min(results[0].size(), results[1].size()), i);
+      expect_outputs(circuits[i].info(), results[0][i], results[1][i],
+                     evaluate(circuits[i], lanes[i], inputs[i]));
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Garbled, TakesTheMaterialThatIsCounted) {
+  const ListedCircuit circuit = mixed_layers();
+  Rng rng(Seed{{9, 9}});
+  const Inputs inputs = random_inputs(circuit, 9, rng);
+  const GarbledOutcome run = run_job({circuit, 9, inputs});
+  const MaterialCounts wanted =
+      online::garbled_material_for(circuit.info(), cost_of(circuit).ands_of(9), 9);
+  for (const MaterialCounts& dealt : run.dealt) EXPECT_EQ(dealt, wanted);
+}
+
+// Bytes of each party by the name of the tag, and the order of all messages of each.
+struct Sent {
+  std::map<std::string, std::size_t> bytes;
+  std::vector<std::string> order;
+};
+
+ChannelWrapper noting(Sent& sent, std::mutex& mutex) {
+  const Deviation note = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+    const std::lock_guard lock(mutex);
+    sent.bytes[std::string(tag)] += payload.size();
+    sent.order.emplace_back(tag);
+  };
+  return [note](std::unique_ptr<Channel> inner) {
+    return make_cheating_channel(std::move(inner), note);
+  };
+}
+
+TEST(Garbled, SendsTheBytesOfTheTable) {
+  const ListedCircuit circuit = mixed_layers();
+  constexpr std::size_t kLanes = 16;
+  Rng rng(Seed{{1, 9}});
+  const Inputs inputs = random_inputs(circuit, kLanes, rng);
+  const std::size_t n = cost_of(circuit).ands_of(kLanes);
+  std::size_t of_party[2] = {0, 0}, received[2] = {0, 0};
+  for (const InputBundle& bundle : circuit.info().inputs)
+    of_party[static_cast<int>(*owner_of(bundle.source))] +=
+        bundle.bits * (bundle.same_in_all_lanes ? 1 : kLanes);
+  for (const OutputBundle& bundle : circuit.info().outputs)
+    for (const Party party : {Party::A, Party::B})
+      received[static_cast<int>(party)] += receives(bundle.to, party) ? bundle.bits * kLanes : 0;
+  Sent of_a, of_b;
+  std::mutex mutex;
+  run_job({circuit, kLanes, inputs},
+          {.wrap_a = noting(of_a, mutex), .wrap_b = noting(of_b, mutex)});
+  const auto bytes = [](std::size_t bits) { return (bits + 7) / 8; };
+  EXPECT_EQ(of_a.bytes["garbled.de"], bytes(2 * n));
+  EXPECT_EQ(of_b.bytes["garbled.de"], bytes(2 * n));
+  EXPECT_EQ(of_a.bytes["garbled.masked"], bytes(of_party[0]));
+  EXPECT_EQ(of_b.bytes["garbled.masked"], bytes(of_party[1]));
+  EXPECT_EQ(of_b.bytes["garbled.rows"], 32 * n);
+  EXPECT_EQ(of_b.bytes["garbled.colours"], bytes(n));
+  EXPECT_EQ(of_b.bytes["garbled.labels"], 16 * (of_party[0] + of_party[1]));
+  EXPECT_EQ(of_a.bytes["garbled.masked_ands"], bytes(n));
+  EXPECT_EQ(of_b.bytes["garbled.outputs"], bytes(received[0]));
+  EXPECT_EQ(of_a.bytes["garbled.outputs"], bytes(received[1]));
+  // Messages 1, 3 and 5 of A, 1, 2 and 4 of B.
+  const std::vector<std::string> messages_of_a = {"garbled.de",          "garbled.masked",
+                                                  "garbled.masked_ands", "mac_transcript.digest",
+                                                  "garbled.outputs",     "mac_transcript.digest"};
+  const std::vector<std::string> messages_of_b = {
+      "garbled.de",     "garbled.masked",  "garbled.rows",         "garbled.colours",
+      "garbled.labels", "garbled.outputs", "mac_transcript.digest"};
+  const auto last = [](const std::vector<std::string>& order, std::size_t count) {
+    return std::vector<std::string>(order.end() - static_cast<std::ptrdiff_t>(count), order.end());
+  };
+  ASSERT_GE(of_a.order.size(), messages_of_a.size());
+  ASSERT_GE(of_b.order.size(), messages_of_b.size());
+  EXPECT_EQ(last(of_a.order, messages_of_a.size()), messages_of_a);
+  EXPECT_EQ(last(of_b.order, messages_of_b.size()), messages_of_b);
+}
+
+// Each bit of each message flipped, by either party: the honest party ends with the check that is
+// named, without output, and no bit of an output has left it before the peer has proved its own.
+// Masked inputs are the exception: another L is another input.
+TEST(Garbled, DetectsEveryFlippedBit) {
+  const ListedCircuit circuit = mixed_layers();
+  constexpr std::size_t kLanes = 2;
+  Rng rng(Seed{{4, 4}});
+  const Inputs inputs = random_inputs(circuit, kLanes, rng);
+  const GarbledWindow window{.entries = 12, .chunk_min = 6, .chunk_max = 9};
+  for (const Party cheater : {Party::A, Party::B}) {
+    Sent sent[2];
+    std::mutex mutex;
+    run_job({circuit, kLanes, inputs, window},
+            {.wrap_a = noting(sent[0], mutex), .wrap_b = noting(sent[1], mutex)});
+    std::map<std::string, std::size_t> messages;
+    for (const std::string& tag : sent[static_cast<int>(cheater)].order)
+      if (tag.starts_with("garbled") || tag.starts_with("mac_")) ++messages[tag];
+    for (const auto& [tag, count] : messages) {
+      for (std::size_t occurrence = 0; occurrence < count; ++occurrence) {
+        std::size_t bits = 0;
+        const Deviation measure = [&, tag = tag](std::string_view name, std::size_t number,
+                                                 std::vector<std::byte>& payload) {
+          if (name == tag && number == occurrence) bits = 8 * payload.size();
+        };
+        const auto wrapped = [&](const Deviation& deviation) {
+          PartyOptions options;
+          (cheater == Party::A ? options.wrap_a
+                               : options.wrap_b) = [deviation](std::unique_ptr<Channel> inner) {
+            return make_cheating_channel(std::move(inner), deviation);
+          };
+          return options;
+        };
+        run_job({circuit, kLanes, inputs, window}, wrapped(measure));
+        ASSERT_GT(bits, 0u) << tag;
+        const std::size_t step = tag == "garbled.rows" || tag == "garbled.labels" ? 37
+                                 : tag == "mac_transcript.digest"                 ? 19
+                                                                                  : 1;
+        for (std::size_t bit = 0; bit < bits; bit += step) {
+          SCOPED_TRACE(tag + " " + std::to_string(occurrence) + ", bit " + std::to_string(bit));
+          Sent of_honest;
+          PartyOptions options = wrapped(flip_bit(tag, occurrence, bit));
+          (cheater == Party::A ? options.wrap_b : options.wrap_a) = noting(of_honest, mutex);
+          const GarbledOutcome run = run_job({circuit, kLanes, inputs, window}, options, false);
+          const Outcome& honest = cheater == Party::A ? run.outcomes.b : run.outcomes.a;
+          const Evaluation& result = run.of[cheater == Party::A ? 1 : 0];
+          if (tag == "garbled.masked" && honest.kind == Outcome::Kind::Done) continue;
+          // A row that is not hit, and a label of nothing that is read, are harmless.
+          if (honest.kind == Outcome::Kind::Done &&
+              (tag == "garbled.rows" || tag == "garbled.labels")) {
+            expect_outputs(circuit.info(), run.of[0], run.of[1], evaluate(circuit, kLanes, inputs));
+            continue;
+          }
+          // What B has changed on the wire, B's own check may find first.
+          const bool found_by_b = cheater == Party::B && honest.kind == Outcome::Kind::PeerAborted;
+          EXPECT_TRUE(found_by_b || honest.kind == Outcome::Kind::PeerCheated) << honest.message;
+          EXPECT_TRUE(found_by_b || honest.check == "MAC transcript" ||
+                      honest.check.starts_with("framing"))
+              << honest.check;
+          EXPECT_TRUE(result.outputs.empty());
+          if (tag != "garbled.outputs" && tag != "mac_transcript.digest") {
+            EXPECT_EQ(of_honest.bytes["garbled.outputs"], 0u);
+          }
+          if (cheater == Party::A && tag != "garbled.outputs" &&
+              !(tag == "mac_transcript.digest" && occurrence > 0)) {
+            EXPECT_EQ(of_honest.bytes["mac_transcript.digest"], 0u)
+                << "B shows something about its gates before A has proved its own";
+          }
+        }
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+// A garbler that ignores what A's digest says: A finds by itself whatever B has changed, and no bit
+// of an output of B has left it.
+// Returns whether A has revealed its shares.
+bool garble_without_check(Session& session, IdealDealer& dealer, const GarbledJob& job) {
+  const CircuitInfo& info = job.circuit.info();
+  BundleValues mine(job.inputs.size());
+  for (std::size_t b = 0; b < mine.size(); ++b)
+    if (gives(info.inputs[b].source, session.me())) mine[b] = matrix_of(job.inputs[b]);
+  const CircuitCost cost = cost_of(job.circuit);
+  const online::Lanes lanes(job.lanes);
+  const online::SharedValues none;
+  online::MaterialReader material(
+      dealer, online::garbled_material_for(info, cost.ands_of(job.lanes), job.lanes));
+  online::OutputMasks outputs(info, lanes);
+  online::MaskPass masks(session, material, info, lanes, none, outputs);
+  online::MaskBlocks blocks(session, info, lanes, none, outputs);
+  online::Garbler garbler(session, info, lanes, mine, session.next_counter());
+  online::GateCheck check(session, info, lanes, mine, outputs);
+  CircuitRounds rounds(job.circuit, cost.gates(), job.lanes, window_for(job.lanes));
+  online::Chunker chunker(lanes, std::size_t{1} << 20, std::size_t{1} << 20,
+                          [&](online::Chunk chunk) {
+                            masks.send_openings(chunk);
+                            masks.send_inputs(chunk, mine);
+                            masks.receive_openings(chunk);
+                            masks.receive_inputs(chunk);
+                            auto ands = blocks.evaluate(chunk);
+                            garbler.send_rows(chunk, ands);
+                            garbler.send_labels(chunk);
+                            check.receive(chunk, std::move(ands).folded());
+                          });
+  rounds.run(chunker);
+  chunker.finish();
+  constexpr auto kDigest = net::message_tag("mac_transcript.digest");
+  (void)net::recv_object<crypto::Digest>(session.channel(), kDigest);
+  (void)session.transcripts().settle_peers();
+  checks::send_digest(session);
+  session.channel().flush();
+  try {
+    (void)session.channel().recv_variable(net::message_tag("garbled.outputs"), 1 << 20);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+TEST(Garbled, AFindsWhatAGarblerChanges) {
+  ListedCircuit circuit;
+  const auto x = circuit.input(Party::A, 3), y = circuit.input(Party::B, 3);
+  const auto z = circuit.and_of(circuit.and_of(x[0], y[0]), circuit.xor_of(x[1], y[1])),
+             w = circuit.and_of(z, circuit.not_of(circuit.and_of(x[2], y[2])));
+  circuit.output(Receiver::B, {z, w});
+  std::map<std::string, std::size_t> caught;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Rng rng(Seed{{seed, 4}});
+    const Inputs inputs = random_inputs(circuit, 1, rng);
+    const GarbledJob job{circuit, 1, inputs};
+    for (const auto& [tag, bit] :
+         std::map<std::string, std::size_t>{{"none", 0},
+                                            {"garbled.de", seed % 8},
+                                            {"garbled.rows", 3 * seed},
+                                            {"garbled.colours", seed % 4},
+                                            {"garbled.labels", 19 * seed % 768}}) {
+      SCOPED_TRACE(tag + ", seed " + std::to_string(seed));
+      PartyOptions options{.seed = seed};
+      options.wrap_b = [tag = tag, bit = bit](std::unique_ptr<Channel> inner) {
+        return make_cheating_channel(std::move(inner), flip_bit(tag, 0, bit));
+      };
+      Outcomes outcomes;
+      bool has_revealed = false;
+      outcomes = run_garbling(
+          [&](Session& session, IdealDealer& dealer) {
+            if (session.me() == Party::B)
+              has_revealed = garble_without_check(session, dealer, job);
+            else
+              run_garbled_party(session, dealer, job);
+          },
+          options, false);
+      if (tag == "none") {
+        EXPECT_NE(outcomes.a.kind, Outcome::Kind::PeerCheated) << outcomes.a.message;
+      } else if (tag == "garbled.de" || tag == "garbled.colours") {
+        EXPECT_EQ(outcomes.a.kind, Outcome::Kind::PeerCheated) << outcomes.a.message;
+        EXPECT_EQ(outcomes.a.check, "MAC transcript");
+      }
+      const bool is_caught = outcomes.a.kind == Outcome::Kind::PeerCheated;
+      EXPECT_NE(has_revealed, is_caught);
+      caught[tag] += is_caught;
+    }
+  }
+  // A row is hit for one of the masked values of its operand; a wrong label has the right colour in
+  // half of all cases, and then the masked values of its gate are right.
+  EXPECT_GT(caught["garbled.rows"], 10u);
+  EXPECT_LT(caught["garbled.rows"], 30u);
+  EXPECT_GT(caught["garbled.labels"], 20u);
+  EXPECT_LT(caught["garbled.labels"], 40u);
+  EXPECT_EQ(caught["none"], 0u);
+}
+
+// No tweak of a connection returns: not in another run, and not after 2^20 entries.
+TEST(RowHash, HasOtherHashesInEachRunAndBatch) {
+  constexpr std::size_t kEntries = 5;
+  constexpr std::uint64_t kBatch = crypto::TweakHash::kObjectsMax;
+  const SessionId session = {};
+  const std::vector<Block> same(kEntries, Block{1, 2});
+  const auto hashes = [&](std::uint64_t run, std::uint64_t first, crypto::HashUse use) {
+    std::vector<Block> out(kEntries);
+    online::RowHash hash(session, run);
+    hash(use, first, same, out);
+    return out;
+  };
+  const auto of = [&](std::uint64_t run, std::uint64_t first) {
+    return hashes(run, first, crypto::HashUse::GarbledLeft);
+  };
+  const auto differ = [](const std::vector<Block>& x, const std::vector<Block>& y) {
+    for (const Block& a : x)
+      for (const Block& b : y)
+        if (a.lo == b.lo && a.hi == b.hi) return false;
+    return true;
+  };
+  EXPECT_TRUE(differ(of(1, 0), of(2, 0)));
+  EXPECT_TRUE(differ(of(1, 0), of(1, kEntries)));
+  EXPECT_TRUE(differ(of(1, 0), of(1, kBatch)));
+  EXPECT_TRUE(differ(of(1, 0), hashes(1, 0, crypto::HashUse::GarbledRight)));
+  // The same object over a border of batches.
+  online::RowHash hash(session, 1);
+  std::vector<Block> first(kEntries), over(kEntries), after(kEntries);
+  hash(crypto::HashUse::GarbledLeft, kBatch - 2, same, over);
+  EXPECT_FALSE(differ({over[2]}, {of(1, kBatch)[0]})) << "entry 2^20";
+  hash(crypto::HashUse::GarbledLeft, 0, same, first);
+  EXPECT_FALSE(differ({first[0]}, {of(1, 0)[0]})) << "back in the first batch";
+}
+
+// A connection counts its garbled runs, the same at both parties.
+TEST(Garbled, EachRunTakesACounter) {
+  const ListedCircuit circuit = mixed_layers();
+  Rng rng(Seed{{1, 1}});
+  const Inputs inputs = random_inputs(circuit, 1, rng);
+  run_garbling([&](Session& session, IdealDealer& dealer) {
+    const std::uint64_t before = session.next_counter();
+    run_garbled_party(session, dealer, {circuit, 1, inputs});
+    run_garbled_party(session, dealer, {circuit, 1, inputs});
+    EXPECT_EQ(session.next_counter(), before + 3);
+  });
+}
+
+// Values that stay shared continue in later runs, in all lanes if they are of one lane.
+TEST(Garbled, SharedValuesContinue) {
+  CircuitInfo first{"first",
+                    {{"x", 8, InputSource::A, ValueFormat::Integer, false},
+                     {"y", 8, InputSource::B, ValueFormat::Integer, false}},
+                    {{"z", 8, Receiver::None, ValueFormat::Integer}}};
+  const GeneratedCircuit product(first, [](Builder& builder) {
+    builder.output(0, Number(builder.input(0)) * Number(builder.input(1)));
+  });
+  for (const bool is_common : {false, true}) {
+    CircuitInfo second{"second",
+                       {{"z", 8, InputSource::Shared, ValueFormat::Integer, is_common},
+                        {"w", 8, InputSource::B, ValueFormat::Integer, false},
+                        {"p", 8, InputSource::Public, ValueFormat::Integer, false}},
+                       {{"sum", 8, Receiver::Both, ValueFormat::Integer}}};
+    const GeneratedCircuit square(second, [](Builder& builder) {
+      const Number z(builder.input(0)), w(builder.input(1)), p(builder.input(2));
+      builder.output(0, z * ~z + w * p);
+    });
+    for (const std::size_t lanes : {1, 3, 65}) {
+      const std::size_t first_lanes = is_common ? 1 : lanes;
+      Rng rng(Seed{{lanes, 7}});
+      const Inputs inputs = random_inputs(product, first_lanes, rng),
+                   more = random_inputs(square, lanes, rng);
+      Evaluation results[2];
+      LaneMatrix shares[2];
+      run_garbling(
+          [&](Session& session, IdealDealer& dealer) {
+            const auto me = static_cast<std::size_t>(session.me());
+            const Evaluation kept =
+                run_garbled_party(session, dealer, {product, first_lanes, inputs});
+            shares[me] = kept.shared[0]->my_share();
+            for (int repetition = 0; repetition < 2; ++repetition)
+              results[me] = run_garbled_party(session, dealer, {square, lanes, more},
+                                              {&*kept.shared[0], nullptr, nullptr});
+          },
+          {.seed = lanes});
+      const auto integer = [](const BitVector& bits) { return bits.words()[0]; };
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const std::size_t from = is_common ? 0 : lane;
+        const std::uint64_t z = integer(inputs[0][from]) * integer(inputs[1][from]) % 256,
+                            w = integer(more[1][lane]), p = integer(more[2][lane]);
+        EXPECT_EQ(
+            static_cast<std::uint64_t>(shares[0][from].bytes()[0] ^ shares[1][from].bytes()[0]), z);
+        for (const Evaluation& result : results)
+          EXPECT_EQ(integer(to_bits((*result.outputs[0])[lane])), (z * (255 - z) + w * p) % 256);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tinyot
