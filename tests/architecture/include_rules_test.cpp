@@ -52,16 +52,16 @@ const std::vector<Library>& libraries() {
       {"cryptopp/", "", {"crypto"}},
       {"sodium.h", "", {"crypto"}},
       {"sodium/", "", {"crypto"}},
-      {"hwy/", "", {"base", "crypto", "tools/report.cpp"}},
+      {"hwy/", "", {"base", "crypto", "tools/cli/render/report.cpp"}},
       {"boost/asio", "", {"net"}},
       {"boost/multiprecision", "", {"base/risk.cpp"}},
-      {"boost/program_options", "", {"tools/command_line.cpp"}},
+      {"boost/program_options", "", {"tools/cli/command_line.cpp"}},
       {"openssl/", "", {"net/tls", "crypto/aead.cpp"}},
       {"lmdb.h", "", {"storage/lmdb_env.cpp"}},
       {"google/protobuf", "", {"net", "storage", "service"}},
       {"grpc/", "", {"service/api.cpp"}},
-      {"grpcpp/", "", {"service", "tools/client_connection.cpp"}},
-      {"tinyot/v1/", "", {"service", "tools/client_connection.cpp"}},
+      {"grpcpp/", "", {"service", "tools/cli/client_connection.cpp"}},
+      {"tinyot/v1/", "", {"service", "tools/cli/client_connection.cpp"}},
       {"", ".pb.h", {"net", "storage", "service"}},
       {"systemd/", "", {"service/daemon.cpp"}},
       {"nlohmann/", "", {"tools", "service/event_log.cpp"}},
@@ -256,18 +256,18 @@ TEST(IncludeRules, RejectLibrariesInOtherFolders) {
   EXPECT_TRUE(refusal("tools/a.cpp", "#include <openssl/ssl.h>"));
   EXPECT_TRUE(refusal("net/a.cpp", "#include <openssl/ssl.h>"));
   EXPECT_FALSE(refusal("net/tls/a.cpp", "#include <openssl/ssl.h>"));
-  EXPECT_TRUE(refusal("tools/run.cpp", "#include <hwy/targets.h>"));
+  EXPECT_TRUE(refusal("tools/cli/run.cpp", "#include <hwy/targets.h>"));
   EXPECT_TRUE(refusal("offline/a.cpp", "#include \"hwy/highway.h\""));
-  EXPECT_TRUE(refusal("tools/run.cpp", "#include <boost/asio/connect.hpp>"));
+  EXPECT_TRUE(refusal("tools/cli/run.cpp", "#include <boost/asio/connect.hpp>"));
   EXPECT_TRUE(refusal("net/a.cpp", "#include <boost/program_options.hpp>"));
-  EXPECT_TRUE(refusal("tools/run.cpp", "#include <boost/program_options.hpp>"));
-  EXPECT_TRUE(refusal("tools/run.cpp", "#include <lmdb.h>"));
+  EXPECT_TRUE(refusal("tools/cli/run.cpp", "#include <boost/program_options.hpp>"));
+  EXPECT_TRUE(refusal("tools/cli/run.cpp", "#include <lmdb.h>"));
   EXPECT_TRUE(refusal("storage/store.cpp", "#include <lmdb.h>"));
   EXPECT_FALSE(refusal("storage/lmdb_env.cpp", "#include <lmdb.h>"));
-  EXPECT_TRUE(refusal("tools/run.cpp", "#include \"handshake.pb.h\""));
-  EXPECT_TRUE(refusal("tools/run.cpp", "#include \"tinyot/v1/party.pb.h\""));
+  EXPECT_TRUE(refusal("tools/cli/run.cpp", "#include \"handshake.pb.h\""));
+  EXPECT_TRUE(refusal("tools/cli/run.cpp", "#include \"tinyot/v1/party.pb.h\""));
   EXPECT_TRUE(refusal("engine/a.cpp", "#include \"tinyot/v1/party.grpc.pb.h\""));
-  EXPECT_TRUE(refusal("tools/client.cpp", "#include <grpcpp/grpcpp.h>"));
+  EXPECT_TRUE(refusal("tools/cli/client.cpp", "#include <grpcpp/grpcpp.h>"));
   EXPECT_TRUE(refusal("engine/a.cpp", "#include <google/protobuf/message.h>"));
   EXPECT_TRUE(refusal("service/api.cpp", "#include <systemd/sd-daemon.h>"));
   EXPECT_TRUE(refusal("service/api.cpp", "#include <nlohmann/json.hpp>"));
@@ -279,15 +279,15 @@ TEST(IncludeRules, RejectLibrariesInOtherFolders) {
 
 TEST(IncludeRules, AllowPermittedIncludes) {
   EXPECT_FALSE(refusal("checks/a.cpp", "#include \"net/channel.h\""));
-  EXPECT_FALSE(refusal("tools/run.cpp", "#include \"storage/store.h\""));
-  EXPECT_FALSE(refusal("tools/report.cpp", "#include <hwy/targets.h>"));
-  EXPECT_TRUE(refusal("tools/pair.cpp", "#include <boost/asio/io_context.hpp>"));
+  EXPECT_FALSE(refusal("tools/cli/run.cpp", "#include \"storage/store.h\""));
+  EXPECT_FALSE(refusal("tools/cli/render/report.cpp", "#include <hwy/targets.h>"));
+  EXPECT_TRUE(refusal("tools/cli/pair.cpp", "#include <boost/asio/io_context.hpp>"));
   EXPECT_TRUE(refusal("engine/a.cpp", "#include <nlohmann/json.hpp>"));
-  EXPECT_TRUE(refusal("engine/a.cpp", "#include \"tools/report.h\""));
+  EXPECT_TRUE(refusal("engine/a.cpp", "#include \"tools/cli/render/report.h\""));
   EXPECT_TRUE(refusal("storage/a.cpp", "#include \"engine/connection.h\""));
   EXPECT_FALSE(refusal("net/handshake.cpp", "#include \"handshake.pb.h\""));
   EXPECT_FALSE(refusal("service/api.cpp", "#include \"tinyot/v1/party.grpc.pb.h\""));
-  EXPECT_FALSE(refusal("tools/client_connection.cpp", "#include <grpcpp/grpcpp.h>"));
+  EXPECT_FALSE(refusal("tools/cli/client_connection.cpp", "#include <grpcpp/grpcpp.h>"));
   EXPECT_FALSE(refusal("service/peer.h", "#include \"peer.pb.h\""));
   EXPECT_FALSE(refusal("base/a.cpp", "#include <vector>"));
   EXPECT_FALSE(refusal("base/a.h", "#include \"tinyot/error.h\""));

@@ -128,7 +128,7 @@ TEST(SourceRules, FindOptionsAndSubcommandsInLiteralsOnly) {
   // The rule finds what tools/ has.
   std::size_t found = 0;
   for (const SourceFile& file : product_files())
-    if (file.path == "tools/failure.cpp")
+    if (file.path == "tools/cli/failure.cpp")
       for (const Literal& literal : string_literals(file.lines))
         found += named_on_command_line(literal.text).empty() ? 0 : 1;
   EXPECT_GT(found, 10u);

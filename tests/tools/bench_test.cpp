@@ -1,13 +1,13 @@
 // `tinyot bench online`: its rows, and the options that it refuses.
-#include "tools/bench.h"
+#include "tools/bench/bench.h"
 
 #include <sstream>
 
 #include "base/error.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
-#include "tools/failure.h"
-#include "tools/preprocess.h"
+#include "tools/cli/failure.h"
+#include "tools/cli/preprocess.h"
 
 namespace tinyot::test {
 namespace {

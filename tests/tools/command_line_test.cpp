@@ -1,5 +1,5 @@
 // Options from the command line, the environment and files; sizes; suggestions.
-#include "tools/command_line.h"
+#include "tools/cli/command_line.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "system/temporary_directory.h"
-#include "tools/suggestion.h"
+#include "base/suggestion.h"
 
 namespace tinyot::test {
 namespace {

@@ -1,6 +1,6 @@
 // What a confined program can do and see, tried by a shell in Yosys' place, in the sandbox and
 // without it.
-#include "tools/verilog/confinement.h"
+#include "circuitgen/formats/verilog/confinement.h"
 
 #include <poll.h>
 #include <sys/mman.h>

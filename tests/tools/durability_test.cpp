@@ -23,7 +23,7 @@
 #include "tests/support/ports.h"
 #include "tests/support/two_parties.h"
 #include "tests/tools/process.h"
-#include "tools/run.h"
+#include "tools/cli/run.h"
 
 namespace tinyot::test {
 namespace {

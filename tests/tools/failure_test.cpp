@@ -1,6 +1,6 @@
 // The report of a failed command with --format json: one object with the class of the error and its
 // message.
-#include "tools/failure.h"
+#include "tools/cli/failure.h"
 
 #include <new>
 

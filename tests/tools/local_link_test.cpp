@@ -1,6 +1,6 @@
 // Simulated links between the parties of `local` and `bench`: how they are given, and that jobs
 // meet them.
-#include "tools/local_link.h"
+#include "tools/cli/local_link.h"
 
 #include "base/error.h"
 #include "engine/estimate.h"

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
-#include "tools/demo.h"
-#include "tools/failure.h"
+#include "tools/cli/demo.h"
+#include "tools/cli/failure.h"
 
 namespace tinyot::test {
 namespace {

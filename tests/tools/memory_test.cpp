@@ -17,8 +17,8 @@
 #include "tests/support/ports.h"
 #include "tests/tools/memory_search.h"
 #include "tests/tools/process.h"
-#include "tools/preprocess.h"
-#include "tools/run.h"
+#include "tools/cli/preprocess.h"
+#include "tools/cli/run.h"
 
 namespace tinyot::test {
 namespace {

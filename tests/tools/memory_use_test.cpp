@@ -1,5 +1,5 @@
 // Memory is told apart by what it holds.
-#include "tools/memory_use.h"
+#include "system/memory_use.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

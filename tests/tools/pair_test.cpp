@@ -1,6 +1,6 @@
 // Two parties as child processes: the joined report and exit status are those of the party that
 // failed.
-#include "tools/pair.h"
+#include "tools/cli/pair.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

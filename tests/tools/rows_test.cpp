@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
-#include "tools/rows/column.h"
-#include "tools/rows/csv.h"
+#include "circuitgen/formats/column.h"
+#include "tools/cli/rows/csv.h"
 
 namespace tinyot::test {
 namespace {

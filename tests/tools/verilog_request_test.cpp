@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "tests/tools/command_test.h"
-#include "tools/verilog/design_text.h"
-#include "tools/verilog/import.h"
+#include "circuitgen/formats/verilog/design_text.h"
+#include "circuitgen/formats/verilog/import.h"
 
 namespace tinyot::test {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 #include "tests/tools/verilog_modules.h"
-#include "tools/verilog/import.h"
+#include "circuitgen/formats/verilog/import.h"
 
 namespace tinyot::test {
 namespace {

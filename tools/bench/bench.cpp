@@ -1,0 +1,158 @@
+#include "tools/bench/bench.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+
+#include "base/error.h"
+#include "system/clock.h"
+#include "tools/cli/failure.h"
+#include "tools/cli/log.h"
+#include "tools/cli/preprocess.h"
+
+namespace tinyot::tools {
+namespace {
+
+// A field in the syntax of RFC 4180.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+// Of a row's fields, those that say where it comes from.
+bool is_origin(const std::string& name) {
+  return name == "version" || name == "compiler" || name == "load" || name == "date";
+}
+
+std::string compiler_text() {
+#ifdef __clang__
+  return "Clang " __clang_version__;
+#else
+  return "GCC " __VERSION__;
+#endif
+}
+
+}  // namespace
+
+Table::Style Table::style_from(const std::string& format) {
+  if (format == "text") return Style::Columns;
+  if (format == "json") return Style::JsonLines;
+  if (format == "csv") return Style::Csv;
+  throw UsageError("--format must be text, json or csv here, not '" + format + "'");
+}
+
+void Table::add(const Json& row) {
+  if (style_ == Style::JsonLines) {
+    std::cout << row.dump() << std::endl;
+    return;
+  }
+  const bool is_csv = style_ == Style::Csv;
+  std::string names, values;
+  std::ostringstream headings, cells;
+  const auto add_cell = [&](const std::string& name, const Json& value) {
+    const std::string text = value.is_string()         ? value.get<std::string>()
+                             : value.is_number_float() ? decimals(value, value < 10 ? 3 : 1)
+                                                       : value.dump();
+    names += (names.empty() ? "" : ",") + csv_field(name);
+    values += (values.empty() ? "" : ",") + csv_field(text);
+    const int width = static_cast<int>(std::max(name.size(), std::size_t{8}) + 2);
+    headings << std::setw(width) << name;
+    cells << std::setw(width) << text;
+  };
+  for (const auto& [name, value] : row.items()) {
+    if (is_csv && name == "machine")
+      for (const auto& [field, of_machine] : value.items())
+        add_cell("machine." + field, of_machine);
+    else if (!value.is_structured() && (is_csv || !is_origin(name)))
+      add_cell(name, value);
+  }
+  if (first_ && !is_csv && row.contains("version"))
+    std::cout << "tinyot " << row["version"].get<std::string>() << ", "
+              << row["compiler"].get<std::string>() << ", "
+              << row["machine"]["cpu"].get<std::string>() << ", " << row["machine"]["cores"].dump()
+              << " cores, load " << decimals(row["load"], 1) << ", "
+              << row["date"].get<std::string>() << "\n";
+  if (first_) std::cout << (is_csv ? names : headings.str()) << "\n";
+  std::cout << (is_csv ? values : cells.str()) << std::endl;
+  first_ = false;
+}
+
+void Rows::add(Json row) {
+  row["version"] = version_text();
+  row["compiler"] = compiler_text();
+  row["machine"] = machine_json();
+  double load = 0;
+  ::getloadavg(&load, 1);
+  row["load"] = std::round(100 * load) / 100;
+  row["date"] = system::utc_text();
+  if (sink_)
+    sink_(row);
+  else
+    table_.add(row);
+}
+
+std::vector<std::string> parse_names(const std::string& text) {
+  std::vector<std::string> names;
+  std::istringstream stream(text);
+  for (std::string name; std::getline(stream, name, ',');) names.push_back(name);
+  return names;
+}
+
+std::vector<std::uint64_t> parse_sizes(const std::string& option, const std::string& text) {
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& piece : parse_names(text)) {
+    const auto dots = piece.find("..");
+    if (dots == std::string::npos) {
+      sizes.push_back(parse_size(option, piece));
+      continue;
+    }
+    const std::uint64_t first = parse_size(option, piece.substr(0, dots)),
+                        last = parse_size(option, piece.substr(dots + 2));
+    if (first == 0 || first > last)
+      throw UsageError("--" + option + " '" + piece + "' is not a range: write 2^14..2^20");
+    for (std::uint64_t size = first; size <= last; size *= 2) sizes.push_back(size);
+  }
+  if (sizes.empty()) throw UsageError("--" + option + " is empty");
+  return sizes;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+void add_spread(Json& row, const std::string& name, const std::vector<double>& values) {
+  row[name] = median(values);
+  row[name + "_min"] = std::ranges::min(values);
+  row[name + "_max"] = std::ranges::max(values);
+}
+
+std::uint64_t repeat_from(const CommandLine& line) {
+  const std::uint64_t repeat = line.size("repeat");
+  if (repeat < 1 || repeat > 100) throw UsageError("--repeat is out of range: 1 to 100");
+  return repeat;
+}
+
+Json succeed(const CommandResult& result) {
+  if (result.exit_status != 0)
+    throw CommandError("a measured job failed", static_cast<ExitStatus>(result.exit_status));
+  return result.report;
+}
+
+int bench(const Arguments& arguments, const RowSink& sink) {
+  const std::string verb = arguments.empty() ? "" : arguments[0];
+  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (verb == "offline") return bench_offline(rest, sink);
+  if (verb == "online") return bench_online(rest, sink);
+  if (verb == "fig17") return bench_fig17(rest, sink);
+  if (verb == "ot") return bench_ot(rest, sink);
+  throw UsageError("there is no bench '" + verb + "'");
+}
+
+}  // namespace tinyot::tools

@@ -1,0 +1,394 @@
+#include "tools/cli/client_connection.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/secret.h"
+#include "net/tcp.h"
+#include "system/input_file.h"
+#include "tinyot/v1/party.grpc.pb.h"
+
+namespace tinyot::tools {
+namespace {
+
+constexpr std::size_t kPartBytesMax = std::size_t{1} << 20;
+// For calls that do not wait for a job.
+constexpr std::chrono::seconds kAnswerTime{60};
+constexpr std::string_view kUnixPrefix = "unix:";
+
+bool is_unix(const std::string& address) { return address.starts_with(kUnixPrefix); }
+
+// The classes have the numbers of the exit statuses.
+ExitStatus exit_status_of(v1::ErrorClass error_class) {
+  static_assert(v1::USAGE == static_cast<int>(ExitStatus::Usage) &&
+                v1::DISAGREEMENT == static_cast<int>(ExitStatus::Disagreement));
+  return v1::INTERNAL <= error_class && error_class <= v1::DISAGREEMENT
+             ? static_cast<ExitStatus>(error_class)
+             : ExitStatus::Failure;
+}
+
+// The states have the order of the interface.
+RemoteJob::State state_from(v1::State state) {
+  static_assert(v1::CANCELLED == static_cast<int>(RemoteJob::State::Cancelled));
+  return v1::WAITING_FOR_PEER <= state && state <= v1::CANCELLED
+             ? static_cast<RemoteJob::State>(state)
+             : RemoteJob::State::Unknown;
+}
+
+RemoteJob job_from(const v1::Job& message) {
+  RemoteJob job;
+  job.id = message.id();
+  job.peer = message.peer();
+  job.circuit = message.circuit();
+  job.lanes = message.lanes();
+  job.ands = message.ands();
+  job.state = state_from(message.state());
+  if (message.has_error())
+    job.failure = {exit_status_of(message.error().error_class()), message.error().message()};
+  job.session = message.session();
+  job.submitted_at_s = message.submitted_at_s();
+  job.evaluation_s = message.evaluation_s();
+  job.total_s = message.total_s();
+  return job;
+}
+
+// Wipes the copy in a message.
+void wipe_text(std::string& text) {
+  wipe(text.data(), text.size());
+  text.clear();
+}
+
+std::string pem_of(const std::string& file) {
+  const SecretText text = read_secret_file(file);
+  return {text.begin(), text.end()};
+}
+
+std::shared_ptr<grpc::ChannelCredentials> credentials_for(const ServerAddress& address) {
+  if (!address.tls) return grpc::InsecureChannelCredentials();
+  grpc::SslCredentialsOptions options;
+  options.pem_root_certs = pem_of(address.tls->ca);
+  options.pem_cert_chain = pem_of(address.tls->certificate);
+  options.pem_private_key = pem_of(address.tls->key);
+  auto credentials = grpc::SslCredentials(options);
+  wipe_text(options.pem_private_key);
+  return credentials;
+}
+
+std::shared_ptr<grpc::Channel> channel_to(const ServerAddress& address) {
+  // The library's own lines on stderr: each error is reported as the call's.
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(is_unix(address.text) ? address.text : "dns:///" + address.text,
+                                   credentials_for(address), arguments);
+}
+
+v1::NewJob message_of(const NewRemoteJob& job) {
+  v1::NewJob message;
+  message.set_id(job.id);
+  message.set_peer(job.peer);
+  message.set_lanes(job.circuit.lanes());
+  message.set_circuit(job.spec.name);
+  if (!job.circuit.is_file()) return message;
+  message.set_circuit(std::filesystem::path(job.spec.name).stem().string());
+  message.set_is_file(true);
+  const circuit::CircuitFileOptions options = file_options_of(job.spec);
+  v1::FileRoles& roles = *message.mutable_roles();
+  for (const auto& [number, owner] : options.owners)
+    (*roles.mutable_owners())[number] = std::string(1, letter(owner));
+  if (options.other_receivers)
+    roles.set_receiver(std::string(circuit::name_of(*options.other_receivers)));
+  roles.mutable_bundles()->Add(options.bundles.begin(), options.bundles.end());
+  return message;
+}
+
+using Requests = grpc::ClientWriter<v1::SubmitRequest>;
+
+// False if the daemon has ended the call; then its status says why.
+bool send_file(const std::string& path, Requests& requests) {
+  system::InputFile file(path);
+  v1::SubmitRequest request;
+  for (std::string& part = *request.mutable_circuit_part();;) {
+    part.resize(kPartBytesMax);
+    part.resize(file.read(part));
+    if (part.empty()) return true;
+    if (!requests.Write(request)) return false;
+  }
+}
+
+// Each value is padded to whole bytes. As send_file.
+bool send_input(const std::string& name, const LaneMatrix& values, Requests& requests) {
+  v1::SubmitRequest request;
+  v1::Input& input = *request.add_inputs();
+  input.set_name(name);
+  std::string& bits = *input.mutable_bits();
+  std::span<const std::byte> bytes = values.bytes();
+  // Not moved when it grows, which would leave a copy.
+  bits.reserve(std::min(bytes.size(), kPartBytesMax));
+  do {
+    const std::size_t count = std::min(kPartBytesMax, bytes.size());
+    bits.assign(reinterpret_cast<const char*>(bytes.data()), count);
+    bytes = bytes.subspan(count);
+    const bool is_sent = requests.Write(request);
+    wipe_text(bits);
+    if (!is_sent) return false;
+  } while (!bytes.empty());
+  return true;
+}
+
+bool send_all(const NewRemoteJob& job, Requests& requests) {
+  v1::SubmitRequest first;
+  *first.mutable_job() = message_of(job);
+  if (!requests.Write(first)) return false;
+  if (job.circuit.is_file() && !send_file(job.spec.name, requests)) return false;
+  for (const std::string& name : job.inputs.names())
+    if (!send_input(name, job.inputs.at(name), requests)) return false;
+  return true;
+}
+
+// Collects the parts of a result.
+class ResultParts {
+ public:
+  void add(v1::ResultPart& part) {
+    if (part.has_job()) job_ = job_from(part.job());
+    for (v1::Output& output : *part.mutable_outputs()) {
+      const auto known = std::ranges::find(outputs_, output.name(), &Bits::name);
+      Bits& bits = known != outputs_.end()
+                       ? *known
+                       : outputs_.emplace_back(
+                             Bits{output.name(), output.bits_per_lane(), format_of(output), {}});
+      bits.bytes.insert(bits.bytes.end(), output.bits().begin(), output.bits().end());
+      wipe_text(*output.mutable_bits());
+    }
+  }
+  RemoteResult take() const {
+    if (!job_) throw CommandError("the daemon sent no job with its result");
+    RemoteResult result{*job_, {}};
+    for (const Bits& bits : outputs_) result.outputs.push_back(output_of(bits));
+    return result;
+  }
+
+ private:
+  struct Bits {
+    std::string name;
+    std::uint32_t per_value;
+    circuit::ValueFormat format;
+    SecretVector<char> bytes;
+  };
+
+  static circuit::ValueFormat format_of(const v1::Output& output) {
+    using circuit::ValueFormat;
+    if (output.format() == name_of(ValueFormat::Bytes) && output.bits_per_lane() % 8 == 0)
+      return ValueFormat::Bytes;
+    return output.format() == name_of(ValueFormat::MsbInteger) ? ValueFormat::MsbInteger
+                                                               : ValueFormat::Integer;
+  }
+
+  RemoteOutput output_of(const Bits& bits) const {
+    const std::size_t bytes = bytes_for(bits.per_value);
+    if (bits.bytes.size() != job_->lanes * bytes)
+      throw CommandError("the daemon sent " + std::to_string(bits.bytes.size()) +
+                         " bytes for output " + bits.name + ", not " +
+                         std::to_string(job_->lanes * bytes));
+    RemoteOutput output{bits.name, bits.format, {job_->lanes, bits.per_value}};
+    for (std::size_t lane = 0; lane < job_->lanes; ++lane)
+      if (!output.values.assign(lane,
+                                std::as_bytes(std::span(bits.bytes)).subspan(lane * bytes, bytes)))
+        throw CommandError("the daemon sent bits of output " + bits.name + " beyond the " +
+                           std::to_string(bits.per_value) + " of a value");
+    return output;
+  }
+
+  std::optional<RemoteJob> job_;
+  std::vector<Bits> outputs_;
+};
+
+}  // namespace
+
+struct DaemonConnection::State {
+  explicit State(ServerAddress where)
+      : address(std::move(where)), stub(v1::Party::NewStub(channel_to(address))) {}
+
+  // A call with one request and one reply.
+  template <class Request, class Reply>
+  Reply call(grpc::Status (v1::Party::Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
+             const Request& request) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kAnswerTime);
+    Reply reply;
+    check((*stub.*method)(&context, request, &reply));
+    return reply;
+  }
+
+  void check(const grpc::Status& status) const {
+    if (status.ok()) return;
+    v1::Error error;
+    if (error.ParseFromString(status.error_details()) && !error.message().empty())
+      throw CommandError(error.message(), exit_status_of(error.error_class()));
+    switch (status.error_code()) {
+      case grpc::StatusCode::UNAVAILABLE:
+        fail_unreachable(status.error_message());
+      case grpc::StatusCode::DEADLINE_EXCEEDED:
+        throw CommandError("the daemon at " + address.text + " did not answer within " +
+                               std::to_string(kAnswerTime.count()) + " s",
+                           ExitStatus::Network);
+      case grpc::StatusCode::CANCELLED:
+        throw CommandError("the daemon at " + address.text + " ended the call",
+                           ExitStatus::Network);
+      case grpc::StatusCode::UNIMPLEMENTED:
+        throw CommandError(address.text + " is not a daemon of this version of tinyot");
+      default:
+        throw CommandError("the daemon at " + address.text + ": " + status.error_message());
+    }
+  }
+
+  [[noreturn]] void fail_unreachable(const std::string& message) const {
+    std::string reason = message;
+    for (const std::string& before :
+         {std::string("last error: "), std::string("UNKNOWN: "), address.text + ": "})
+      if (const auto at = reason.find(before); at != std::string::npos)
+        reason.erase(0, at + before.size());
+    const std::string remedy =
+        is_unix(address.text)
+            ? "check that tinyot serve is running, that its socket is " +
+                  address.text.substr(kUnixPrefix.size()) +
+                  " (else give --server), and that this user may open it: members of its group "
+                  "may, "
+                  "from their next login"
+            : "check that tinyot serve is running with tls { listen: \"" + address.text +
+                  "\" }, that --tls-ca signed its certificate, and its clients file this one";
+    throw CommandError(
+        "no connection to the daemon at " + address.text + " (" + reason + "); " + remedy,
+        ExitStatus::Network, remedy);
+  }
+
+  ServerAddress address;
+  std::unique_ptr<v1::Party::Stub> stub;
+};
+
+DaemonConnection::DaemonConnection(ServerAddress address) {
+  if (!is_unix(address.text))
+    net::parse_address(address.text);
+  else if (address.text.size() == kUnixPrefix.size())
+    throw UsageError("--server unix: lacks the path of a socket");
+  if (is_unix(address.text) == address.tls.has_value())
+    throw UsageError(address.tls ? "--tls-ca, --tls-certificate and --tls-key are for --server "
+                                   "HOST:PORT, not for a socket"
+                                 : "--server HOST:PORT requires --tls-ca, --tls-certificate and "
+                                   "--tls-key; a socket on this machine is unix:PATH");
+  state_ = std::make_unique<State>(std::move(address));
+}
+
+DaemonConnection::~DaemonConnection() = default;
+
+RemoteJob DaemonConnection::submit(const NewRemoteJob& job) {
+  grpc::ClientContext context;
+  v1::Job reply;
+  const auto requests = state_->stub->Submit(&context, &reply);
+  try {
+    if (send_all(job, *requests)) requests->WritesDone();
+  } catch (...) {
+    context.TryCancel();
+    requests->Finish();
+    throw;
+  }
+  state_->check(requests->Finish());
+  return job_from(reply);
+}
+
+RemoteJob DaemonConnection::status(const std::string& id) {
+  v1::StatusRequest request;
+  request.set_id(id);
+  return job_from(state_->call(&v1::Party::Stub::Status, request));
+}
+
+RemoteJob DaemonConnection::cancel(const std::string& id) {
+  v1::CancelRequest request;
+  request.set_id(id);
+  return job_from(state_->call(&v1::Party::Stub::Cancel, request));
+}
+
+std::optional<RemoteResult> DaemonConnection::result(const std::string& id, const Wait& wait) {
+  grpc::ClientContext context;
+  if (wait.limit) context.set_deadline(std::chrono::system_clock::now() + *wait.limit);
+  const std::stop_callback on_stop(wait.stop, [&] { context.TryCancel(); });
+  v1::ResultRequest request;
+  request.set_id(id);
+  const auto replies = state_->stub->Result(&context, request);
+  ResultParts parts;
+  for (v1::ResultPart part; replies->Read(&part);) parts.add(part);
+  const grpc::Status status = replies->Finish();
+  const bool is_late = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED,
+             is_stopped =
+                 wait.stop.stop_requested() && status.error_code() == grpc::StatusCode::CANCELLED;
+  if (is_late || is_stopped) return std::nullopt;
+  state_->check(status);
+  return parts.take();
+}
+
+void DaemonConnection::forget(const std::string& id) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kAnswerTime);
+  v1::ResultRequest request;
+  request.set_id(id);
+  request.set_forget(true);
+  const auto replies = state_->stub->Result(&context, request);
+  ResultParts parts;  // wipes them
+  for (v1::ResultPart part; replies->Read(&part);) parts.add(part);
+  state_->check(replies->Finish());
+}
+
+Json DaemonConnection::stock(const std::string& peer) {
+  v1::StockRequest request;
+  request.set_peer(peer);
+  Json sessions = Json::array();
+  const v1::StockReply reply = state_->call(&v1::Party::Stub::Stock, request);
+  for (const v1::SessionStock& session : reply.sessions())
+    sessions.push_back({{"peer", session.peer()},
+                        {"session", session.session()},
+                        {"is_current", session.is_current()},
+                        {"ands_left", session.ands_left()},
+                        {"inputs_left", session.inputs_left()},
+                        {"low_ands", session.low_ands()},
+                        {"high_ands", session.high_ands()},
+                        {"budget_spent", session.budget_spent()},
+                        {"store_bytes", session.bytes()},
+                        {"is_refilling", session.is_refilling()}});
+  return sessions;
+}
+
+Json DaemonConnection::peers() {
+  Json peers = Json::array();
+  const v1::PeersReply reply = state_->call(&v1::Party::Stub::Peers, v1::PeersRequest());
+  for (const v1::PeerState& peer : reply.peers())
+    peers.push_back({{"name", peer.name()},
+                     {"party", peer.party()},
+                     {"is_connected", peer.is_connected()},
+                     {"last_error", peer.last_error()},
+                     {"jobs_waiting", peer.jobs_waiting()},
+                     {"jobs_running", peer.jobs_running()},
+                     {"sessions_revoked", peer.sessions_revoked()},
+                     {"refills_stopped", peer.refills_stopped()},
+                     {"sessions_risk", peer.sessions_risk()}});
+  return peers;
+}
+
+std::string DaemonConnection::retire(const std::string& peer) {
+  v1::RetireRequest request;
+  request.set_peer(peer);
+  return state_->call(&v1::Party::Stub::Retire, request).session();
+}
+
+void DaemonConnection::resume_refills(const std::string& peer) {
+  v1::ResumeRequest request;
+  request.set_peer(peer);
+  (void)state_->call(&v1::Party::Stub::Resume, request);
+}
+
+}  // namespace tinyot::tools

@@ -1,0 +1,96 @@
+// This party's daemon (`tinyot serve`), as its clients see it through its interface
+// (service/tinyot/v1/party.proto). gRPC is included by the implementation alone.
+//
+// Fails, all calls: CommandError with the message and the class of the daemon's error, or of class
+// Network if the daemon cannot be reached or does not answer.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "circuitgen/evaluate.h"
+#include "tinyot/values.h"
+#include "tools/cli/circuit_spec.h"
+#include "tools/cli/failure.h"
+#include "tools/cli/render/report.h"
+
+namespace tinyot::tools {
+
+struct ServerAddress {
+  std::string text;  // unix:PATH or HOST:PORT
+  struct TlsFiles {
+    std::string ca, certificate, key;  // PEM
+  };
+  std::optional<TlsFiles> tls;  // with HOST:PORT only
+};
+
+struct RemoteJob {
+  enum class State { Unknown, WaitingForPeer, Queued, Running, Done, Failed, Cancelled };
+  struct JobFailure {
+    ExitStatus status;
+    std::string message;
+  };
+  std::string id, peer, circuit;
+  std::uint64_t lanes = 1, ands = 0;  // ANDs of all lanes
+  State state = State::Unknown;
+  std::optional<JobFailure> failure;  // of a failed job
+  std::string session;                // that it was evaluated in; may be empty
+  double submitted_at_s = 0, evaluation_s = 0, total_s = 0;
+};
+
+struct RemoteOutput {
+  std::string name;
+  circuit::ValueFormat format;
+  LaneMatrix values;
+};
+
+struct RemoteResult {
+  RemoteJob job;  // has ended
+  std::vector<RemoteOutput> outputs;
+};
+
+struct NewRemoteJob {
+  std::string id, peer;  // no peer: the only one
+  const CircuitSpec& spec;
+  const NamedCircuit& circuit;  // of this specification
+  const Values& inputs;         // those given
+};
+
+class DaemonConnection {
+ public:
+  // Connects with the first call. Fails: UsageError for a malformed address, or a file of TLS that
+  // cannot be used.
+  explicit DaemonConnection(ServerAddress address);
+  ~DaemonConnection();
+
+  RemoteJob submit(const NewRemoteJob& job);
+  RemoteJob status(const std::string& id);
+  RemoteJob cancel(const std::string& id);
+
+  struct Wait {
+    std::optional<std::chrono::seconds> limit;
+    std::stop_token stop;
+  };
+  // Waits until the job has ended. Empty if the limit has passed, or a stop was requested.
+  std::optional<RemoteResult> result(const std::string& id, const Wait& wait);
+  // The daemon drops a job that has ended, and its outputs.
+  void forget(const std::string& id);
+
+  // Reports, as JSON: the sessions of a peer, or of all, and the peers.
+  Json stock(const std::string& peer);
+  Json peers();
+  // Returns the session that has ended.
+  std::string retire(const std::string& peer);
+  void resume_refills(const std::string& peer);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tinyot::tools

@@ -1,0 +1,69 @@
+// `tinyot preprocess`: makes material with the peer and pours it into this party's store.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "base/error.h"
+#include "engine/plan.h"
+#include "tinyot/parameters.h"
+#include "tinyot/preprocess.h"
+#include "tools/cli/endpoint.h"
+#include "tools/cli/render/report.h"
+#include "tools/cli/store_options.h"
+
+namespace tinyot::tools {
+
+struct PreprocessJob : PreprocessRequest {
+  bool quiet = false;
+};
+
+// The options for security parameters, and those for a whole job. A parameter that is not given has
+// the profile's default.
+void add_parameter_options(Options& options);
+void add_preprocess_options(Options& options);
+// `begun` has the values of parameters that are not given.
+ParameterRequest parameters_from(const CommandLine& line, const storage::Manifest* begun = nullptr);
+// Fails: UsageError naming the first of the parameters' options that is given.
+void refuse_parameter_options(const CommandLine& line, const std::string& reason);
+// The one of `values` with this name. Fails: UsageError naming the option and all values.
+template <class Value>
+Value value_named(const std::string& option, const std::string& name,
+                  std::initializer_list<Value> values) {
+  std::string known;
+  for (const Value value : values) {
+    if (name == name_of(value)) return value;
+    known += (known.empty() ? "" : " or ") + std::string(name_of(value));
+  }
+  throw UsageError("--" + option + " must be " + known + ", not '" + name + "'");
+}
+// Everything but party, endpoint and store. `wanted` is what the job makes if --ands and --inputs
+// are not given; `begun` has what is not given at all.
+PreprocessJob preprocess_job_from(const CommandLine& line,
+                                  const std::optional<engine::Work>& wanted = {},
+                                  const storage::Manifest* begun = nullptr);
+
+// Options of a job that stores its material: how much it makes, other than --ands. A job of
+// `stored_job_from` needs one of amount_options().
+void add_amount_options(Options& options);
+std::vector<std::string> amount_options();
+// Everything but party and endpoint, for this party's store in the directory `store`.
+PreprocessJob stored_job_from(const CommandLine& line, const std::filesystem::path& store);
+
+// Fails: UsageError if `parties` such jobs do not fit into this machine's memory, with what they
+// need, what is free, and the unit and threads that would fit.
+void check_memory(const PreprocessRequest& job, std::uint64_t parties,
+                  std::uint64_t available_bytes);
+
+struct CommandResult {
+  Json report;
+  int exit_status = 0;  // 0, or 130 / 143 if a signal ended the job after a unit
+};
+// Runs this party's part of the job, and returns its report.
+CommandResult preprocess(const PreprocessJob& job);
+
+std::string preprocess_text(const Json& report);
+
+int preprocess_command(const Arguments& arguments);
+
+}  // namespace tinyot::tools

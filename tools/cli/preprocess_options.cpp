@@ -1,0 +1,155 @@
+// The options of a preprocessing job.
+#include <tuple>
+
+#include "base/error.h"
+#include "offline/unit/preprocessor.h"
+#include "tools/cli/preprocess.h"
+
+namespace tinyot::tools {
+namespace {
+
+constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
+
+// "2/8"
+std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
+  const auto slash = text.find('/');
+  if (slash == std::string::npos)
+    throw UsageError("--shard takes i/n, such as 2/8, not '" + text + "'");
+  const std::uint64_t shard = parse_size("shard", text.substr(0, slash)),
+                      shards = parse_size("shard", text.substr(slash + 1));
+  if (shard < 1 || shard > shards || shards > storage::kShardsMax)
+    throw UsageError("--shard is out of range: i/n with 1 <= i <= n <= " +
+                     std::to_string(storage::kShardsMax));
+  return {static_cast<std::uint32_t>(shard), static_cast<std::uint32_t>(shards)};
+}
+
+// Each profile has one option that the other one does not have.
+void refuse_option_of_another_profile(const CommandLine& line, Profile profile) {
+  const bool fast = profile == Profile::Fast;
+  const std::string of_other = fast ? "labit-columns" : "softspoken-k";
+  if (line.has(of_other))
+    throw UsageError("--" + of_other + " requires --profile " + (fast ? "nnob12" : "fast"));
+}
+
+}  // namespace
+
+ParameterRequest parameters_from(const CommandLine& line, const storage::Manifest* begun) {
+  const auto is_set = [&](const std::string& name) {
+    return begun != nullptr ? line.given(name) : line.has(name);
+  };
+  const auto small = [&](const std::string& name) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX));
+  };
+  ParameterRequest request;
+  if (begun != nullptr) request = engine::begun_parameters(*begun);
+  request.unit.reset();  // each job of a store has its own
+  request.bucket.reset();
+  if (is_set("profile")) {
+    const Profile profile =
+        value_named("profile", line.text("profile"), {Profile::Nnob12, Profile::Fast});
+    // The store's other parameters would not fit; the engine refuses another profile.
+    if (profile != request.profile) request = {};
+    request.profile = profile;
+  }
+  refuse_option_of_another_profile(line, request.profile);
+  if (line.has("material"))
+    request.material = value_named("material", line.text("material"),
+                                   {MaterialForm::Pairs, MaterialForm::Triples});
+  if (line.has("labit-columns"))
+    request.columns = value_named("labit-columns", line.text("labit-columns"),
+                                  {Columns::Theorem, Columns::Experiment});
+  if (line.has("softspoken-k")) request.softspoken_k = small("softspoken-k");
+  if (is_set("sigma")) request.sigma = small("sigma");
+  if (line.has("unit")) request.unit = line.size("unit");
+  if (line.has("bucket")) request.bucket = small("bucket");
+  request.weak_allowed = line.has("allow-weak");
+  return request;
+}
+
+void refuse_parameter_options(const CommandLine& line, const std::string& reason) {
+  Options parameters;
+  add_parameter_options(parameters);
+  for (const Option& option : parameters)
+    if (line.given(option.name)) throw UsageError("--" + option.name + " " + reason);
+}
+
+void add_parameter_options(Options& options) {
+  options.group("Security")
+      .value("profile", "nnob12 (the paper's protocols) or fast (triples, from SoftSpokenOT)",
+             "nnob12")
+      .value("material",
+             "pairs (two aANDs, two aOTs and two aBits per AND, the default of nnob12) or triples "
+             "(one per AND; fast makes nothing else)")
+      .value("sigma", "statistical security in bits, 40 to 128", "40")
+      .value("bucket",
+             "bucket size B; default: the smallest that reaches sigma by the paper's bound, with "
+             "a margin for units that are broken off")
+      .value("unit",
+             "ANDs that are permuted together; memory grows with it; default: the size with the "
+             "smallest bucket within --memory")
+      .value("labit-columns",
+             "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper "
+             "measured)")
+      .also_named("columns")
+      .rare()
+      .value(
+          "softspoken-k",
+          "fast: 1, 2 or 4 bits of the global key per tree; traffic falls and work grows with it; "
+          "default: 2")
+      .rare()
+      .flag("allow-weak", "accept a bucket that misses sigma, for measurements")
+      .rare();
+}
+
+void add_preprocess_options(Options& options) {
+  options.group("Material")
+      .value("ands", "ANDs in the store in total: 1000000, 1M, 2^20")
+      .value("inputs",
+             "authenticated bits of each party for inputs, and for outputs from triples that only "
+             "one party learns; default: 1024 + ands / 16")
+      .flag("resume", "continue a store that was interrupted")
+      .value("threads",
+             "workers, each with its own thread and connection; the material is the same, memory "
+             "grows",
+             "1")
+      .value("memory", "bytes that this party's units in progress may take, if --unit is not given",
+             std::to_string(kDefaultMemoryBytes))
+      .value("session",
+             "file of a session that several stores share: shard 1 makes it, all others start from "
+             "a copy of it")
+      .rare()
+      .value("shard",
+             "i/n: make part i of n of the session's ANDs in this store; the same command again "
+             "resumes it")
+      .rare();
+  add_parameter_options(options);
+}
+
+PreprocessJob preprocess_job_from(const CommandLine& line,
+                                  const std::optional<engine::Work>& wanted,
+                                  const storage::Manifest* begun) {
+  PreprocessJob job;
+  job.ands = wanted && !line.has("ands") ? wanted->ands : line.size("ands");
+  if (job.ands < 1 || job.ands > kAndsMax)
+    throw UsageError(std::string(line.has("ands") ? "--ands" : "the number of ANDs") +
+                     " is out of range: 1 to 2^40");
+  job.inputs =
+      line.optional_size("inputs").value_or(wanted ? wanted->inputs : default_inputs(job.ands));
+  if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
+  job.threads = line.size("threads");
+  if (job.threads < 1 || job.threads > offline::Preprocessor::kWorkersMax)
+    throw UsageError("--threads is out of range: 1 to " +
+                     std::to_string(offline::Preprocessor::kWorkersMax));
+  job.parameters = parameters_from(line, begun);
+  job.memory_bytes = line.size("memory");
+  if (line.has("session")) job.session = line.text("session");
+  if (line.has("shard")) std::tie(job.shard, job.shards) = shard_from(line.text("shard"));
+  if (job.shards > 1 && !job.session)
+    throw UsageError("--shard needs --session FILE, which all shards of the session share");
+  // With a session, repeating the command resumes the store.
+  job.resume = line.has("resume") || job.session;
+  job.quiet = line.common().quiet;
+  return job;
+}
+
+}  // namespace tinyot::tools
