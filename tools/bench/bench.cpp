@@ -6,12 +6,17 @@
 #include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <sstream>
 
 #include "base/error.h"
+#include "engine/both_parties.h"
 #include "system/clock.h"
 #include "tools/cli/failure.h"
-#include "tools/cli/log.h"
 #include "tools/cli/preprocess.h"
+#include "tools/cli/render/circuit.h"
+#include "tools/cli/render/pair.h"
+#include "tools/cli/render/text.h"
+#include "tools/cli/signals.h"
 
 namespace tinyot::tools {
 namespace {
@@ -35,6 +40,15 @@ std::string compiler_text() {
 #else
   return "GCC " __VERSION__;
 #endif
+}
+
+int printed(int (*rows)(const Arguments&, const RowSink&), const Arguments& arguments) {
+  const NotedSignals signals;
+  return rows(arguments, {});
+}
+
+void add(PairCommand& command, const Arguments& more) {
+  command.arguments.insert(command.arguments.end(), more.begin(), more.end());
 }
 
 }  // namespace
@@ -96,13 +110,6 @@ void Rows::add(Json row) {
     table_.add(row);
 }
 
-std::vector<std::string> parse_names(const std::string& text) {
-  std::vector<std::string> names;
-  std::istringstream stream(text);
-  for (std::string name; std::getline(stream, name, ',');) names.push_back(name);
-  return names;
-}
-
 std::vector<std::uint64_t> parse_sizes(const std::string& option, const std::string& text) {
   std::vector<std::uint64_t> sizes;
   for (const std::string& piece : parse_names(text)) {
@@ -139,20 +146,94 @@ std::uint64_t repeat_from(const CommandLine& line) {
   return repeat;
 }
 
-Json succeed(const CommandResult& result) {
-  if (result.exit_status != 0)
-    throw CommandError("a measured job failed", static_cast<ExitStatus>(result.exit_status));
-  return result.report;
+Json succeed(const PairEnded& ended) {
+  if (const int status = ended.cause().status; status != 0)
+    throw CommandError("a measured job failed", static_cast<ExitStatus>(status));
+  return joined(ended);
+}
+
+const Json& slower_of(const Json& both) {
+  return both["A"]["wall_s"] > both["B"]["wall_s"] ? both["A"] : both["B"];
+}
+
+double wall_of_phase(const Json& report, std::string_view name) {
+  for (const Json& phase : report["phases"])
+    if (phase["name"] == name) return phase["wall_s"];
+  return 0;
+}
+
+Json preprocess_as_pair(const PreprocessRequest& job, const std::filesystem::path& dir,
+                        const LocalLink& link) {
+  std::filesystem::create_directories(dir);
+  const auto command = [&](Party party) {
+    PairCommand mine{{"preprocess", "--format", "json", "--quiet"}};
+    add(mine, {"--store", engine::store_in(dir, party).string()});
+    add(mine, {"--ands", std::to_string(job.ands)});
+    if (job.inputs) add(mine, {"--inputs", std::to_string(*job.inputs)});
+    add(mine, {"--threads", std::to_string(job.threads)});
+    if (!job.is_stored) add(mine, {"--discard"});
+    add(mine, arguments_of(job.parameters));
+    return mine;
+  };
+  return succeed(run_pair({command(Party::A), command(Party::B)}, link));
+}
+
+Json run_as_pair(const MeasuredRun& run, const NamedCircuit& circuit, const InputTexts& inputs,
+                 const std::filesystem::path& dir, const LocalLink& link) {
+  const auto command = [&](Party party) {
+    PairCommand mine{{"run", "--format", "json", "--quiet", "--circuit", run.spec.name}};
+    if (run.spec.lanes) add(mine, {"--lanes", std::to_string(*run.spec.lanes)});
+    if (run.spec.blocks) add(mine, {"--blocks", std::to_string(*run.spec.blocks)});
+    if (run.window) add(mine, {"--window", std::to_string(*run.window)});
+    if (run.live) {
+      add(mine, {"--live"});
+      add(mine, arguments_of(*run.live));
+    } else {
+      add(mine, {"--store", engine::store_in(dir, party).string()});
+    }
+    for (const auto& [name, text] : inputs)
+      if (circuit.info().inputs[circuit.input_index(name)].owner == party)
+        mine.add_input(name, view_of(text));
+    return mine;
+  };
+  return succeed(run_pair({command(Party::A), command(Party::B)}, link));
+}
+
+void add_link_options(Options& options) {
+  options.value("tls", "channels over TLS: no, yes, a list", "no");
+  add_shape_options(options, "a simulated link between the parties", "; a list");
+  add_timeout_options(options);
+}
+
+std::vector<LocalLink> links_from(const CommandLine& line) {
+  std::vector<LocalLink> links;
+  const auto shapes = shapes_from(line);
+  for (const std::string& name : parse_names(line.text("tls")))
+    for (const auto& shape : shapes)
+      links.push_back(
+          {timeouts_from(line), value_named("tls", name, {Channels::Plain, Channels::Tls}), shape});
+  return links;
+}
+
+Json fields_of(const LocalLink& link) {
+  Json fields = {{"tls", name_of(link.channels)}};
+  fields.update(fields_of(link.shape));
+  return fields;
 }
 
 int bench(const Arguments& arguments, const RowSink& sink) {
   const std::string verb = arguments.empty() ? "" : arguments[0];
   const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (verb == "offline") return bench_offline(rest, sink);
-  if (verb == "online") return bench_online(rest, sink);
-  if (verb == "fig17") return bench_fig17(rest, sink);
-  if (verb == "ot") return bench_ot(rest, sink);
+  if (verb == "offline") return offline_rows(rest, sink);
+  if (verb == "online") return online_rows(rest, sink);
+  if (verb == "fig17") return fig17_rows(rest, sink);
+  if (verb == "ot") return ot_rows(rest, sink);
   throw UsageError("there is no bench '" + verb + "'");
 }
+
+int bench_offline(const Arguments& arguments) { return printed(offline_rows, arguments); }
+int bench_online(const Arguments& arguments) { return printed(online_rows, arguments); }
+int bench_ot(const Arguments& arguments) { return printed(ot_rows, arguments); }
+int bench_fig17(const Arguments& arguments) { return printed(fig17_rows, arguments); }
 
 }  // namespace tinyot::tools

@@ -1,13 +1,16 @@
 // `tinyot bench`: measures the engine on this machine, both parties as two processes over loopback.
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "system/temporary_directory.h"
 #include "tinyot/parameters.h"
+#include "tinyot/preprocess.h"
 #include "tools/cli/circuit_spec.h"
-#include "tools/cli/command_line.h"
+#include "tools/cli/pair.h"
 #include "tools/cli/render/report.h"
 
 namespace tinyot::tools {
@@ -17,10 +20,10 @@ using RowSink = std::function<void(const Json& row)>;
 
 // The bench that the first argument names. Rows go to `sink`, if there is one, instead of stdout.
 int bench(const Arguments& arguments, const RowSink& sink);
-int bench_offline(const Arguments& arguments, const RowSink& sink);
-int bench_online(const Arguments& arguments, const RowSink& sink);
-int bench_fig17(const Arguments& arguments, const RowSink& sink);
-int bench_ot(const Arguments& arguments, const RowSink& sink);
+int offline_rows(const Arguments& arguments, const RowSink& sink);
+int online_rows(const Arguments& arguments, const RowSink& sink);
+int ot_rows(const Arguments& arguments, const RowSink& sink);
+int fig17_rows(const Arguments& arguments, const RowSink& sink);
 
 // Prints the rows of a table as they are added: as JSON lines, as CSV (RFC 4180, with line feeds),
 // or in columns. All rows have the same scalar fields. CSV has the fields of the object `machine`
@@ -62,6 +65,14 @@ void add_parameter_lists(Options& options, const ParameterLists& lists);
 // Fails: UsageError, also for a bucket that misses sigma without --allow-weak.
 std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
                                                 const ParameterLists& lists);
+// As options of `tinyot preprocess` and of `tinyot run --live`.
+Arguments arguments_of(const ParameterRequest& parameters);
+
+// --tls, and --rtt and --rate or --link: lists. Each value is combined with each.
+void add_link_options(Options& options);
+std::vector<LocalLink> links_from(const CommandLine& line);
+// Fields of a row: tls, link, rtt_ms, rate_mbit.
+Json fields_of(const LocalLink& link);
 
 // --repeat: 1 to 100. Fails: UsageError.
 std::uint64_t repeat_from(const CommandLine& line);
@@ -69,15 +80,29 @@ std::uint64_t repeat_from(const CommandLine& line);
 // Lists such as 3,4,5 and ranges such as 2^14..2^20 (each twice the one before), also mixed. Fails:
 // UsageError naming the option.
 std::vector<std::uint64_t> parse_sizes(const std::string& option, const std::string& text);
-std::vector<std::string> parse_names(const std::string& text);
 
 double median(std::vector<double> values);
 // Adds `name`, the median, and name_min and name_max.
 void add_spread(Json& row, const std::string& name, const std::vector<double>& values);
 
-// The report of a measured job. Fails: Error if the job failed.
-struct CommandResult;
-Json succeed(const CommandResult& result);
+// The joint report of a measured job. Fails: CommandError if it failed.
+Json succeed(const PairEnded& ended);
+// Of a joint report of both parties, the one that took longer.
+const Json& slower_of(const Json& both);
+// Wall time of a phase, 0 if there is none of that name.
+double wall_of_phase(const Json& report, std::string_view name);
+
+// Both parties preprocess, or run a circuit, by the commands for that, with stores in DIR/A and
+// DIR/B. Return the joint report. Fail: as succeed().
+Json preprocess_as_pair(const PreprocessRequest& job, const std::filesystem::path& dir,
+                        const LocalLink& link);
+struct MeasuredRun {
+  CircuitSpec spec = {};
+  std::optional<std::uint64_t> window = {};
+  std::optional<ParameterRequest> live = {};
+};
+Json run_as_pair(const MeasuredRun& run, const NamedCircuit& circuit, const InputTexts& inputs,
+                 const std::filesystem::path& dir, const LocalLink& link);
 
 // Compares the outputs in the joint report of both parties with those of the plain evaluator.
 // Fails: Error if an output differs in any lane, at a party that learns it.

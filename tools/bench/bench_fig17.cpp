@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "crypto/rng.h"
+#include "system/temporary_directory.h"
 #include "tools/bench/bench.h"
-#include "tools/cli/local.h"
 
 namespace tinyot::tools {
 namespace {
@@ -39,21 +39,20 @@ std::string random_hex(crypto::Rng& rng, std::size_t bytes) {
 
 Json measure(const PaperRow& paper, const ParameterRequest& parameters, const LocalLink& link) {
   const system::TemporaryDirectory dir;
-  PreprocessJob offline;
+  PreprocessRequest offline;
   offline.parameters = parameters;
   offline.ands = paper.blocks * kAndsOfABlock;
   offline.inputs = 128 * (paper.blocks + 1);
-  offline.quiet = true;
-  const Json made = succeed(preprocess_locally(offline, dir.path(), link));
+  const Json made = preprocess_as_pair(offline, dir.path(), link);
 
   crypto::Rng rng = crypto::Rng::from_system();
-  RunJob online;
-  online.circuit.name = "aes128";
-  online.circuit.blocks = paper.blocks;
-  online.inputs = {{"key_a", secret_text(random_hex(rng, 16))},
-                   {"key_b", secret_text(random_hex(rng, 16))},
-                   {"message", secret_text(random_hex(rng, 16 * paper.blocks))}};
-  const Json run = succeed(run_locally(online, dir.path(), link));
+  MeasuredRun online;
+  online.spec.name = "aes128";
+  online.spec.blocks = paper.blocks;
+  const InputTexts inputs = {{"key_a", secret_text(random_hex(rng, 16))},
+                             {"key_b", secret_text(random_hex(rng, 16))},
+                             {"message", secret_text(random_hex(rng, 16 * paper.blocks))}};
+  const Json run = run_as_pair(online, NamedCircuit(online.spec), inputs, dir.path(), link);
 
   const double offline_s = slower_of(made)["wall_s"], online_s = slower_of(run)["wall_s"],
                total_s = offline_s + online_s, blocks = static_cast<double>(paper.blocks);
@@ -72,13 +71,13 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters, const Lo
                             "sigma_exact", "bucket", "unit"})
     row[field] = made["A"].value(field, Json("-"));
   row["weak"] = made["A"]["sigma_paper_bound"] < made["A"]["sigma"];
-  row.update(link.fields());
+  row.update(fields_of(link));
   return row;
 }
 
 }  // namespace
 
-int bench_fig17(const Arguments& arguments, const RowSink& sink) {
+int fig17_rows(const Arguments& arguments, const RowSink& sink) {
   CommandLine line("bench fig17", "[options]",
                    "tinyot bench fig17 --max-blocks 135 --labit-columns experiment");
   line.options().value("max-blocks", "the largest row to run", "135");

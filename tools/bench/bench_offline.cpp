@@ -6,9 +6,8 @@
 #include "base/error.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
+#include "system/temporary_directory.h"
 #include "tools/bench/bench.h"
-#include "tools/cli/failure.h"
-#include "tools/cli/local.h"
 
 namespace tinyot::tools {
 namespace {
@@ -28,15 +27,12 @@ void warm_up(const PreprocessRequest& job) {
 }
 
 // Runs one job into temporary stores; returns its report.
-Json measure(const PreprocessJob& job, const LocalLink& link) {
+Json measure(const PreprocessRequest& job, const LocalLink& link) {
   const system::TemporaryDirectory dir;
-  const CommandResult result = preprocess_locally(job, dir.path(), link);
-  if (result.exit_status != 0)
-    throw CommandError("a measured job failed", static_cast<ExitStatus>(result.exit_status));
-  return result.report;
+  return preprocess_as_pair(job, dir.path(), link);
 }
 
-Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<Json>& runs) {
+Json row_of(const PreprocessRequest& job, const LocalLink& link, const std::vector<Json>& runs) {
   std::vector<double> rates, walls, set_up, after_set_up, cpu_a, cpu_b;
   for (const Json& run : runs) {
     const Json& slower = slower_of(run);
@@ -87,7 +83,7 @@ Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<J
   row["latency_ms"] = a["latency_ms"];
   row["round_trips_per_unit"] = engine::estimate_of(engine::planned(job)).round_trips_of_unit;
   row["stored"] = job.is_stored ? "yes" : "no";
-  row.update(link.fields());
+  row.update(fields_of(link));
   row["repeats"] = runs.size();
   row["rates"] = rates;
   row["phases"] = Json::object();
@@ -98,7 +94,7 @@ Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<J
 
 }  // namespace
 
-int bench_offline(const Arguments& arguments, const RowSink& sink) {
+int offline_rows(const Arguments& arguments, const RowSink& sink) {
   CommandLine line(
       "bench offline", "[options]",
       "tinyot bench offline --profile nnob12,fast --unit 2^14..2^20 --repeat 3 --format csv");
@@ -114,10 +110,9 @@ int bench_offline(const Arguments& arguments, const RowSink& sink) {
   Rows rows(line, sink);
   const std::vector<LocalLink> links = links_from(line);
   const std::uint64_t repeat = repeat_from(line);
-  std::vector<PreprocessJob> points;
+  std::vector<PreprocessRequest> points;
   for (const ParameterRequest& parameters : parameters_listed(line, lists)) {
-    PreprocessJob point;
-    point.quiet = true;
+    PreprocessRequest point;
     point.parameters = parameters;
     for (const std::uint64_t ands :
          line.has("ands") ? parse_sizes("ands", line.text("ands"))
@@ -135,7 +130,7 @@ int bench_offline(const Arguments& arguments, const RowSink& sink) {
     }
   }
 
-  for (const PreprocessJob& point : points) {
+  for (const PreprocessRequest& point : points) {
     warm_up(point);
     // The links alternate, so that other load on the machine affects them alike.
     std::vector<std::vector<Json>> runs(links.size());

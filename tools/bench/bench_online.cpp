@@ -1,18 +1,16 @@
 // `tinyot bench online`: the online phase on stored material, one row per circuit and number of
 // lanes; results are compared with the plain evaluator's.
 #include <algorithm>
-#include <chrono>
 
 #include "base/error.h"
 #include "circuitgen/formats/values.h"
 #include "crypto/rng.h"
-#include "engine/connection.h"
 #include "engine/run_estimate.h"
+#include "system/temporary_directory.h"
 #include "tinyot/evaluate.h"
 #include "tools/bench/bench.h"
 #include "tools/cli/failure.h"
-#include "tools/cli/local.h"
-#include "tools/cli/pair.h"
+#include "tools/cli/render/circuit.h"
 
 namespace tinyot::tools {
 namespace {
@@ -65,25 +63,9 @@ InputTexts random_inputs(const NamedCircuit& circuit, crypto::Rng& rng) {
 // As many messages each way as a run has rounds, without computation: the time of the round trips
 // alone.
 double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
-  const Json report = succeed(run_pair(
-      [&](Party party, const Endpoint& endpoint) {
-        constexpr net::MessageTag kTrip = net::message_tag("bench.trip");
-        const auto channel = engine::Connector(endpoint).open();
-        crypto::Rng rng = crypto::Rng::from_system();
-        checks::establish_session(*channel, rng, party, {{"command", "bench round trips"}},
-                                  std::nullopt);
-        const auto begin = std::chrono::steady_clock::now();
-        for (std::uint64_t i = 0; i < rounds; ++i) {
-          net::send_object(*channel, kTrip, i);
-          net::recv_object<std::uint64_t>(*channel, kTrip);
-        }
-        CommandResult result;
-        result.report["wall_s"] =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        return result;
-      },
-      link));
-  return slower_of(report)["wall_s"];
+  const PairCommand command{{"bench", "party", "--rounds", std::to_string(rounds)}};
+  return slower_of(succeed(
+      run_pair({PairCommand{command.arguments}, PairCommand{command.arguments}}, link)))["wall_s"];
 }
 
 // A store keeps to the kind of connection that it was made over.
@@ -99,13 +81,12 @@ void make_material(const OnlineBench& bench, const NamedCircuit& circuit, LocalL
   const engine::Work work =
       engine::work_of_runs(circuit, offline::SecurityParameters::make(bench.parameters).material(),
                            bench.repeat * bench.links.size());
-  PreprocessJob job;
+  PreprocessRequest job;
   job.parameters = bench.parameters;
   job.ands = work.ands;
   job.inputs = work.inputs;
-  job.quiet = true;
   link.shape.reset();
-  succeed(preprocess_locally(job, store_for(link, dir), link));
+  preprocess_as_pair(job, store_for(link, dir), link);
 }
 
 Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs) {
@@ -147,18 +128,18 @@ Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs
        {"profile", "material", "sigma", "sigma_paper_bound", "sigma_exact", "bucket", "unit"})
     result[field] = last[field];
   result["weak"] = last["sigma_paper_bound"] < last["sigma"];
-  result.update(link.fields());
+  result.update(fields_of(link));
   return result;
 }
 
 // A row for each link.
 std::vector<Json> measure(const OnlineBench& bench, const Row& row) {
-  RunJob job;
-  job.circuit.name = row.circuit;
-  job.circuit.lanes = row.lanes;
-  job.window = bench.window;
-  if (bench.live) job.live = bench.parameters;
-  const NamedCircuit circuit(job.circuit);
+  MeasuredRun run;
+  run.spec.name = row.circuit;
+  run.spec.lanes = row.lanes;
+  run.window = bench.window;
+  if (bench.live) run.live = bench.parameters;
+  const NamedCircuit circuit(run.spec);
   const system::TemporaryDirectory dir;
   for (const LocalLink& link : bench.links)
     if (!bench.live) make_material(bench, circuit, link, dir.path());
@@ -167,10 +148,10 @@ std::vector<Json> measure(const OnlineBench& bench, const Row& row) {
   std::vector<std::vector<Json>> runs(bench.links.size());
   for (std::uint64_t i = 0; i < bench.repeat; ++i) {
     for (std::size_t link = 0; link < bench.links.size(); ++link) {
-      job.inputs = random_inputs(circuit, rng);
-      runs[link].push_back(
-          succeed(run_locally(job, store_for(bench.links[link], dir.path()), bench.links[link])));
-      check_outputs(circuit, job.inputs, runs[link].back());
+      const InputTexts inputs = random_inputs(circuit, rng);
+      runs[link].push_back(run_as_pair(
+          run, circuit, inputs, store_for(bench.links[link], dir.path()), bench.links[link]));
+      check_outputs(circuit, inputs, runs[link].back());
     }
   }
   std::vector<Json> rows;
@@ -201,12 +182,12 @@ void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const J
     for (const Party party : {Party::A, Party::B})
       if (circuit::receives(bundle.to, party) &&
           report[std::string(1, letter(party))]["outputs"][bundle.name] !=
-              circuit.print(i, wanted.at(bundle.name)))
+              json_of({circuit.print(i, wanted.at(bundle.name))})[bundle.name])
         throw CommandError("output " + bundle.name + " of " + circuit.info().name + " is wrong");
   }
 }
 
-int bench_online(const Arguments& arguments, const RowSink& sink) {
+int online_rows(const Arguments& arguments, const RowSink& sink) {
   CommandLine line("bench online", "[options]",
                    "tinyot bench online --circuit aes128 --lanes 512,1024 --material triples");
   line.options()

@@ -94,4 +94,21 @@ std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
   return points;
 }
 
+Arguments arguments_of(const ParameterRequest& parameters) {
+  Arguments arguments = {"--profile", std::string(name_of(parameters.profile)), "--sigma",
+                         std::to_string(parameters.sigma)};
+  const auto add = [&](const std::string& option, std::string value) {
+    arguments.insert(arguments.end(), {option, std::move(value)});
+  };
+  if (is_fast(parameters))
+    add("--softspoken-k", std::to_string(parameters.softspoken_k));
+  else
+    add("--labit-columns", std::string(name_of(parameters.columns)));
+  if (parameters.material) add("--material", std::string(name_of(*parameters.material)));
+  if (parameters.unit) add("--unit", std::to_string(*parameters.unit));
+  if (parameters.bucket) add("--bucket", std::to_string(*parameters.bucket));
+  if (parameters.weak_allowed) arguments.push_back("--allow-weak");
+  return arguments;
+}
+
 }  // namespace tinyot::tools

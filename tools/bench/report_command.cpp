@@ -1,5 +1,4 @@
-#include "tools/bench/report_command.h"
-
+// `tinyot report`: measures, and writes a folder with results, figures and a page.
 #include <unistd.h>
 
 #include <chrono>
@@ -9,10 +8,11 @@
 #include "base/error.h"
 #include "system/process.h"
 #include "tools/bench/bench.h"
-#include "tools/cli/failure.h"
-#include "tools/cli/log.h"
 #include "tools/bench/measurements.h"
 #include "tools/bench/results_file.h"
+#include "tools/cli/failure.h"
+#include "tools/cli/log.h"
+#include "tools/cli/render/text.h"
 #include "tools/cli/signals.h"
 
 namespace tinyot::tools {

@@ -1,18 +1,16 @@
-#include "tools/cli/circuit.h"
-
-#include <filesystem>
+// `tinyot circuit list | info | eval | convert`: lists circuits, shows their costs, evaluates them
+// in the clear, and writes them to files.
+#include "tools/cli/render/circuit.h"
 
 #include "base/error.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/formats/file_description.h"
-#include "circuitgen/generators/registry.h"
 #include "system/output_file.h"
 #include "tinyot/evaluate.h"
-#include "tools/cli/render/circuit.h"
 #include "tools/cli/circuit_spec.h"
+#include "tools/cli/local_link.h"
 #include "tools/cli/preprocess.h"
-#include "tools/cli/run_estimate.h"
 
 namespace tinyot::tools {
 namespace {
@@ -49,25 +47,7 @@ circuit::CircuitInfo described(const NamedCircuit& circuit, bool msb_first) {
 int circuit_list(const Arguments& arguments) {
   CommandLine line("circuit list", "", "tinyot circuit list --format json");
   if (!line.parse(arguments)) return 0;
-  Json names = Json::array(), families = Json::array();
-  std::string text;
-  for (const circuit::CircuitFamily& family : circuit::circuit_families()) {
-    names.push_back(family.name);
-    Json parameters = Json::array();
-    text += family.name + ": " + family.description + "\n";
-    for (const circuit::CircuitParameter& parameter : family.parameters) {
-      parameters.push_back({{"name", parameter.name},
-                            {"description", parameter.description},
-                            {"default", parameter.default_value},
-                            {"allowed", parameter.allowed()}});
-      text += "    " + parameter.name + "=" + parameter.default_value + "    " +
-              parameter.description + " (" + parameter.allowed() + ")\n";
-    }
-    families.push_back(
-        {{"name", family.name}, {"description", family.description}, {"parameters", parameters}});
-  }
-  text += "Parameters follow the name, as in levenshtein:rows=200,columns=1000\n";
-  print_report(line.common().format, {{"circuits", names}, {"families", families}}, text);
+  print_circuits(line.common().format);
   return 0;
 }
 
@@ -76,35 +56,18 @@ int circuit_info(const Arguments& arguments) {
                                   "tinyot circuit info aes128 --lanes 512 --link wan");
   line.options().value("material", "of the run: pairs or triples", "triples");
   add_window_option(line.options());
-  add_estimated_link_options(line.options());
+  add_shape_options(line.options(), kEstimatedLink);
   if (!line.parse(arguments)) return 0;
   const MaterialForm form =
       value_named("material", line.text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
-  const auto link = estimated_link_from(line);
+  const auto link = one_shape_from(line);
   const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
+  CircuitReport report{circuit, {}, link};
   // Layering a large circuit takes minutes.
-  const circuit::CircuitCost& cost = circuit.cost();
-  const bool layers = cost.ands + cost.xors <= engine::LoadedCircuit::kSmallGates || link ||
-                      line.has("lanes") || line.has("window");
-  Json report = {{"name", circuit.info().name}};
-  std::string text = circuit.info().name + ": " + gates_text(cost) + "\n";
-  add_gates(report, cost);
-  report["common_ands"] = cost.common_ands;
-  report["fingerprint"] = text_of(circuit.fingerprint());
-  report["built_in"] = circuit.is_built_in();
-  text += "fingerprint: " + text_of(circuit.fingerprint()) + "\n";
-  if (cost.common_ands > 0)
-    text += "the same in all lanes, and evaluated once: " + grouped(cost.common_ands) + " ANDs\n";
-  add_bundles(report, circuit.info());
-  text += bundles_text(circuit.info());
-  if (layers) {
-    const RunForecast run = run_forecast(circuit, form, line);
-    report["run"] = fields_of(run, link);
-    text += text_of(run, link);
-  } else {
-    text += "the rounds of a large circuit are counted with --lanes, --window or a link\n";
-  }
-  print_report(line.common().format, report, text);
+  if (circuit.cost().ands + circuit.cost().xors <= engine::LoadedCircuit::kSmallGates || link ||
+      line.has("lanes") || line.has("window"))
+    report.run = run_forecast(circuit, form, line);
+  print(line.common().format, report);
   return 0;
 }
 
@@ -121,18 +84,10 @@ int circuit_eval(const Arguments& arguments) {
     if (!inputs.contains(bundle.name)) missing.push_back("--input " + bundle.name + "=...");
   refuse_missing(missing, {});
   const Values outputs = circuit::evaluate(circuit.circuit(), inputs, circuit.lanes());
-  Json values = Json::object();
-  std::string text;
-  for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
-    const std::string& name = circuit.info().outputs[i].name;
-    values[name] = circuit.print(i, outputs.at(name));
-    text += name + " = " +
-            (values[name].is_string() ? values[name].get<std::string>() : values[name].dump()) +
-            "\n";
-  }
-  print_report(line.common().format,
-               {{"circuit", circuit.info().name}, {"lanes", circuit.lanes()}, {"outputs", values}},
-               text);
+  PrintedOutputs printed;
+  for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i)
+    printed.push_back(circuit.print(i, outputs.at(circuit.info().outputs[i].name)));
+  print(line.common().format, circuit, printed);
   return 0;
 }
 
@@ -154,14 +109,7 @@ int circuit_convert(const Arguments& arguments) {
   if (!line.has("forget-receivers"))
     circuit::write_description(described(circuit, line.text("bit-order") == "msb"), file.stream());
   file.finish();
-  const std::uint64_t bytes = std::filesystem::file_size(path);
-  print_report(line.common().format,
-               {{"circuit", circuit.info().name},
-                {"ands", circuit.cost().ands},
-                {"output", path},
-                {"bytes", bytes}},
-               circuit.info().name + ": " + grouped(circuit.cost().ands) + " ANDs in " + path +
-                   ", " + grouped(bytes) + " bytes\n");
+  print_converted(line.common().format, circuit, path);
   return 0;
 }
 

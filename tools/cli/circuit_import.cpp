@@ -1,24 +1,25 @@
-#include "circuitgen/formats/verilog/import.h"
-
-#include <algorithm>
+// `tinyot circuit import`: makes a circuit file from a Verilog design.
 #include <chrono>
-#include <filesystem>
 #include <utility>
 
 #include "base/error.h"
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/formats/file_description.h"
+#include "circuitgen/formats/verilog/design_text.h"
+#include "circuitgen/formats/verilog/import.h"
 #include "system/output_file.h"
-#include "tinyot/circuit/fingerprint.h"
-#include "tools/cli/render/circuit.h"
 #include "tools/cli/circuit_spec.h"
 #include "tools/cli/failure.h"
 #include "tools/cli/log.h"
-#include "circuitgen/formats/verilog/design_text.h"
+#include "tools/cli/render/circuit.h"
+#include "tools/cli/render/text.h"
 
 namespace tinyot::tools {
 namespace {
 
+using circuit::Goal;
+using circuit::Macros;
+using circuit::PortRoles;
 using circuit::Receiver;
 
 Receiver receiver_named(const std::string& option, const std::string& text, bool allows_none) {
@@ -42,14 +43,6 @@ PortRoles roles_from(const CommandLine& line) {
   return roles;
 }
 
-bool is_better(const Candidate& x, const Candidate& y, Goal goal) {
-  const auto key = [&](const Candidate& each) {
-    return goal == Goal::Ands ? std::pair(each.cost.ands, each.cost.and_depth)
-                              : std::pair(each.cost.and_depth, each.cost.ands);
-  };
-  return key(x) < key(y);
-}
-
 void log_defaults(const std::vector<std::string>& by_default) {
   if (by_default.empty()) return;
   std::string list;
@@ -70,7 +63,7 @@ system::Limits limits_from(const CommandLine& line) {
   return limits;
 }
 
-void require_sandbox(const Confinement& yosys, bool is_required, bool quiet) {
+void require_sandbox(const system::Confinement& yosys, bool is_required, bool quiet) {
   if (!yosys.missing()) return;
   const auto& [reason, remedy] = *yosys.missing();
   const std::string text = "there is no sandbox for Yosys, as " + reason + ": " + remedy;
@@ -79,22 +72,6 @@ void require_sandbox(const Confinement& yosys, bool is_required, bool quiet) {
 }
 
 }  // namespace
-
-std::vector<Candidate> import_design(const Confinement& yosys, const Design& design,
-                                     const PortRoles& roles, Goal goal,
-                                     const system::Limits& limits, bool quiet) {
-  std::vector<Candidate> candidates;
-  for (const Synthesis& synthesis : synthesise(yosys, design, goal, limits, quiet)) {
-    Netlist netlist = read_netlist(synthesis.design, design.top, design.file);
-    DescribedPorts ports = describe_ports(netlist, roles);
-    auto circuit = std::make_unique<NetlistCircuit>(std::move(netlist), std::move(ports.info));
-    const circuit::CircuitCost cost = cost_of(*circuit);
-    candidates.push_back({synthesis.name, std::move(circuit), cost, std::move(ports.by_default)});
-  }
-  std::ranges::stable_sort(
-      candidates, [&](const Candidate& x, const Candidate& y) { return is_better(x, y, goal); });
-  return candidates;
-}
 
 int circuit_import(const Arguments& arguments) {
   CommandLine line("circuit import", "FILE --top NAME --output FILE [options]",
@@ -119,44 +96,26 @@ int circuit_import(const Arguments& arguments) {
   const std::string design = line.text("design");
   const PortRoles roles = roles_from(line);
   const system::Limits limits = limits_from(line);
-  const std::string content = design_text(design);
-  refuse_requests(content, design, Macros::Any);  // before Yosys is looked for
-  const Confinement yosys = confined_yosys();
+  const std::string content = circuit::design_text(design);
+  circuit::refuse_requests(content, design, Macros::Any);  // before Yosys is looked for
+  const system::Confinement yosys = circuit::confined_yosys();
   require_sandbox(yosys, line.has("require-sandbox"), line.common().quiet);
-  if (yosys.sandbox() == Sandbox::None) refuse_requests(content, design, Macros::Plain);
-  const std::vector<Candidate> candidates =
-      import_design(yosys, {design, content, line.text("top")}, roles,
-                    line.has("depth") ? Goal::Depth : Goal::Ands, limits, line.common().quiet);
-  const Candidate& best = candidates.front();
+  if (yosys.sandbox() == system::Sandbox::None)
+    circuit::refuse_requests(content, design, Macros::Plain);
+  const auto warn = [&](const std::string& text) {
+    if (!line.common().quiet) log_line(LogLevel::Warning, text);
+  };
+  const std::vector<circuit::Candidate> candidates =
+      circuit::import_design(yosys, {design, content, line.text("top")}, roles,
+                             line.has("depth") ? Goal::Depth : Goal::Ands, limits, warn);
+  const circuit::Candidate& best = candidates.front();
   system::NewFile file(path);
   circuit::write_bristol_fashion(*best.circuit, file.stream());
   circuit::write_description(best.circuit->info(), file.stream());
   file.finish();
   if (!line.common().quiet) log_defaults(best.by_default);
 
-  const std::uint64_t bytes = std::filesystem::file_size(path);
-  Json report = {{"circuit", best.circuit->info().name}};
-  std::string text = best.circuit->info().name + ": " + gates_text(best.cost) + "\n" +
-                     bundles_text(best.circuit->info());
-  const std::string fingerprint = text_of(fingerprint_of(*best.circuit));
-  report["fingerprint"] = fingerprint;
-  text += "fingerprint: " + fingerprint + "\n";
-  add_gates(report, best.cost);
-  add_bundles(report, best.circuit->info());
-  report["synthesis"] = best.name;
-  report["candidates"] = Json::array();
-  for (const Candidate& each : candidates) {
-    report["candidates"].push_back(
-        {{"synthesis", each.name}, {"ands", each.cost.ands}, {"and_depth", each.cost.and_depth}});
-    text += "synthesis " + each.name + ": " + grouped(each.cost.ands) + " ANDs, AND depth " +
-            grouped(each.cost.and_depth) + (&each == &best ? ", taken\n" : "\n");
-  }
-  report["sandbox"] = name_of(yosys.sandbox());
-  report["output"] = path;
-  report["bytes"] = bytes;
-  text +=
-      "sandbox: " + name_of(yosys.sandbox()) + "\nin " + path + ", " + grouped(bytes) + " bytes\n";
-  print_report(line.common().format, report, text);
+  print(line.common().format, ImportReport{candidates, yosys.sandbox(), path});
   return 0;
 }
 

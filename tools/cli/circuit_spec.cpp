@@ -1,20 +1,17 @@
 #include "tools/cli/circuit_spec.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/lane_bits.h"
-#include "checks/session.h"
+#include "base/suggestion.h"
 #include "circuitgen/formats/circuit_file.h"
 #include "circuitgen/formats/values.h"
 #include "circuitgen/generators/registry.h"
-#include "crypto/random_oracle.h"
+#include "online/runtime.h"
 #include "system/input_file.h"
 #include "tools/cli/log.h"
-#include "base/suggestion.h"
 
 namespace tinyot::tools {
 namespace {
@@ -89,12 +86,6 @@ engine::LoadedCircuit load(const CircuitSpec& spec) {
 }
 
 }  // namespace
-
-Party parse_party(const std::string& option, const std::string& text) {
-  if (text == "A" || text == "a") return Party::A;
-  if (text == "B" || text == "b") return Party::B;
-  throw UsageError("--" + option + " must be A or B, not '" + text + "'");
-}
 
 void add_circuit_options(Options& options) {
   options.group("Circuit")
@@ -226,15 +217,24 @@ LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
   return values;
 }
 
-Json NamedCircuit::print(std::size_t output, const LaneMatrix& values) const {
+PrintedOutput NamedCircuit::print(std::size_t output, const LaneMatrix& values) const {
   const circuit::OutputBundle& bundle = info().outputs[output];
-  std::vector<std::string> texts;
-  for (std::size_t lane = 0; lane < values.lanes(); ++lane)
-    texts.push_back(circuit::print_value(to_bits(values[lane]), bundle.format, msb_first_, base_));
-  if (list_of_lanes_) return texts;
-  std::string all;
-  for (const std::string& text : texts) all += text;
-  return all;
+  PrintedOutput printed{bundle.name, {}, list_of_lanes_};
+  if (!list_of_lanes_) printed.values.emplace_back();
+  for (std::size_t lane = 0; lane < values.lanes(); ++lane) {
+    std::string text =
+        circuit::print_value(to_bits(values[lane]), bundle.format, msb_first_, base_);
+    if (list_of_lanes_)
+      printed.values.push_back(std::move(text));
+    else
+      printed.values[0] += text;
+  }
+  return printed;
+}
+
+RunForecast run_forecast(const NamedCircuit& circuit, MaterialForm form, const CommandLine& line) {
+  const std::size_t window = window_from(line).value_or(online::window_for(circuit.lanes()));
+  return {circuit.lanes(), window, form, engine::estimate_run(circuit, form, window)};
 }
 
 SecretText read_secret_file(const std::string& path) {

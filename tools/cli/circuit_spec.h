@@ -12,10 +12,11 @@
 #include "circuitgen/evaluate.h"
 #include "circuitgen/formats/values.h"
 #include "engine/circuit_source.h"
+#include "engine/run_estimate.h"
 #include "tinyot/circuit/gate.h"
 #include "tinyot/values.h"
 #include "tools/cli/command_line.h"
-#include "tools/cli/render/report.h"
+#include "tools/cli/outputs.h"
 
 namespace tinyot::tools {
 
@@ -36,9 +37,6 @@ void add_output_base_option(Options& options);
 void add_window_option(Options& options);
 std::optional<std::uint64_t> window_from(const CommandLine& line);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
-
-// "A" or "B", in either case. Fails: UsageError naming the option.
-Party parse_party(const std::string& option, const std::string& text);
 
 // What the options say of a circuit file. Fails: UsageError.
 circuit::CircuitFileOptions file_options_of(const CircuitSpec& spec);
@@ -62,13 +60,23 @@ class NamedCircuit : public engine::LoadedCircuit {
   // bundle, never the value.
   LaneMatrix parse(std::size_t input, std::string_view text) const;
 
-  // The reverse of parse: a list with --lanes, otherwise a string (with blocks, of all of them).
-  Json print(std::size_t output, const LaneMatrix& values) const;
+  // The reverse of parse: a list with --lanes, otherwise one text (with blocks, of all of them).
+  PrintedOutput print(std::size_t output, const LaneMatrix& values) const;
 
  private:
   bool list_of_lanes_, blocks_ = false, msb_first_;
   circuit::NumberBase base_;
 };
+
+// The estimated cost of a run.
+struct RunForecast {
+  std::size_t lanes;
+  std::size_t window;
+  MaterialForm form;
+  engine::RunEstimate estimate;
+};
+// Fails: UsageError for the option --window.
+RunForecast run_forecast(const NamedCircuit& circuit, MaterialForm form, const CommandLine& line);
 
 // Fails: UsageError.
 SecretText read_secret_file(const std::string& path);

@@ -1,11 +1,12 @@
-#include "tools/cli/client.h"
+// `tinyot client ...`: submits jobs to this party's daemon, and asks it for their results and for
+// its state.
+#include "tools/cli/render/client.h"
 
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/lane_bits.h"
 #include "tools/cli/client_connection.h"
-#include "tools/cli/render/client.h"
 #include "tools/cli/log.h"
 #include "tools/cli/outputs.h"
 #include "tools/cli/signals.h"
@@ -62,12 +63,6 @@ CommandLine job_line(const std::string& verb, const std::string& more = {}) {
   return line;
 }
 
-void print_job(const CommandLine& line, const std::string& verb, const RemoteJob& job) {
-  Json report = {{"command", "client " + verb}};
-  report.update(fields_of(job));
-  print_report(line.common().format, report, text_of(job));
-}
-
 // Without the job's circuit, outputs are printed in their format, a list of them if there are
 // lanes.
 class OutputFormat {
@@ -76,7 +71,7 @@ class OutputFormat {
       : circuit_(circuit), base_(circuit_spec_from(line, {}).output_base) {}
 
   // Fails: UsageError for an output that the circuit does not have.
-  Json print(const RemoteOutput& output, std::size_t lanes) const {
+  PrintedOutput print(const RemoteOutput& output, std::size_t lanes) const {
     if (circuit_ != nullptr) {
       const std::size_t index = circuit_->output_index(output.name);
       if (circuit_->info().outputs[index].bits != output.values.bits() ||
@@ -87,11 +82,11 @@ class OutputFormat {
                          "--lanes or --blocks");
       return circuit_->print(index, output.values);
     }
-    std::vector<std::string> texts;
+    PrintedOutput printed{output.name, {}, output.values.lanes() != 1};
     for (std::size_t lane = 0; lane < output.values.lanes(); ++lane)
-      texts.push_back(
+      printed.values.push_back(
           circuit::print_value(to_bits(output.values[lane]), output.format, false, base_));
-    return texts.size() == 1 ? Json(texts[0]) : Json(texts);
+    return printed;
   }
 
  private:
@@ -106,12 +101,10 @@ int print_result(const CommandLine& line, const std::string& verb, DaemonConnect
   if (result.job.failure)
     throw CommandError(result.job.failure->message, result.job.failure->status);
   if (result.job.state == RemoteJob::State::Cancelled) throw CommandError("the job was cancelled");
-  Json report = {{"command", "client " + verb}}, outputs = Json::object();
-  report.update(fields_of(result.job));
+  PrintedOutputs outputs;
   for (const RemoteOutput& output : result.outputs)
-    files.hand_out(output.name, format.print(output, result.job.lanes), outputs);
-  report["outputs"] = outputs;
-  print_report(line.common().format, report, text_of(result.job) + outputs_text(outputs));
+    files.hand_out(format.print(output, result.job.lanes), outputs);
+  print(line.common().format, "client " + verb, result.job, outputs);
   if (line.has("forget")) daemon.forget(result.job.id);
   int status = 0;
   for (const auto& [name, path] : output_paths_from(line)) {
@@ -185,7 +178,7 @@ int cancel_job(const CommandLine& line, DaemonConnection& daemon, const std::str
     log_line(LogLevel::Info, job.state == RemoteJob::State::Cancelled
                                  ? "the job is cancelled at the daemon"
                                  : "the job has ended before it could be cancelled");
-  print_job(line, "run", job);
+  print(line.common().format, "client run", job);
   return 128 + StopSignals::received();
 }
 
@@ -220,14 +213,14 @@ int client_submit(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const Submission submission(line);
   DaemonConnection daemon = daemon_from(line);
-  print_job(line, "submit", submission.submit(line, daemon));
+  print(line.common().format, "client submit", submission.submit(line, daemon));
   return 0;
 }
 
 int client_status(const Arguments& arguments) {
   CommandLine line = job_line("status");
   if (!line.parse(arguments)) return 0;
-  print_job(line, "status", daemon_from(line).status(line.text("job")));
+  print(line.common().format, "client status", daemon_from(line).status(line.text("job")));
   return 0;
 }
 
@@ -257,7 +250,7 @@ int client_result(const Arguments& arguments) {
 int client_cancel(const Arguments& arguments) {
   CommandLine line = job_line("cancel");
   if (!line.parse(arguments)) return 0;
-  print_job(line, "cancel", daemon_from(line).cancel(line.text("job")));
+  print(line.common().format, "client cancel", daemon_from(line).cancel(line.text("job")));
   return 0;
 }
 
@@ -266,9 +259,7 @@ int client_stock(const Arguments& arguments) {
   add_server_options(line.options());
   line.options().value("peer", "name of a peer; default: all");
   if (!line.parse(arguments)) return 0;
-  const Json sessions = daemon_from(line).stock(peer_from(line));
-  print_report(line.common().format, {{"command", "client stock"}, {"sessions", sessions}},
-               stock_text(sessions));
+  print(line.common().format, daemon_from(line).stock(peer_from(line)));
   return 0;
 }
 
@@ -276,9 +267,7 @@ int client_peers(const Arguments& arguments) {
   CommandLine line("client peers", "", "tinyot client peers");
   add_server_options(line.options());
   if (!line.parse(arguments)) return 0;
-  const Json peers = daemon_from(line).peers();
-  print_report(line.common().format, {{"command", "client peers"}, {"peers", peers}},
-               peers_text(peers));
+  print(line.common().format, daemon_from(line).peers());
   return 0;
 }
 
@@ -289,10 +278,7 @@ int client_retire(const Arguments& arguments) {
   line.require("peer");
   if (!line.parse(arguments)) return 0;
   const std::string& peer = line.text("peer");
-  const std::string session = daemon_from(line).retire(peer);
-  print_report(line.common().format,
-               {{"command", "client retire"}, {"peer", peer}, {"session", session}},
-               "session " + session + " with " + peer + " has ended; a new one begins\n");
+  print_retired(line.common().format, peer, daemon_from(line).retire(peer));
   return 0;
 }
 
@@ -304,8 +290,7 @@ int client_resume(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const std::string& peer = line.text("peer");
   daemon_from(line).resume_refills(peer);
-  print_report(line.common().format, {{"command", "client resume"}, {"peer", peer}},
-               "refills with " + peer + " go on\n");
+  print_resumed(line.common().format, peer);
   return 0;
 }
 

@@ -344,38 +344,26 @@ void DaemonConnection::forget(const std::string& id) {
   state_->check(replies->Finish());
 }
 
-Json DaemonConnection::stock(const std::string& peer) {
+std::vector<RemoteSession> DaemonConnection::stock(const std::string& peer) {
   v1::StockRequest request;
   request.set_peer(peer);
-  Json sessions = Json::array();
+  std::vector<RemoteSession> sessions;
   const v1::StockReply reply = state_->call(&v1::Party::Stub::Stock, request);
   for (const v1::SessionStock& session : reply.sessions())
-    sessions.push_back({{"peer", session.peer()},
-                        {"session", session.session()},
-                        {"is_current", session.is_current()},
-                        {"ands_left", session.ands_left()},
-                        {"inputs_left", session.inputs_left()},
-                        {"low_ands", session.low_ands()},
-                        {"high_ands", session.high_ands()},
-                        {"budget_spent", session.budget_spent()},
-                        {"store_bytes", session.bytes()},
-                        {"is_refilling", session.is_refilling()}});
+    sessions.push_back({session.peer(), session.session(), session.is_current(),
+                        session.ands_left(), session.inputs_left(), session.low_ands(),
+                        session.high_ands(), session.budget_spent(), session.bytes(),
+                        session.is_refilling()});
   return sessions;
 }
 
-Json DaemonConnection::peers() {
-  Json peers = Json::array();
+std::vector<RemotePeer> DaemonConnection::peers() {
+  std::vector<RemotePeer> peers;
   const v1::PeersReply reply = state_->call(&v1::Party::Stub::Peers, v1::PeersRequest());
   for (const v1::PeerState& peer : reply.peers())
-    peers.push_back({{"name", peer.name()},
-                     {"party", peer.party()},
-                     {"is_connected", peer.is_connected()},
-                     {"last_error", peer.last_error()},
-                     {"jobs_waiting", peer.jobs_waiting()},
-                     {"jobs_running", peer.jobs_running()},
-                     {"sessions_revoked", peer.sessions_revoked()},
-                     {"refills_stopped", peer.refills_stopped()},
-                     {"sessions_risk", peer.sessions_risk()}});
+    peers.push_back({peer.name(), peer.party(), peer.is_connected(), peer.last_error(),
+                     peer.jobs_waiting(), peer.jobs_running(), peer.sessions_revoked(),
+                     peer.refills_stopped(), peer.sessions_risk()});
   return peers;
 }
 

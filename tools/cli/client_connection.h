@@ -17,7 +17,6 @@
 #include "tinyot/values.h"
 #include "tools/cli/circuit_spec.h"
 #include "tools/cli/failure.h"
-#include "tools/cli/render/report.h"
 
 namespace tinyot::tools {
 
@@ -61,6 +60,25 @@ struct NewRemoteJob {
   const Values& inputs;         // those given
 };
 
+// A session with a peer, and what is left of it.
+struct RemoteSession {
+  std::string peer, session;
+  bool is_current = false;
+  std::uint64_t ands_left = 0, inputs_left = 0, low_ands = 0, high_ands = 0;
+  double budget_spent = 0;
+  std::uint64_t store_bytes = 0;
+  bool is_refilling = false;
+};
+
+struct RemotePeer {
+  std::string name, party;
+  bool is_connected = false;
+  std::string last_error;
+  std::uint64_t jobs_waiting = 0, jobs_running = 0, sessions_revoked = 0;
+  std::string refills_stopped;  // the reason; empty if they are not
+  double sessions_risk = 0;
+};
+
 class DaemonConnection {
  public:
   // Connects with the first call. Fails: UsageError for a malformed address, or a file of TLS that
@@ -81,9 +99,9 @@ class DaemonConnection {
   // The daemon drops a job that has ended, and its outputs.
   void forget(const std::string& id);
 
-  // Reports, as JSON: the sessions of a peer, or of all, and the peers.
-  Json stock(const std::string& peer);
-  Json peers();
+  // Of a peer, or of all.
+  std::vector<RemoteSession> stock(const std::string& peer);
+  std::vector<RemotePeer> peers();
   // Returns the session that has ended.
   std::string retire(const std::string& peer);
   void resume_refills(const std::string& peer);

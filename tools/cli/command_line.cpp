@@ -4,9 +4,9 @@
 #include <boost/program_options.hpp>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 
 #include "base/error.h"
-#include "tools/cli/subcommands.h"
 #include "base/suggestion.h"
 
 namespace tinyot::tools {
@@ -181,15 +181,19 @@ void CommandLine::take_arguments(const Arguments& arguments) {
 
 void CommandLine::take_environment() {
   for (const Option& option : options_) {
-    const std::string variable = variable_of(option.name);
-    const char* const text = std::getenv(variable.c_str());
-    if (text == nullptr || has(option.name)) continue;
-    if (option.is_secret)
-      throw UsageError("--" + option.name +
-                       " is not taken from the environment, which other "
-                       "programs can see: unset " +
-                       variable);
-    take(option, {text}, variable);
+    std::vector<std::string> names = option.other_names;
+    names.insert(names.begin(), option.name);
+    for (const std::string& name : names) {
+      const std::string variable = variable_of(name);
+      const char* const text = std::getenv(variable.c_str());
+      if (text == nullptr || has(option.name)) continue;
+      if (option.is_secret)
+        throw UsageError("--" + option.name +
+                         " is not taken from the environment, which other "
+                         "programs can see: unset " +
+                         variable);
+      take(option, {text}, variable);
+    }
   }
 }
 
@@ -308,6 +312,24 @@ CommonOptions CommandLine::common() const {
   return {format == "json" ? Format::Json : Format::Text, has("quiet")};
 }
 
+Arguments CommandLine::given_but(const std::set<std::string>& own) const {
+  Arguments arguments;
+  for (const Option& option : options_) {
+    if (!given(option.name) || own.contains(option.name)) continue;
+    if (option.takes == Takes::Nothing) arguments.push_back("--" + option.name);
+    for (const std::string& text : values_.at(option.name).texts)
+      arguments.insert(arguments.end(), {"--" + option.name, text});
+  }
+  return arguments;
+}
+
+std::vector<std::string> parse_names(const std::string& text) {
+  std::vector<std::string> names;
+  std::istringstream stream(text);
+  for (std::string name; std::getline(stream, name, ',');) names.push_back(name);
+  return names;
+}
+
 std::pair<std::string, std::string> split_assignment(const std::string& option,
                                                      const std::string& text) {
   const auto equals = text.find('=');
@@ -332,11 +354,10 @@ net::TcpTimeouts timeouts_from(const CommandLine& line) {
   return {seconds("connect-timeout"), seconds("idle-timeout")};
 }
 
-Party party_from(const CommandLine& line) {
-  const std::string text = line.text("party");
+Party parse_party(const std::string& option, const std::string& text) {
   if (text == "A" || text == "a") return Party::A;
   if (text == "B" || text == "b") return Party::B;
-  throw UsageError("--party must be A or B, not '" + text + "'");
+  throw UsageError("--" + option + " must be A or B, not '" + text + "'");
 }
 
 }  // namespace tinyot::tools

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,10 +14,9 @@
 #include "net/tcp.h"
 #include "tinyot/party.h"
 #include "tools/cli/size.h"
+#include "tools/cli/subcommands.h"
 
 namespace tinyot::tools {
-
-using Arguments = std::vector<std::string>;
 
 enum class Format { Text, Json };
 
@@ -96,6 +96,8 @@ class CommandLine {
   std::uint64_t size(const std::string& name) const;
   std::optional<std::uint64_t> optional_size(const std::string& name) const;
   CommonOptions common() const;
+  // The options that were given, but for these, as arguments of another subcommand that has them.
+  Arguments given_but(const std::set<std::string>& own) const;
 
  private:
   struct Given {
@@ -121,12 +123,15 @@ class CommandLine {
 // Fails: UsageError that names all texts, unless there is none.
 void refuse_missing(const std::vector<std::string>& missing, const std::string& hint);
 
+// The values of a list, which commas separate.
+std::vector<std::string> parse_names(const std::string& text);
 // Splits NAME=VALUE. Fails: UsageError.
 std::pair<std::string, std::string> split_assignment(const std::string& option,
                                                      const std::string& text);
 
 void add_timeout_options(Options& options);
 net::TcpTimeouts timeouts_from(const CommandLine& line);
-Party party_from(const CommandLine& line);
+// "A" or "B", in either case. Fails: UsageError naming the option.
+Party parse_party(const std::string& option, const std::string& text);
 
 }  // namespace tinyot::tools

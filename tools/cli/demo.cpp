@@ -1,3 +1,5 @@
+// `tinyot demo`: both parties on this machine: preprocess, store, oblivious AES on the FIPS-197
+// vector and on 27 blocks.
 #include "tools/cli/demo.h"
 
 #include <span>
@@ -5,15 +7,18 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "crypto/rng.h"
-#include "tools/bench/bench.h"
+#include "engine/both_parties.h"
+#include "system/temporary_directory.h"
 #include "tools/cli/failure.h"
-#include "tools/cli/local.h"
 #include "tools/cli/log.h"
+#include "tools/cli/render/pair.h"
+#include "tools/cli/render/text.h"
 
 namespace tinyot::tools {
 namespace {
 
 constexpr std::size_t kBlocks = 27;  // as the paper's smallest amortised run
+constexpr std::uint64_t kAnds = (1 + kBlocks) * 6400, kInputs = (1 + kBlocks) * 256;
 constexpr crypto::AesBytes kFipsKey = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07,
                                        0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f};
 constexpr crypto::AesBytes kFipsMessage = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
@@ -29,38 +34,74 @@ struct Encryption {
   std::vector<crypto::AesBytes> message;
 };
 
-void succeed(const CommandResult& result, const std::string& step) {
-  if (result.exit_status != 0)
-    throw CommandError("the demo failed in: " + step, static_cast<ExitStatus>(result.exit_status));
-}
+class Demo {
+ public:
+  explicit Demo(const CommandLine& line)
+      : format_(line.common().format), is_quiet_(line.common().quiet), link_{timeouts_from(line)} {}
 
-// Shares the key between the parties, runs oblivious AES and returns B's report.
-Json encrypt_obliviously(const Encryption& encryption, const std::filesystem::path& dir,
-                         const net::TcpTimeouts& timeouts, crypto::Rng& rng) {
-  const auto key_a = rng.object<crypto::AesBytes>();
-  crypto::AesBytes key_b;
-  for (std::size_t i = 0; i < key_b.size(); ++i) key_b[i] = encryption.key[i] ^ key_a[i];
-  RunJob job;
-  job.circuit = {.name = "aes128",
-                 .owners = {},
-                 .receiver = {},
-                 .msb_first = false,
-                 .lanes = {},
-                 .blocks = encryption.message.size()};
-  job.inputs = {{"key_a", secret_text(hex({key_a}))},
-                {"key_b", secret_text(hex({key_b}))},
-                {"message", secret_text(hex(encryption.message))}};
-  const CommandResult result = run_locally(job, dir, timeouts);
-  succeed(result, "oblivious AES");
-  check_ciphertext(result.report["B"], encryption.key, encryption.message);
-  return result.report["B"];
-}
+  PairEnded preprocess() const {
+    if (!is_quiet_)
+      log_line(LogLevel::Info,
+               "two parties preprocess " + grouped(kAnds) + " ANDs over loopback ...");
+    const auto command = [&](Party party) {
+      PairCommand mine = command_of("preprocess", party, format_);
+      for (const std::string& word : {std::string("--ands"), std::to_string(kAnds),
+                                      std::string("--inputs"), std::to_string(kInputs)})
+        mine.arguments.push_back(word);
+      return mine;
+    };
+    return run({command(Party::A), command(Party::B)}, "preprocessing");
+  }
+
+  // Shares the key between the parties, runs oblivious AES and returns what B reports.
+  EncryptionReport encrypt(const Encryption& encryption, crypto::Rng& rng) const {
+    const auto key_a = rng.object<crypto::AesBytes>();
+    crypto::AesBytes key_b;
+    for (std::size_t i = 0; i < key_b.size(); ++i) key_b[i] = encryption.key[i] ^ key_a[i];
+    const auto command = [&](Party party) {
+      PairCommand mine = command_of("run", party, Format::Json);
+      for (const std::string& word :
+           {std::string("--circuit"), std::string("aes128"), std::string("--blocks"),
+            std::to_string(encryption.message.size())})
+        mine.arguments.push_back(word);
+      return mine;
+    };
+    PairCommands commands = {command(Party::A), command(Party::B)};
+    commands[0].add_input("key_a", hex({key_a}));
+    commands[0].add_input("message", hex(encryption.message));
+    commands[1].add_input("key_b", hex({key_b}));
+    EncryptionReport report =
+        encryption_from(run(std::move(commands), "oblivious AES").of(Party::B).out);
+    check_ciphertext(report.ciphertext, encryption.key, encryption.message);
+    return report;
+  }
+
+ private:
+  // One progress bar is enough.
+  PairCommand command_of(const std::string& subcommand, Party party, Format format) const {
+    PairCommand command{{subcommand, "--store", engine::store_in(dir_.path(), party).string(),
+                         "--format", format == Format::Json ? "json" : "text"}};
+    if (is_quiet_ || party == Party::B) command.arguments.emplace_back("--quiet");
+    return command;
+  }
+  PairEnded run(PairCommands commands, const std::string& step) const {
+    PairEnded ended = run_pair(std::move(commands), link_);
+    if (const int status = ended.cause().status; status != 0)
+      throw CommandError("the demo failed in: " + step, static_cast<ExitStatus>(status));
+    return ended;
+  }
+
+  Format format_;
+  bool is_quiet_;
+  LocalLink link_;
+  system::TemporaryDirectory dir_;
+};
 
 }  // namespace
 
-void check_ciphertext(const Json& report, const crypto::AesBytes& key,
+void check_ciphertext(const std::string& ciphertext, const crypto::AesBytes& key,
                       const std::vector<crypto::AesBytes>& message) {
-  if (report.at("outputs").at("ciphertext") != hex(crypto::aes128_by_library_vartime(key, message)))
+  if (ciphertext != hex(crypto::aes128_by_library_vartime(key, message)))
     throw CommandError("the demo computed a wrong ciphertext, please report");
 }
 
@@ -68,44 +109,16 @@ int demo_command(const Arguments& arguments) {
   CommandLine line("demo", "[options]", "tinyot demo");
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
-  const CommonOptions common = line.common();
-  const net::TcpTimeouts timeouts = timeouts_from(line);
-  const system::TemporaryDirectory dir;
+  const Demo demo(line);
   crypto::Rng rng = crypto::Rng::from_system();
-
-  PreprocessJob job;
-  job.ands = (1 + kBlocks) * kAndsOfABlock;
-  job.inputs = (1 + kBlocks) * 256;
-  job.quiet = common.quiet;
-  if (!common.quiet)
-    log_line(LogLevel::Info,
-             "two parties preprocess " + grouped(job.ands) + " ANDs over loopback ...");
-  const CommandResult made = preprocess_locally(job, dir.path(), timeouts);
-  succeed(made, "preprocessing");
-
-  const Json fips = encrypt_obliviously({kFipsKey, {kFipsMessage}}, dir.path(), timeouts, rng);
-  if (fips["outputs"]["ciphertext"] != kFipsCiphertext)
+  const PairEnded made = demo.preprocess();
+  const EncryptionReport fips = demo.encrypt({kFipsKey, {kFipsMessage}}, rng);
+  if (fips.ciphertext != kFipsCiphertext)
     throw CommandError("the demo missed the FIPS-197 vector, please report");
   std::vector<crypto::AesBytes> message(kBlocks);
   for (crypto::AesBytes& block : message) block = rng.object<crypto::AesBytes>();
-  const Json many =
-      encrypt_obliviously({rng.object<crypto::AesBytes>(), message}, dir.path(), timeouts, rng);
-
-  const Json& offline = made.report["A"];
-  const Json report = {{"command", "demo"},
-                       {"preprocess", made.report},
-                       {"fips_197", fips},
-                       {"blocks_27", many},
-                       {"version", version_text()}};
-  const std::string text = preprocess_text(offline) +
-                           "oblivious AES, 1 block:   " + seconds_text(fips["wall_s"]) + "\n" +
-                           "oblivious AES, 27 blocks: " + seconds_text(many["wall_s"]) + ", " +
-                           grouped(static_cast<std::uint64_t>(many["gates_per_s"].get<double>())) +
-                           " gates/s; all equal to AES by Crypto++\n" +
-                           "FIPS-197 ciphertext, computed by two processes that know neither key "
-                           "nor message in full:\n" +
-                           fips["outputs"]["ciphertext"].get<std::string>() + "\n";
-  print_report(common.format, report, text);
+  const EncryptionReport many = demo.encrypt({rng.object<crypto::AesBytes>(), message}, rng);
+  print(line.common().format, DemoReport{made, fips, many});
   return 0;
 }
 

@@ -7,25 +7,6 @@
 namespace tinyot::tools {
 namespace {
 
-std::string_view class_of(ExitStatus status) {
-  switch (status) {
-    case ExitStatus::Usage:
-      return "usage";
-    case ExitStatus::Network:
-      return "network";
-    case ExitStatus::PeerCheated:
-      return "cheated";
-    case ExitStatus::Store:
-      return "store";
-    case ExitStatus::Disagreement:
-      return "disagreement";
-    case ExitStatus::Done:
-    case ExitStatus::Failure:
-      break;
-  }
-  return "internal";
-}
-
 ExitStatus status_of(ErrorClass error_class) {
   switch (error_class) {
     case ErrorClass::Usage:
@@ -90,6 +71,10 @@ std::string text_of(Remedy remedy) {
       return "tinyot circuit info FILE prints it, of the owners and receivers that its options say";
     case Remedy::UseShardsTogether:
       return "use the shards together instead: --store DIR DIR ...";
+    case Remedy::AllowLongerSynthesis:
+      return "--timeout allows longer";
+    case Remedy::AllowMoreMemory:
+      return "--memory allows more";
     case Remedy::None:
       break;
   }
@@ -128,15 +113,5 @@ Failure current_failure() {
     return {ExitStatus::Failure, error.what(), {}, {}};
   }
 }
-
-Json failure_report(const Failure& failure) {
-  Json error = {{"class", class_of(failure.status)}};
-  if (!failure.phase.empty()) error["phase"] = failure.phase;
-  error["message"] = failure.message;
-  if (!failure.remedy.empty()) error["remedy"] = failure.remedy;
-  return {{"error", error}};
-}
-
-bool is_failure_report(const Json& report) { return report.contains("error"); }
 
 }  // namespace tinyot::tools

@@ -1,4 +1,4 @@
-// Failures of a command: the message on stderr, the exit status, and the report.
+// Failures of a command: the message on stderr and the exit status.
 #pragma once
 
 #include <stdexcept>
@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "tools/cli/render/report.h"
 
 namespace tinyot::tools {
 
@@ -48,10 +47,5 @@ std::string with_remedy(const std::string& message, Remedy remedy);
 
 // Describes the current exception. To be called in a catch block.
 Failure current_failure();
-
-// The JSON report of a failed command: {"error": {class, phase, message, remedy}}, without the
-// phase or remedy if there is none.
-Json failure_report(const Failure& failure);
-bool is_failure_report(const Json& report);
 
 }  // namespace tinyot::tools

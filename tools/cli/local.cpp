@@ -1,23 +1,35 @@
-#include "tools/cli/local.h"
+// `tinyot local SUBCOMMAND`: both parties of a subcommand as two processes over loopback, stores in
+// DIR/A and DIR/B.
+#include <utility>
 
 #include "base/error.h"
+#include "engine/both_parties.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
-#include "tools/cli/failure.h"
+#include "tools/cli/pair.h"
+#include "tools/cli/preprocess.h"
+#include "tools/cli/render/pair.h"
+#include "tools/cli/run.h"
 
 namespace tinyot::tools {
 namespace {
 
-std::filesystem::path store_of(const std::filesystem::path& dir, Party party) {
-  return dir / std::string(1, letter(party));
-}
+namespace fs = std::filesystem;
 
-std::string pair_text(const Json& report, const std::function<std::string(const Json&)>& text) {
-  std::string all;
-  if (is_failure_report(report)) return all;
-  for (const char* party : {"A", "B"})
-    if (!report[party].is_null()) all += text(report[party]);
-  return all.empty() ? all : all + "both parties: " + seconds_text(report["wall_s"]) + "\n";
+// The command of a party: its store, if there is one, and the options that are not those of `local`
+// itself. One progress bar is enough.
+PairCommand command_of(const std::string& subcommand, Party party, const CommandLine& line) {
+  static const std::set<std::string> kOwn = {"store",  "input", "output",          "rtt",
+                                             "rate",   "link",  "connect-timeout", "idle-timeout",
+                                             "config", "quiet"};
+  PairCommand command{{subcommand}};
+  const auto add = [&](const Arguments& more) {
+    command.arguments.insert(command.arguments.end(), more.begin(), more.end());
+  };
+  if (line.has("store")) add({"--store", engine::store_in(line.text("store"), party).string()});
+  add(line.given_but(kOwn));
+  if (line.common().quiet || party == Party::B) add({"--quiet"});
+  return command;
 }
 
 }  // namespace
@@ -34,10 +46,17 @@ int local_preprocess(const Arguments& arguments) {
   line.require("store");
   line.require_one_of(amount_options());
   if (!line.parse(arguments)) return 0;
-  const PreprocessJob job = stored_job_from(line, store_of(line.text("store"), Party::A));
-  const CommandResult result = preprocess_locally(job, line.text("store"), local_link_from(line));
-  print_report(line.common().format, result.report, pair_text(result.report, preprocess_text));
-  return result.exit_status;
+  // Errors are found once here, so that the two processes do not both report them.
+  const fs::path dir = line.text("store");
+  check_memory(engine::planned(stored_request_from(line, engine::store_in(dir, Party::A))), 2,
+               engine::available_memory_bytes());
+  const LocalLink link = local_link_from(line);
+  std::error_code error;
+  fs::create_directories(dir, error);
+  if (error) throw StoreError("cannot make " + dir.string() + ": " + error.message());
+  return print(line.common().format, run_pair({command_of("preprocess", Party::A, line),
+                                               command_of("preprocess", Party::B, line)},
+                                              link));
 }
 
 int local_run(const Arguments& arguments) {
@@ -51,54 +70,23 @@ int local_run(const Arguments& arguments) {
   line.require_one_of({"store", "live"});
   line.require("circuit");
   if (!line.parse(arguments)) return 0;
-  RunJob job = run_job_from(line);
-  set_store(job, line);
-  const CommandResult result = run_locally(
-      job, job.live ? std::filesystem::path() : job.stores.front(), local_link_from(line));
-  print_report(line.common().format, result.report, pair_text(result.report, run_text));
-  return result.exit_status;
-}
-
-CommandResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir,
-                                 const LocalLink& link) {
-  // Checked once here, so that the two processes do not both refuse it.
-  check_memory(engine::planned(job), 2, engine::available_memory_bytes());
-  std::error_code error;
-  std::filesystem::create_directories(dir, error);
-  if (error) throw StoreError("cannot make " + dir.string() + ": " + error.message());
-  return run_pair(
-      [&](Party party, const Endpoint& endpoint) {
-        PreprocessJob mine = job;
-        mine.party = party;
-        mine.endpoint = endpoint;
-        mine.store = store_of(dir, party);
-        mine.quiet = job.quiet || party == Party::B;  // one progress bar is enough
-        return preprocess(mine);
-      },
-      link);
-}
-
-CommandResult run_locally(const RunJob& job, const std::filesystem::path& dir,
-                          const LocalLink& link) {
-  const NamedCircuit circuit(job.circuit);
-  parse_inputs(circuit, job.inputs);  // unknown names and malformed values are refused once
-  return run_pair(
-      [&](Party party, const Endpoint& endpoint) {
-        RunJob mine = job;
-        mine.party = party;
-        mine.endpoint = endpoint;
-        if (!job.live) mine.stores = {store_of(dir, party)};
-        mine.quiet = job.quiet || party == Party::B;  // one progress bar is enough
-        std::erase_if(mine.inputs, [&](const auto& input) {
-          return circuit.info().inputs[circuit.input_index(input.first)].owner != party;
-        });
-        std::erase_if(mine.outputs, [&](const auto& output) {
-          return !circuit::receives(circuit.info().outputs[circuit.output_index(output.first)].to,
-                                    party);
-        });
-        return run(mine);
-      },
-      link);
+  // Errors are found once here, so that the two processes do not both report them.
+  const RunSpec spec = run_spec_from(line);
+  (void)run_request_from(line);
+  const NamedCircuit circuit(spec.circuit);
+  parse_inputs(circuit, spec.inputs);
+  const LocalLink link = local_link_from(line);
+  PairCommands commands = {command_of("run", Party::A, line), command_of("run", Party::B, line)};
+  for (const Party party : {Party::A, Party::B}) {
+    PairCommand& command = commands[static_cast<std::size_t>(party)];
+    for (const auto& [name, text] : spec.inputs)
+      if (circuit.info().inputs[circuit.input_index(name)].owner == party)
+        command.add_input(name, view_of(text));
+    for (const auto& [name, path] : spec.outputs)
+      if (circuit::receives(circuit.info().outputs[circuit.output_index(name)].to, party))
+        command.arguments.insert(command.arguments.end(), {"--output", name + "=@" + path});
+  }
+  return print(line.common().format, run_pair(std::move(commands), link));
 }
 
 }  // namespace tinyot::tools

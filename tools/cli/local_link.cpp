@@ -5,8 +5,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "tools/bench/bench.h"
-#include "tools/cli/preprocess.h"
 
 namespace tinyot::tools {
 namespace {
@@ -38,14 +36,18 @@ constexpr std::array<NamedLink, 4> kNamedLinks = {{{"lan", "0.2ms", "10gbit"},
                                                    {"wan", "40ms", "200mbit"},
                                                    {"world", "150ms", "50mbit"}}};
 
+net::LinkShape shape_of(const NamedLink& link) {
+  return {parse_time("rtt", std::string(link.rtt)), parse_rate("rate", std::string(link.rate))};
+}
+
 net::LinkShape link_named(const std::string& name) {
   for (const NamedLink& link : kNamedLinks)
-    if (link.name == name)
-      return {parse_time("rtt", std::string(link.rtt)), parse_rate("rate", std::string(link.rate))};
+    if (link.name == name) return shape_of(link);
   throw UsageError("--link is lan, metro, wan or world, not '" + name + "'");
 }
 
-// No shape, where no option gives one, is loopback as it is.
+}  // namespace
+
 std::vector<std::optional<net::LinkShape>> shapes_from(const CommandLine& line) {
   std::vector<std::optional<net::LinkShape>> shapes;
   if (line.has("link")) {
@@ -85,24 +87,13 @@ void add_shape_options(Options& options, const std::string& link, const std::str
                  more);
 }
 
-}  // namespace
-
 std::string_view name_of(Channels channels) { return channels == Channels::Tls ? "yes" : "no"; }
 
-Json LocalLink::fields() const {
-  Json fields = {{"tls", name_of(channels)}};
-  fields.update(fields_of(shape));
-  return fields;
-}
-
-Json fields_of(const std::optional<net::LinkShape>& shape) {
-  const net::LinkShape here = shape.value_or(net::LinkShape{});
-  std::string name = shape ? "simulated" : "loopback";
+std::string_view name_of(const std::optional<net::LinkShape>& shape) {
+  if (!shape) return "loopback";
   for (const NamedLink& link : kNamedLinks)
-    if (shape && *shape == link_named(std::string(link.name))) name = link.name;
-  return {{"link", name},
-          {"rtt_ms", std::chrono::duration<double, std::milli>(here.rtt).count()},
-          {"rate_mbit", here.bits_per_s / 1e6}};
+    if (*shape == shape_of(link)) return link.name;
+  return "simulated";
 }
 
 void add_local_link_options(Options& options) {
@@ -110,37 +101,8 @@ void add_local_link_options(Options& options) {
   add_timeout_options(options);
 }
 
-void add_estimated_link_options(Options& options) {
-  add_shape_options(options, "the link between the parties, for the estimate", "");
-}
-
-std::optional<net::LinkShape> estimated_link_from(const CommandLine& line) {
-  return one_shape_from(line);
-}
-
 LocalLink local_link_from(const CommandLine& line) {
-  LocalLink link(timeouts_from(line));
-  link.shape = one_shape_from(line);
-  return link;
-}
-
-void add_link_options(Options& options) {
-  options.value("tls", "channels over TLS: no, yes, a list", "no");
-  add_shape_options(options, "a simulated link between the parties", "; a list");
-  add_timeout_options(options);
-}
-
-std::vector<LocalLink> links_from(const CommandLine& line) {
-  std::vector<LocalLink> links;
-  const auto shapes = shapes_from(line);
-  for (const std::string& name : parse_names(line.text("tls"))) {
-    for (const auto& shape : shapes) {
-      links.emplace_back(timeouts_from(line),
-                         value_named("tls", name, {Channels::Plain, Channels::Tls}));
-      links.back().shape = shape;
-    }
-  }
-  return links;
+  return {timeouts_from(line), Channels::Plain, one_shape_from(line)};
 }
 
 std::chrono::nanoseconds parse_time(const std::string& option, const std::string& text) {

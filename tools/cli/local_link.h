@@ -2,13 +2,14 @@
 // or over a link with the round-trip time and rate of a network (net/shaped_link.h).
 #pragma once
 
+#include <chrono>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "net/shaped_link.h"
 #include "tools/cli/command_line.h"
-#include "tools/cli/render/report.h"
 
 namespace tinyot::tools {
 
@@ -17,32 +18,24 @@ enum class Channels { Plain, Tls };
 std::string_view name_of(Channels channels);  // as --tls has it
 
 struct LocalLink {
-  LocalLink(const net::TcpTimeouts& link_timeouts, Channels link_channels = Channels::Plain)
-      : timeouts(link_timeouts), channels(link_channels) {}
-
-  // Fields of a row or report: tls, and as fields_of().
-  Json fields() const;
-
   net::TcpTimeouts timeouts;
-  Channels channels;
-  std::optional<net::LinkShape> shape;  // none: loopback as it is
+  Channels channels = Channels::Plain;
+  std::optional<net::LinkShape> shape = {};  // none: loopback as it is
 };
+// As --link has it; "simulated" for another shape, "loopback" without one.
+std::string_view name_of(const std::optional<net::LinkShape>& shape);
 
-// link, rtt_ms, rate_mbit (0: unlimited).
-Json fields_of(const std::optional<net::LinkShape>& shape);
+// --rtt and --rate, or --link, of a link that the help calls `link`.
+void add_shape_options(Options& options, const std::string& link, const std::string& more = {});
+inline constexpr const char* kEstimatedLink = "the link between the parties, for the estimate";
+// Each of the options may be a list, and each value is combined with each. A single empty shape if
+// none is given. Fails: UsageError.
+std::vector<std::optional<net::LinkShape>> shapes_from(const CommandLine& line);
+std::optional<net::LinkShape> one_shape_from(const CommandLine& line);
 
-// Timeouts, and one --rtt and --rate, or one --link.
+// Timeouts, and one shape.
 void add_local_link_options(Options& options);
 LocalLink local_link_from(const CommandLine& line);
-
-// Of the link for which a cost is estimated: --rtt and --rate, or --link.
-void add_estimated_link_options(Options& options);
-std::optional<net::LinkShape> estimated_link_from(const CommandLine& line);
-
-// Timeouts, and lists: --tls no, yes or both; --rtt and --rate, or --link. Each is combined with
-// each.
-void add_link_options(Options& options);
-std::vector<LocalLink> links_from(const CommandLine& line);
 
 // 20ms, 0.2ms, 150us, 1s; 100mbit, 1gbit, 500kbit, bits a second. Fail: UsageError naming the
 // option.

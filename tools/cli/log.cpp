@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 #include "system/clock.h"
 
@@ -18,7 +19,9 @@ std::string upper_case(std::string_view text) {
 
 }  // namespace
 
-void log_line(LogLevel level, const std::string& text, const std::string& sender) {
+void log_line(LogLevel level, const std::string& text) {
+  const char* const party = std::getenv(kPartyVariable);
+  const std::string sender = party == nullptr ? "tinyot" : party;
   if (::isatty(STDERR_FILENO) == 1)
     return system::write_log_line(sender + (level == LogLevel::Warning ? ": warning: " : ": ") +
                                   text);

@@ -8,6 +8,7 @@
 
 #include "tools/cli/failure.h"
 #include "tools/cli/log.h"
+#include "tools/cli/render/failure.h"
 #include "tools/cli/subcommands.h"
 
 namespace tinyot::tools {
@@ -53,8 +54,7 @@ int main(int argc, char** argv) {
     tinyot::tools::log_line(tinyot::tools::LogLevel::Error, failure.message);
     const int status = static_cast<int>(failure.status);
     if (status < 128 && tinyot::tools::wants_json({argv + 1, argv + argc}))
-      tinyot::tools::print_report(tinyot::tools::Format::Json,
-                                  tinyot::tools::failure_report(failure), {});
+      tinyot::tools::print_failure(failure);
     return status;
   }
 }

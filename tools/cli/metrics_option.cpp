@@ -10,6 +10,7 @@
 #include "system/errno_text.h"
 #include "tools/cli/failure.h"
 #include "tools/cli/log.h"
+#include "tools/cli/render/report.h"
 
 namespace tinyot::tools {
 namespace {
@@ -35,14 +36,6 @@ std::vector<storage::Inventory> inventories_of(const Measured& measured) {
   return stores;
 }
 
-void add_report(service::CommandRecord& record, const Json& report) {
-  record.ands = report.value("ands", std::uint64_t{0});
-  for (const Json& phase : report.value("phases", Json::array())) {
-    record.bytes_sent += phase.value("bytes_sent", std::uint64_t{0});
-    record.bytes_received += phase.value("bytes_received", std::uint64_t{0});
-  }
-}
-
 }  // namespace
 
 void add_metrics_option(Options& options) {
@@ -53,9 +46,9 @@ void add_metrics_option(Options& options) {
       .rare();
 }
 
-CommandResult with_metrics(const CommandLine& line, const Measured& measured,
-                           const std::function<CommandResult()>& work) {
-  if (!line.has("metrics-file")) return work();
+int with_metrics(const CommandLine& line, const Measured& measured,
+                 const std::function<WorkDone()>& work) {
+  if (!line.has("metrics-file")) return work().exit_status;
   const std::filesystem::path file = line.text("metrics-file");
   check_writable(file);
   const auto begin = std::chrono::steady_clock::now();
@@ -74,11 +67,15 @@ CommandResult with_metrics(const CommandLine& line, const Measured& measured,
     }
   };
   try {
-    CommandResult result = work();
-    record.exit_status = result.exit_status;
-    add_report(record, result.report);
+    const WorkDone done = work();
+    record.exit_status = done.exit_status;
+    record.ands = done.ands;
+    for (const PhaseCost& phase : done.phases) {
+      record.bytes_sent += phase.bytes_sent;
+      record.bytes_received += phase.bytes_received;
+    }
     write();
-    return result;
+    return done.exit_status;
   } catch (...) {
     record.exit_status = static_cast<int>(current_failure().status);
     write();

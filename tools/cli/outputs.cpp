@@ -4,16 +4,12 @@
 #include "tools/cli/circuit_spec.h"
 
 namespace tinyot::tools {
-namespace {
 
-std::string lines_of(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
+std::string PrintedOutput::lines() const {
   std::string text;
-  for (const Json& entry : value) text += (text.empty() ? "" : "\n") + entry.get<std::string>();
+  for (const std::string& value : values) text += (text.empty() ? "" : "\n") + value;
   return text;
 }
-
-}  // namespace
 
 void add_input_option(Options& options) {
   options
@@ -43,17 +39,11 @@ OutputFiles::OutputFiles(const OutputPaths& paths) {
   for (const auto& [name, path] : paths) files_.emplace(name, system::OutputFile(path));
 }
 
-void OutputFiles::hand_out(const std::string& name, const Json& value, Json& report) {
-  if (const auto file = files_.find(name); file != files_.end())
-    file->second.write(lines_of(value) + "\n");
+void OutputFiles::hand_out(PrintedOutput output, PrintedOutputs& reported) {
+  if (const auto file = files_.find(output.name); file != files_.end())
+    file->second.write(output.lines() + "\n");
   else
-    report[name] = value;
-}
-
-std::string outputs_text(const Json& outputs) {
-  std::string text;
-  for (const auto& [name, value] : outputs.items()) text += name + " = " + lines_of(value) + "\n";
-  return text;
+    reported.push_back(std::move(output));
 }
 
 }  // namespace tinyot::tools

@@ -3,15 +3,25 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "system/output_file.h"
 #include "tools/cli/command_line.h"
-#include "tools/cli/render/report.h"
 
 namespace tinyot::tools {
 
 void add_input_option(Options& options);    // --input
 void add_output_options(Options& options);  // --output, --output-base
+
+// An output as it is printed: one value, or one for each lane.
+struct PrintedOutput {
+  std::string name;
+  std::vector<std::string> values;
+  bool is_list = false;
+
+  std::string lines() const;  // a value each, without the last line feed
+};
+using PrintedOutputs = std::vector<PrintedOutput>;
 
 // The file of an output by its name.
 using OutputPaths = std::map<std::string, std::string>;
@@ -24,14 +34,11 @@ class OutputFiles {
   // Opens all files. Fails: CommandError.
   explicit OutputFiles(const OutputPaths& paths);
 
-  // `value` is as NamedCircuit::print returns it. Fails: CommandError.
-  void hand_out(const std::string& name, const Json& value, Json& report);
+  // Fails: CommandError.
+  void hand_out(PrintedOutput output, PrintedOutputs& reported);
 
  private:
   std::map<std::string, system::OutputFile> files_;
 };
-
-// A line for each output of a report; a list has a line for each of its values.
-std::string outputs_text(const Json& outputs);
 
 }  // namespace tinyot::tools

@@ -1,21 +1,51 @@
-// Both parties on this machine, as two processes over loopback: for trials and measurements.
+// Both parties on this machine, as two commands over loopback: for trials and measurements.
 #pragma once
 
-#include <functional>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "system/descriptor.h"
 #include "tools/cli/local_link.h"
-#include "tools/cli/preprocess.h"
+#include "tools/cli/subcommands.h"
 
 namespace tinyot::tools {
 
-// A party's job, given the party and its endpoint.
-using PartyJob = std::function<CommandResult(Party, const Endpoint&)>;
+// A party's command line, and the descriptors that its process inherits.
+struct PairCommand {
+  // --input, from a file in memory: no command line and no disk has the text.
+  void add_input(const std::string& name, std::string_view text);
 
-// Runs the job as A and as B, each in a child process, and joins their reports: {"A": ..., "B":
-// ..., "wall_s": ...}. The exit status is 0 if both are 0, otherwise that of the party whose ending
-// explains the other's; if that party failed, its failure is the report. Errors are printed to
-// stderr by the children, each line with its party's letter. Call it before the process has
-// threads.
-CommandResult run_pair(const PartyJob& job, const LocalLink& link);
+  Arguments arguments;
+  std::vector<system::Descriptor> inputs = {};
+};
+using PairCommands = std::array<PairCommand, 2>;  // of A, of B
+
+// How the two commands have ended.
+struct PairEnded {
+  struct Command {
+    std::string out;  // what it has written to stdout
+    int status = 0;
+  };
+  const Command& of(Party party) const { return commands[static_cast<std::size_t>(party)]; }
+  // The one whose ending explains the other's.
+  const Command& cause() const;
+
+  std::array<Command, 2> commands;
+  double wall_s = 0;
+};
+
+// Runs the program as both parties. Lines that they log begin with the party's letter. When one of
+// them has failed, the other one has `grace` to notice, and is then ended. A signal to this process
+// is passed on.
+PairEnded run_both(const std::filesystem::path& program, const PairCommands& commands,
+                   std::chrono::nanoseconds grace);
+
+// Runs subcommands of this program, to whose arguments it adds those for the party and for the link
+// between the two: A listens. Fails: CommandError if a signal has arrived (NotedSignals).
+PairEnded run_pair(PairCommands commands, const LocalLink& link);
 
 }  // namespace tinyot::tools

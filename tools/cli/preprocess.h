@@ -9,14 +9,9 @@
 #include "tinyot/parameters.h"
 #include "tinyot/preprocess.h"
 #include "tools/cli/endpoint.h"
-#include "tools/cli/render/report.h"
 #include "tools/cli/store_options.h"
 
 namespace tinyot::tools {
-
-struct PreprocessJob : PreprocessRequest {
-  bool quiet = false;
-};
 
 // The options for security parameters, and those for a whole job. A parameter that is not given has
 // the profile's default.
@@ -39,31 +34,20 @@ Value value_named(const std::string& option, const std::string& name,
 }
 // Everything but party, endpoint and store. `wanted` is what the job makes if --ands and --inputs
 // are not given; `begun` has what is not given at all.
-PreprocessJob preprocess_job_from(const CommandLine& line,
-                                  const std::optional<engine::Work>& wanted = {},
-                                  const storage::Manifest* begun = nullptr);
+PreprocessRequest preprocess_request_from(const CommandLine& line,
+                                          const std::optional<engine::Work>& wanted = {},
+                                          const storage::Manifest* begun = nullptr);
 
 // Options of a job that stores its material: how much it makes, other than --ands. A job of
-// `stored_job_from` needs one of amount_options().
+// `stored_request_from` needs one of amount_options().
 void add_amount_options(Options& options);
 std::vector<std::string> amount_options();
 // Everything but party and endpoint, for this party's store in the directory `store`.
-PreprocessJob stored_job_from(const CommandLine& line, const std::filesystem::path& store);
+PreprocessRequest stored_request_from(const CommandLine& line, const std::filesystem::path& store);
 
 // Fails: UsageError if `parties` such jobs do not fit into this machine's memory, with what they
 // need, what is free, and the unit and threads that would fit.
 void check_memory(const PreprocessRequest& job, std::uint64_t parties,
                   std::uint64_t available_bytes);
-
-struct CommandResult {
-  Json report;
-  int exit_status = 0;  // 0, or 130 / 143 if a signal ended the job after a unit
-};
-// Runs this party's part of the job, and returns its report.
-CommandResult preprocess(const PreprocessJob& job);
-
-std::string preprocess_text(const Json& report);
-
-int preprocess_command(const Arguments& arguments);
 
 }  // namespace tinyot::tools

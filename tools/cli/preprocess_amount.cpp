@@ -62,7 +62,7 @@ void add_amount_options(Options& options) {
 
 std::vector<std::string> amount_options() { return {"ands", "add", "until-left", "for", "resume"}; }
 
-PreprocessJob stored_job_from(const CommandLine& line, const std::filesystem::path& store) {
+PreprocessRequest stored_request_from(const CommandLine& line, const std::filesystem::path& store) {
   const std::string amount = amount_given(line);
   const auto store_key = store_key_from(line);
   std::optional<storage::Manifest> begun;
@@ -71,7 +71,8 @@ PreprocessJob stored_job_from(const CommandLine& line, const std::filesystem::pa
         storage::Store::open(store, {.purpose = storage::Purpose::Inspect, .store_key = store_key})
             .manifest();
   const storage::Manifest* const manifest = begun ? &*begun : nullptr;
-  PreprocessJob job = preprocess_job_from(line, work_from(line, amount, manifest), manifest);
+  PreprocessRequest job =
+      preprocess_request_from(line, work_from(line, amount, manifest), manifest);
   job.store = store;
   job.store_key = store_key;
   if (amount == "add") job.amount = Amount::More;

@@ -118,6 +118,8 @@ void add_preprocess_options(Options& options) {
              "file of a session that several stores share: shard 1 makes it, all others start from "
              "a copy of it")
       .rare()
+      .flag("discard", "discard the material once it is made, to measure the cost of making it")
+      .rare()
       .value("shard",
              "i/n: make part i of n of the session's ANDs in this store; the same command again "
              "resumes it")
@@ -125,10 +127,10 @@ void add_preprocess_options(Options& options) {
   add_parameter_options(options);
 }
 
-PreprocessJob preprocess_job_from(const CommandLine& line,
-                                  const std::optional<engine::Work>& wanted,
-                                  const storage::Manifest* begun) {
-  PreprocessJob job;
+PreprocessRequest preprocess_request_from(const CommandLine& line,
+                                          const std::optional<engine::Work>& wanted,
+                                          const storage::Manifest* begun) {
+  PreprocessRequest job;
   job.ands = wanted && !line.has("ands") ? wanted->ands : line.size("ands");
   if (job.ands < 1 || job.ands > kAndsMax)
     throw UsageError(std::string(line.has("ands") ? "--ands" : "the number of ANDs") +
@@ -148,7 +150,7 @@ PreprocessJob preprocess_job_from(const CommandLine& line,
     throw UsageError("--shard needs --session FILE, which all shards of the session share");
   // With a session, repeating the command resumes the store.
   job.resume = line.has("resume") || job.session;
-  job.quiet = line.common().quiet;
+  job.is_stored = !line.has("discard");
   return job;
 }
 

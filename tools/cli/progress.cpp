@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <iostream>
 
-#include "tools/cli/log.h"
 #include "system/memory_use.h"
-#include "tools/cli/render/report.h"
+#include "tools/cli/log.h"
+#include "tools/cli/render/text.h"
 
 namespace tinyot::tools {
 namespace {
@@ -61,7 +61,7 @@ void Progress::observe(std::string_view phase, std::uint64_t done) {
 
 void Progress::observe(std::size_t number, std::uint64_t items, std::string_view phase,
                        std::uint64_t done, std::uint64_t total) {
-  note_memory_use();
+  system::note_memory_use();
   if (quiet_) return;
   const std::lock_guard lock(mutex_);
   if (parts_.empty()) start_ = Clock::now();  // not the wait for the peer

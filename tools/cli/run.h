@@ -1,18 +1,21 @@
-// `tinyot run`: evaluates a circuit with the peer, on stored material or, with --live, on material
-// made during the run.
+// The options of `tinyot run`, and runs of a circuit on the rows of a table.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
 
 #include "tinyot/run.h"
 #include "tools/cli/circuit_spec.h"
+#include "tools/cli/metrics_option.h"
 #include "tools/cli/outputs.h"
-#include "tools/cli/preprocess.h"
 
 namespace tinyot::tools {
 
-// A table whose rows are evaluated one beside the other (rows/run_rows.h).
-struct RowsJob {
+// A table whose rows are evaluated one beside the other.
+struct RowsSpec {
   std::filesystem::path file;
   std::optional<std::uint64_t> count;  // of rows, of a party without inputs of its own
   std::optional<std::filesystem::path> out;
@@ -20,26 +23,31 @@ struct RowsJob {
   std::uint64_t at_once = 0;
 };
 
-struct RunJob : RunRequest {
-  bool reserve_only = false;  // for a later run
-  bool quiet = true;
+// What a command line says beside the request.
+struct RunSpec {
   CircuitSpec circuit;
-  InputTexts inputs;    // of this party's bundles
+  InputTexts inputs;    // those given, of either party
   OutputPaths outputs;  // the others go into the report
-  std::optional<RowsJob> rows;
+  std::optional<RowsSpec> rows = {};
+  bool reserve_only = false;  // for a later run
+  CommonOptions common = {};
 };
 
 void add_run_options(Options& options);
-// Everything but party, endpoint and store. `inputs` are those given, of either party.
-RunJob run_job_from(const CommandLine& line);
+RunSpec run_spec_from(const CommandLine& line);
+// Everything but party and endpoint; the stores, or none with --live.
+RunRequest run_request_from(const CommandLine& line);
 
-// The store, or none with --live.
-void set_store(RunJob& job, const CommandLine& line);
+void add_rows_options(Options& options);
+// Absent without --rows. Fails: UsageError.
+std::optional<RowsSpec> rows_from(const CommandLine& line);
 
-CommandResult run(const RunJob& job);
-Json run_report(const RunJob& job, const NamedCircuit& circuit, const RunResult& evaluation);
-std::string run_text(const Json& report);
-
-int run_command(const Arguments& arguments);
+// A circuit on the rows of a table, a lane a row, as many at a time as memory is to hold. The
+// outputs are the rows of another table, in the same order. Prints the report.
+//
+// All rows are read before the first byte is sent. The parties compare their numbers of rows with
+// the first of them. Fails: UsageError naming the line of a row that cannot be read; then as
+// Evaluator. Rows in the file of outputs are complete.
+WorkDone run_rows(const RunRequest& request, const RunSpec& spec);
 
 }  // namespace tinyot::tools

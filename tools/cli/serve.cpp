@@ -1,25 +1,20 @@
-#include "tools/cli/serve.h"
-
+// `tinyot serve`: runs the daemon of a party.
 #include "service/daemon.h"
 #include "service/start_check.h"
+#include "tools/cli/command_line.h"
 #include "tools/cli/log.h"
+#include "tools/cli/render/party.h"
 #include "tools/cli/render/report.h"
 #include "tools/cli/signals.h"
 
 namespace tinyot::tools {
-
 namespace {
 
-void print_check(const std::string& file, Format format) {
+void check(const std::string& file, Format format) {
   service::StartCheck check = service::check_start(file);
   if (check.missing) check.warnings.push_back(*check.missing);
   for (const std::string& warning : check.warnings) log_line(LogLevel::Warning, warning);
-  const int peers = check.config.peer_size();
-  print_report(
-      format,
-      {{"command", "serve"}, {"config", file}, {"peers", peers}, {"warnings", check.warnings}},
-      file + ": the daemon can start, with " + std::to_string(peers) +
-          (peers == 1 ? " peer\n" : " peers\n"));
+  print(format, file, check);
 }
 
 }  // namespace
@@ -33,7 +28,7 @@ int serve_command(const Arguments& arguments) {
   line.require("config");
   if (!line.parse(arguments)) return 0;
   if (line.has("check")) {
-    print_check(line.text("config"), line.common().format);
+    check(line.text("config"), line.common().format);
     return 0;
   }
   std::stop_source cancel;

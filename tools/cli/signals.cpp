@@ -78,17 +78,15 @@ NotedSignals::NotedSignals() {
   install(action);
 }
 
-NotedSignals::~NotedSignals() { restore_defaults(); }
+NotedSignals::~NotedSignals() {
+  install(SIG_DFL, 0);
+  noted_signal = 0;
+}
 
 int NotedSignals::received() { return noted_signal; }
 
 void NotedSignals::pass_on(pid_t child) {
   if (noted_signal != 0 && is_from_process != 0) ::kill(child, noted_signal);
-}
-
-void NotedSignals::restore_defaults() {
-  install(SIG_DFL, 0);
-  noted_signal = 0;
 }
 
 }  // namespace tinyot::tools

@@ -40,8 +40,6 @@ class NotedSignals {
   static int received();
   // Passes the signal on to a child, unless the child has it from the terminal as well.
   static void pass_on(pid_t child);
-  // In a child, after fork().
-  static void restore_defaults();
 };
 
 }  // namespace tinyot::tools

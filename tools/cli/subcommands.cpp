@@ -3,25 +3,11 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "base/suggestion.h"
 #include "net/handshake.h"
 #include "storage/manifest.h"
-#include "tools/bench/bench.h"
-#include "tools/cli/circuit.h"
-#include "tools/cli/client.h"
-#include "tools/cli/demo.h"
 #include "tools/cli/failure.h"
-#include "tools/cli/keygen.h"
-#include "tools/cli/local.h"
-#include "tools/cli/params.h"
-#include "tools/cli/preprocess.h"
-#include "tools/bench/report_command.h"
-#include "tools/cli/run.h"
-#include "tools/selftest/selftest.h"
-#include "tools/cli/serve.h"
-#include "tools/cli/signals.h"
-#include "tools/cli/store_command.h"
-#include "base/suggestion.h"
-#include "circuitgen/formats/verilog/import.h"
+#include "tools/cli/render/report.h"
 
 namespace tinyot::tools {
 namespace {
@@ -32,12 +18,6 @@ struct Subcommand {
   int (*run)(const Arguments&);
   std::string_view example = {};
 };
-
-template <int (*bench)(const Arguments&, const RowSink&)>
-int run_bench(const Arguments& arguments) {
-  const NotedSignals signals;
-  return bench(arguments, {});
-}
 
 constexpr Subcommand kSubcommands[] = {
     {"demo", "both parties on this machine: preprocess, store, oblivious AES", demo_command},
@@ -82,10 +62,11 @@ constexpr Subcommand kSubcommands[] = {
     {"circuit import", "make a circuit file from a Verilog design", circuit_import},
     {"bench", "measurements on this machine", nullptr,
      "tinyot bench offline --unit 2^18 --repeat 3"},
-    {"bench offline", "preprocessing: ANDs per second, bytes, memory", run_bench<bench_offline>},
-    {"bench online", "runs of circuits: ANDs per second, rounds, bytes", run_bench<bench_online>},
-    {"bench ot", "OT extension by itself", run_bench<bench_ot>},
-    {"bench fig17", "the table of the paper's Figure 17", run_bench<bench_fig17>},
+    {"bench offline", "preprocessing: ANDs per second, bytes, memory", bench_offline},
+    {"bench online", "runs of circuits: ANDs per second, rounds, bytes", bench_online},
+    {"bench ot", "OT extension by itself", bench_ot},
+    {"bench fig17", "the table of the paper's Figure 17", bench_fig17},
+    {"bench party", "one party of a bench that has no other command", bench_party},
     {"report", "measure a grid of parameters; figures and a page of the results", report_command},
     {"selftest", "sessions in which one party cheats, to check that it is caught",
      selftest_command},
@@ -138,9 +119,7 @@ std::string help() {
 }
 
 std::string version() {
-  const Json machine = machine_json();
-  return "tinyot " + version_text() +
-         ", vector instructions in use: " + machine["features"].get<std::string>() +
+  return "tinyot " + version_text() + ", vector instructions in use: " + vector_instructions() +
          ", wire version " + std::to_string(net::kWireVersion) + ", store format " +
          std::to_string(storage::kStoreFormat) + "\n";
 }

@@ -8,12 +8,9 @@
 #include "base/error.h"
 #include "tinyot/circuit/integer.h"
 
-namespace tinyot::tools {
+namespace tinyot::circuit {
 namespace {
 
-using circuit::Bit;
-using circuit::Bits;
-using circuit::BitSpan;
 using Input = std::function<Bits(const std::string&)>;
 
 Bits extended(Bits value, std::size_t width, bool is_signed) {
@@ -36,7 +33,7 @@ Bits negated_if(const Bit& condition, Bits x) {
   for (Bit& bit : x) bit ^= condition;
   Bits one(x.size());
   if (!one.empty()) one[0] = condition;
-  circuit::add(x, x, one);
+  add(x, x, one);
   return x;
 }
 
@@ -50,7 +47,7 @@ Bits sum(const Cell& cell, const Input& input,
 
 Bits negative(const Cell& cell, const Input& input) {
   Bits out(width_of(cell));
-  circuit::subtract(out, Bits(out.size()), extended(input("A"), out.size(), is_signed(cell)));
+  subtract(out, Bits(out.size()), extended(input("A"), out.size(), is_signed(cell)));
   return out;
 }
 
@@ -62,7 +59,7 @@ Bits product(const Cell& cell, const Input& input) {
   const Bits a = input("A"), b = input("B");
   const bool is_signed_product = is_signed(cell);
   const std::size_t width = std::min(width_of(cell), a.size() + b.size());
-  circuit::BitSum sum(width);
+  BitSum sum(width);
   std::vector<bool> negative_weights(width);
   for (std::size_t i = 0; i < a.size(); ++i)
     for (std::size_t j = 0; j < b.size() && i + j < width; ++j) {
@@ -92,7 +89,7 @@ Bits quotient_and_remainder(const Cell& cell, const Input& input) {
   }
   const bool has_remainder = cell.outputs.contains(kRemainder);
   Bits quotient(a.size()), remainder(has_remainder ? b.size() : 0), out;
-  circuit::divide(quotient, remainder, a, b);
+  divide(quotient, remainder, a, b);
   for (const auto& [port, nets] : cell.outputs) {
     const bool is_remainder = port == kRemainder;
     Bits& magnitude = is_remainder ? remainder : quotient;
@@ -114,8 +111,7 @@ Bits comparison(const Cell& cell, const Input& input, bool is_swapped, bool is_n
     b.back() = ~b.back();
   }
   Bits out(width_of(cell));
-  if (!out.empty())
-    out[0] = (is_swapped ? circuit::less(b, a) : circuit::less(a, b)) ^ Bit(is_negated);
+  if (!out.empty()) out[0] = (is_swapped ? less(b, a) : less(a, b)) ^ Bit(is_negated);
   return out;
 }
 
@@ -162,7 +158,7 @@ class Table {
     const BitSpan address = addresses.subspan(port * address_bits_, address_bits(port));
     for (std::uint64_t from = 0; from < width_; from += kPart) {
       Bits part(std::min(kPart, width_ - from));
-      circuit::look_up(part, rows(from, part.size(), address.size()), address);
+      look_up(part, rows(from, part.size(), address.size()), address);
       std::move(part.begin(), part.end(), std::back_inserter(out));
     }
   }
@@ -243,11 +239,11 @@ const std::map<std::string, Function>& gates() {
        [](const Cell& c, const Input& in) { return gate(bit(c, in, "A") | ~bit(c, in, "B")); }},
       {"MUX",
        [](const Cell& c, const Input& in) {
-         return gate(circuit::select(bit(c, in, "S"), bit(c, in, "B"), bit(c, in, "A")));
+         return gate(select(bit(c, in, "S"), bit(c, in, "B"), bit(c, in, "A")));
        }},
       {"MAJ",
        [](const Cell& c, const Input& in) {
-         return gate(circuit::full_add(bit(c, in, "A"), bit(c, in, "B"), bit(c, in, "C")).carry);
+         return gate(full_add(bit(c, in, "A"), bit(c, in, "B"), bit(c, in, "C")).carry);
        }},
   };
   return kGates;
@@ -256,8 +252,8 @@ const std::map<std::string, Function>& gates() {
 const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> kFunctions = [] {
     std::map<std::string, Function> all = {
-        {"$add", [](const Cell& c, const Input& in) { return sum(c, in, circuit::add); }},
-        {"$sub", [](const Cell& c, const Input& in) { return sum(c, in, circuit::subtract); }},
+        {"$add", [](const Cell& c, const Input& in) { return sum(c, in, add); }},
+        {"$sub", [](const Cell& c, const Input& in) { return sum(c, in, subtract); }},
         {"$neg", negative},
         {"$mul", product},
         {"$div", quotient_and_remainder},
@@ -313,4 +309,4 @@ Bits evaluate(const Cell& cell, const Input& input) {
   return out;
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::circuit

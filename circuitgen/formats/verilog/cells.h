@@ -6,10 +6,10 @@
 #include <functional>
 #include <string>
 
-#include "tinyot/circuit/builder.h"
 #include "circuitgen/formats/verilog/netlist.h"
+#include "tinyot/circuit/builder.h"
 
-namespace tinyot::tools {
+namespace tinyot::circuit {
 
 // The ports of cells that are outputs.
 bool is_output(const std::string& port);
@@ -26,8 +26,7 @@ std::uint64_t bit_operations(const Cell& cell);
 // The values of the cell's outputs, one after the other in the order of the ports' names, given
 // those of its inputs. The cell is not an unsupported one. Fails: UsageError naming the cell if the
 // widths of its ports do not fit.
-circuit::Bits evaluate(const Cell& cell,
-                       const std::function<circuit::Bits(const std::string& port)>& input);
+Bits evaluate(const Cell& cell, const std::function<Bits(const std::string& port)>& input);
 
 // For Yosys, the types of the cells that it leaves as they are.
 inline constexpr const char* kArithmeticCells =
@@ -121,4 +120,4 @@ GATE TINYOT_MUX 1.01 Y=(A*!S)+(B*S); PIN * UNKNOWN 1 999 1 0 1 0
 GATE TINYOT_MAJ 1.01 Y=(A*B)+(A*C)+(B*C); PIN * NONINV 1 999 1 0 1 0
 )";
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::circuit

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "system/input_file.h"
 
-namespace tinyot::tools {
+namespace tinyot::circuit {
 namespace {
 
 constexpr std::uint64_t kBytesMax = std::uint64_t{64} << 20;
@@ -272,4 +272,4 @@ void refuse_requests(std::string_view text, const std::string& file, Macros macr
   Scan(text, file, macros).run();
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::circuit

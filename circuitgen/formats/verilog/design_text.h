@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace tinyot::tools {
+namespace tinyot::circuit {
 
 // The content of the file, without carriage returns, which Yosys leaves out. Fails: UsageError if
 // it is not a text file of at most 64 MiB.
@@ -26,4 +26,4 @@ enum class Macros {
 // what to write instead.
 void refuse_requests(std::string_view text, const std::string& file, Macros macros);
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::circuit

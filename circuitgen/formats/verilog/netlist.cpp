@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "circuitgen/formats/verilog/cells.h"
 
-namespace tinyot::tools {
+namespace tinyot::circuit {
 namespace {
 
 // A few cells of many bits are a large circuit.
@@ -226,4 +226,4 @@ Netlist read_netlist(const Json& design, const std::string& top, const std::stri
   }
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::circuit

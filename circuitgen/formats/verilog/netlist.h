@@ -3,12 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "tools/cli/render/report.h"
+namespace tinyot::circuit {
 
-namespace tinyot::tools {
+using Json = nlohmann::ordered_json;
 
 using Net = std::uint32_t;  // 0 and 1 are the constants; an undefined bit is 0
 inline constexpr Net kFirstNet = 2;
@@ -51,4 +52,4 @@ struct Netlist {
 Netlist read_netlist(const Json& design, const std::string& top, const std::string& file);
 inline constexpr const char* kDesignFile = "design.v";
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::circuit

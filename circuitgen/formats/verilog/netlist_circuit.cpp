@@ -6,17 +6,13 @@
 #include <utility>
 
 #include "base/error.h"
-#include "circuitgen/formats/circuit_file.h"
-#include "tinyot/circuit/builder.h"
 #include "base/suggestion.h"
+#include "circuitgen/formats/circuit_file.h"
 #include "circuitgen/formats/verilog/cells.h"
+#include "tinyot/circuit/builder.h"
 
-namespace tinyot::tools {
+namespace tinyot::circuit {
 namespace {
-
-using circuit::Bit;
-using circuit::Bits;
-using circuit::Receiver;
 
 std::optional<std::string> attribute_of(const DesignPort& port, const std::string& name) {
   const auto found = port.attributes.find(name);
@@ -55,8 +51,7 @@ void refuse_attribute(const DesignPort& port, const std::string& name, const std
 }
 
 template <class Roles>
-void require_ports(const Netlist& netlist, const Roles& roles, bool is_input,
-                   const std::string& option) {
+void require_ports(const Netlist& netlist, const Roles& roles, bool is_input) {
   std::vector<std::string> known;
   for (const DesignPort& port : netlist.ports)
     if (port.is_input == is_input) known.push_back(port.name);
@@ -64,9 +59,8 @@ void require_ports(const Netlist& netlist, const Roles& roles, bool is_input,
     if (std::ranges::find(known, name) != known.end()) continue;
     std::string names;
     for (const std::string& each : known) names += (names.empty() ? "" : ", ") + each;
-    throw UsageError("--" + option + " " + name + ": module " + netlist.name + " has no " +
-                     (is_input ? "input" : "output") + " of that name" + did_you_mean(name, known) +
-                     "; it has " + names);
+    throw UsageError("module " + netlist.name + " has no " + (is_input ? "input '" : "output '") +
+                     name + "'" + did_you_mean(name, known) + "; it has " + names);
   }
 }
 
@@ -81,10 +75,10 @@ std::optional<Value> option_for(const std::map<std::string, Value>& options,
 }  // namespace
 
 DescribedPorts describe_ports(const Netlist& netlist, const PortRoles& roles) {
-  require_ports(netlist, roles.owners, true, "owner");
-  require_ports(netlist, roles.receivers, false, "receiver");
+  require_ports(netlist, roles.owners, true);
+  require_ports(netlist, roles.receivers, false);
   DescribedPorts described{{netlist.name, {}, {}}, {}};
-  circuit::CircuitInfo& info = described.info;
+  CircuitInfo& info = described.info;
   for (const DesignPort& port : netlist.ports) {
     const auto bits = static_cast<std::uint32_t>(port.nets.size());
     if (port.is_input) {
@@ -93,11 +87,10 @@ DescribedPorts describe_ports(const Netlist& netlist, const PortRoles& roles) {
       auto owner = option_for(roles.owners, port.name);
       if (!owner) owner = attribute;
       if (!owner) {
-        owner = circuit::default_owner(static_cast<std::uint32_t>(info.inputs.size()));
+        owner = default_owner(static_cast<std::uint32_t>(info.inputs.size()));
         described.by_default.push_back(port.name + " is " + letter(*owner) + "'s");
       }
-      info.inputs.push_back(
-          {port.name, bits, *owner, circuit::ValueFormat::Integer, is_common(port)});
+      info.inputs.push_back({port.name, bits, *owner, ValueFormat::Integer, is_common(port)});
     } else {
       for (const char* attribute : {"owner", "common"})
         refuse_attribute(port, attribute, "but is an output");
@@ -109,13 +102,13 @@ DescribedPorts describe_ports(const Netlist& netlist, const PortRoles& roles) {
         to = Receiver::Both;
         described.by_default.push_back(port.name + " is for both");
       }
-      info.outputs.push_back({port.name, bits, *to, circuit::ValueFormat::Integer});
+      info.outputs.push_back({port.name, bits, *to, ValueFormat::Integer});
     }
   }
   return described;
 }
 
-NetlistCircuit::NetlistCircuit(Netlist netlist, circuit::CircuitInfo info)
+NetlistCircuit::NetlistCircuit(Netlist netlist, CircuitInfo info)
     : netlist_(std::move(netlist)), info_(std::move(info)), last_reads_(netlist_.cells.size()) {
   std::vector<bool> is_read(netlist_.nets);
   for (const DesignPort& port : netlist_.ports)
@@ -134,8 +127,8 @@ NetlistCircuit::NetlistCircuit(Netlist netlist, circuit::CircuitInfo info)
   }
 }
 
-void NetlistCircuit::generate(circuit::GateSink& sink) const {
-  circuit::Builder builder(sink, info_);
+void NetlistCircuit::generate(GateSink& sink) const {
+  Builder builder(sink, info_);
   struct InputBit {
     std::uint32_t bundle, bit;
   };
@@ -177,4 +170,4 @@ void NetlistCircuit::generate(circuit::GateSink& sink) const {
   }
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::circuit

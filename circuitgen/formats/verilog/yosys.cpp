@@ -7,12 +7,10 @@
 #include <utility>
 
 #include "base/error.h"
-#include "tools/cli/failure.h"
-#include "tools/cli/log.h"
 #include "circuitgen/formats/verilog/cells.h"
 #include "circuitgen/formats/verilog/netlist.h"
 
-namespace tinyot::tools {
+namespace tinyot::circuit {
 namespace {
 
 // Commands that come after the design is flat; each way starts from the same state, saved as
@@ -87,7 +85,7 @@ void require_identifier(const std::string& name) {
       !name.empty() && is_letter(name[0]) && std::ranges::all_of(name, [&](char c) {
         return is_letter(c) || (c >= '0' && c <= '9') || c == '$';
       });
-  if (!is_identifier) throw UsageError("--top '" + name + "' is not the name of a module");
+  if (!is_identifier) throw UsageError("'" + name + "' is not the name of a module");
 }
 
 void replace_all(std::string& text, const std::string& word, const std::string& by) {
@@ -121,17 +119,20 @@ std::string script_for(const std::string& top, Goal goal) {
 std::string limit_text(system::Limit limit, const system::Limits& limits) {
   switch (limit) {
     case system::Limit::Time:
-      return "it has not ended within " + std::to_string(limits.time.count()) +
-             " s: --timeout allows longer";
+      return "it has not ended within " + std::to_string(limits.time.count()) + " s";
     case system::Limit::Memory:
-      return "it needs more memory than " + grouped(limits.memory_bytes) +
-             " bytes: --memory allows more";
+      return "it needs more memory than " + std::to_string(limits.memory_bytes) + " bytes";
     case system::Limit::Output:
-      return "it writes more than " + grouped(limits.output_bytes) + " bytes";
+      return "it writes more than " + std::to_string(limits.output_bytes) + " bytes";
     case system::Limit::Processes:
       break;
   }
   return "it starts more than " + std::to_string(limits.processes) + " processes";
+}
+
+Remedy remedy_of(const std::optional<system::Limit>& limit) {
+  if (limit == system::Limit::Time) return Remedy::AllowLongerSynthesis;
+  return limit == system::Limit::Memory ? Remedy::AllowMoreMemory : Remedy::None;
 }
 
 // Throws a UsageError that says why there is no netlist.
@@ -145,19 +146,19 @@ void require_success(const system::Outcome& outcome, const std::string& said, co
     reason += " it ended with " + std::string(::strsignal(outcome.status - 128));
   else if (said.empty())
     reason += " exit status " + std::to_string(outcome.status);
-  throw UsageError(reason + (said.empty() ? "" : "\n" + said));
+  throw UsageError(reason + (said.empty() ? "" : "\n" + said), remedy_of(outcome.limit));
 }
 
 }  // namespace
 
-Confinement confined_yosys() {
-  const auto yosys = found_on_path("yosys");
+system::Confinement confined_yosys() {
+  const auto yosys = system::found_on_path("yosys");
   if (!yosys) throw UsageError("yosys, which reads Verilog, is not installed: apt install yosys");
-  return Confinement(*yosys, {"-V"});
+  return system::Confinement(*yosys, {"-V"});
 }
 
-std::vector<Synthesis> synthesise(const Confinement& yosys, const Design& design, Goal goal,
-                                  const system::Limits& limits, bool quiet) {
+std::vector<Synthesis> synthesise(const system::Confinement& yosys, const Design& design, Goal goal,
+                                  const system::Limits& limits, const Warn& warn) {
   require_identifier(design.top);
   system::Outcome outcome = yosys.run({"-q", "-s", "script.ys"},
                                       {{kDesignFile, design.text},
@@ -169,7 +170,7 @@ std::vector<Synthesis> synthesise(const Confinement& yosys, const Design& design
   while (said.ends_with('\n')) said.pop_back();
   replace_all(said, std::string(kDesignFile) + ":", design.file + ":");
   require_success(outcome, said, design, limits);
-  if (!quiet && !said.empty()) log_line(LogLevel::Warning, "yosys: " + said);
+  if (warn && !said.empty()) warn("yosys: " + said);
   std::istringstream netlists(std::move(outcome.out));
   std::vector<Synthesis> result;
   for (const Way& way : kWays) {
@@ -186,4 +187,4 @@ std::vector<Synthesis> synthesise(const Confinement& yosys, const Design& design
   return result;
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::circuit

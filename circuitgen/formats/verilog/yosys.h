@@ -1,13 +1,14 @@
 // Synthesis of a Verilog design by Yosys, which runs as a confined process.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "tools/cli/render/report.h"
-#include "circuitgen/formats/verilog/confinement.h"
+#include "circuitgen/formats/verilog/netlist.h"
+#include "system/confinement.h"
 
-namespace tinyot::tools {
+namespace tinyot::circuit {
 
 // What the synthesis minimises.
 enum class Goal { Ands, Depth };
@@ -25,12 +26,15 @@ struct Design {
 };
 
 // Yosys as it is found on PATH. Fails: UsageError if it is not.
-Confinement confined_yosys();
+system::Confinement confined_yosys();
 
-// The module `top`, synthesised in each of the ways that may serve the goal. Warnings of Yosys are
-// logged, unless `quiet`. Fails: UsageError with the errors of Yosys, which name file and line, or
-// with the limit that has ended it; if `top` is not a name.
-std::vector<Synthesis> synthesise(const Confinement& yosys, const Design& design, Goal goal,
-                                  const system::Limits& limits, bool quiet);
+// Takes what Yosys warns of.
+using Warn = std::function<void(const std::string& text)>;
 
-}  // namespace tinyot::tools
+// The module `top`, synthesised in each of the ways that may serve the goal. Fails: UsageError with
+// the errors of Yosys, which name file and line, or with the limit that has ended it; if `top` is
+// not a name.
+std::vector<Synthesis> synthesise(const system::Confinement& yosys, const Design& design, Goal goal,
+                                  const system::Limits& limits, const Warn& warn = {});
+
+}  // namespace tinyot::circuit

@@ -2,14 +2,12 @@
 
 #include <cmath>
 
+#include "tools/cli/render/circuit.h"
+#include "tools/cli/render/failure.h"
+#include "tools/cli/render/text.h"
+
 namespace tinyot::tools {
 namespace {
-
-std::string counted(std::uint64_t count, const std::string& what) {
-  return grouped(count) + " " + what + (count == 1 ? "" : "s");
-}
-
-}  // namespace
 
 std::string_view name_of(RemoteJob::State state) {
   switch (state) {
@@ -31,19 +29,72 @@ std::string_view name_of(RemoteJob::State state) {
   return "unknown";
 }
 
-Json fields_of(const RemoteJob& job) {
-  Json fields = {{"job", job.id},      {"peer", job.peer}, {"circuit", job.circuit},
-                 {"lanes", job.lanes}, {"ands", job.ands}, {"state", name_of(job.state)}};
-  if (job.failure) {
-    const Failure failure{job.failure->status, job.failure->message, {}, {}};
-    fields["failure"] = failure_report(failure)["error"];
-  }
-  if (!job.session.empty()) fields["session"] = job.session;
-  fields["submitted_at_s"] = job.submitted_at_s;
-  if (job.state == RemoteJob::State::Done) fields["evaluation_s"] = job.evaluation_s;
-  if (job.state >= RemoteJob::State::Done) fields["total_s"] = job.total_s;
-  return fields;
+std::string text_of(const RemoteJob& job) {
+  return "job " + job.id + " with " + job.peer + ": " + job.circuit + ", " +
+         (job.lanes == 1 ? "" : counted(job.lanes, "lane") + ", ") + counted(job.ands, "AND") +
+         ", " + outcome_text(job) + "\n";
 }
+
+Json json_of(const RemoteSession& session) {
+  return {{"peer", session.peer},
+          {"session", session.session},
+          {"is_current", session.is_current},
+          {"ands_left", session.ands_left},
+          {"inputs_left", session.inputs_left},
+          {"low_ands", session.low_ands},
+          {"high_ands", session.high_ands},
+          {"budget_spent", session.budget_spent},
+          {"store_bytes", session.store_bytes},
+          {"is_refilling", session.is_refilling}};
+}
+
+std::string text_of(const RemoteSession& session) {
+  return session.peer + ": session " + session.session + (session.is_current ? " (current)" : "") +
+         ", " + counted(session.ands_left, "AND") + " and " +
+         counted(session.inputs_left, "input") + " of each party left, refilled below " +
+         grouped(session.low_ands) + " up to " + grouped(session.high_ands) + " ANDs" +
+         (session.is_refilling ? ", refilling" : "") + ", " + bytes_text(session.store_bytes) +
+         ", " + std::to_string(std::lround(100 * session.budget_spent)) +
+         " % of its budget spent\n";
+}
+
+Json json_of(const RemotePeer& peer) {
+  return {{"name", peer.name},
+          {"party", peer.party},
+          {"is_connected", peer.is_connected},
+          {"last_error", peer.last_error},
+          {"jobs_waiting", peer.jobs_waiting},
+          {"jobs_running", peer.jobs_running},
+          {"sessions_revoked", peer.sessions_revoked},
+          {"refills_stopped", peer.refills_stopped},
+          {"sessions_risk", peer.sessions_risk}};
+}
+
+std::string text_of(const RemotePeer& peer) {
+  return peer.name + ": this is party " + peer.party +
+         (peer.is_connected ? ", connected, " : ", not connected, ") +
+         counted(peer.jobs_waiting, "job") + " waiting, " + grouped(peer.jobs_running) +
+         " running" +
+         (peer.sessions_revoked > 0 ? ", " + counted(peer.sessions_revoked, "session") + " revoked"
+                                    : "") +
+         (peer.refills_stopped.empty() ? "" : "; no refills: " + peer.refills_stopped) +
+         (peer.last_error.empty() ? "" : "; last error: " + peer.last_error) + "\n";
+}
+
+// Entries of a list, a line each.
+template <class Entry>
+void print_list(Format format, const std::string& command, const std::string& field,
+                const std::vector<Entry>& entries, const std::string& none) {
+  Json list = Json::array();
+  std::string text;
+  for (const Entry& entry : entries) {
+    list.push_back(json_of(entry));
+    text += text_of(entry);
+  }
+  print_report(format, {{"command", command}, {field, list}}, text.empty() ? none : text);
+}
+
+}  // namespace
 
 std::string outcome_text(const RemoteJob& job) {
   switch (job.state) {
@@ -66,45 +117,38 @@ std::string outcome_text(const RemoteJob& job) {
   return "in an unknown state";
 }
 
-std::string text_of(const RemoteJob& job) {
-  return "job " + job.id + " with " + job.peer + ": " + job.circuit + ", " +
-         (job.lanes == 1 ? "" : counted(job.lanes, "lane") + ", ") + counted(job.ands, "AND") +
-         ", " + outcome_text(job) + "\n";
+void print(Format format, const std::string& command, const RemoteJob& job,
+           const std::optional<PrintedOutputs>& outputs) {
+  Json report = {{"command", command},         {"job", job.id},      {"peer", job.peer},
+                 {"circuit", job.circuit},     {"lanes", job.lanes}, {"ands", job.ands},
+                 {"state", name_of(job.state)}};
+  if (job.failure)
+    report["failure"] =
+        failure_report({job.failure->status, job.failure->message, {}, {}})["error"];
+  if (!job.session.empty()) report["session"] = job.session;
+  report["submitted_at_s"] = job.submitted_at_s;
+  if (job.state == RemoteJob::State::Done) report["evaluation_s"] = job.evaluation_s;
+  if (job.state >= RemoteJob::State::Done) report["total_s"] = job.total_s;
+  if (outputs) report["outputs"] = json_of(*outputs);
+  print_report(format, report, text_of(job) + (outputs ? text_of(*outputs) : ""));
 }
 
-std::string stock_text(const Json& sessions) {
-  std::string text;
-  for (const Json& session : sessions) {
-    text += session["peer"].get<std::string>() + ": session " +
-            session["session"].get<std::string>() + (session["is_current"] ? " (current)" : "") +
-            ", " + counted(session["ands_left"], "AND") + " and " +
-            counted(session["inputs_left"], "input") + " of each party left, refilled below " +
-            grouped(session["low_ands"]) + " up to " + grouped(session["high_ands"]) + " ANDs" +
-            (session["is_refilling"] ? ", refilling" : "") + ", " +
-            bytes_text(session["store_bytes"].get<double>()) + ", " +
-            std::to_string(std::lround(100 * session["budget_spent"].get<double>())) +
-            " % of its budget spent\n";
-  }
-  return text.empty() ? "no sessions\n" : text;
+void print(Format format, const std::vector<RemoteSession>& sessions) {
+  print_list(format, "client stock", "sessions", sessions, "no sessions\n");
 }
 
-std::string peers_text(const Json& peers) {
-  std::string text;
-  for (const Json& peer : peers) {
-    text += peer["name"].get<std::string>() + ": this is party " +
-            peer["party"].get<std::string>() +
-            (peer["is_connected"] ? ", connected, " : ", not connected, ") +
-            counted(peer["jobs_waiting"], "job") + " waiting, " + grouped(peer["jobs_running"]) +
-            " running";
-    if (peer["sessions_revoked"] > 0)
-      text += ", " + counted(peer["sessions_revoked"], "session") + " revoked";
-    if (const std::string reason = peer["refills_stopped"]; !reason.empty())
-      text += "; no refills: " + reason;
-    if (const std::string error = peer["last_error"]; !error.empty())
-      text += "; last error: " + error;
-    text += "\n";
-  }
-  return text;
+void print(Format format, const std::vector<RemotePeer>& peers) {
+  print_list(format, "client peers", "peers", peers, {});
+}
+
+void print_retired(Format format, const std::string& peer, const std::string& session) {
+  print_report(format, {{"command", "client retire"}, {"peer", peer}, {"session", session}},
+               "session " + session + " with " + peer + " has ended; a new one begins\n");
+}
+
+void print_resumed(Format format, const std::string& peer) {
+  print_report(format, {{"command", "client resume"}, {"peer", peer}},
+               "refills with " + peer + " go on\n");
 }
 
 }  // namespace tinyot::tools

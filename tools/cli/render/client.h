@@ -1,21 +1,23 @@
 // What the daemon says of jobs, stock and peers, as reports of `tinyot client`.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/cli/client_connection.h"
-#include "tools/cli/render/report.h"
+#include "tools/cli/outputs.h"
 
 namespace tinyot::tools {
 
-std::string_view name_of(RemoteJob::State state);  // as in JSON: "waiting_for_peer"
-
-Json fields_of(const RemoteJob& job);
 std::string outcome_text(const RemoteJob& job);  // "running"
-std::string text_of(const RemoteJob& job);       // a line
 
-// Of such entries, a line each.
-std::string stock_text(const Json& sessions);
-std::string peers_text(const Json& peers);
+// `command` as in "client run". With the outputs of a job that is done, if they were asked for.
+void print(Format format, const std::string& command, const RemoteJob& job,
+           const std::optional<PrintedOutputs>& outputs = {});
+void print(Format format, const std::vector<RemoteSession>& sessions);
+void print(Format format, const std::vector<RemotePeer>& peers);
+void print_retired(Format format, const std::string& peer, const std::string& session);
+void print_resumed(Format format, const std::string& peer);
 
 }  // namespace tinyot::tools

@@ -6,12 +6,11 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 #include <thread>
 
-#include "tinyot/version.h"
-#include "tools/cli/failure.h"
 #include "system/memory_use.h"
+#include "tinyot/version.h"
+#include "tools/cli/render/text.h"
 
 namespace tinyot::tools {
 namespace {
@@ -23,13 +22,6 @@ std::string cpu_model() {
   return "unknown";
 }
 
-template <class Value>
-Value named(const std::string& name, std::initializer_list<Value> values) {
-  for (const Value value : values)
-    if (name == name_of(value)) return value;
-  throw CommandError("a report names '" + name + "', which this program does not know");
-}
-
 }  // namespace
 
 std::uint64_t peak_rss_bytes() {
@@ -38,11 +30,15 @@ std::uint64_t peak_rss_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-Json machine_json() {
-  std::int64_t targets = hwy::SupportedTargets();
+std::string vector_instructions() {
+  const std::int64_t targets = hwy::SupportedTargets();
   // The best target is the lowest bit: it is the one in use.
+  return hwy::TargetName(targets & -targets);
+}
+
+Json machine_json() {
   return {{"cpu", cpu_model()},
-          {"features", hwy::TargetName(targets & -targets)},
+          {"features", vector_instructions()},
           {"cores", std::thread::hardware_concurrency()}};
 }
 
@@ -71,30 +67,6 @@ void add_units(Json& report, const Security& security) {
                                {"bound_exact", units.bound_exact}});
   report["outstanding"] = {
       {"units", security.outstanding}, {"sum", security.risk}, {"limit", security.risk_limit}};
-}
-
-Security security_from(const Json& report) {
-  Security security{.profile = named<Profile>(report["profile"], {Profile::Nnob12, Profile::Fast}),
-                    .material = named<MaterialForm>(report["material"],
-                                                    {MaterialForm::Pairs, MaterialForm::Triples}),
-                    .columns = {},
-                    .softspoken_k = report.value("softspoken_k", 0U),
-                    .sigma = report["sigma"],
-                    .sigma_paper_bound = report["sigma_paper_bound"],
-                    .sigma_exact = report["sigma_exact"],
-                    .kappa = report["kappa"],
-                    .bucket = report["bucket"],
-                    .unit = report["unit"],
-                    .units = {},
-                    .outstanding = report["outstanding"]["units"],
-                    .risk = report["outstanding"]["sum"],
-                    .risk_limit = report["outstanding"]["limit"]};
-  if (report.contains("columns"))
-    security.columns = named<Columns>(report["columns"], {Columns::Theorem, Columns::Experiment});
-  for (const Json& units : report["units"])
-    security.units.push_back({units["ands"], units["bucket"], units["count"], units["bound_paper"],
-                              units["bound_exact"]});
-  return security;
 }
 
 std::string units_text(const Security& security) {
@@ -139,21 +111,11 @@ void add_measurements(Json& report, const std::vector<PhaseCost>& phases) {
                                 {"rounds", phase.rounds},
                                 {"items", phase.items}});
   report["peak_rss_bytes"] = peak_rss_bytes();
-  const MemoryUse peak = peak_memory_use();
+  const system::MemoryUse peak = system::peak_memory_use();
   report["peak_anonymous_bytes"] = peak.anonymous;
   report["peak_file_bytes"] = peak.file;
   report["machine"] = machine_json();
   report["version"] = version_text();
-}
-
-const Json& slower_of(const Json& both) {
-  return both["A"]["wall_s"] > both["B"]["wall_s"] ? both["A"] : both["B"];
-}
-
-double wall_of_phase(const Json& report, std::string_view name) {
-  for (const Json& phase : report["phases"])
-    if (phase["name"] == name) return phase["wall_s"];
-  return 0;
 }
 
 std::string json_text(const Json& report) {
@@ -165,34 +127,6 @@ void print_report(Format format, const Json& report, const std::string& text) {
     std::cout << json_text(report) << std::endl;
   else
     std::cout << text << std::flush;
-}
-
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
-    text.insert(static_cast<std::size_t>(at), ",");
-  return text;
-}
-
-std::string decimals(double value, int digits) {
-  std::ostringstream out;
-  out << std::fixed;
-  out.precision(digits);
-  out << value;
-  return out.str();
-}
-
-std::string bytes_text(double bytes) {
-  static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
-  std::size_t unit = 0;
-  while (bytes >= 1000 && unit < 4) bytes /= 1000, ++unit;
-  return decimals(bytes, unit == 0 ? 0 : 1) + " " + kUnits[unit];
-}
-
-std::string seconds_text(double seconds) {
-  if (seconds < 1) return decimals(seconds * 1000, 1) + " ms";
-  if (seconds < 120) return decimals(seconds, 1) + " s";
-  return decimals(seconds / 60, 1) + " min";
 }
 
 }  // namespace tinyot::tools

@@ -1,14 +1,16 @@
-#include "tools/cli/rows/run_rows.h"
+// `tinyot run --rows`.
 
 #include <algorithm>
 #include <set>
 
 #include "base/error.h"
 #include "base/lane_bits.h"
+#include "circuitgen/formats/column.h"
 #include "tinyot/run.h"
 #include "tools/cli/progress.h"
-#include "circuitgen/formats/column.h"
+#include "tools/cli/render/run.h"
 #include "tools/cli/rows/csv.h"
+#include "tools/cli/run.h"
 
 namespace tinyot::tools {
 namespace {
@@ -27,16 +29,16 @@ ColumnName column_name(const std::string& text) {
 // This party's inputs that differ from row to row, by the columns of its table.
 class InputTable {
  public:
-  InputTable(const NamedCircuit& circuit, const RunJob& job)
-      : circuit_(circuit), path_(job.rows->file), reader_(path_) {
+  InputTable(const NamedCircuit& circuit, const RunSpec& spec, Party party)
+      : circuit_(circuit), path_(spec.rows->file), reader_(path_) {
     std::set<std::size_t> found;
     for (const std::string& text : reader_.header()) {
       const ColumnName column = column_name(text);
       const std::size_t index = circuit.input_index(column.name);
       const circuit::InputBundle& bundle = circuit.info().inputs[index];
-      if (bundle.owner != job.party)
+      if (bundle.owner != party)
         throw UsageError(path_.string() + ": input " + column.name + " does not belong to party " +
-                         letter(job.party));
+                         letter(party));
       if (bundle.same_in_all_lanes)
         throw UsageError(path_.string() + ": input " + column.name +
                          " is the same in all rows: give it with --input");
@@ -44,17 +46,18 @@ class InputTable {
         throw UsageError(path_.string() + ": column " + column.name + " occurs twice");
       columns_.push_back(
           {index, bundle.name,
-           type_of(*job.rows, column, bundle.bits, bundle.format, job.circuit.output_base)});
+           type_of(*spec.rows, column, bundle.bits, bundle.format, spec.circuit.output_base)});
     }
     for (std::size_t i = 0; i < circuit.info().inputs.size(); ++i) {
       const circuit::InputBundle& bundle = circuit.info().inputs[i];
-      if (bundle.owner == job.party && !bundle.same_in_all_lanes && !found.contains(i))
+      if (bundle.owner == party && !bundle.same_in_all_lanes && !found.contains(i))
         throw UsageError(path_.string() + " has no column " + bundle.name);
     }
   }
 
-  static ColumnType type_of(const RowsJob& rows, const ColumnName& column, std::uint32_t bits,
-                            circuit::ValueFormat format, circuit::NumberBase base) {
+  static circuit::ColumnType type_of(const RowsSpec& rows, const ColumnName& column,
+                                     std::uint32_t bits, circuit::ValueFormat format,
+                                     circuit::NumberBase base) {
     const auto given = rows.types.find(column.name);
     try {
       return {given != rows.types.end() ? given->second : column.type, bits, format, base};
@@ -91,7 +94,7 @@ class InputTable {
   struct Column {
     std::size_t index;  // of the bundle
     std::string name;
-    ColumnType type;
+    circuit::ColumnType type;
   };
 
   BitVector parse(std::size_t i) const {
@@ -111,23 +114,23 @@ class InputTable {
 class OutputTable {
  public:
   // Fails: UsageError for --out of a party that learns nothing, and without it of one that does.
-  OutputTable(const NamedCircuit& circuit, const RunJob& job) {
+  OutputTable(const NamedCircuit& circuit, const RunSpec& spec, Party party) {
     std::vector<SecretText> header;
     for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
       const circuit::OutputBundle& bundle = circuit.info().outputs[i];
-      if (!circuit::receives(bundle.to, job.party)) continue;
+      if (!circuit::receives(bundle.to, party)) continue;
       columns_.push_back(
-          {bundle.name, InputTable::type_of(*job.rows, {bundle.name, ""}, bundle.bits,
-                                            bundle.format, job.circuit.output_base)});
+          {bundle.name, InputTable::type_of(*spec.rows, {bundle.name, ""}, bundle.bits,
+                                            bundle.format, spec.circuit.output_base)});
       const std::string& type = columns_.back().second.name();
       header.push_back(secret_text(bundle.name + (type.empty() ? "" : ":" + type)));
     }
-    if (columns_.empty() != !job.rows->out)
-      throw UsageError(columns_.empty() ? std::string("party ") + letter(job.party) +
-                                              " learns no output: no --out"
-                                        : "--rows needs --out FILE for the outputs");
-    if (!job.rows->out) return;
-    path_ = *job.rows->out;
+    if (columns_.empty() != !spec.rows->out)
+      throw UsageError(columns_.empty()
+                           ? std::string("party ") + letter(party) + " learns no output: no --out"
+                           : "--rows needs --out FILE for the outputs");
+    if (!spec.rows->out) return;
+    path_ = *spec.rows->out;
     writer_.emplace(path_);
     writer_->write_row(header);
     writer_->flush();
@@ -154,30 +157,30 @@ class OutputTable {
   }
 
  private:
-  std::vector<std::pair<std::string, ColumnType>> columns_;  // by output
+  std::vector<std::pair<std::string, circuit::ColumnType>> columns_;  // by output
   std::filesystem::path path_;
   std::optional<CsvWriter> writer_;
   bool is_empty_ = true;
 };
 
 // Inputs that are the same in all rows.
-Values common_values(const NamedCircuit& circuit, const RunJob& job) {
-  Values values = parse_inputs(circuit, job.inputs);
+Values common_values(const NamedCircuit& circuit, const RunSpec& spec, Party party) {
+  Values values = parse_inputs(circuit, spec.inputs);
   std::vector<std::string> missing;
   for (const circuit::InputBundle& bundle : circuit.info().inputs) {
-    const bool is_wanted = bundle.owner == job.party && bundle.same_in_all_lanes,
+    const bool is_wanted = bundle.owner == party && bundle.same_in_all_lanes,
                is_given = values.contains(bundle.name);
     if (is_wanted && !is_given) missing.push_back("--input " + bundle.name + "=...");
     if (!is_wanted && is_given)
       throw UsageError("--input " + bundle.name +
-                       (bundle.owner == job.party ? ": its values are a column of --rows"
-                                                  : " does not belong to this party"));
+                       (bundle.owner == party ? ": its values are a column of --rows"
+                                              : " does not belong to this party"));
   }
-  refuse_missing(missing, std::string(" (of party ") + letter(job.party) + ")");
+  refuse_missing(missing, std::string(" (of party ") + letter(party) + ")");
   return values;
 }
 
-std::uint64_t rows_of(const RowsJob& rows, std::optional<InputTable>& table) {
+std::uint64_t rows_of(const RowsSpec& rows, std::optional<InputTable>& table) {
   const std::uint64_t count = table ? table->check() : *rows.count;
   if (count == 0) throw UsageError("--rows: there are no rows");
   if (count > engine::LoadedCircuit::kLanesMax)
@@ -218,7 +221,7 @@ void add_rows_options(Options& options) {
       .rare();
 }
 
-std::optional<RowsJob> rows_from(const CommandLine& line) {
+std::optional<RowsSpec> rows_from(const CommandLine& line) {
   if (!line.has("rows")) {
     for (const char* option : {"out", "column"})
       if (line.given(option)) throw UsageError("--" + std::string(option) + " is for --rows");
@@ -227,7 +230,7 @@ std::optional<RowsJob> rows_from(const CommandLine& line) {
   for (const char* option : {"live", "lanes", "blocks", "output", "reserve-only", "reservation"})
     if (line.given(option))
       throw UsageError("--rows cannot be combined with --" + std::string(option));
-  RowsJob rows;
+  RowsSpec rows;
   rows.file = line.text("rows");
   if (!std::filesystem::exists(rows.file) &&
       rows.file.string().find_first_not_of("0123456789") == std::string::npos)
@@ -243,27 +246,30 @@ std::optional<RowsJob> rows_from(const CommandLine& line) {
   return rows;
 }
 
-CommandResult run_rows(const RunJob& job) {
-  const NamedCircuit circuit(job.circuit);
+WorkDone run_rows(const RunRequest& request, const RunSpec& spec) {
+  const NamedCircuit circuit(spec.circuit);
+  const Party party = request.party;
   const auto is_column = [&](const circuit::InputBundle& bundle) {
-    return bundle.owner == job.party && !bundle.same_in_all_lanes;
+    return bundle.owner == party && !bundle.same_in_all_lanes;
   };
-  for (const auto& [name, type] : job.rows->types)
+  for (const auto& [name, type] : spec.rows->types)
     if (std::ranges::find(circuit.info().outputs, name, &circuit::OutputBundle::name) ==
         circuit.info().outputs.end())
       (void)circuit.input_index(name);
-  Values values = common_values(circuit, job);
+  Values values = common_values(circuit, spec, party);
   std::optional<InputTable> table;
-  if (!job.rows->count) table.emplace(circuit, job);
-  if (job.rows->count && std::ranges::any_of(circuit.info().inputs, is_column))
+  if (!spec.rows->count) table.emplace(circuit, spec, party);
+  if (spec.rows->count && std::ranges::any_of(circuit.info().inputs, is_column))
     throw UsageError("--rows needs a file with this party's inputs, not a number");
-  const std::uint64_t rows = rows_of(*job.rows, table);
-  OutputTable outputs(circuit, job);
+  const std::uint64_t rows = rows_of(*spec.rows, table);
+  OutputTable outputs(circuit, spec, party);
   std::optional<Progress> progress;
-  if (!job.quiet) progress.emplace("rows", rows, false);
+  if (!spec.common.quiet) progress.emplace("rows", rows, false);
 
-  Evaluator evaluator(job);
-  const auto rows_at = [&](std::uint64_t done) { return std::min(job.rows->at_once, rows - done); };
+  Evaluator evaluator(request);
+  const auto rows_at = [&](std::uint64_t done) {
+    return std::min(spec.rows->at_once, rows - done);
+  };
   MaterialCounts needed;
   for (std::uint64_t done = 0; done < rows; done += rows_at(done))
     needed += evaluator.needed(circuit.on_lanes(rows_at(done)));
@@ -272,20 +278,17 @@ CommandResult run_rows(const RunJob& job) {
   for (std::uint64_t done = 0; done < rows;) {
     const std::uint64_t count = rows_at(done);
     if (table) table->read(count, values);
-    RunResult report =
+    RunResult result =
         evaluator.run(circuit.on_lanes(count), values, {},
                       std::to_string(rows) + " rows, from row " + std::to_string(done + 1));
-    outputs.write(report.outputs, count);
-    add(sum, std::move(report));
+    outputs.write(result.outputs, count);
+    add(sum, std::move(result));
     done += count;
     if (progress) progress->observe("rows", done);
   }
   progress.reset();
-  Json report = run_report(job, circuit, sum);
-  report["lanes"] = std::min(job.rows->at_once, rows);
-  report["rows"] = rows;
-  report["outputs"] = Json::object();
-  return {report, 0};
+  print(spec.common.format, RunReport{request, circuit, sum, rows_at(0), rows, {}});
+  return {0, sum.ands, sum.phases};
 }
 
 }  // namespace tinyot::tools

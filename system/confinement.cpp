@@ -1,6 +1,5 @@
-#include "circuitgen/formats/verilog/confinement.h"
+#include "system/confinement.h"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,12 +13,10 @@
 #include <utility>
 
 #include "base/error.h"
-#include "system/descriptor.h"
 #include "system/errno_text.h"
 #include "system/temporary_directory.h"
-#include "tools/cli/failure.h"
 
-namespace tinyot::tools {
+namespace tinyot::system {
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,18 +31,10 @@ std::vector<std::string> environment_for(const fs::path& program, const fs::path
           "TMPDIR=" + directory.string()};
 }
 
-// Content that a process inherits.
-system::Descriptor in_memory(const GivenFile& file) {
-  system::Descriptor descriptor(::memfd_create(file.name.c_str(), MFD_CLOEXEC));
-  if (!descriptor.is_open() || !system::write_all(descriptor.get(), file.content) ||
-      ::lseek(descriptor.get(), 0, SEEK_SET) != 0)
-    throw CommandError("cannot hold " + file.name + " in memory: " + system::errno_text());
-  return descriptor;
-}
-
 // The root directory is empty and cannot be written to, but for what is named here.
-Arguments sandbox_options(const fs::path& program, const system::Limits& limits) {
-  Arguments options = {"--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"};
+std::vector<std::string> sandbox_options(const fs::path& program, const Limits& limits) {
+  std::vector<std::string> options = {"--unshare-all", "--die-with-parent", "--new-session",
+                                      "--cap-drop", "ALL"};
   const auto show = [&](const fs::path& path) {
     options.insert(options.end(), {"--ro-bind-try", path.string(), path.string()});
   };
@@ -54,19 +43,19 @@ Arguments sandbox_options(const fs::path& program, const system::Limits& limits)
     for (const char* folder : {"bin", "lib", "lib32", "lib64", "libexec"}) show(each / folder);
   show(prefix / "share" / program.filename());
   for (const char* path : {"/etc/ld.so.cache", "/nix/store", "/gnu/store"}) show(path);
-  const Arguments own = {"--proc",
-                         "/proc",
-                         "--dev-bind",
-                         "/dev/null",
-                         "/dev/null",
-                         "--size",
-                         std::to_string(limits.output_bytes),
-                         "--tmpfs",
-                         kDirectory,
-                         "--remount-ro",
-                         "/",
-                         "--chdir",
-                         kDirectory};
+  const std::vector<std::string> own = {"--proc",
+                                        "/proc",
+                                        "--dev-bind",
+                                        "/dev/null",
+                                        "/dev/null",
+                                        "--size",
+                                        std::to_string(limits.output_bytes),
+                                        "--tmpfs",
+                                        kDirectory,
+                                        "--remount-ro",
+                                        "/",
+                                        "--chdir",
+                                        kDirectory};
   options.insert(options.end(), own.begin(), own.end());
   return options;
 }
@@ -83,7 +72,7 @@ void write_file(const fs::path& file, const std::string& content) {
   stream << content;
   stream.close();
   if (!stream || ::chmod(file.c_str(), 0644) != 0)
-    throw CommandError("cannot write " + file.string() + ": " + system::errno_text());
+    throw Error(ErrorClass::Other, "cannot write " + file.string() + ": " + errno_text());
 }
 
 }  // namespace
@@ -104,7 +93,7 @@ std::optional<fs::path> found_on_path(const std::string& name) {
   return std::nullopt;
 }
 
-Confinement::Confinement(fs::path program, const Arguments& probe)
+Confinement::Confinement(fs::path program, const std::vector<std::string>& probe)
     : program_(std::move(program)), bubblewrap_(found_on_path("bwrap")) {
   if (!bubblewrap_) {
     missing_ = {"bubblewrap is not installed", "apt install bubblewrap"};
@@ -112,7 +101,7 @@ Confinement::Confinement(fs::path program, const Arguments& probe)
   }
   std::string said;
   try {
-    system::Outcome outcome = run_in_sandbox(probe, {}, {});
+    Outcome outcome = run_in_sandbox(probe, {}, {});
     if (outcome.status == 0) return;
     said = std::move(outcome.err);
   } catch (const Error& error) {
@@ -123,17 +112,17 @@ Confinement::Confinement(fs::path program, const Arguments& probe)
               "allow user namespaces, or import the design on another machine"};
 }
 
-system::Outcome Confinement::run_in_sandbox(Arguments arguments,
-                                            const std::vector<GivenFile>& files,
-                                            const system::Limits& limits) const {
-  system::Launch launch = {*bubblewrap_,
-                           sandbox_options(program_, limits),
-                           environment_for(program_, kDirectory),
-                           "/",
-                           {}};
-  std::vector<system::Descriptor> contents;
+Outcome Confinement::run_in_sandbox(std::vector<std::string> arguments,
+                                    const std::vector<GivenFile>& files,
+                                    const Limits& limits) const {
+  Launch launch = {*bubblewrap_,
+                   sandbox_options(program_, limits),
+                   environment_for(program_, kDirectory),
+                   "/",
+                   {}};
+  std::vector<Descriptor> contents;
   for (const GivenFile& file : files) {
-    contents.push_back(in_memory(file));
+    contents.push_back(in_memory(file.name, file.content));
     launch.descriptors.push_back(contents.back().get());
     for (const std::string& word :
          {std::string("--ro-bind-data"), std::to_string(contents.back().get()),
@@ -143,32 +132,32 @@ system::Outcome Confinement::run_in_sandbox(Arguments arguments,
   launch.arguments.push_back("--");
   launch.arguments.push_back(program_.string());
   std::ranges::move(arguments, std::back_inserter(launch.arguments));
-  return system::run_limited(launch, limits);
+  return run_limited(launch, limits);
 }
 
-system::Outcome Confinement::run_without(Arguments arguments, const std::vector<GivenFile>& files,
-                                         const system::Limits& limits) const {
-  const system::TemporaryDirectory directory;
+Outcome Confinement::run_without(std::vector<std::string> arguments,
+                                 const std::vector<GivenFile>& files, const Limits& limits) const {
+  const TemporaryDirectory directory;
   if (!is_plain(directory.path().string()))
     throw UsageError("the path of temporary files, " + directory.path().string() +
                      ", has a character that a shell would interpret: set TMPDIR to another one");
   for (const GivenFile& file : files) write_file(directory.path() / file.name, file.content);
-  if (const auto user = system::less_privileged_user();
+  if (const auto user = less_privileged_user();
       user && ::chown(directory.path().c_str(), *user, *user) != 0)
-    throw CommandError("cannot give " + directory.path().string() +
-                       " to the user nobody: " + system::errno_text());
-  return system::run_limited({program_,
-                              std::move(arguments),
-                              environment_for(program_, directory.path()),
-                              directory.path(),
-                              {}},
-                             limits);
+    throw Error(ErrorClass::Other, "cannot give " + directory.path().string() +
+                                       " to the user nobody: " + errno_text());
+  return run_limited({program_,
+                      std::move(arguments),
+                      environment_for(program_, directory.path()),
+                      directory.path(),
+                      {}},
+                     limits);
 }
 
-system::Outcome Confinement::run(const Arguments& arguments, const std::vector<GivenFile>& files,
-                                 const system::Limits& limits) const {
+Outcome Confinement::run(const std::vector<std::string>& arguments,
+                         const std::vector<GivenFile>& files, const Limits& limits) const {
   return sandbox() == Sandbox::Bubblewrap ? run_in_sandbox(arguments, files, limits)
                                           : run_without(arguments, files, limits);
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::system

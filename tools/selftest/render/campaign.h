@@ -1,14 +1,14 @@
-// `tinyot selftest --adversary`: sessions in which one party cheats, and their outcome for the
-// other one.
+// What `tinyot selftest` reports.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
+#include "tools/cli/command_line.h"
 #include "tools/selftest/adversary/campaign.h"
 #include "tools/selftest/adversary/revocation.h"
-#include "tools/cli/command_line.h"
 
 namespace tinyot::tools {
-
-int selftest_command(const Arguments& arguments);
 
 // Prints the outcomes of the attacks. Returns the exit status: 1 if an outcome contradicts the
 // table, or if a guess survives more or less often than its probability allows.

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "system/limited_process.h"
-#include "tools/cli/command_line.h"
 
-namespace tinyot::tools {
+namespace tinyot::system {
 
 enum class Sandbox { Bubblewrap, None };
 
@@ -32,7 +31,7 @@ class Confinement {
  public:
   // `program` is as found_on_path returns it. Runs it once with the arguments `probe`, to find out
   // whether it works in the sandbox here.
-  Confinement(std::filesystem::path program, const Arguments& probe);
+  Confinement(std::filesystem::path program, const std::vector<std::string>& probe);
 
   Sandbox sandbox() const { return missing_ ? Sandbox::None : Sandbox::Bubblewrap; }
   const std::optional<NoSandbox>& missing() const { return missing_; }
@@ -40,20 +39,20 @@ class Confinement {
   // Runs the program in a directory that has the files, which is also its TMPDIR and is removed
   // afterwards. Its environment is PATH and TMPDIR. In the sandbox it sees nothing but this
   // directory, what is installed with it, and programs and libraries of the system, can write only
-  // to this directory, and has no network. Fails: CommandError; UsageError if there is no sandbox
+  // to this directory, and has no network. Fails: Error; UsageError if there is no sandbox
   // and the path of temporary files has a character that a shell interprets.
-  system::Outcome run(const Arguments& arguments, const std::vector<GivenFile>& files,
-                      const system::Limits& limits) const;
+  Outcome run(const std::vector<std::string>& arguments, const std::vector<GivenFile>& files,
+              const Limits& limits) const;
 
  private:
-  system::Outcome run_in_sandbox(Arguments arguments, const std::vector<GivenFile>& files,
-                                 const system::Limits& limits) const;
-  system::Outcome run_without(Arguments arguments, const std::vector<GivenFile>& files,
-                              const system::Limits& limits) const;
+  Outcome run_in_sandbox(std::vector<std::string> arguments, const std::vector<GivenFile>& files,
+                         const Limits& limits) const;
+  Outcome run_without(std::vector<std::string> arguments, const std::vector<GivenFile>& files,
+                      const Limits& limits) const;
 
   std::filesystem::path program_;
   std::optional<std::filesystem::path> bubblewrap_;
   std::optional<NoSandbox> missing_;
 };
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::system
