@@ -48,6 +48,8 @@ enum class Remedy {
   PrintFingerprint,      // print the whole fingerprint of the circuit
   AllowLongerSynthesis,  // raise the limit of time for the synthesis of a design
   AllowMoreMemory,       // raise its limit of memory
+  CheckDaemonSocket,     // make sure that the daemon runs and that its socket may be opened
+  CheckDaemonTls,        // make sure that the daemon runs and that both sides' certificates fit
   UseShardsTogether,     // use several shards as one store
 };
 

@@ -7,15 +7,14 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "system/temporary_directory.h"
 #include "base/suggestion.h"
+#include "system/temporary_directory.h"
 
 namespace tinyot::test {
 namespace {
 
 using tools::Arguments;
 using tools::CommandLine;
-using tools::did_you_mean;
 using tools::parse_size;
 
 // Sets a variable of the environment for a test.

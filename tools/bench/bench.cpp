@@ -51,6 +51,13 @@ void add(PairCommand& command, const Arguments& more) {
   command.arguments.insert(command.arguments.end(), more.begin(), more.end());
 }
 
+// One progress bar is enough.
+PairCommand command_of(const std::string& subcommand, Party party, const CommonOptions& common) {
+  PairCommand command{{subcommand, "--format", common.format == Format::Json ? "json" : "text"}};
+  if (common.quiet || party == Party::B) add(command, {"--quiet"});
+  return command;
+}
+
 }  // namespace
 
 Table::Style Table::style_from(const std::string& format) {
@@ -162,11 +169,11 @@ double wall_of_phase(const Json& report, std::string_view name) {
   return 0;
 }
 
-Json preprocess_as_pair(const PreprocessRequest& job, const std::filesystem::path& dir,
-                        const LocalLink& link) {
+PairCommands preprocess_commands(const PreprocessRequest& job, const std::filesystem::path& dir,
+                                 const CommonOptions& common) {
   std::filesystem::create_directories(dir);
   const auto command = [&](Party party) {
-    PairCommand mine{{"preprocess", "--format", "json", "--quiet"}};
+    PairCommand mine = command_of("preprocess", party, common);
     add(mine, {"--store", engine::store_in(dir, party).string()});
     add(mine, {"--ands", std::to_string(job.ands)});
     if (job.inputs) add(mine, {"--inputs", std::to_string(*job.inputs)});
@@ -175,13 +182,15 @@ Json preprocess_as_pair(const PreprocessRequest& job, const std::filesystem::pat
     add(mine, arguments_of(job.parameters));
     return mine;
   };
-  return succeed(run_pair({command(Party::A), command(Party::B)}, link));
+  return {command(Party::A), command(Party::B)};
 }
 
-Json run_as_pair(const MeasuredRun& run, const NamedCircuit& circuit, const InputTexts& inputs,
-                 const std::filesystem::path& dir, const LocalLink& link) {
+PairCommands run_commands(const MeasuredRun& run, const NamedCircuit& circuit,
+                          const InputTexts& inputs, const std::filesystem::path& dir,
+                          const CommonOptions& common) {
   const auto command = [&](Party party) {
-    PairCommand mine{{"run", "--format", "json", "--quiet", "--circuit", run.spec.name}};
+    PairCommand mine = command_of("run", party, common);
+    add(mine, {"--circuit", run.spec.name});
     if (run.spec.lanes) add(mine, {"--lanes", std::to_string(*run.spec.lanes)});
     if (run.spec.blocks) add(mine, {"--blocks", std::to_string(*run.spec.blocks)});
     if (run.window) add(mine, {"--window", std::to_string(*run.window)});
@@ -196,7 +205,7 @@ Json run_as_pair(const MeasuredRun& run, const NamedCircuit& circuit, const Inpu
         mine.add_input(name, view_of(text));
     return mine;
   };
-  return succeed(run_pair({command(Party::A), command(Party::B)}, link));
+  return {command(Party::A), command(Party::B)};
 }
 
 void add_link_options(Options& options) {

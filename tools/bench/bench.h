@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "crypto/library_aes.h"
 #include "tinyot/parameters.h"
 #include "tinyot/preprocess.h"
 #include "tools/cli/circuit_spec.h"
@@ -92,21 +93,25 @@ const Json& slower_of(const Json& both);
 // Wall time of a phase, 0 if there is none of that name.
 double wall_of_phase(const Json& report, std::string_view name);
 
-// Both parties preprocess, or run a circuit, by the commands for that, with stores in DIR/A and
-// DIR/B. Return the joint report. Fail: as succeed().
-Json preprocess_as_pair(const PreprocessRequest& job, const std::filesystem::path& dir,
-                        const LocalLink& link);
+// Of both parties, by the commands for that, with stores in DIR/A and DIR/B.
+PairCommands preprocess_commands(const PreprocessRequest& job, const std::filesystem::path& dir,
+                                 const CommonOptions& common = {Format::Json, true});
 struct MeasuredRun {
   CircuitSpec spec = {};
   std::optional<std::uint64_t> window = {};
   std::optional<ParameterRequest> live = {};
 };
-Json run_as_pair(const MeasuredRun& run, const NamedCircuit& circuit, const InputTexts& inputs,
-                 const std::filesystem::path& dir, const LocalLink& link);
+PairCommands run_commands(const MeasuredRun& run, const NamedCircuit& circuit,
+                          const InputTexts& inputs, const std::filesystem::path& dir,
+                          const CommonOptions& common = {Format::Json, true});
 
 // Compares the outputs in the joint report of both parties with those of the plain evaluator.
 // Fails: Error if an output differs in any lane, at a party that learns it.
 void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const Json& report);
+
+// Fails: CommandError if the ciphertext of a demo, in hex, differs from that of AES by Crypto++.
+void check_ciphertext(const std::string& ciphertext, const crypto::AesBytes& key,
+                      const std::vector<crypto::AesBytes>& message);
 
 // Gates of one AES block as the paper counts them, and ANDs of one block here.
 inline constexpr double kPaperGatesOfABlock = 34520;

@@ -29,7 +29,7 @@ void warm_up(const PreprocessRequest& job) {
 // Runs one job into temporary stores; returns its report.
 Json measure(const PreprocessRequest& job, const LocalLink& link) {
   const system::TemporaryDirectory dir;
-  return preprocess_as_pair(job, dir.path(), link);
+  return succeed(run_pair(preprocess_commands(job, dir.path()), link));
 }
 
 Json row_of(const PreprocessRequest& job, const LocalLink& link, const std::vector<Json>& runs) {

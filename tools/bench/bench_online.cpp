@@ -63,9 +63,10 @@ InputTexts random_inputs(const NamedCircuit& circuit, crypto::Rng& rng) {
 // As many messages each way as a run has rounds, without computation: the time of the round trips
 // alone.
 double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
-  const PairCommand command{{"bench", "party", "--rounds", std::to_string(rounds)}};
-  return slower_of(succeed(
-      run_pair({PairCommand{command.arguments}, PairCommand{command.arguments}}, link)))["wall_s"];
+  const auto command = [&] {
+    return PairCommand{{"bench", "party", "--rounds", std::to_string(rounds)}};
+  };
+  return slower_of(succeed(run_pair({command(), command()}, link)))["wall_s"];
 }
 
 // A store keeps to the kind of connection that it was made over.
@@ -86,7 +87,7 @@ void make_material(const OnlineBench& bench, const NamedCircuit& circuit, LocalL
   job.ands = work.ands;
   job.inputs = work.inputs;
   link.shape.reset();
-  preprocess_as_pair(job, store_for(link, dir), link);
+  succeed(run_pair(preprocess_commands(job, store_for(link, dir)), link));
 }
 
 Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs) {
@@ -149,8 +150,9 @@ std::vector<Json> measure(const OnlineBench& bench, const Row& row) {
   for (std::uint64_t i = 0; i < bench.repeat; ++i) {
     for (std::size_t link = 0; link < bench.links.size(); ++link) {
       const InputTexts inputs = random_inputs(circuit, rng);
-      runs[link].push_back(run_as_pair(
-          run, circuit, inputs, store_for(bench.links[link], dir.path()), bench.links[link]));
+      runs[link].push_back(succeed(
+          run_pair(run_commands(run, circuit, inputs, store_for(bench.links[link], dir.path())),
+                   bench.links[link])));
       check_outputs(circuit, inputs, runs[link].back());
     }
   }

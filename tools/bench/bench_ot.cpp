@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "offline/softspoken/bit_source.h"
+#include "offline/parameters.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/party.h"
 #include "tools/cli/failure.h"

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "engine/connection.h"
+#include "offline/parameters.h"
 #include "offline/softspoken/bit_source.h"
 #include "offline/softspoken/ot_extension.h"
 #include "tools/cli/endpoint.h"

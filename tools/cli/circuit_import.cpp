@@ -22,13 +22,6 @@ using circuit::Macros;
 using circuit::PortRoles;
 using circuit::Receiver;
 
-Receiver receiver_named(const std::string& option, const std::string& text, bool allows_none) {
-  for (const Receiver to : {Receiver::A, Receiver::B, Receiver::Both, Receiver::None})
-    if (text == name_of(to) && (to != Receiver::None || allows_none)) return to;
-  throw UsageError("--" + option + " must be A, B" + (allows_none ? ", both or none" : " or both") +
-                   ", not '" + text + "'");
-}
-
 PortRoles roles_from(const CommandLine& line) {
   PortRoles roles;
   for (const std::string& text : line.list("owner")) {
@@ -37,9 +30,12 @@ PortRoles roles_from(const CommandLine& line) {
   }
   for (const std::string& text : line.list("receiver")) {
     const auto [port, receiver] = split_assignment("receiver", text);
-    roles.receivers[port] = receiver_named("receiver", receiver, true);
+    roles.receivers[port] = value_named("receiver", receiver,
+                                        {Receiver::A, Receiver::B, Receiver::Both, Receiver::None});
   }
-  if (line.has("to")) roles.other_receivers = receiver_named("to", line.text("to"), false);
+  if (line.has("to"))
+    roles.other_receivers =
+        value_named("to", line.text("to"), {Receiver::A, Receiver::B, Receiver::Both});
   return roles;
 }
 

@@ -237,17 +237,14 @@ RunForecast run_forecast(const NamedCircuit& circuit, MaterialForm form, const C
   return {circuit.lanes(), window, form, engine::estimate_run(circuit, form, window)};
 }
 
-SecretText read_secret_file(const std::string& path) {
-  return system::read_secret(system::InputFile(path));
-}
-
 InputTexts read_inputs(const std::vector<std::string>& assignments) {
   InputTexts texts;
   for (const std::string& assignment : assignments) {
     const auto [name, value] = split_assignment("input", assignment);
     SecretText text = value == "-" ? system::read_secret(system::InputFile::standard_input())
-                      : value.starts_with("@") ? read_secret_file(value.substr(1))
-                                               : secret_text(value);
+                      : value.starts_with("@")
+                          ? system::read_secret(system::InputFile(value.substr(1)))
+                          : secret_text(value);
     if (!texts.emplace(name, std::move(text)).second)
       throw UsageError("--input " + name + " is given twice");
   }

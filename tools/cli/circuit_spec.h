@@ -78,9 +78,6 @@ struct RunForecast {
 // Fails: UsageError for the option --window.
 RunForecast run_forecast(const NamedCircuit& circuit, MaterialForm form, const CommandLine& line);
 
-// Fails: UsageError.
-SecretText read_secret_file(const std::string& path);
-
 // By name of their bundles.
 using InputTexts = std::map<std::string, SecretText>;
 

@@ -6,13 +6,18 @@
 
 #include "base/error.h"
 #include "base/lane_bits.h"
-#include "tools/cli/client_connection.h"
 #include "tools/cli/log.h"
 #include "tools/cli/outputs.h"
 #include "tools/cli/signals.h"
 
 namespace tinyot::tools {
 namespace {
+
+using service::DaemonConnection;
+using service::RemoteJob;
+using service::RemoteOutput;
+using service::RemoteResult;
+using service::ServerAddress;
 
 constexpr const char* kDefaultServer = "unix:/run/tinyot/tinyot.sock";
 
@@ -36,11 +41,13 @@ DaemonConnection daemon_from(const CommandLine& line) {
     address.tls = {line.text(names[0]), line.text(names[1]), line.text(names[2])};
   else if (missing.size() < names.size())
     refuse_missing(missing, ": TLS takes a certificate of each side and this one's key");
+  if (address.text.starts_with("unix:") == address.tls.has_value())
+    throw UsageError(address.tls ? "--tls-ca, --tls-certificate and --tls-key are for --server "
+                                   "HOST:PORT, not for a socket"
+                                 : "--server " + address.text +
+                                       " requires --tls-ca, --tls-certificate and --tls-key; a "
+                                       "socket on this machine is unix:PATH");
   return DaemonConnection(std::move(address));
-}
-
-void add_peer_option(Options& options) {
-  options.value("peer", "name of the peer in the daemon's configuration; default: the only one");
 }
 
 std::string peer_from(const CommandLine& line) { return line.has("peer") ? line.text("peer") : ""; }
@@ -60,6 +67,15 @@ CommandLine job_line(const std::string& verb, const std::string& more = {}) {
   line.options().group("Job").value("job", "id of the job");
   line.positional("job", 1);
   line.require("job");
+  return line;
+}
+
+// The requests about a peer.
+CommandLine peer_line(const std::string& verb, const std::string& help) {
+  CommandLine line("client " + verb, "--peer NAME", "tinyot client " + verb + " --peer bank");
+  add_server_options(line.options());
+  line.options().value("peer", help);
+  line.require("peer");
   return line;
 }
 
@@ -98,8 +114,7 @@ class OutputFormat {
 // are printed all the same.
 int print_result(const CommandLine& line, const std::string& verb, DaemonConnection& daemon,
                  const RemoteResult& result, const OutputFormat& format, OutputFiles& files) {
-  if (result.job.failure)
-    throw CommandError(result.job.failure->message, result.job.failure->status);
+  if (result.job.failure) throw Error(result.job.failure->error_class, result.job.failure->message);
   if (result.job.state == RemoteJob::State::Cancelled) throw CommandError("the job was cancelled");
   PrintedOutputs outputs;
   for (const RemoteOutput& output : result.outputs)
@@ -151,7 +166,10 @@ struct Submission {
   }
 
   RemoteJob submit(const CommandLine& line, DaemonConnection& daemon) const {
-    return daemon.submit({line.text("job"), peer_from(line), spec, circuit, inputs});
+    std::optional<circuit::CircuitFileOptions> file;
+    if (circuit.is_file()) file = file_options_of(spec);
+    return daemon.submit(
+        {line.text("job"), peer_from(line), spec.name, file, circuit.lanes(), inputs});
   }
 };
 
@@ -162,7 +180,8 @@ CommandLine submission_line(const std::string& verb) {
   add_server_options(line.options());
   line.options().group("Job").value(
       "job", "id of the job: 1 to 64 letters, digits and . _ -; the peer's program gives the same");
-  add_peer_option(line.options());
+  line.options().value("peer",
+                       "name of the peer in the daemon's configuration; default: the only one");
   line.options().value(
       "circuit", "name of a circuit (tinyot circuit list), or a file; the peer's is the same");
   add_input_option(line.options());
@@ -272,10 +291,7 @@ int client_peers(const Arguments& arguments) {
 }
 
 int client_retire(const Arguments& arguments) {
-  CommandLine line("client retire", "--peer NAME", "tinyot client retire --peer bank");
-  add_server_options(line.options());
-  line.options().value("peer", "name of the peer; all material of the session is lost");
-  line.require("peer");
+  CommandLine line = peer_line("retire", "name of the peer; all material of the session is lost");
   if (!line.parse(arguments)) return 0;
   const std::string& peer = line.text("peer");
   print_retired(line.common().format, peer, daemon_from(line).retire(peer));
@@ -283,10 +299,7 @@ int client_retire(const Arguments& arguments) {
 }
 
 int client_resume(const Arguments& arguments) {
-  CommandLine line("client resume", "--peer NAME", "tinyot client resume --peer bank");
-  add_server_options(line.options());
-  line.options().value("peer", "name of the peer whose refills a limit has stopped");
-  line.require("peer");
+  CommandLine line = peer_line("resume", "name of the peer whose refills a limit has stopped");
   if (!line.parse(arguments)) return 0;
   const std::string& peer = line.text("peer");
   daemon_from(line).resume_refills(peer);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/size.h"
 #include "base/suggestion.h"
 
 namespace tinyot::tools {
@@ -58,48 +59,6 @@ bool parse_flag(const std::string& origin, const std::string& text) {
 }
 
 }  // namespace
-
-Options& Options::group(std::string heading) {
-  group_ = std::move(heading);
-  return *this;
-}
-
-Options& Options::add(std::string name, std::string help, Takes takes,
-                      std::optional<std::string> by_default) {
-  options_.push_back({std::move(name), std::move(help), takes, std::move(by_default), group_, {}});
-  return *this;
-}
-
-Options& Options::flag(std::string name, std::string help) {
-  return add(std::move(name), std::move(help), Takes::Nothing);
-}
-
-Options& Options::value(std::string name, std::string help, std::optional<std::string> by_default) {
-  return add(std::move(name), std::move(help), Takes::Value, std::move(by_default));
-}
-
-Options& Options::values(std::string name, std::string help) {
-  return add(std::move(name), std::move(help), Takes::Values);
-}
-
-Options& Options::several(std::string name, std::string help) {
-  return add(std::move(name), std::move(help), Takes::Several);
-}
-
-Options& Options::also_named(std::string other_name) {
-  options_.back().other_names.push_back(std::move(other_name));
-  return *this;
-}
-
-Options& Options::rare() {
-  options_.back().is_rare = true;
-  return *this;
-}
-
-Options& Options::secret() {
-  options_.back().is_secret = true;
-  return *this;
-}
 
 CommandLine::CommandLine(std::string name, std::string usage, std::string example)
     : name_(std::move(name)), usage_(std::move(usage)), example_(std::move(example)) {}
@@ -321,6 +280,12 @@ Arguments CommandLine::given_but(const std::set<std::string>& own) const {
       arguments.insert(arguments.end(), {"--" + option.name, text});
   }
   return arguments;
+}
+
+std::uint64_t parse_size(const std::string& option, const std::string& text) {
+  if (const auto size = size_from(text)) return *size;
+  throw UsageError("--" + option + " '" + text +
+                   "' is not a size: write a whole number, 2^20, 1M, 1Mi or 1e6");
 }
 
 std::vector<std::string> parse_names(const std::string& text) {

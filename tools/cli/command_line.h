@@ -2,7 +2,6 @@
 // name.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "net/tcp.h"
 #include "tinyot/party.h"
-#include "tools/cli/size.h"
 #include "tools/cli/subcommands.h"
 
 namespace tinyot::tools {
@@ -42,26 +41,40 @@ struct Option {
 class Options {
  public:
   // The heading of the options that follow.
-  Options& group(std::string heading);
+  Options& group(std::string heading) { return group_ = std::move(heading), *this; }
 
-  Options& flag(std::string name, std::string help);
-  Options& value(std::string name, std::string help, std::optional<std::string> by_default = {});
+  Options& flag(std::string name, std::string help) {
+    return add(std::move(name), std::move(help), Option::Takes::Nothing);
+  }
+  Options& value(std::string name, std::string help, std::optional<std::string> by_default = {}) {
+    return add(std::move(name), std::move(help), Option::Takes::Value, std::move(by_default));
+  }
   // May be given more than once.
-  Options& values(std::string name, std::string help);
+  Options& values(std::string name, std::string help) {
+    return add(std::move(name), std::move(help), Option::Takes::Values);
+  }
   // The same, also with several values after one name, as a shell expands a pattern.
-  Options& several(std::string name, std::string help);
+  Options& several(std::string name, std::string help) {
+    return add(std::move(name), std::move(help), Option::Takes::Several);
+  }
 
   // Of the option added last.
-  Options& also_named(std::string other_name);
-  Options& rare();
-  Options& secret();
+  Options& also_named(std::string other_name) {
+    return options_.back().other_names.push_back(std::move(other_name)), *this;
+  }
+  Options& rare() { return options_.back().is_rare = true, *this; }
+  Options& secret() { return options_.back().is_secret = true, *this; }
 
   auto begin() const { return options_.begin(); }
   auto end() const { return options_.end(); }
 
  private:
   Options& add(std::string name, std::string help, Option::Takes takes,
-               std::optional<std::string> by_default = {});
+               std::optional<std::string> by_default = {}) {
+    options_.push_back(
+        {std::move(name), std::move(help), takes, std::move(by_default), group_, {}});
+    return *this;
+  }
 
   std::string group_ = "Options";
   std::vector<Option> options_;
@@ -123,8 +136,22 @@ class CommandLine {
 // Fails: UsageError that names all texts, unless there is none.
 void refuse_missing(const std::vector<std::string>& missing, const std::string& hint);
 
+// A size (base/size.h). Fails: UsageError naming the option.
+std::uint64_t parse_size(const std::string& option, const std::string& text);
 // The values of a list, which commas separate.
 std::vector<std::string> parse_names(const std::string& text);
+// The one of `values` with this name. Fails: UsageError naming the option and all values.
+template <class Value>
+Value value_named(const std::string& option, const std::string& name,
+                  std::initializer_list<Value> values) {
+  std::string known;
+  for (const Value& value : values) {
+    if (name == name_of(value)) return value;
+    const bool is_last = &value + 1 == values.end();
+    known += (known.empty() ? "" : is_last ? " or " : ", ") + std::string(name_of(value));
+  }
+  throw UsageError("--" + option + " must be " + known + ", not '" + name + "'");
+}
 // Splits NAME=VALUE. Fails: UsageError.
 std::pair<std::string, std::string> split_assignment(const std::string& option,
                                                      const std::string& text);

@@ -6,10 +6,6 @@
 
 namespace tinyot::tools {
 
-void log_rejection(const std::string& text, Remedy remedy) {
-  log_line(LogLevel::Warning, with_remedy(text, remedy));
-}
-
 void add_endpoint_options(Options& options) {
   options.group("Peer")
       .value("party", "A or B")
@@ -40,7 +36,10 @@ Endpoint endpoint_from(const CommandLine& line) {
       .address = net::parse_address(line.text(listen ? "listen" : "connect")),
       .timeouts = timeouts_from(line),
       .plaintext_allowed = line.has("insecure-plaintext")};
-  if (!line.common().quiet) options.rejected = log_rejection;
+  if (!line.common().quiet)
+    options.rejected = [](const std::string& text, Remedy remedy) {
+      log_line(LogLevel::Warning, with_remedy(text, remedy));
+    };
   if (line.has("key") != line.has("peer-key"))
     throw UsageError(
         "--key and --peer-key go together: this party's key, and the peer's fingerprint");
@@ -54,11 +53,6 @@ Endpoint endpoint_from(const CommandLine& line) {
                  " is encrypted, and any process that answers there is taken for the peer;"
                  " this is safe only inside a tunnel that encrypts and authenticates");
   return engine::endpoint_with(std::move(options));
-}
-
-std::optional<Endpoint> optional_endpoint_from(const CommandLine& line) {
-  if (line.has("listen") || line.has("connect")) return endpoint_from(line);
-  return std::nullopt;
 }
 
 }  // namespace tinyot::tools

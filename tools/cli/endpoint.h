@@ -2,11 +2,6 @@
 // --key and --peer-key.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-
-#include "base/error.h"
 #include "engine/endpoint.h"
 #include "tools/cli/command_line.h"
 
@@ -14,14 +9,9 @@ namespace tinyot::tools {
 
 void add_endpoint_options(Options& options);
 
-// The line on stderr for a connection that is rejected.
-void log_rejection(const std::string& text, Remedy remedy);
-
 // TLS if there is a key; without one, plain TCP on a loopback address, or anywhere with
 // --insecure-plaintext, after a warning. Fails: UsageError if a key is missing, with instructions
 // for making one, or if a key or fingerprint cannot be used.
 Endpoint endpoint_from(const CommandLine& line);
-// The same for a subcommand that does not need a peer; --peer is another name of --connect.
-std::optional<Endpoint> optional_endpoint_from(const CommandLine& line);
 
 }  // namespace tinyot::tools

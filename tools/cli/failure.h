@@ -35,6 +35,8 @@ class CommandError : public std::runtime_error {
   std::string remedy_;
 };
 
+ExitStatus status_of(ErrorClass error_class);
+
 struct Failure {
   ExitStatus status;
   std::string message;  // ends with the remedy

@@ -6,22 +6,19 @@
 #include "tools/cli/render/party.h"
 
 namespace tinyot::tools {
-namespace {
-
-constexpr const char* kFileInDirectory = "tinyot-key.pem";
-
-}  // namespace
 
 int keygen_command(const Arguments& arguments) {
-  CommandLine line("keygen", "--out DIR|FILE", "tinyot keygen --out party-a.pem");
-  line.options().value("out",
-                       "FILE for the private key and its certificate (mode 0600), FILE.crt for the "
-                       "certificate alone; or a directory for both");
-  line.require("out");
+  CommandLine line("keygen", "--output DIR|FILE", "tinyot keygen --output party-a.pem");
+  line.options()
+      .value("output",
+             "FILE for the private key and its certificate (mode 0600), FILE.crt for the "
+             "certificate alone; or a directory for both")
+      .also_named("out");
+  line.require("output");
   if (!line.parse(arguments)) return 0;
-  std::filesystem::path file = line.text("out");
+  std::filesystem::path file = line.text("output");
   if (std::error_code ignored; std::filesystem::is_directory(file, ignored))
-    file /= kFileInDirectory;
+    file /= "tinyot-key.pem";
   const net::Identity identity = net::Identity::generate();
   engine::write_identity(identity, file);
   print(line.common().format, identity, file);

@@ -1,8 +1,10 @@
 #include "tools/cli/local_link.h"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "base/error.h"
 
@@ -16,33 +18,35 @@ struct Unit {
   double value;
 };
 
-// A number with a unit; nothing if it is not one.
-std::optional<double> quantity(std::string_view text, std::span<const Unit> units) {
+// A number with a unit, in a range. Fails: UsageError naming the option.
+double quantity(const std::string& option, const std::string& text, std::span<const Unit> units,
+                std::pair<double, double> range, const std::string& wanted,
+                const std::string& range_text) {
   double number = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc()) return std::nullopt;
-  const std::string_view name = text.substr(static_cast<std::size_t>(end - text.data()));
-  for (const Unit& unit : units)
-    if (unit.name == name) return number * unit.value;
-  return std::nullopt;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
+  const auto unit = std::ranges::find(units, std::string_view(end, last), &Unit::name);
+  if (error != std::errc() || unit == units.end())
+    throw UsageError("--" + option + " '" + text + "' is not a " + wanted);
+  number *= unit->value;
+  if (!(number >= range.first && number <= range.second))
+    throw UsageError("--" + option + " is out of range: " + range_text);
+  return number;
 }
 
+// As --link names them.
 struct NamedLink {
-  std::string_view name, rtt, rate;
+  std::string_view name;
+  net::LinkShape shape;
 };
-constexpr std::array<NamedLink, 4> kNamedLinks = {{{"lan", "0.2ms", "10gbit"},
-                                                   {"metro", "5ms", "1gbit"},
-                                                   {"wan", "40ms", "200mbit"},
-                                                   {"world", "150ms", "50mbit"}}};
-
-net::LinkShape shape_of(const NamedLink& link) {
-  return {parse_time("rtt", std::string(link.rtt)), parse_rate("rate", std::string(link.rate))};
-}
+constexpr NamedLink kNamedLinks[] = {{"lan", {std::chrono::microseconds(200), 10e9}},
+                                     {"metro", {std::chrono::milliseconds(5), 1e9}},
+                                     {"wan", {std::chrono::milliseconds(40), 200e6}},
+                                     {"world", {std::chrono::milliseconds(150), 50e6}}};
 
 net::LinkShape link_named(const std::string& name) {
   for (const NamedLink& link : kNamedLinks)
-    if (link.name == name) return shape_of(link);
+    if (link.name == name) return link.shape;
   throw UsageError("--link is lan, metro, wan or world, not '" + name + "'");
 }
 
@@ -92,7 +96,7 @@ std::string_view name_of(Channels channels) { return channels == Channels::Tls ?
 std::string_view name_of(const std::optional<net::LinkShape>& shape) {
   if (!shape) return "loopback";
   for (const NamedLink& link : kNamedLinks)
-    if (*shape == shape_of(link)) return link.name;
+    if (*shape == link.shape) return link.name;
   return "simulated";
 }
 
@@ -107,23 +111,15 @@ LocalLink local_link_from(const CommandLine& line) {
 
 std::chrono::nanoseconds parse_time(const std::string& option, const std::string& text) {
   static constexpr Unit kUnits[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
-  const auto seconds = quantity(text, kUnits);
-  if (!seconds)
-    throw UsageError("--" + option + " '" + text + "' is not a time: write 150us, 20ms or 1s");
-  if (!(*seconds >= 0 && *seconds <= kRttMax_s))
-    throw UsageError("--" + option + " is out of range: 0ms to 10s");
-  return std::chrono::nanoseconds(std::llround(*seconds * 1e9));
+  return std::chrono::nanoseconds(
+      std::llround(1e9 * quantity(option, text, kUnits, {0, kRttMax_s},
+                                  "time: write 150us, 20ms or 1s", "0ms to 10s")));
 }
 
 double parse_rate(const std::string& option, const std::string& text) {
   static constexpr Unit kUnits[] = {{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}};
-  const auto rate = quantity(text, kUnits);
-  if (!rate)
-    throw UsageError("--" + option + " '" + text +
-                     "' is not a rate: write 500kbit, 100mbit or 1gbit (a second)");
-  if (!(*rate >= kRateMin && *rate <= kRateMax))
-    throw UsageError("--" + option + " is out of range: 10kbit to 1000gbit");
-  return *rate;
+  return quantity(option, text, kUnits, {kRateMin, kRateMax},
+                  "rate: write 500kbit, 100mbit or 1gbit (a second)", "10kbit to 1000gbit");
 }
 
 }  // namespace tinyot::tools

@@ -8,7 +8,7 @@
 
 #include "tools/cli/failure.h"
 #include "tools/cli/log.h"
-#include "tools/cli/render/failure.h"
+#include "tools/cli/render/report.h"
 #include "tools/cli/subcommands.h"
 
 namespace tinyot::tools {

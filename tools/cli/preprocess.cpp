@@ -17,7 +17,7 @@ namespace {
 // connected, signals end the process.
 class Terminal final : public Observer {
  public:
-  explicit Terminal(bool quiet) : quiet_(quiet) {}
+  explicit Terminal(bool quiet) : quiet_(quiet), progress_("ANDs", quiet) {}
 
   std::stop_token cancel() const { return cancel_.get_token(); }
 
@@ -26,12 +26,11 @@ class Terminal final : public Observer {
     if (!quiet_) announce_.emplace(cancel_.get_token(), announce_stop);
   }
   void began(std::uint64_t ands, std::uint64_t ands_before) override {
-    progress_.emplace("ANDs", ands, quiet_);
-    progress_->skip(ands_before);
+    progress_.begin(ands, ands_before);
   }
   void advanced(std::uint64_t unit, std::uint64_t ands, std::string_view phase, std::uint64_t done,
                 std::uint64_t total) override {
-    progress_->observe(unit, ands, phase, done, total);
+    progress_.observe(unit, ands, phase, done, total);
   }
 
  private:
@@ -45,7 +44,7 @@ class Terminal final : public Observer {
   std::stop_source cancel_;
   std::optional<std::stop_callback<void (*)()>> announce_;
   std::optional<StopSignals> signals_;
-  std::optional<Progress> progress_;
+  Progress progress_;
 };
 
 }  // namespace
@@ -68,7 +67,8 @@ int preprocess_command(const Arguments& arguments) {
   CommandLine line(
       "preprocess",
       "--party A|B (--listen | --connect) HOST:PORT --store DIR\n"
-      "                         (--ands N | --add N | --until-left N | --for CIRCUIT) [options]",
+      "                         (--ands N | --add N | --until-left N | --circuit CIRCUIT) "
+      "[options]",
       "tinyot preprocess --party A --listen 127.0.0.1:7766 --store store-a --ands 2^18");
   add_endpoint_options(line.options());
   add_store_options(line.options());

@@ -21,17 +21,6 @@ void add_preprocess_options(Options& options);
 ParameterRequest parameters_from(const CommandLine& line, const storage::Manifest* begun = nullptr);
 // Fails: UsageError naming the first of the parameters' options that is given.
 void refuse_parameter_options(const CommandLine& line, const std::string& reason);
-// The one of `values` with this name. Fails: UsageError naming the option and all values.
-template <class Value>
-Value value_named(const std::string& option, const std::string& name,
-                  std::initializer_list<Value> values) {
-  std::string known;
-  for (const Value value : values) {
-    if (name == name_of(value)) return value;
-    known += (known.empty() ? "" : " or ") + std::string(name_of(value));
-  }
-  throw UsageError("--" + option + " must be " + known + ", not '" + name + "'");
-}
 // Everything but party, endpoint and store. `wanted` is what the job makes if --ands and --inputs
 // are not given; `begun` has what is not given at all.
 PreprocessRequest preprocess_request_from(const CommandLine& line,

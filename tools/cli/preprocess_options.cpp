@@ -1,8 +1,12 @@
-// The options of a preprocessing job.
+// The options of a preprocessing job: how its material is made, and how much in a new store, or in
+// one that it continues or adds to.
 #include <tuple>
 
 #include "base/error.h"
+#include "engine/run_estimate.h"
 #include "offline/unit/preprocessor.h"
+#include "storage/store.h"
+#include "tools/cli/circuit_spec.h"
 #include "tools/cli/preprocess.h"
 
 namespace tinyot::tools {
@@ -29,6 +33,47 @@ void refuse_option_of_another_profile(const CommandLine& line, Profile profile) 
   const std::string of_other = fast ? "labit-columns" : "softspoken-k";
   if (line.has(of_other))
     throw UsageError("--" + of_other + " requires --profile " + (fast ? "nnob12" : "fast"));
+}
+
+// The option that says how much; empty if there is only --resume.
+std::string amount_given(const CommandLine& line) {
+  std::string amount;
+  for (const char* name : {"ands", "add", "until-left", "circuit"}) {
+    if (!line.has(name)) continue;
+    if (!amount.empty()) throw UsageError("--" + amount + " and --" + name + " exclude each other");
+    amount = name;
+  }
+  if (line.has("resume") && amount == "add")
+    throw UsageError(
+        "--resume continues what was begun, and --add begins something new: leave one of them out");
+  if (line.given("runs") && amount != "circuit") throw UsageError("--runs requires --circuit");
+  return amount;
+}
+
+bool has_store(const CommandLine& line, const std::string& amount,
+               const std::filesystem::path& store) {
+  if (amount == "add" || (amount.empty() && !line.has("session"))) return true;
+  return (amount != "ands" || line.has("resume")) && storage::Store::exists(store);
+}
+
+// What `amount` counts; empty if that is what --ands gives.
+std::optional<engine::Work> work_from(const CommandLine& line, const std::string& amount,
+                                      const storage::Manifest* begun) {
+  if (amount == "circuit") {
+    const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
+    const auto parameters = offline::SecurityParameters::make(parameters_from(line, begun));
+    return engine::work_of_runs(circuit, parameters.material(), line.size("runs"));
+  }
+  if (amount == "add" || amount == "until-left") {
+    const std::uint64_t ands = line.size(amount);
+    return engine::Work{ands, default_inputs(ands)};
+  }
+  if (begun == nullptr && amount.empty())
+    throw UsageError("--ands is missing: the store in " + line.text("store") +
+                     " is yet to be made");
+  if (begun == nullptr) return std::nullopt;
+  const std::uint64_t ands = amount.empty() ? begun->ands_requested : line.size("ands");
+  return engine::Work{ands, begun->inputs_requested.value_or(default_inputs(ands))};
 }
 
 }  // namespace
@@ -151,6 +196,38 @@ PreprocessRequest preprocess_request_from(const CommandLine& line,
   // With a session, repeating the command resumes the store.
   job.resume = line.has("resume") || job.session;
   job.is_stored = !line.has("discard");
+  return job;
+}
+
+void add_amount_options(Options& options) {
+  options.group("Amount, in place of --ands")
+      .value("add", "ANDs that a complete store gets in addition")
+      .value("until-left", "ANDs to be left unused in the store: makes as many as are missing")
+      .value("circuit", "a circuit: makes what the store lacks for runs of it")
+      .also_named("for")
+      .value("runs", "with --circuit: the number of runs", "1");
+  add_circuit_options(options);
+}
+
+std::vector<std::string> amount_options() {
+  return {"ands", "add", "until-left", "circuit", "resume"};
+}
+
+PreprocessRequest stored_request_from(const CommandLine& line, const std::filesystem::path& store) {
+  const std::string amount = amount_given(line);
+  const auto store_key = store_key_from(line);
+  std::optional<storage::Manifest> begun;
+  if (has_store(line, amount, store))
+    begun =
+        storage::Store::open(store, {.purpose = storage::Purpose::Inspect, .store_key = store_key})
+            .manifest();
+  const storage::Manifest* const manifest = begun ? &*begun : nullptr;
+  PreprocessRequest job =
+      preprocess_request_from(line, work_from(line, amount, manifest), manifest);
+  job.store = store;
+  job.store_key = store_key;
+  if (amount == "add") job.amount = Amount::More;
+  if (amount == "until-left" || amount == "circuit") job.amount = Amount::Left;
   return job;
 }
 

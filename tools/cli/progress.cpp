@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "system/memory_use.h"
 #include "tools/cli/log.h"
@@ -44,19 +45,22 @@ double weight_of(std::string_view phase) {
 
 }  // namespace
 
-Progress::Progress(std::string what, std::uint64_t total, bool quiet)
+Progress::Progress(std::string what, bool quiet, std::uint64_t total)
     : what_(std::move(what)), total_(total), quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1),
       start_(Clock::now()), last_shown_(start_) {}
 
-Progress::~Progress() {
-  if (shown_ && terminal_) std::cerr << "\r\033[K" << std::flush;
+Progress::~Progress() { end(); }
+
+void Progress::end() {
+  if (std::exchange(shown_, false) && terminal_) std::cerr << "\r\033[K" << std::flush;
 }
 
-void Progress::observe(std::string_view phase, std::uint64_t done) {
+void Progress::observe(std::string_view phase, std::uint64_t done, std::uint64_t total) {
   const auto now = Clock::now();
   if (now - last_observed_ < kTerminalInterval / 2) return;
   last_observed_ = now;
-  observe(0, total_, phase, std::min(done, total_), total_);
+  total_ = total;
+  observe(0, total, phase, std::min(done, total), total);
 }
 
 void Progress::observe(std::size_t number, std::uint64_t items, std::string_view phase,

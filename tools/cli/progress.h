@@ -10,23 +10,25 @@
 
 namespace tinyot::tools {
 
-// The work consists of parts, several of which may be in progress on different threads. skip() is
-// called before the first of them.
+// The work consists of parts, several of which may be in progress on different threads. begin() is
+// called before the first of them, unless the total is known.
 class Progress {
  public:
   // `what` names the items ("ANDs"). With `quiet`, nothing is shown.
-  Progress(std::string what, std::uint64_t total, bool quiet);
+  Progress(std::string what, bool quiet, std::uint64_t total = 0);
   ~Progress();
 
-  // Items of the total that were made before.
-  void skip(std::uint64_t items) { skipped_ += items; }
+  // `before` of the items were made earlier.
+  void begin(std::uint64_t total, std::uint64_t before) { total_ = total, skipped_ = before; }
 
   // From any thread: part `number`, of `items` items, is in this phase, and has done `done` of the
   // phase's `total`.
   void observe(std::size_t number, std::uint64_t items, std::string_view phase, std::uint64_t done,
                std::uint64_t total);
   // The same for work that has one part and one phase; may be called often.
-  void observe(std::string_view phase, std::uint64_t done);
+  void observe(std::string_view phase, std::uint64_t done, std::uint64_t total);
+  // Ends the display.
+  void end();
 
  private:
   struct Part {

@@ -65,15 +65,12 @@ WorkDone run(RunRequest request, const RunSpec& spec) {
   const NamedCircuit circuit(spec.circuit);
   const Values inputs = my_values(circuit, spec, request.party);
   OutputFiles files = open_outputs(circuit, spec, request.party);
-  std::optional<Progress> progress;
-  if (!spec.common.quiet) {
-    request.progress = [&](std::uint64_t done, std::uint64_t total) {
-      if (!progress) progress.emplace("ANDs", total, false);
-      progress->observe("gates", done);
-    };
-  }
+  Progress progress("ANDs", spec.common.quiet);
+  request.progress = [&](std::uint64_t done, std::uint64_t total) {
+    progress.observe("gates", done, total);
+  };
   const RunResult result = tinyot::run(request, circuit, inputs);
-  progress.reset();
+  progress.end();
   print(
       spec.common.format,
       RunReport{

@@ -44,29 +44,16 @@ std::optional<StoreInfo> info_of(const StoreLine& line) {
   }
 }
 
-// Work on a store, which takes a while.
-class LongWork {
- public:
-  LongWork(std::string phase, bool quiet) : phase_(std::move(phase)), quiet_(quiet) {}
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
-  BytesObserver observer() {
-    return [this](std::uint64_t done, std::uint64_t total) {
-      if (!progress_) progress_.emplace("bytes", total, quiet_);
-      progress_->observe(phase_, done);
-    };
-  }
-  // Ends the display. Returns the time since the begin.
-  double seconds() {
-    progress_.reset();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  std::string phase_;
-  bool quiet_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::optional<Progress> progress_;
-};
+BytesObserver shown_by(Progress& progress, const std::string& phase) {
+  return [&progress, phase](std::uint64_t done, std::uint64_t total) {
+    progress.observe(phase, done, total);
+  };
+}
 
 }  // namespace
 
@@ -83,11 +70,14 @@ int store_verify(const Arguments& arguments) {
                  "store-a --listen 127.0.0.1:7766");
   add_endpoint_options(line.options());
   if (!line.parse(arguments)) return 0;
-  const std::optional<Endpoint> peer = optional_endpoint_from(line);
-  LongWork work("verify", line.common().quiet);
+  std::optional<Endpoint> peer;
+  if (line.has("listen") || line.has("connect")) peer = endpoint_from(line);
+  const auto begin = Clock::now();
+  Progress progress("bytes", line.common().quiet);
   const StoreCheck check =
-      verify_store(line.text("store"), store_key_from(line), peer, work.observer());
-  print(line.common().format, check, work.seconds());
+      verify_store(line.text("store"), store_key_from(line), peer, shown_by(progress, "verify"));
+  progress.end();
+  print(line.common().format, check, seconds_since(begin));
   return check.is_sound() ? 0 : static_cast<int>(ExitStatus::Store);
 }
 
@@ -118,10 +108,12 @@ int store_merge(const Arguments& arguments) {
   if (given.size() < 2)
     throw UsageError("tinyot store merge needs the store to make and the shards; see --help");
   const std::vector<std::filesystem::path> shards(given.begin() + 1, given.end());
-  LongWork work("merge", line.common().quiet);
+  const auto begin = Clock::now();
+  Progress progress("bytes", line.common().quiet);
   const MergedStore merged =
-      merge_stores(given.front(), shards, store_key_from(line), work.observer());
-  print(line.common().format, given.front(), merged, work.seconds());
+      merge_stores(given.front(), shards, store_key_from(line), shown_by(progress, "merge"));
+  progress.end();
+  print(line.common().format, given.front(), merged, seconds_since(begin));
   return 0;
 }
 

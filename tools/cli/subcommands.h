@@ -17,7 +17,6 @@ int run_subcommand(const Arguments& arguments);
 bool is_subcommand(std::string_view name);
 
 // Each takes the arguments after its name, and returns the exit status.
-int demo_command(const Arguments& arguments);
 int keygen_command(const Arguments& arguments);
 int preprocess_command(const Arguments& arguments);
 int run_command(const Arguments& arguments);
@@ -45,6 +44,7 @@ int circuit_eval(const Arguments& arguments);
 int circuit_convert(const Arguments& arguments);
 int circuit_import(const Arguments& arguments);
 // In tools/bench and tools/selftest.
+int demo_command(const Arguments& arguments);
 int bench_offline(const Arguments& arguments);
 int bench_online(const Arguments& arguments);
 int bench_ot(const Arguments& arguments);

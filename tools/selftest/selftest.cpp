@@ -64,7 +64,7 @@ int selftest_command(const Arguments& arguments) {
     throw UsageError("no session has a message whose name begins with '" + options.only + "'");
   CampaignResult result;
   {
-    Progress progress("sessions", attacks.size(), line.common().quiet);
+    Progress progress("sessions", line.common().quiet, attacks.size());
     result = carry_out(attacks, options,
                        [&](std::size_t done) { progress.observe(done, 1, "session", 1, 1); });
   }

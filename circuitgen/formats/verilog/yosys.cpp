@@ -130,7 +130,7 @@ std::string limit_text(system::Limit limit, const system::Limits& limits) {
   return "it starts more than " + std::to_string(limits.processes) + " processes";
 }
 
-Remedy remedy_of(const std::optional<system::Limit>& limit) {
+Remedy remedy_of(system::Limit limit) {
   if (limit == system::Limit::Time) return Remedy::AllowLongerSynthesis;
   return limit == system::Limit::Memory ? Remedy::AllowMoreMemory : Remedy::None;
 }
@@ -141,12 +141,13 @@ void require_success(const system::Outcome& outcome, const std::string& said, co
   if (!outcome.limit && outcome.status == 0) return;
   std::string reason = "yosys cannot synthesise " + design.file + ":";
   if (outcome.limit)
-    reason += " " + limit_text(*outcome.limit, limits);
-  else if (outcome.status > 128)
+    throw UsageError(reason + " " + limit_text(*outcome.limit, limits),
+                     remedy_of(*outcome.limit));
+  if (outcome.status > 128)
     reason += " it ended with " + std::string(::strsignal(outcome.status - 128));
   else if (said.empty())
     reason += " exit status " + std::to_string(outcome.status);
-  throw UsageError(reason + (said.empty() ? "" : "\n" + said), remedy_of(outcome.limit));
+  throw UsageError(reason + (said.empty() ? "" : "\n" + said));
 }
 
 }  // namespace

@@ -3,11 +3,15 @@
 #include <cmath>
 
 #include "tools/cli/render/circuit.h"
-#include "tools/cli/render/failure.h"
+#include "tools/cli/render/report.h"
 #include "tools/cli/render/text.h"
 
 namespace tinyot::tools {
 namespace {
+
+using service::RemoteJob;
+using service::RemotePeer;
+using service::RemoteSession;
 
 std::string_view name_of(RemoteJob::State state) {
   switch (state) {
@@ -123,8 +127,8 @@ void print(Format format, const std::string& command, const RemoteJob& job,
                  {"circuit", job.circuit},     {"lanes", job.lanes}, {"ands", job.ands},
                  {"state", name_of(job.state)}};
   if (job.failure)
-    report["failure"] =
-        failure_report({job.failure->status, job.failure->message, {}, {}})["error"];
+    report["failure"] = failure_report(
+        {status_of(job.failure->error_class), job.failure->message, {}, {}})["error"];
   if (!job.session.empty()) report["session"] = job.session;
   report["submitted_at_s"] = job.submitted_at_s;
   if (job.state == RemoteJob::State::Done) report["evaluation_s"] = job.evaluation_s;

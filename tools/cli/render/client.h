@@ -5,18 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/client_connection.h"
+#include "service/client.h"
 #include "tools/cli/outputs.h"
 
 namespace tinyot::tools {
 
-std::string outcome_text(const RemoteJob& job);  // "running"
+std::string outcome_text(const service::RemoteJob& job);  // "running"
 
 // `command` as in "client run". With the outputs of a job that is done, if they were asked for.
-void print(Format format, const std::string& command, const RemoteJob& job,
+void print(Format format, const std::string& command, const service::RemoteJob& job,
            const std::optional<PrintedOutputs>& outputs = {});
-void print(Format format, const std::vector<RemoteSession>& sessions);
-void print(Format format, const std::vector<RemotePeer>& peers);
+void print(Format format, const std::vector<service::RemoteSession>& sessions);
+void print(Format format, const std::vector<service::RemotePeer>& peers);
 void print_retired(Format format, const std::string& peer, const std::string& session);
 void print_resumed(Format format, const std::string& peer);
 

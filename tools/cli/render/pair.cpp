@@ -1,6 +1,6 @@
 #include "tools/cli/render/pair.h"
 
-#include "tools/cli/render/failure.h"
+#include "tools/cli/render/report.h"
 #include "tools/cli/render/text.h"
 
 namespace tinyot::tools {
@@ -37,31 +37,6 @@ int print(Format format, const PairEnded& ended) {
     print_report(format, is_failure_report(cause) ? std::move(cause) : joined(ended), {});
   }
   return ended.cause().status;
-}
-
-EncryptionReport encryption_from(const std::string& report) {
-  const Json json = Json::parse(report);
-  return {report, json.at("outputs").at("ciphertext"), json.at("wall_s"), json.at("gates_per_s")};
-}
-
-void print(Format format, const DemoReport& demo) {
-  if (format == Format::Json)
-    return print_report(format,
-                        {{"command", "demo"},
-                         {"preprocess", joined(demo.made)},
-                         {"fips_197", Json::parse(demo.fips.json)},
-                         {"blocks_27", Json::parse(demo.many.json)},
-                         {"version", version_text()}},
-                        {});
-  print_report(format, {},
-               demo.made.of(Party::A).out +
-                   "oblivious AES, 1 block:   " + seconds_text(demo.fips.wall_s) + "\n" +
-                   "oblivious AES, 27 blocks: " + seconds_text(demo.many.wall_s) + ", " +
-                   grouped(demo.many.gates_per_s) +
-                   " gates/s; all equal to AES by Crypto++\n"
-                   "FIPS-197 ciphertext, computed by two processes that know neither key "
-                   "nor message in full:\n" +
-                   demo.fips.ciphertext + "\n");
 }
 
 }  // namespace tinyot::tools

@@ -10,6 +10,7 @@
 #include "tinyot/phase_cost.h"
 #include "tinyot/security.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/failure.h"
 
 namespace tinyot::tools {
 
@@ -19,6 +20,12 @@ using Json = nlohmann::ordered_json;
 void print_report(Format format, const Json& report, const std::string& text);
 // A report on one line. Bytes that are not UTF-8, as in names of files, are replaced.
 std::string json_text(const Json& report);
+
+// The report of a failed command: {"error": {class, phase, message, remedy}}, without the phase or
+// remedy if there is none. In text, the message on stderr is all there is.
+Json failure_report(const Failure& failure);
+void print_failure(const Failure& failure);
+bool is_failure_report(const Json& report);
 
 // The security of a session's material: profile and its options, sigma requested and reached,
 // kappa, bucket, unit.

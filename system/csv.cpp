@@ -1,4 +1,4 @@
-#include "tools/cli/rows/csv.h"
+#include "system/csv.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,9 +8,8 @@
 
 #include "base/error.h"
 #include "system/errno_text.h"
-#include "tools/cli/failure.h"
 
-namespace tinyot::tools {
+namespace tinyot::system {
 namespace {
 
 constexpr std::size_t kLineBytesMax = std::size_t{1} << 20, kBlock = std::size_t{1} << 16;
@@ -19,7 +18,7 @@ constexpr std::string_view kQuoted = ",\"\r\n";
 }  // namespace
 
 CsvReader::CsvReader(const std::filesystem::path& path)
-    : path_(path), file_(path, system::InputFile::Kind::Regular),  // a table is read twice
+    : path_(path), file_(path, InputFile::Kind::Regular),  // a table is read twice
       block_(kBlock) {
   if (!read_line()) throw UsageError(path.string() + " has no line with the names of its columns");
   if (text_.empty()) throw UsageError(where() + ": the line is empty, without names of columns");
@@ -119,7 +118,7 @@ CsvWriter::CsvWriter(const std::filesystem::path& path)
     : path_(path),
       file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)) {
   if (!file_.is_open())
-    throw CommandError("cannot make " + path.string() + ": " + system::errno_text());
+    throw Error(ErrorClass::Other, "cannot make " + path.string() + ": " + errno_text());
 }
 
 void CsvWriter::write_row(const std::vector<SecretText>& fields) {
@@ -144,9 +143,9 @@ void CsvWriter::write_row(const std::vector<SecretText>& fields) {
 }
 
 void CsvWriter::flush() {
-  if (!system::write_all(file_.get(), view_of(pending_)))
-    throw CommandError("cannot write " + path_.string() + ": " + system::errno_text());
+  if (!write_all(file_.get(), view_of(pending_)))
+    throw Error(ErrorClass::Other, "cannot write " + path_.string() + ": " + errno_text());
   pending_ = {};
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::system

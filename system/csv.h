@@ -16,7 +16,7 @@
 #include "system/descriptor.h"
 #include "system/input_file.h"
 
-namespace tinyot::tools {
+namespace tinyot::system {
 
 class CsvReader {
  public:
@@ -40,7 +40,7 @@ class CsvReader {
   void split();
 
   std::filesystem::path path_;
-  system::InputFile file_;
+  InputFile file_;
   SecretText block_;  // of the file, of which [at_, end_) are to be read
   std::size_t at_ = 0, end_ = 0;
   SecretText text_;  // of the last line
@@ -52,7 +52,7 @@ class CsvReader {
   std::vector<std::string> header_;
 };
 
-// A new file of mode 0600. Fails: CommandError naming the file.
+// A new file of mode 0600. Fails: Error naming the file.
 class CsvWriter {
  public:
   explicit CsvWriter(const std::filesystem::path& path);
@@ -62,8 +62,8 @@ class CsvWriter {
 
  private:
   std::filesystem::path path_;
-  system::Descriptor file_;
+  Descriptor file_;
   SecretText pending_;
 };
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::system

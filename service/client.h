@@ -1,8 +1,8 @@
-// This party's daemon (`tinyot serve`), as its clients see it through its interface
-// (service/tinyot/v1/party.proto). gRPC is included by the implementation alone.
+// A party's daemon, as its clients see it through its interface (tinyot/v1/party.proto). gRPC is
+// included by the implementation alone.
 //
-// Fails, all calls: CommandError with the message and the class of the daemon's error, or of class
-// Network if the daemon cannot be reached or does not answer.
+// Fails, all calls: Error with the message and the class of the daemon's error, or of class Network
+// if the daemon cannot be reached or does not answer.
 #pragma once
 
 #include <chrono>
@@ -13,12 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "circuitgen/evaluate.h"
+#include "circuitgen/formats/circuit_file.h"
+#include "tinyot/error.h"
 #include "tinyot/values.h"
-#include "tools/cli/circuit_spec.h"
-#include "tools/cli/failure.h"
 
-namespace tinyot::tools {
+namespace tinyot::service {
 
 struct ServerAddress {
   std::string text;  // unix:PATH or HOST:PORT
@@ -31,7 +30,7 @@ struct ServerAddress {
 struct RemoteJob {
   enum class State { Unknown, WaitingForPeer, Queued, Running, Done, Failed, Cancelled };
   struct JobFailure {
-    ExitStatus status;
+    ErrorClass error_class;
     std::string message;
   };
   std::string id, peer, circuit;
@@ -54,10 +53,11 @@ struct RemoteResult {
 };
 
 struct NewRemoteJob {
-  std::string id, peer;  // no peer: the only one
-  const CircuitSpec& spec;
-  const NamedCircuit& circuit;  // of this specification
-  const Values& inputs;         // those given
+  std::string id, peer;                             // no peer: the only one
+  std::string circuit;                              // the name of a built-in circuit, or a file
+  std::optional<circuit::CircuitFileOptions> file;  // what is said of a file
+  std::uint64_t lanes = 1;
+  const Values& inputs;  // those given
 };
 
 // A session with a peer, and what is left of it.
@@ -111,4 +111,4 @@ class DaemonConnection {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::service

@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "base/lane_bits.h"
 #include "circuitgen/formats/column.h"
+#include "system/csv.h"
 #include "tinyot/run.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/render/run.h"
-#include "tools/cli/rows/csv.h"
 #include "tools/cli/run.h"
 
 namespace tinyot::tools {
@@ -73,7 +73,7 @@ class InputTable {
       for (std::size_t i = 0; i < columns_.size(); ++i) (void)parse(i);
       ++rows;
     }
-    reader_ = CsvReader(path_);
+    reader_ = system::CsvReader(path_);
     return rows;
   }
 
@@ -107,7 +107,7 @@ class InputTable {
 
   const NamedCircuit& circuit_;
   std::filesystem::path path_;
-  CsvReader reader_;
+  system::CsvReader reader_;
   std::vector<Column> columns_;
 };
 
@@ -159,7 +159,7 @@ class OutputTable {
  private:
   std::vector<std::pair<std::string, circuit::ColumnType>> columns_;  // by output
   std::filesystem::path path_;
-  std::optional<CsvWriter> writer_;
+  std::optional<system::CsvWriter> writer_;
   bool is_empty_ = true;
 };
 
@@ -263,8 +263,7 @@ WorkDone run_rows(const RunRequest& request, const RunSpec& spec) {
     throw UsageError("--rows needs a file with this party's inputs, not a number");
   const std::uint64_t rows = rows_of(*spec.rows, table);
   OutputTable outputs(circuit, spec, party);
-  std::optional<Progress> progress;
-  if (!spec.common.quiet) progress.emplace("rows", rows, false);
+  Progress progress("rows", spec.common.quiet);
 
   Evaluator evaluator(request);
   const auto rows_at = [&](std::uint64_t done) {
@@ -284,9 +283,9 @@ WorkDone run_rows(const RunRequest& request, const RunSpec& spec) {
     outputs.write(result.outputs, count);
     add(sum, std::move(result));
     done += count;
-    if (progress) progress->observe("rows", done);
+    progress.observe("rows", done, rows);
   }
-  progress.reset();
+  progress.end();
   print(spec.common.format, RunReport{request, circuit, sum, rows_at(0), rows, {}});
   return {0, sum.ands, sum.phases};
 }

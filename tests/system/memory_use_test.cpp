@@ -15,7 +15,7 @@
 namespace tinyot::test {
 namespace {
 
-using namespace tools;
+using namespace system;
 
 constexpr std::size_t kBytes = std::size_t{32} << 20;
 

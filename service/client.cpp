@@ -1,4 +1,4 @@
-#include "tools/cli/client_connection.h"
+#include "service/client.h"
 
 #include <grpcpp/grpcpp.h>
 
@@ -11,10 +11,11 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "net/tcp.h"
+#include "service/names.h"
 #include "system/input_file.h"
 #include "tinyot/v1/party.grpc.pb.h"
 
-namespace tinyot::tools {
+namespace tinyot::service {
 namespace {
 
 constexpr std::size_t kPartBytesMax = std::size_t{1} << 20;
@@ -22,15 +23,19 @@ constexpr std::size_t kPartBytesMax = std::size_t{1} << 20;
 constexpr std::chrono::seconds kAnswerTime{60};
 constexpr std::string_view kUnixPrefix = "unix:";
 
+[[noreturn]] void fail(ErrorClass error_class, const std::string& message,
+                       Remedy remedy = Remedy::None) {
+  throw Error(error_class, message, remedy);
+}
+
 bool is_unix(const std::string& address) { return address.starts_with(kUnixPrefix); }
 
-// The classes have the numbers of the exit statuses.
-ExitStatus exit_status_of(v1::ErrorClass error_class) {
-  static_assert(v1::USAGE == static_cast<int>(ExitStatus::Usage) &&
-                v1::DISAGREEMENT == static_cast<int>(ExitStatus::Disagreement));
-  return v1::INTERNAL <= error_class && error_class <= v1::DISAGREEMENT
-             ? static_cast<ExitStatus>(error_class)
-             : ExitStatus::Failure;
+ErrorClass class_from(v1::ErrorClass sent) {
+  for (const ErrorClass error_class :
+       {ErrorClass::Usage, ErrorClass::Network, ErrorClass::PeerCheated, ErrorClass::Store,
+        ErrorClass::Disagreement})
+    if (class_of(error_class) == sent) return error_class;
+  return ErrorClass::Other;
 }
 
 // The states have the order of the interface.
@@ -50,7 +55,7 @@ RemoteJob job_from(const v1::Job& message) {
   job.ands = message.ands();
   job.state = state_from(message.state());
   if (message.has_error())
-    job.failure = {exit_status_of(message.error().error_class()), message.error().message()};
+    job.failure = {class_from(message.error().error_class()), message.error().message()};
   job.session = message.session();
   job.submitted_at_s = message.submitted_at_s();
   job.evaluation_s = message.evaluation_s();
@@ -65,7 +70,7 @@ void wipe_text(std::string& text) {
 }
 
 std::string pem_of(const std::string& file) {
-  const SecretText text = read_secret_file(file);
+  const SecretText text = system::read_secret(system::InputFile(file));
   return {text.begin(), text.end()};
 }
 
@@ -93,18 +98,17 @@ v1::NewJob message_of(const NewRemoteJob& job) {
   v1::NewJob message;
   message.set_id(job.id);
   message.set_peer(job.peer);
-  message.set_lanes(job.circuit.lanes());
-  message.set_circuit(job.spec.name);
-  if (!job.circuit.is_file()) return message;
-  message.set_circuit(std::filesystem::path(job.spec.name).stem().string());
+  message.set_lanes(job.lanes);
+  message.set_circuit(job.circuit);
+  if (!job.file) return message;
+  message.set_circuit(std::filesystem::path(job.circuit).stem().string());
   message.set_is_file(true);
-  const circuit::CircuitFileOptions options = file_options_of(job.spec);
   v1::FileRoles& roles = *message.mutable_roles();
-  for (const auto& [number, owner] : options.owners)
-    (*roles.mutable_owners())[number] = std::string(1, letter(owner));
-  if (options.other_receivers)
-    roles.set_receiver(std::string(circuit::name_of(*options.other_receivers)));
-  roles.mutable_bundles()->Add(options.bundles.begin(), options.bundles.end());
+  for (const auto& [number, owner] : job.file->owners)
+    (*roles.mutable_owners())[number] = name_of(owner);
+  if (job.file->other_receivers)
+    roles.set_receiver(std::string(circuit::name_of(*job.file->other_receivers)));
+  roles.mutable_bundles()->Add(job.file->bundles.begin(), job.file->bundles.end());
   return message;
 }
 
@@ -146,7 +150,7 @@ bool send_all(const NewRemoteJob& job, Requests& requests) {
   v1::SubmitRequest first;
   *first.mutable_job() = message_of(job);
   if (!requests.Write(first)) return false;
-  if (job.circuit.is_file() && !send_file(job.spec.name, requests)) return false;
+  if (job.file && !send_file(job.circuit, requests)) return false;
   for (const std::string& name : job.inputs.names())
     if (!send_input(name, job.inputs.at(name), requests)) return false;
   return true;
@@ -168,7 +172,7 @@ class ResultParts {
     }
   }
   RemoteResult take() const {
-    if (!job_) throw CommandError("the daemon sent no job with its result");
+    if (!job_) fail(ErrorClass::Other, "the daemon sent no job with its result");
     RemoteResult result{*job_, {}};
     for (const Bits& bits : outputs_) result.outputs.push_back(output_of(bits));
     return result;
@@ -193,15 +197,15 @@ class ResultParts {
   RemoteOutput output_of(const Bits& bits) const {
     const std::size_t bytes = bytes_for(bits.per_value);
     if (bits.bytes.size() != job_->lanes * bytes)
-      throw CommandError("the daemon sent " + std::to_string(bits.bytes.size()) +
-                         " bytes for output " + bits.name + ", not " +
-                         std::to_string(job_->lanes * bytes));
+      fail(ErrorClass::Other, "the daemon sent " + std::to_string(bits.bytes.size()) +
+                                  " bytes for output " + bits.name + ", not " +
+                                  std::to_string(job_->lanes * bytes));
     RemoteOutput output{bits.name, bits.format, {job_->lanes, bits.per_value}};
     for (std::size_t lane = 0; lane < job_->lanes; ++lane)
       if (!output.values.assign(lane,
                                 std::as_bytes(std::span(bits.bytes)).subspan(lane * bytes, bytes)))
-        throw CommandError("the daemon sent bits of output " + bits.name + " beyond the " +
-                           std::to_string(bits.per_value) + " of a value");
+        fail(ErrorClass::Other, "the daemon sent bits of output " + bits.name + " beyond the " +
+                                    std::to_string(bits.per_value) + " of a value");
     return output;
   }
 
@@ -230,21 +234,19 @@ struct DaemonConnection::State {
     if (status.ok()) return;
     v1::Error error;
     if (error.ParseFromString(status.error_details()) && !error.message().empty())
-      throw CommandError(error.message(), exit_status_of(error.error_class()));
+      fail(class_from(error.error_class()), error.message());
     switch (status.error_code()) {
       case grpc::StatusCode::UNAVAILABLE:
         fail_unreachable(status.error_message());
       case grpc::StatusCode::DEADLINE_EXCEEDED:
-        throw CommandError("the daemon at " + address.text + " did not answer within " +
-                               std::to_string(kAnswerTime.count()) + " s",
-                           ExitStatus::Network);
+        fail(ErrorClass::Network, "the daemon at " + address.text + " did not answer within " +
+                                      std::to_string(kAnswerTime.count()) + " s");
       case grpc::StatusCode::CANCELLED:
-        throw CommandError("the daemon at " + address.text + " ended the call",
-                           ExitStatus::Network);
+        fail(ErrorClass::Network, "the daemon at " + address.text + " ended the call");
       case grpc::StatusCode::UNIMPLEMENTED:
-        throw CommandError(address.text + " is not a daemon of this version of tinyot");
+        fail(ErrorClass::Other, address.text + " is not a daemon of this version of tinyot");
       default:
-        throw CommandError("the daemon at " + address.text + ": " + status.error_message());
+        fail(ErrorClass::Other, "the daemon at " + address.text + ": " + status.error_message());
     }
   }
 
@@ -254,18 +256,9 @@ struct DaemonConnection::State {
          {std::string("last error: "), std::string("UNKNOWN: "), address.text + ": "})
       if (const auto at = reason.find(before); at != std::string::npos)
         reason.erase(0, at + before.size());
-    const std::string remedy =
-        is_unix(address.text)
-            ? "check that tinyot serve is running, that its socket is " +
-                  address.text.substr(kUnixPrefix.size()) +
-                  " (else give --server), and that this user may open it: members of its group "
-                  "may, "
-                  "from their next login"
-            : "check that tinyot serve is running with tls { listen: \"" + address.text +
-                  "\" }, that --tls-ca signed its certificate, and its clients file this one";
-    throw CommandError(
-        "no connection to the daemon at " + address.text + " (" + reason + "); " + remedy,
-        ExitStatus::Network, remedy);
+    fail(ErrorClass::Network,
+         "no connection to the daemon at " + address.text + " (" + reason + ")",
+         is_unix(address.text) ? Remedy::CheckDaemonSocket : Remedy::CheckDaemonTls);
   }
 
   ServerAddress address;
@@ -276,12 +269,7 @@ DaemonConnection::DaemonConnection(ServerAddress address) {
   if (!is_unix(address.text))
     net::parse_address(address.text);
   else if (address.text.size() == kUnixPrefix.size())
-    throw UsageError("--server unix: lacks the path of a socket");
-  if (is_unix(address.text) == address.tls.has_value())
-    throw UsageError(address.tls ? "--tls-ca, --tls-certificate and --tls-key are for --server "
-                                   "HOST:PORT, not for a socket"
-                                 : "--server HOST:PORT requires --tls-ca, --tls-certificate and "
-                                   "--tls-key; a socket on this machine is unix:PATH");
+    throw UsageError("the daemon's address unix: lacks the path of a socket");
   state_ = std::make_unique<State>(std::move(address));
 }
 
@@ -379,4 +367,4 @@ void DaemonConnection::resume_refills(const std::string& peer) {
   (void)state_->call(&v1::Party::Stub::Resume, request);
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::service

@@ -1,13 +1,10 @@
-#include "tools/cli/size.h"
+#include "base/size.h"
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
-#include <string_view>
+#include <string>
 
-#include "base/error.h"
-
-namespace tinyot::tools {
+namespace tinyot {
 namespace {
 
 std::optional<std::uint64_t> parse_number(std::string_view text) {
@@ -60,16 +57,11 @@ std::optional<std::uint64_t> parse_scaled(std::string_view text) {
 
 }  // namespace
 
-std::uint64_t parse_size(const std::string& option, const std::string& text) {
-  if (text.starts_with("2^")) {
-    if (const auto exponent = parse_number(std::string_view(text).substr(2));
-        exponent && *exponent < 63)
-      return std::uint64_t{1} << *exponent;
-  } else if (const auto value = parse_scaled(text)) {
-    return *value;
-  }
-  throw UsageError("--" + option + " '" + text +
-                   "' is not a size: write a whole number, 2^20, 1M, 1Mi or 1e6");
+std::optional<std::uint64_t> size_from(std::string_view text) {
+  if (!text.starts_with("2^")) return parse_scaled(text);
+  const auto exponent = parse_number(text.substr(2));
+  if (!exponent || *exponent >= 63) return std::nullopt;
+  return std::uint64_t{1} << *exponent;
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot
