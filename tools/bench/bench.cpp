@@ -47,14 +47,10 @@ int printed(int (*rows)(const Arguments&, const RowSink&), const Arguments& argu
   return rows(arguments, {});
 }
 
-void add(PairCommand& command, const Arguments& more) {
-  command.arguments.insert(command.arguments.end(), more.begin(), more.end());
-}
-
 // One progress bar is enough.
 PairCommand command_of(const std::string& subcommand, Party party, const CommonOptions& common) {
   PairCommand command{{subcommand, "--format", common.format == Format::Json ? "json" : "text"}};
-  if (common.quiet || party == Party::B) add(command, {"--quiet"});
+  if (common.quiet || party == Party::B) command.add({"--quiet"});
   return command;
 }
 
@@ -174,12 +170,12 @@ PairCommands preprocess_commands(const PreprocessRequest& job, const std::filesy
   std::filesystem::create_directories(dir);
   const auto command = [&](Party party) {
     PairCommand mine = command_of("preprocess", party, common);
-    add(mine, {"--store", engine::store_in(dir, party).string()});
-    add(mine, {"--ands", std::to_string(job.ands)});
-    if (job.inputs) add(mine, {"--inputs", std::to_string(*job.inputs)});
-    add(mine, {"--threads", std::to_string(job.threads)});
-    if (!job.is_stored) add(mine, {"--discard"});
-    add(mine, arguments_of(job.parameters));
+    mine.add({"--store", engine::store_in(dir, party).string()});
+    mine.add({"--ands", std::to_string(job.ands)});
+    if (job.inputs) mine.add({"--inputs", std::to_string(*job.inputs)});
+    mine.add({"--threads", std::to_string(job.threads)});
+    if (!job.is_stored) mine.add({"--discard"});
+    mine.add(arguments_of(job.parameters));
     return mine;
   };
   return {command(Party::A), command(Party::B)};
@@ -190,15 +186,15 @@ PairCommands run_commands(const MeasuredRun& run, const NamedCircuit& circuit,
                           const CommonOptions& common) {
   const auto command = [&](Party party) {
     PairCommand mine = command_of("run", party, common);
-    add(mine, {"--circuit", run.spec.name});
-    if (run.spec.lanes) add(mine, {"--lanes", std::to_string(*run.spec.lanes)});
-    if (run.spec.blocks) add(mine, {"--blocks", std::to_string(*run.spec.blocks)});
-    if (run.window) add(mine, {"--window", std::to_string(*run.window)});
+    mine.add({"--circuit", run.spec.name});
+    if (run.spec.lanes) mine.add({"--lanes", std::to_string(*run.spec.lanes)});
+    if (run.spec.blocks) mine.add({"--blocks", std::to_string(*run.spec.blocks)});
+    if (run.window) mine.add({"--window", std::to_string(*run.window)});
     if (run.live) {
-      add(mine, {"--live"});
-      add(mine, arguments_of(*run.live));
+      mine.add({"--live"});
+      mine.add(arguments_of(*run.live));
     } else {
-      add(mine, {"--store", engine::store_in(dir, party).string()});
+      mine.add({"--store", engine::store_in(dir, party).string()});
     }
     for (const auto& [name, text] : inputs)
       if (circuit.info().inputs[circuit.input_index(name)].owner == party)

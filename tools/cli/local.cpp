@@ -23,12 +23,10 @@ PairCommand command_of(const std::string& subcommand, Party party, const Command
                                              "rate",   "link",  "connect-timeout", "idle-timeout",
                                              "config", "quiet"};
   PairCommand command{{subcommand}};
-  const auto add = [&](const Arguments& more) {
-    command.arguments.insert(command.arguments.end(), more.begin(), more.end());
-  };
-  if (line.has("store")) add({"--store", engine::store_in(line.text("store"), party).string()});
-  add(line.given_but(kOwn));
-  if (line.common().quiet || party == Party::B) add({"--quiet"});
+  if (line.has("store"))
+    command.add({"--store", engine::store_in(line.text("store"), party).string()});
+  command.add(line.given_but(kOwn));
+  if (line.common().quiet || party == Party::B) command.add({"--quiet"});
   return command;
 }
 
@@ -85,7 +83,7 @@ int local_run(const Arguments& arguments) {
         command.add_input(name, view_of(text));
     for (const auto& [name, path] : spec.outputs)
       if (circuit::receives(circuit.info().outputs[circuit.output_index(name)].to, party))
-        command.arguments.insert(command.arguments.end(), {"--output", name + "=@" + path});
+        command.add({"--output", name + "=@" + path});
   }
   return print(line.common().format, run_pair(std::move(commands), link));
 }

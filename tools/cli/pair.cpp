@@ -117,9 +117,7 @@ void check_not_interrupted() {
 
 void PairCommand::add_input(const std::string& name, std::string_view text) {
   inputs.push_back(system::in_memory("input", text));
-  for (std::string word :
-       {std::string("--input"), name + "=@/proc/self/fd/" + std::to_string(inputs.back().get())})
-    arguments.push_back(std::move(word));
+  add({"--input", name + "=@/proc/self/fd/" + std::to_string(inputs.back().get())});
 }
 
 // A party that was stopped because of the other one explains least, then a lost connection.
@@ -149,16 +147,12 @@ PairEnded run_pair(PairCommands commands, const LocalLink& link) {
   const net::LoopbackPort port, beyond_link;
   const net::Address &here = port.address(), &there = link.shape ? beyond_link.address() : here;
   for (const Party party : {Party::A, Party::B}) {
-    Arguments& arguments = commands[static_cast<std::size_t>(party)].arguments;
-    const auto add = [&](const Arguments& more) {
-      arguments.insert(arguments.end(), more.begin(), more.end());
-    };
-    add({"--party", letter_of(party)});
-    add({party == Party::A ? "--listen" : "--connect",
-         net::text_of(party == Party::A ? there : here)});
-    add({"--connect-timeout", std::to_string(link.timeouts.connect / 1s)});
-    add({"--idle-timeout", std::to_string(link.timeouts.idle / 1s)});
-    if (link.channels == Channels::Tls) add(PairKeys::of_process().arguments_of(party));
+    PairCommand& command = commands[static_cast<std::size_t>(party)];
+    command.add({"--party", letter_of(party), party == Party::A ? "--listen" : "--connect",
+                 net::text_of(party == Party::A ? there : here), "--connect-timeout",
+                 std::to_string(link.timeouts.connect / 1s), "--idle-timeout",
+                 std::to_string(link.timeouts.idle / 1s)});
+    if (link.channels == Channels::Tls) command.add(PairKeys::of_process().arguments_of(party));
   }
   // B connects again and again until A listens.
   std::optional<net::ShapedLink> shaped;

@@ -16,6 +16,7 @@ namespace tinyot::tools {
 
 // A party's command line, and the descriptors that its process inherits.
 struct PairCommand {
+  void add(const Arguments& more) { arguments.insert(arguments.end(), more.begin(), more.end()); }
   // --input, from a file in memory: no command line and no disk has the text.
   void add_input(const std::string& name, std::string_view text);
 

@@ -13,7 +13,9 @@ Json report_of(const PairEnded::Command& command) {
 
 std::string text_of(const PairEnded& ended) {
   const std::string all = ended.of(Party::A).out + ended.of(Party::B).out;
-  if (all.empty() || ended.cause().out.empty()) return {};
+  // A command that fails has said why on stderr.
+  const int status = ended.cause().status;
+  if (all.empty() || (status > 0 && status < 128)) return {};
   return all + "both parties: " + seconds_text(ended.wall_s) + "\n";
 }
 
