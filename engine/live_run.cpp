@@ -133,6 +133,7 @@ class LiveRun {
     evaluation.wall_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     evaluation.window = plan_.window;
+    evaluation.phase = plan_.phase.phase;
     evaluation.session = hex_of(ids.session);
     evaluation.security =
         security_reached(security_, units_of(std::span(live_.requests).first(made_)));

@@ -70,6 +70,7 @@ RunResult StoredRun::finish(const RunInputs& inputs, const std::string& origin) 
   RunResult result;
   result.burnt = burnt_;
   result.window = plan_.window;
+  result.phase = plan_.phase.phase;
   const auto start = std::chrono::steady_clock::now();
   online::Evaluation evaluation = evaluation_->finish({inputs.values, inputs.shared});
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -94,7 +94,7 @@ inline constexpr auto kMessageTags = std::to_array<MessageTagEntry>({
     {{0x300C, "store.space"}, "engine/disk_space"},
     {{0x4001, "daemon.parameters"}, "service/peer_link"},
     {{0x4002, "daemon.message"}, "service/peer_link"},
-    {{0x7F01, "bench.trip"}, "tools/bench_online"},
+    {{0x7F01, "bench.trip"}, "tools/bench/party"},
     {{0xFFFFFFFF, "abort"}, "net/channel"},
 });
 

@@ -18,3 +18,13 @@ const OnlinePhaseEntry& phase_on(MaterialForm form, std::optional<OnlinePhase> w
 }
 
 }  // namespace tinyot::online
+
+namespace tinyot {
+
+std::string_view name_of(OnlinePhase phase) {
+  for (const online::OnlinePhaseEntry* entry : online::online_phases())
+    if (entry->phase == phase) return entry->name;
+  throw UsageError("there is no online phase " + std::to_string(static_cast<int>(phase)));
+}
+
+}  // namespace tinyot

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -70,13 +69,6 @@ struct Start {
   const Launch& launch;
 };
 
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> all;
-  for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
-  all.push_back(nullptr);
-  return all;
-}
-
 bool set_limit(const ResourceLimit& limit) {
   struct rlimit now {};
   if (::getrlimit(limit.resource, &now) != 0) return false;
@@ -84,8 +76,6 @@ bool set_limit(const ResourceLimit& limit) {
   now.rlim_cur = now.rlim_max;
   return ::setrlimit(limit.resource, &now) == 0;
 }
-
-bool keep_open(int descriptor) { return ::fcntl(descriptor, F_SETFD, 0) == 0; }
 
 bool become_user(uid_t user) {
   return ::setgroups(0, nullptr) == 0 && ::setresgid(user, user, user) == 0 &&
@@ -99,9 +89,7 @@ const char* become_program(const Start& start, int out, int err) {
   if (null < 0 || ::dup2(null, STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0 ||
       ::dup2(err, STDERR_FILENO) < 0)
     return "cannot set standard input and output";
-  if (::close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC) != 0 ||
-      !std::ranges::all_of(launch.descriptors, keep_open))
-    return "cannot close what is open";
+  if (!inherit_only(launch.descriptors)) return "cannot close what is open";
   for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
   if (::setpgid(0, 0) != 0) return "cannot make a process group";
   if (start.user && !become_user(*start.user)) return "cannot become the user nobody";
@@ -227,8 +215,8 @@ Outcome run_limited(const Launch& launch, const Limits& limits) {
   words.insert(words.begin(), launch.program.string());
   const std::optional<uid_t> user = less_privileged_user();
   const Start prepared = {
-      pointers(words),
-      pointers(launch.environment),
+      pointers_to(words),
+      pointers_to(launch.environment),
       {{{RLIMIT_CORE, 0},
         {RLIMIT_CPU, static_cast<std::uint64_t>(limits.time.count())},
         {RLIMIT_AS, limits.memory_bytes},

@@ -5,10 +5,11 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "system/process.h"
 
 namespace tinyot::system {
 
@@ -21,14 +22,6 @@ struct Limits {
 };
 
 enum class Limit { Time, Memory, Output, Processes };
-
-struct Launch {
-  std::filesystem::path program;
-  std::vector<std::string> arguments;
-  std::vector<std::string> environment;  // all of it: NAME=VALUE
-  std::filesystem::path directory;       // in which it works
-  std::vector<int> descriptors;          // that it inherits, beside the standard ones
-};
 
 struct Outcome {
   int status = 0;              // the exit status, or 128 + the signal that ended it, as in a shell

@@ -1,12 +1,17 @@
 #include "system/process.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 
 #include "base/error.h"
 #include "system/errno_text.h"
@@ -33,10 +38,43 @@ pid_t fork_process() {
   return child;
 }
 
+Descriptor in_memory(const std::string& name, std::string_view content) {
+  Descriptor descriptor(::memfd_create(name.c_str(), MFD_CLOEXEC));
+  if (!descriptor.is_open() || !write_all(descriptor.get(), content) ||
+      ::lseek(descriptor.get(), 0, SEEK_SET) != 0)
+    throw Error(ErrorClass::Other, "cannot hold " + name + " in memory: " + errno_text());
+  return descriptor;
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+bool inherit_only(const std::vector<int>& descriptors) {
+  return ::close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC) == 0 &&
+         std::ranges::all_of(descriptors, [](int each) { return ::fcntl(each, F_SETFD, 0) == 0; });
+}
+
+pid_t start_program(const Launch& launch, int out) {
+  std::vector<std::string> words = launch.arguments;
+  words.insert(words.begin(), launch.program.string());
+  // The child, which may be that of one of several threads, only makes system calls.
+  const std::vector<char*> pointers = pointers_to(words),
+                           environment = pointers_to(launch.environment);
+  const pid_t parent = ::getpid(), child = fork_process();
+  if (child != 0) return child;
+  if (::dup2(out, STDOUT_FILENO) >= 0 && inherit_only(launch.descriptors) &&
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && ::getppid() == parent &&
+      (launch.directory.empty() || ::chdir(launch.directory.c_str()) == 0))
+    ::execve(launch.program.c_str(), pointers.data(), environment.data());
+  ::_exit(127);
+}
+
 int run_program(const std::vector<std::string>& command) {
-  std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
+  const std::vector<char*> words = pointers_to(command);
   pid_t child = 0;
   if (const int error = ::posix_spawnp(&child, words[0], nullptr, nullptr, words.data(), ::environ);
       error != 0)

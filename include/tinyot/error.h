@@ -27,26 +27,30 @@ enum class ErrorClass { Other, Usage, Network, PeerCheated, Store, Disagreement,
 // program (an option of a command, a field of a request), so messages do not say it.
 enum class Remedy {
   None,
-  AllowWeakParameters,  // change the unit or the bucket, or allow weak ones for measurements
-  ChangeParty,          // run as the other party
-  AllowLongerConnect,   // raise the connect timeout
-  AllowLongerIdle,      // raise the idle timeout
-  GiveKeys,             // authenticate both parties by keys, or neither
-  Authenticate,         // authenticate both parties by keys, or allow plaintext inside a tunnel
-  MakeKey,              // make a key pair for this party
-  GivePeersKey,         // pin the key with which the store was made
-  CheckPinnedKey,       // make sure that the pinned key is the peer's
-  GiveStoreKey,         // the store is sealed under a store key, but none was given
-  OmitStoreKey,         // a store key was given, but the store is not sealed under one
-  GiveSessionFile,      // give the session file with which the store was begun
-  MakeMaterial,         // preprocess into a new store
-  AddMaterial,          // preprocess into this store, which is complete
-  Resume,               // continue what has been started
-  AdoptStore,           // declare that the original of this copy no longer exists
-  VerifyStore,          // list everything that is corrupt
-  ListReservations,     // list the planned reservations
-  PrintFingerprint,     // print the whole fingerprint of the circuit
-  UseShardsTogether,    // use several shards as one store
+  AllowWeakParameters,   // change the unit or the bucket, or allow weak ones for measurements
+  ChangeParty,           // run as the other party
+  AllowLongerConnect,    // raise the connect timeout
+  AllowLongerIdle,       // raise the idle timeout
+  GiveKeys,              // authenticate both parties by keys, or neither
+  Authenticate,          // authenticate both parties by keys, or allow plaintext inside a tunnel
+  MakeKey,               // make a key pair for this party
+  GivePeersKey,          // pin the key with which the store was made
+  CheckPinnedKey,        // make sure that the pinned key is the peer's
+  GiveStoreKey,          // the store is sealed under a store key, but none was given
+  OmitStoreKey,          // a store key was given, but the store is not sealed under one
+  GiveSessionFile,       // give the session file with which the store was begun
+  MakeMaterial,          // preprocess into a new store
+  AddMaterial,           // preprocess into this store, which is complete
+  Resume,                // continue what has been started
+  AdoptStore,            // declare that the original of this copy no longer exists
+  VerifyStore,           // list everything that is corrupt
+  ListReservations,      // list the planned reservations
+  PrintFingerprint,      // print the whole fingerprint of the circuit
+  AllowLongerSynthesis,  // raise the limit of time for the synthesis of a design
+  AllowMoreMemory,       // raise its limit of memory
+  CheckDaemonSocket,     // make sure that the daemon runs and that its socket may be opened
+  CheckDaemonTls,        // make sure that the daemon runs and that both sides' certificates fit
+  UseShardsTogether,     // use several shards as one store
 };
 
 class Error : public std::runtime_error {

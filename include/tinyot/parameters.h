@@ -37,6 +37,7 @@ std::string_view name_of(MaterialForm form);
 // 6). Garbled: 4 or 5 half round trips for any circuit, and 32 bytes an AND; on material for
 // garbling.
 enum class OnlinePhase : std::uint8_t { Interactive = 0, Garbled = 1 };
+std::string_view name_of(OnlinePhase phase);
 
 // The parameters that one profile has and the others do not.
 struct Nnob12Parameters {

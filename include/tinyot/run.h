@@ -80,6 +80,7 @@ struct RunResult {
   SharedInputs shared;  // by the name of the output bundle
   std::uint64_t ands = 0, xors = 0, and_rounds = 0;
   std::uint64_t window = 0;
+  OnlinePhase phase = OnlinePhase::Interactive;
   std::string session;   // of the material, 64 hex digits
   Security security;     // of the material
   MaterialCounts burnt;  // material skipped because the peer's store was ahead

@@ -40,7 +40,7 @@ if(TINYOT_INSTALL)
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   if(TINYOT_COMMAND)
     install(TARGETS tinyot RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-    install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/report
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/bench/report
             DESTINATION ${CMAKE_INSTALL_DATADIR}/tinyot FILES_MATCHING PATTERN "*.py")
     add_subdirectory(${PROJECT_SOURCE_DIR}/packaging ${PROJECT_BINARY_DIR}/packaging)
   endif()

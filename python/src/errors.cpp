@@ -48,6 +48,10 @@ const char* hint_of(Remedy remedy) {
     case Remedy::AdoptStore:
     case Remedy::VerifyStore:
     case Remedy::ListReservations:
+    case Remedy::CheckDaemonSocket:
+    case Remedy::CheckDaemonTls:
+    case Remedy::AllowLongerSynthesis:
+    case Remedy::AllowMoreMemory:
       return "the tinyot command has a subcommand or an option for this";
     case Remedy::PrintFingerprint:
       return "Circuit.fingerprint() returns it";

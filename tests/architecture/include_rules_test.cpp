@@ -52,19 +52,21 @@ const std::vector<Library>& libraries() {
       {"cryptopp/", "", {"crypto"}},
       {"sodium.h", "", {"crypto"}},
       {"sodium/", "", {"crypto"}},
-      {"hwy/", "", {"base", "crypto", "tools/report.cpp"}},
+      {"hwy/", "", {"base", "crypto", "tools/cli/render/report.cpp"}},
       {"boost/asio", "", {"net"}},
       {"boost/multiprecision", "", {"base/risk.cpp"}},
-      {"boost/program_options", "", {"tools/command_line.cpp"}},
+      {"boost/program_options", "", {"tools/cli/command_line.cpp"}},
       {"openssl/", "", {"net/tls", "crypto/aead.cpp"}},
       {"lmdb.h", "", {"storage/lmdb_env.cpp"}},
       {"google/protobuf", "", {"net", "storage", "service"}},
       {"grpc/", "", {"service/api.cpp"}},
-      {"grpcpp/", "", {"service", "tools/client_connection.cpp"}},
-      {"tinyot/v1/", "", {"service", "tools/client_connection.cpp"}},
+      {"grpcpp/", "", {"service"}},
+      {"tinyot/v1/", "", {"service"}},
       {"", ".pb.h", {"net", "storage", "service"}},
       {"systemd/", "", {"service/daemon.cpp"}},
-      {"nlohmann/", "", {"tools", "service/event_log.cpp"}},
+      {"nlohmann/",
+       "",
+       {"tools/cli/render", "circuitgen/formats/verilog/netlist.h", "service/event_log.cpp"}},
       {"prometheus/", "", {"service/metrics.cpp", "service/daemon_metrics.cpp"}},
       {"pybind11/", "", {"python"}},
       {"valgrind/", "", {"base/declassify.h"}},
@@ -157,6 +159,22 @@ TEST(IncludeRules, SourcesFollowRules) {
       const auto reason = refusal(file, include);
       EXPECT_FALSE(reason) << file.path << ":" << include.line << " includes " << include.path
                            << ": " << reason.value_or("");
+    }
+  }
+  EXPECT_GT(seen, 100u) << "the test reads no sources";
+}
+
+// The command knows the benches and the self-test by their entry points alone, which are in its
+// table of subcommands.
+TEST(IncludeRules, CommandIncludesNeitherBenchesNorSelfTest) {
+  std::size_t seen = 0;
+  for (const SourceFile& file : product_files()) {
+    if (file.folder != "tools") continue;
+    for (const Include& include : includes_of(file.lines)) {
+      ++seen;
+      for (const std::string other : {"tools/bench/", "tools/selftest/"})
+        EXPECT_TRUE(!include.path.starts_with(other) || file.path.starts_with(other))
+            << file.path << ":" << include.line << " includes " << include.path;
     }
   }
   EXPECT_GT(seen, 100u) << "the test reads no sources";
@@ -256,18 +274,18 @@ TEST(IncludeRules, RejectLibrariesInOtherFolders) {
   EXPECT_TRUE(refusal("tools/a.cpp", "#include <openssl/ssl.h>"));
   EXPECT_TRUE(refusal("net/a.cpp", "#include <openssl/ssl.h>"));
   EXPECT_FALSE(refusal("net/tls/a.cpp", "#include <openssl/ssl.h>"));
-  EXPECT_TRUE(refusal("tools/run.cpp", "#include <hwy/targets.h>"));
+  EXPECT_TRUE(refusal("tools/cli/run.cpp", "#include <hwy/targets.h>"));
   EXPECT_TRUE(refusal("offline/a.cpp", "#include \"hwy/highway.h\""));
-  EXPECT_TRUE(refusal("tools/run.cpp", "#include <boost/asio/connect.hpp>"));
+  EXPECT_TRUE(refusal("tools/cli/run.cpp", "#include <boost/asio/connect.hpp>"));
   EXPECT_TRUE(refusal("net/a.cpp", "#include <boost/program_options.hpp>"));
-  EXPECT_TRUE(refusal("tools/run.cpp", "#include <boost/program_options.hpp>"));
-  EXPECT_TRUE(refusal("tools/run.cpp", "#include <lmdb.h>"));
+  EXPECT_TRUE(refusal("tools/cli/run.cpp", "#include <boost/program_options.hpp>"));
+  EXPECT_TRUE(refusal("tools/cli/run.cpp", "#include <lmdb.h>"));
   EXPECT_TRUE(refusal("storage/store.cpp", "#include <lmdb.h>"));
   EXPECT_FALSE(refusal("storage/lmdb_env.cpp", "#include <lmdb.h>"));
-  EXPECT_TRUE(refusal("tools/run.cpp", "#include \"handshake.pb.h\""));
-  EXPECT_TRUE(refusal("tools/run.cpp", "#include \"tinyot/v1/party.pb.h\""));
+  EXPECT_TRUE(refusal("tools/cli/run.cpp", "#include \"handshake.pb.h\""));
+  EXPECT_TRUE(refusal("tools/cli/run.cpp", "#include \"tinyot/v1/party.pb.h\""));
   EXPECT_TRUE(refusal("engine/a.cpp", "#include \"tinyot/v1/party.grpc.pb.h\""));
-  EXPECT_TRUE(refusal("tools/client.cpp", "#include <grpcpp/grpcpp.h>"));
+  EXPECT_TRUE(refusal("tools/cli/client.cpp", "#include <grpcpp/grpcpp.h>"));
   EXPECT_TRUE(refusal("engine/a.cpp", "#include <google/protobuf/message.h>"));
   EXPECT_TRUE(refusal("service/api.cpp", "#include <systemd/sd-daemon.h>"));
   EXPECT_TRUE(refusal("service/api.cpp", "#include <nlohmann/json.hpp>"));
@@ -279,15 +297,15 @@ TEST(IncludeRules, RejectLibrariesInOtherFolders) {
 
 TEST(IncludeRules, AllowPermittedIncludes) {
   EXPECT_FALSE(refusal("checks/a.cpp", "#include \"net/channel.h\""));
-  EXPECT_FALSE(refusal("tools/run.cpp", "#include \"storage/store.h\""));
-  EXPECT_FALSE(refusal("tools/report.cpp", "#include <hwy/targets.h>"));
-  EXPECT_TRUE(refusal("tools/pair.cpp", "#include <boost/asio/io_context.hpp>"));
+  EXPECT_FALSE(refusal("tools/cli/run.cpp", "#include \"storage/store.h\""));
+  EXPECT_FALSE(refusal("tools/cli/render/report.cpp", "#include <hwy/targets.h>"));
+  EXPECT_TRUE(refusal("tools/cli/pair.cpp", "#include <boost/asio/io_context.hpp>"));
   EXPECT_TRUE(refusal("engine/a.cpp", "#include <nlohmann/json.hpp>"));
-  EXPECT_TRUE(refusal("engine/a.cpp", "#include \"tools/report.h\""));
+  EXPECT_TRUE(refusal("engine/a.cpp", "#include \"tools/cli/render/report.h\""));
   EXPECT_TRUE(refusal("storage/a.cpp", "#include \"engine/connection.h\""));
   EXPECT_FALSE(refusal("net/handshake.cpp", "#include \"handshake.pb.h\""));
   EXPECT_FALSE(refusal("service/api.cpp", "#include \"tinyot/v1/party.grpc.pb.h\""));
-  EXPECT_FALSE(refusal("tools/client_connection.cpp", "#include <grpcpp/grpcpp.h>"));
+  EXPECT_FALSE(refusal("service/client.cpp", "#include <grpcpp/grpcpp.h>"));
   EXPECT_FALSE(refusal("service/peer.h", "#include \"peer.pb.h\""));
   EXPECT_FALSE(refusal("base/a.cpp", "#include <vector>"));
   EXPECT_FALSE(refusal("base/a.h", "#include \"tinyot/error.h\""));

@@ -99,6 +99,7 @@ TEST(Mutations, FiltersSelectTests) {
       std::string folder = program.substr(0, program.find("_test"));
       if (folder.starts_with("store_")) folder = "storage";
       if (folder == "daemon") folder = "service";
+      if (folder == "verilog") folder = "circuitgen";
       if (!fs::exists(kRoot / "tests" / folder)) folder = "tools";
       const std::vector<std::string> tests = tests_in(kRoot / "tests" / folder);
       bool selects = false;

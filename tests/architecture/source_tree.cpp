@@ -70,6 +70,19 @@ class CodeFilter {
   bool escaped_ = false;
 };
 
+// Raw strings that span lines are texts in another language.
+void blank_texts_of_several_lines(std::string& text) {
+  const std::string opening = "R\"(", closing = ")\"";
+  for (std::size_t at = text.find(opening); at < text.size(); at = text.find(opening, at + 1)) {
+    const std::size_t end = std::min(text.find(closing, at), text.size() - closing.size());
+    const auto begin = text.begin() + static_cast<std::ptrdiff_t>(at),
+               last = text.begin() + static_cast<std::ptrdiff_t>(end + closing.size());
+    if (std::find(begin, last, '\n') == last) continue;
+    std::replace_if(
+        begin, last, [](char c) { return c != '\n'; }, ' ');
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& product_folders() {
@@ -115,6 +128,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 std::vector<std::string> code_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
+  blank_texts_of_several_lines(text);
   CodeFilter filter;
   for (std::size_t i = 0; i < text.size(); ++i)
     text[i] = filter.next(text[i], i + 1 < text.size() ? text[i + 1] : ' ');

@@ -7,7 +7,7 @@
 #include "net/tls/identity.h"
 #include "tests/fuzz/fuzz_circuit.h"
 #include "tests/support/layers.h"
-#include "tools/command_line.h"
+#include "tools/cli/command_line.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "tests/fuzz/fuzz_circuit.h"
 #include "tests/support/layers.h"
-#include "tools/adversary/trial.h"
+#include "tools/selftest/adversary/trial.h"
 
 namespace {
 

@@ -12,7 +12,7 @@ import unittest
 
 import fixture
 
-PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "tools" / "report"
+PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "tools" / "bench" / "report"
 Row = dict[str, str]
 
 

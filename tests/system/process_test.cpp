@@ -29,6 +29,25 @@ TEST(Process, RunsProgramsOfThePath) {
   EXPECT_THROW(run_program({"no-program-has-this-name"}), Error);
 }
 
+// Without a descriptor, a variable or a stream of this process that was not given.
+TEST(Process, StartedProgramHasWhatItWasGiven) {
+  const Descriptor content = in_memory("content", "text");
+  PipeEnds pipe;
+  const std::string script =
+      "cat <&" + std::to_string(content.get()) + "; env | grep -v -e PWD -e _=; pwd; exit 7";
+  const pid_t child = start_program(
+      {"/bin/sh", {"-c", script}, {"NAME=value"}, "/", {content.get()}}, pipe.write_end.get());
+  pipe.write_end.close();
+  std::string out;
+  std::array<char, 256> read{};
+  for (ssize_t count = 0; (count = ::read(pipe.read_end.get(), read.data(), read.size())) > 0;)
+    out.append(read.data(), static_cast<std::size_t>(count));
+  EXPECT_EQ(out, "textNAME=value\n/\n");
+  EXPECT_EQ(wait_for_end_of(child), 7);
+  const pid_t none = start_program({"/no/such/program", {}, {}, {}, {}}, STDOUT_FILENO);
+  EXPECT_EQ(wait_for_end_of(none), 127);
+}
+
 TEST(PipeEnds, IsNotInherited) {
   const PipeEnds pipe;
   EXPECT_EQ(

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
-#include "tools/selftest.h"
+#include "tools/selftest/render/campaign.h"
 
 namespace tinyot::test {
 namespace {

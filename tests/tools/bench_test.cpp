@@ -1,13 +1,13 @@
 // `tinyot bench online`: its rows, and the options that it refuses.
-#include "tools/bench.h"
+#include "tools/bench/bench.h"
 
 #include <sstream>
 
 #include "base/error.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
-#include "tools/failure.h"
-#include "tools/preprocess.h"
+#include "tools/cli/failure.h"
+#include "tools/cli/preprocess.h"
 
 namespace tinyot::test {
 namespace {
@@ -31,7 +31,8 @@ void expect_bench_row(const Json& row, std::uint64_t lanes, std::uint64_t ands,
   for (const char* field : {"wall_s", "ands_per_s", "gates_per_s", "bare_round_trips_s", "cpu_s",
                             "share_macs", "peak_rss_mb"})
     EXPECT_GT(row[field], 0.0) << field;
-  for (const char* field : {"share_wire", "share_store", "share_opening"}) EXPECT_GE(row[field], 0.0) << field;
+  for (const char* field : {"share_wire", "share_store", "share_opening"})
+    EXPECT_GE(row[field], 0.0) << field;
   EXPECT_GT(row["bits_per_and"], bits_per_and);
 }
 
@@ -93,10 +94,13 @@ TEST(BenchOnline, RefusesInvalidOptions) {
 }
 
 TEST(Bench, DoesNotMeasureFailedJob) {
-  EXPECT_EQ(succeed({{{"wall_s", 1}}, 0})["wall_s"], 1);
+  const auto ended = [](int status) {
+    return tools::PairEnded{{{{"{\"wall_s\":1}", 0}, {"{\"wall_s\":1}", status}}}, 2};
+  };
+  EXPECT_EQ(succeed(ended(0))["A"]["wall_s"], 1);
   for (const int status : {1, 4, 143}) {
     try {
-      succeed({{{"wall_s", 1}}, status});
+      succeed(ended(status));
       ADD_FAILURE() << status;
     } catch (const tools::CommandError& error) {
       EXPECT_EQ(static_cast<int>(error.status()), status);

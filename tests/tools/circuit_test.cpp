@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
-#include "tools/circuit_spec.h"
+#include "tools/cli/circuit_spec.h"
 
 namespace tinyot::test {
 namespace {

@@ -66,7 +66,7 @@ TEST_F(ClientTest, SaysWhatToCheckIfTheDaemonIsNotReached) {
     const std::string message =
         "no connection to the daemon at unix:" + name +
         (is_there ? " (Connection refused)" : " (No such file or directory)") +
-        "; check that tinyot serve is running, that its socket is " + name;
+        "; check that tinyot serve is running, that this is its socket";
     for (const Arguments& call : {Arguments{"peers"}, Arguments{"submit"} + kAesRun,
                                   Arguments{"run"} + kAesRun, Arguments{"result", "j1"}})
       EXPECT_TRUE(ended_with(
@@ -125,7 +125,7 @@ TEST_F(ClientTest, RejectsMalformedCommandLinesBeforeACall) {
       {server("localhost:7000"), "requires --tls-ca, --tls-certificate and --tls-key"},
       {server("localhost:7000") + Arguments{"--tls-ca", "a"},
        "--tls-certificate, --tls-key: TLS takes"},
-      {server("unix:") + tls, "lacks the path"},
+      {server("unix:"), "lacks the path"},
       {server("unix:/x") + tls, "not for a socket"},
       {server("localhost"), "localhost"},
       {{"client", "run"}, "these are missing: --job, --circuit"},

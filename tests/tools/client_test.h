@@ -9,7 +9,7 @@
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 #include "tests/tools/fake_daemon.h"
-#include "tools/circuit_spec.h"
+#include "tools/cli/circuit_spec.h"
 
 namespace tinyot::test {
 

@@ -1,5 +1,5 @@
 // Options from the command line, the environment and files; sizes; suggestions.
-#include "tools/command_line.h"
+#include "tools/cli/command_line.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -7,15 +7,14 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/suggestion.h"
 #include "system/temporary_directory.h"
-#include "tools/suggestion.h"
 
 namespace tinyot::test {
 namespace {
 
 using tools::Arguments;
 using tools::CommandLine;
-using tools::did_you_mean;
 using tools::parse_size;
 
 // Sets a variable of the environment for a test.

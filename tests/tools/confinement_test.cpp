@@ -1,6 +1,6 @@
 // What a confined program can do and see, tried by a shell in Yosys' place, in the sandbox and
 // without it.
-#include "tools/verilog/confinement.h"
+#include "system/confinement.h"
 
 #include <poll.h>
 #include <sys/mman.h>
@@ -25,17 +25,17 @@ namespace tinyot::test {
 namespace {
 
 namespace fs = std::filesystem;
+using system::Confinement;
 using system::Limit;
 using system::Limits;
 using system::Outcome;
-using tools::Confinement;
-using tools::Sandbox;
+using system::Sandbox;
 
 class ConfinementTest : public CommandTest, public ::testing::WithParamInterface<Sandbox> {
  protected:
   void SetUp() override {
     std::optional<TemporaryVariable> path;
-    const fs::path shell = tools::found_on_path("sh").value();
+    const fs::path shell = system::found_on_path("sh").value();
     if (GetParam() == Sandbox::None) path.emplace("PATH", "/nonexistent");
     confinement_.emplace(shell, Arguments{"-c", ":"});
     if (GetParam() == Sandbox::Bubblewrap && confinement_->missing())

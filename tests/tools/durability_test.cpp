@@ -12,9 +12,9 @@
 #include <set>
 #include <thread>
 
+#include "engine/endpoint.h"
 #include "engine/ledger.h"
 #include "engine/synchronise.h"
-#include "engine/endpoint.h"
 #include "tests/storage/faults/disk.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/cheating_channel.h"
@@ -23,7 +23,8 @@
 #include "tests/support/ports.h"
 #include "tests/support/two_parties.h"
 #include "tests/tools/process.h"
-#include "tools/run.h"
+#include "tinyot/run.h"
+#include "tools/cli/circuit_spec.h"
 
 namespace tinyot::test {
 namespace {
@@ -172,7 +173,7 @@ TEST_F(DurabilityTest, LedgerIsSyncedBeforeTheRunSends) {
   tracing = &trace;
   const auto run_as = [&](Party party) {
     party_here = letter(party);
-    RunJob job;
+    RunRequest job;
     job.party = party;
     job.endpoint = engine::endpoint_with(
         {.listen = party == Party::A,
@@ -181,9 +182,12 @@ TEST_F(DurabilityTest, LedgerIsSyncedBeforeTheRunSends) {
     job.stores = {place(party_here)};
     std::filesystem::create_directory(root_ / ("ledger_of_" + std::string(1, party_here)));
     job.ledger = root_ / ("ledger_of_" + std::string(1, party_here)) / "ledger";
-    job.circuit.name = circuit_file("adder64.txt");
-    job.inputs = read_inputs({party == Party::A ? "0=0x2a" : "1=0x17"});
-    EXPECT_EQ(message_of<std::exception>([&] { EXPECT_EQ(run(job).exit_status, 0); }), "");
+    CircuitSpec spec;
+    spec.name = circuit_file("adder64.txt");
+    const NamedCircuit circuit(spec);
+    const Values inputs =
+        parse_inputs(circuit, read_inputs({party == Party::A ? "0=0x2a" : "1=0x17"}));
+    EXPECT_EQ(message_of<std::exception>([&] { tinyot::run(job, circuit, inputs); }), "");
   };
   std::thread a([&] { run_as(Party::A); });
   run_as(Party::B);

@@ -1,11 +1,10 @@
 // The report of a failed command with --format json: one object with the class of the error and its
 // message.
-#include "tools/failure.h"
-
 #include <new>
 
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
+#include "tools/cli/render/report.h"
 
 namespace tinyot::test {
 namespace {

@@ -209,7 +209,7 @@ TEST_F(GrowthTest, RefusesOptionsThatExcludeEachOther) {
   };
   EXPECT_TRUE(refused({"--ands", "5", "--add", "5"}, "--ands and --add exclude each other"));
   EXPECT_TRUE(refused({"--add", "5", "--resume"}, "leave one of them out"));
-  EXPECT_TRUE(refused({"--add", "5", "--runs", "5"}, "--runs requires --for CIRCUIT"));
+  EXPECT_TRUE(refused({"--add", "5", "--runs", "5"}, "--runs requires --circuit"));
   EXPECT_TRUE(refused({"--for", "no-such-circuit"}, "no-such-circuit"));
   EXPECT_TRUE(refused({"--until-left", "0"}, "the number of ANDs is out of range"));
   EXPECT_TRUE(refused({}, "--until-left"));

@@ -88,7 +88,7 @@ TEST_F(KeysTest, KeygenWritesIntoDirectoryAndNamesUnwritablePath) {
   EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("keys")}), 2, "already exists"));
   EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("none/k.pem")}), 2,
                          "cannot write " + path("none/k.pem")));
-  EXPECT_TRUE(ended_with(tinyot({"keygen"}), 2, "--out is missing"));
+  EXPECT_TRUE(ended_with(tinyot({"keygen"}), 2, "--output is missing"));
 }
 
 TEST_F(KeysTest, NonLoopbackAddressesRequireKeys) {
@@ -97,7 +97,7 @@ TEST_F(KeysTest, NonLoopbackAddressesRequireKeys) {
   for (const char* address : {"0.0.0.0:7766", "[::]:7766", "192.0.2.1:7766", "a.example:7766"}) {
     for (const char* way : {"--listen", "--connect"})
       EXPECT_TRUE(ended_with(tinyot(begin + kSmallJob + Arguments{way, address}, {}, kInTime), 2,
-                             "tinyot keygen --out FILE"))
+                             "tinyot keygen --output FILE"))
           << address;
   }
   const Arguments anywhere =
@@ -133,7 +133,7 @@ TEST_F(KeysTest, RejectsUnusableKeys) {
   refuse({"--key", path("noise"), "--peer-key", fingerprints_['b']},
          path("noise") +
              " holds no private key that can be read without a passphrase; make a key "
-             "with tinyot keygen --out FILE\n");
+             "with tinyot keygen --output FILE\n");
   refuse({"--key", path("a.pem"), "--peer-key", "sha256:12"},
          "the peer's key must be a fingerprint");
   for (const char* file : {"noise", "long", "none"})

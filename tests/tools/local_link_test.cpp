@@ -1,11 +1,10 @@
 // Simulated links between the parties of `local` and `bench`: how they are given, and that jobs
 // meet them.
-#include "tools/local_link.h"
-
 #include "base/error.h"
 #include "engine/estimate.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
+#include "tools/bench/bench.h"
 
 namespace tinyot::test {
 namespace {
@@ -53,11 +52,11 @@ TEST(LocalLink, HasNames) {
   const char* const names[] = {"lan", "metro", "wan", "world"};
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(named[i].shape, shapes[i]);
-    EXPECT_EQ(named[i].fields()["link"], names[i]);
+    EXPECT_EQ(fields_of(named[i])["link"], names[i]);
   }
-  EXPECT_EQ(links({"--rtt", "5ms", "--rate", "1gbit"})[0].fields()["link"], "metro");
-  EXPECT_EQ(links({"--rtt", "5ms"})[0].fields()["link"], "simulated");
-  EXPECT_EQ(links({})[0].fields()["link"], "loopback");
+  EXPECT_EQ(fields_of(links({"--rtt", "5ms", "--rate", "1gbit"})[0])["link"], "metro");
+  EXPECT_EQ(fields_of(links({"--rtt", "5ms"})[0])["link"], "simulated");
+  EXPECT_EQ(fields_of(links({})[0])["link"], "loopback");
 }
 
 TEST(LocalLink, RefusesWhatItDoesNotKnow) {

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
-#include "tools/demo.h"
-#include "tools/failure.h"
+#include "tools/bench/bench.h"
+#include "tools/cli/failure.h"
 
 namespace tinyot::test {
 namespace {
@@ -187,9 +187,7 @@ TEST(DemoTest, ComparesEveryBlock) {
   for (const AesBytes& block : aes128_by_library_vartime(key, message))
     for (const std::uint8_t byte : block)
       ciphertext += {"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
-  const auto check = [&](const std::string& computed) {
-    check_ciphertext({{"outputs", {{"ciphertext", computed}}}}, key, message);
-  };
+  const auto check = [&](const std::string& computed) { check_ciphertext(computed, key, message); };
   EXPECT_NO_THROW(check(ciphertext));
   for (const std::size_t digit : {std::size_t{0}, 13 * std::size_t{32}, ciphertext.size() - 1}) {
     std::string wrong = ciphertext;

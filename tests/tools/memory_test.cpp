@@ -17,8 +17,7 @@
 #include "tests/support/ports.h"
 #include "tests/tools/memory_search.h"
 #include "tests/tools/process.h"
-#include "tools/preprocess.h"
-#include "tools/run.h"
+#include "tools/cli/subcommands.h"
 
 namespace tinyot::test {
 namespace {

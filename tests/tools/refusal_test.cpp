@@ -52,7 +52,8 @@ TEST_F(RefusalTest, UnknownMissingOrMalformedOptions) {
        {{"params"}, 2, "--ands or --circuit is missing"},
        {{"preprocess", "--listen", "127.0.0.1:1"},
         2,
-        "these are missing: --party, --store, --ands (or --add, --until-left, --for, --resume); "
+        "these are missing: --party, --store, --ands (or --add, --until-left, --circuit, "
+        "--resume); "
         "see "
         "tinyot preprocess --help"},
        {{"preprocess", "--pary", "A"}, 2, "'--pary' of tinyot preprocess (did you mean --party?)"},

@@ -1,5 +1,4 @@
 // `tinyot report`: what it measures, its file of results, and what it refuses.
-#include "tools/report_command.h"
 
 #include <sys/resource.h>
 
@@ -11,9 +10,9 @@
 #include "offline/parameters.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
-#include "tools/failure.h"
-#include "tools/measurements.h"
-#include "tools/results_file.h"
+#include "tools/bench/measurements.h"
+#include "tools/bench/results_file.h"
+#include "tools/cli/failure.h"
 
 namespace tinyot::test {
 namespace {

@@ -1,6 +1,6 @@
 // A check that fails on one connection of a session revokes the store, whatever the other
 // connections do.
-#include "tools/adversary/revocation.h"
+#include "tools/selftest/adversary/revocation.h"
 
 #include <gtest/gtest.h>
 

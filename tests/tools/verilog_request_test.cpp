@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "base/error.h"
+#include "circuitgen/formats/verilog/design_text.h"
+#include "circuitgen/formats/verilog/import.h"
 #include "tests/tools/command_test.h"
-#include "tools/verilog/design_text.h"
-#include "tools/verilog/import.h"
 
 namespace tinyot::test {
 namespace {
 
 namespace fs = std::filesystem;
+using system::Confinement;
 using system::Limits;
-using tools::Confinement;
-using tools::Sandbox;
+using system::Sandbox;
 
 // A design whose table is filled by `fill`, a part of a module.
 std::string table_design(const std::string& fill) {
@@ -73,7 +73,7 @@ class VerilogRequestTest : public CommandTest {
   static std::string error_of(const Confinement& yosys, const std::string& text,
                               const Limits& limits = {}) {
     try {
-      tools::synthesise(yosys, {"design.v", text, "top"}, tools::Goal::Ands, limits, true);
+      circuit::synthesise(yosys, {"design.v", text, "top"}, circuit::Goal::Ands, limits);
     } catch (const UsageError& error) {
       return error.what();
     }
@@ -82,7 +82,7 @@ class VerilogRequestTest : public CommandTest {
   // Yosys in no sandbox, although there may be one.
   Confinement unconfined_yosys() const {
     const TemporaryVariable path("PATH", yosys_only());
-    return tools::confined_yosys();
+    return circuit::confined_yosys();
   }
   // The command line with this value of PATH.
   Ended import_with_path(const std::string& folders, const Arguments& more) const {
@@ -95,7 +95,7 @@ class VerilogRequestTest : public CommandTest {
   // A folder that has yosys and nothing else.
   std::string yosys_only() const {
     fs::create_directory(path("bin"));
-    fs::create_symlink(tools::found_on_path("yosys").value(), path("bin/yosys"));
+    fs::create_symlink(system::found_on_path("yosys").value(), path("bin/yosys"));
     return path("bin");
   }
 };
@@ -114,14 +114,14 @@ TEST_F(VerilogRequestTest, RefusesFunctionsOfCWithTheirLine) {
 
 TEST_F(VerilogRequestTest, YosysCallsNoFunctionOfC) {
   const std::string error =
-      error_of(tools::confined_yosys(), command_design("id > '" + path("ran") + "'"));
+      error_of(circuit::confined_yosys(), command_design("id > '" + path("ran") + "'"));
   EXPECT_NE(error.find("Found DPI function"), std::string::npos) << error;
   EXPECT_FALSE(fs::exists(path("ran")));
 }
 
 // Were Yosys to call functions of C, their commands would see the sandbox only.
 TEST_F(VerilogRequestTest, CommandsInSandboxReachNothing) {
-  const Confinement yosys = tools::confined_yosys();
+  const Confinement yosys = circuit::confined_yosys();
   if (yosys.missing()) GTEST_SKIP() << yosys.missing()->reason;
   const std::string command =
       "id > '" + path("ran") + "'; cat '" + path("key.hex") + "' >&2; echo ran >&2";
@@ -198,7 +198,7 @@ TEST_F(VerilogRequestTest, RefusesCompressedAndOtherDesignsThatAreNoText) {
 
 // Without the scan.
 TEST_F(VerilogRequestTest, SandboxHasNoFileToRead) {
-  const Confinement inside = tools::confined_yosys();
+  const Confinement inside = circuit::confined_yosys();
   if (inside.missing()) GTEST_SKIP() << inside.missing()->reason;
   const Confinement outside = unconfined_yosys();
   for (const auto& [fill, reason] : requests()) {
@@ -275,7 +275,7 @@ TEST_F(VerilogRequestTest, NamesOfModulesAreNoCommands) {
         Process("/usr/bin/env", {"--chdir", dir_.string(), TINYOT_BINARY, "circuit", "import",
                                  "design.v", "--output", "top.txt", "--top=" + top})
             .end();
-    EXPECT_TRUE(ended_with(ended, 2, "--top")) << top;
+    EXPECT_TRUE(ended_with(ended, 2, top.empty() ? "--top" : "name of a module")) << top;
   }
   EXPECT_FALSE(fs::exists(path("ran")));
 }
@@ -302,23 +302,23 @@ TEST_F(VerilogRequestTest, DesignsAreStoppedAtTheirLimits) {
                                      "for (i = 0; i < 2; i = i ^ 1) begin : g wire w; end\n"
                                      "assign y = a; endmodule\n",
                                      {"--timeout", "1"}),
-                         2, "it has not ended within 1 s: --timeout allows longer"));
+                         2, "it has not ended within 1 s; --timeout allows longer"));
   EXPECT_TRUE(
       ended_with(import_text("module top(input a, output y); genvar i;\n"
                              "for (i = 0; i < 2000000000; i = i + 1) begin : g wire w; end\n"
                              "assign y = a; endmodule\n",
                              {"--memory", "100M"}),
-                 2, "it needs more memory than 100,000,000 bytes: --memory allows more"));
+                 2, "it needs more memory than 100000000 bytes; --memory allows more"));
   EXPECT_TRUE(ended_with(import_text("module top(input [9999:0] a, b, output [9999:0] y);\n"
                                      "assign y = a * b; endmodule\n"),
                          2, "($mul) makes the circuit too large"));
   Limits limits;
   limits.output_bytes = 50000;
-  EXPECT_EQ(error_of(tools::confined_yosys(),
+  EXPECT_EQ(error_of(circuit::confined_yosys(),
                      "module top(input [511:0] a, b, output [511:0] y);\n"
                      "assign y = a & b | (a ^ b); endmodule\n",
                      limits),
-            "yosys cannot synthesise design.v: it writes more than 50,000 bytes");
+            "yosys cannot synthesise design.v: it writes more than 50000 bytes");
   write_file(path("design.v"), kSumDesign);
   for (const char* seconds : {"0", "1000001"})
     EXPECT_TRUE(
@@ -326,7 +326,7 @@ TEST_F(VerilogRequestTest, DesignsAreStoppedAtTheirLimits) {
 }
 
 TEST_F(VerilogRequestTest, ReportNamesTheSandbox) {
-  const Confinement yosys = tools::confined_yosys();
+  const Confinement yosys = circuit::confined_yosys();
   const Json report = json_of(import_text(kSumDesign, {"--format", "json"}));
   EXPECT_EQ(report["sandbox"], name_of(yosys.sandbox()));
   const Ended text = import_text(kSumDesign, {"--require-sandbox"});
@@ -475,52 +475,6 @@ TEST_F(VerilogRequestTest, RefusesCellsWhosePortsDoNotFit) {
   expect_refusal("(* blackbox *) module TINYOT_ONE(output Z); endmodule\n" +
                      with_cell("TINYOT_ONE u(.Z(y)); assign z = b;"),
                  "has not the outputs of its kind");
-}
-
-TEST_F(VerilogRequestTest, RefusesNetlistsThatAreNone) {
-  const auto read = [](const std::string& cells, const std::string& bits = "2") {
-    const std::string text = R"({"modules":{"top":{"ports":{"y":{"direction":"output","bits":[)" +
-                             bits + R"(]}},"netnames":{"y":{"attributes":{}}},"cells":{)" + cells +
-                             "}}}}";
-    tools::Netlist netlist = tools::read_netlist(Json::parse(text), "top", "design.v");
-    tools::DescribedPorts ports = tools::describe_ports(netlist, {});
-    const tools::NetlistCircuit circuit(std::move(netlist), std::move(ports.info));
-    return cost_of(circuit);
-  };
-  const auto memory = [](const std::string& parameters, const std::string& address) {
-    return R"("m":{"type":"$mem_v2","attributes":{},"parameters":{"WR_PORTS":"0","SIZE":"10",)"
-           R"("RD_CLK_ENABLE":"0","OFFSET":"0","INIT":"10",)" +
-           parameters + R"(},"connections":{"RD_ADDR":[)" + address + R"(],"RD_DATA":[2]}})";
-  };
-  EXPECT_NO_THROW(read(memory(R"("RD_PORTS":"1","ABITS":"1","WIDTH":"1")", "\"0\"")));
-  EXPECT_THROW(read(memory(R"("RD_PORTS":"1","ABITS":"10","WIDTH":"1")", "\"0\"")), UsageError);
-  EXPECT_THROW(read(memory(R"("RD_PORTS":"1","ABITS":"1","WIDTH":"11")", "\"0\"")), UsageError);
-  EXPECT_THROW(read(memory(R"("RD_PORTS":"0","ABITS":"1","WIDTH":"1")", "\"0\"")), UsageError);
-  EXPECT_THROW(read(memory(R"("RD_PORTS":"10","ABITS":"1","WIDTH":"1")", "\"0\"")), UsageError);
-  EXPECT_THROW(read(memory(R"("ABITS":"1","WIDTH":"1")", "\"0\"")), UsageError);
-  const auto choice = [](const std::string& b) {
-    return R"("p":{"type":"$pmux","attributes":{},"parameters":{},"connections":{"A":["0"],"B":[)" +
-           b + R"(],"S":["1"],"Y":[2]}})";
-  };
-  EXPECT_NO_THROW(read(choice("\"1\"")));
-  EXPECT_THROW(read(choice("")), UsageError);
-  for (const char* bits : {"-2", "2.5", "1e300", "null", "[2]"})
-    EXPECT_THROW(read(choice("\"1\""), bits), UsageError) << bits;
-  EXPECT_NO_THROW(read(memory(R"("RD_PORTS":"1","ABITS":"1","WIDTH":"1")", "\"0\""), "2,2"));
-  EXPECT_THROW(read(R"("\u001b":{"type":"$_BUF_","attributes":{},"parameters":{},)"
-                    R"("connections":{"A":["0"],"Y":[2]}})"),
-               UsageError);
-  std::string zeros = "\"0\"";
-  for (int i = 1; i < 9000; ++i) zeros += ",\"0\"";
-  EXPECT_THROW(read(R"("m":{"type":"$mul","attributes":{},"parameters":{"A_SIGNED":"0",)"
-                    R"("B_SIGNED":"0"},"connections":{"A":[)" +
-                    zeros + R"(],"B":[)" + zeros + R"(],"Y":[2]}})"),
-               UsageError);
-  const std::string far = "18446744073709551615";
-  EXPECT_NO_THROW(read(
-      R"("n":{"type":"$_BUF_","attributes":{},"parameters":{},"connections":{"A":["0"],"Y":[)" +
-          far + "]}}",
-      far));
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 #include <random>
 #include <sstream>
 
+#include "circuitgen/formats/verilog/import.h"
 #include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 #include "tests/tools/verilog_modules.h"
-#include "tools/verilog/import.h"
 
 namespace tinyot::test {
 namespace {
@@ -88,7 +88,8 @@ class VerilogSimulationTest : public CommandTest {
   }
 
   // Undefined bits may have any value. Returns the number of bits that are compared.
-  std::size_t expect_same(const VerilogModule& module, std::uint64_t seed, tools::Goal goal) const {
+  std::size_t expect_same(const VerilogModule& module, std::uint64_t seed,
+                          circuit::Goal goal) const {
     write_file(path("design.v"), module.text);
     std::mt19937_64 rng(seed);
     std::vector<std::vector<std::string>> vectors(kVectors);
@@ -102,9 +103,9 @@ class VerilogSimulationTest : public CommandTest {
     EXPECT_EQ(expected.size(), kVectors) << module.text;
     if (expected.size() != kVectors) return 0;
     std::size_t compared = 0;
-    const tools::Confinement yosys = tools::confined_yosys();
-    for (const tools::Candidate& candidate :
-         tools::import_design(yosys, {"design.v", module.text, "top"}, {}, goal, {}, true)) {
+    const system::Confinement yosys = circuit::confined_yosys();
+    for (const circuit::Candidate& candidate :
+         circuit::import_design(yosys, {"design.v", module.text, "top"}, {}, goal, {})) {
       const auto outputs = evaluate(*candidate.circuit, kVectors, inputs);
       for (std::size_t o = 0; o < module.outputs.size(); ++o)
         for (std::size_t lane = 0; lane < kVectors; ++lane) {
@@ -139,14 +140,14 @@ TEST_F(VerilogSimulationTest, RandomModulesHaveValuesOfSimulation) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     compared += expect_same(random_module(seed), seed,
-                            seed % 2 == 0 ? tools::Goal::Depth : tools::Goal::Ands);
+                            seed % 2 == 0 ? circuit::Goal::Depth : circuit::Goal::Ands);
   }
   EXPECT_GT(compared, count * kVectors) << "most bits are undefined";
 }
 
 TEST_F(VerilogSimulationTest, DesignsHaveValuesOfSimulation) {
   for (const VerilogModule& module : fixed_modules())
-    for (const tools::Goal goal : {tools::Goal::Ands, tools::Goal::Depth})
+    for (const circuit::Goal goal : {circuit::Goal::Ands, circuit::Goal::Depth})
       EXPECT_GT(expect_same(module, 1, goal), kVectors) << module.text;
 }
 

@@ -155,9 +155,9 @@ TEST_F(VerilogTest, OptionsGoBeforeAttributes) {
 
 TEST_F(VerilogTest, RefusesRolesThatDoNotFit) {
   const std::vector<std::pair<Arguments, std::string>> refusals = {
-      {{"--owner", "pp=A"}, "module top has no input of that name (did you mean p?)"},
+      {{"--owner", "pp=A"}, "module top has no input 'pp' (did you mean p?)"},
       {{"--owner", "x=A"}, "it has p, q, r, s"},
-      {{"--receiver", "p=A"}, "--receiver p: module top has no output of that name"},
+      {{"--receiver", "p=A"}, "module top has no output 'p'"},
       {{"--owner", "p=C"}, "--owner must be A or B"},
       {{"--to", "none"}, "--to must be A, B or both"},
       {{"--receiver", "x=C"}, "--receiver must be A, B, both or none"}};

@@ -11,8 +11,8 @@
 #include "crypto/random_oracle.h"
 #include "offline/unit/preprocessor.h"
 #include "tests/support/layers.h"
-#include "tools/adversary/trial.h"
-#include "tools/adversary/unit_making.h"
+#include "tools/selftest/adversary/trial.h"
+#include "tools/selftest/adversary/unit_making.h"
 
 namespace tinyot::test {
 namespace {

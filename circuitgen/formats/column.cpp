@@ -1,0 +1,208 @@
+#include "circuitgen/formats/column.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/error.h"
+
+namespace tinyot::circuit {
+namespace {
+
+constexpr std::uint32_t kNumberBitsMax = 64;
+__extension__ using Wide = unsigned __int128;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::optional<std::uint32_t> number_of(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+BitVector bits_from(std::uint64_t number, std::uint32_t bits) {
+  BitVector value(bits);
+  for (std::uint32_t i = 0; i < bits; ++i) value.put(i, ((number >> i) & 1) != 0);
+  return value;
+}
+
+std::uint64_t number_from(const BitVector& value) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) number |= std::uint64_t{value[i]} << i;
+  return number;
+}
+
+// A decimal number with a sign and a point: magnitude . 2^fraction, rounded to the nearest.
+struct Decimal {
+  ~Decimal() { wipe_object(scaled); }
+  bool is_negative = false;
+  Wide scaled = 0;
+};
+
+// Fails: UsageError.
+Decimal decimal_from(std::string_view text, std::uint32_t fraction) {
+  Decimal number;
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
+    number.is_negative = text[0] == '-';
+    text.remove_prefix(1);
+  }
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::string_view whole = text.substr(0, point),
+                         part = point < text.size() ? text.substr(point + 1) : "";
+  if (fraction == 0 && point < text.size()) throw UsageError("a whole number has no point");
+  if (whole.size() + part.size() == 0 || !std::ranges::all_of(whole, is_digit) ||
+      !std::ranges::all_of(part, is_digit))
+    throw UsageError("it is not a decimal number");
+  for (const char digit : whole) {
+    number.scaled = 10 * number.scaled + static_cast<unsigned>(digit - '0');
+    if (number.scaled >> kNumberBitsMax != 0) throw UsageError("the number is too large");
+  }
+  // Long division of the digits behind the point by their power of ten, bit by bit.
+  SecretText digits = secret_text(part);
+  for (std::uint32_t bit = 0; bit <= fraction; ++bit) {
+    unsigned carry = 0;
+    for (std::size_t i = digits.size(); i-- > 0;) {
+      const unsigned doubled = 2 * static_cast<unsigned>(digits[i] - '0') + carry;
+      digits[i] = static_cast<char>('0' + doubled % 10);
+      carry = doubled / 10;
+    }
+    // The bit behind the last one rounds.
+    number.scaled = bit < fraction ? 2 * number.scaled + carry : number.scaled + carry;
+    if (number.scaled >> (2 * kNumberBitsMax - 2) != 0) throw UsageError("the number is too large");
+  }
+  return number;
+}
+
+SecretText decimal_text(std::uint64_t magnitude, bool is_negative, std::uint32_t fraction) {
+  const Wide scaled = magnitude;
+  SecretText text = secret_text(is_negative ? "-" : "");
+  char digits[20];  // of 2^64 - 1
+  const auto end = std::to_chars(std::begin(digits), std::end(digits),
+                                 static_cast<std::uint64_t>(scaled >> fraction));
+  text.insert(text.end(), digits, end.ptr);
+  wipe(digits, sizeof digits);
+  Wide rest = scaled & ((Wide{1} << fraction) - 1);
+  if (rest != 0) text.push_back('.');
+  while (rest != 0) {
+    rest *= 10;
+    text.push_back(static_cast<char>('0' + static_cast<unsigned>(rest >> fraction)));
+    rest &= (Wide{1} << fraction) - 1;
+  }
+  return text;
+}
+
+// As circuit::print_value, without the first characters.
+SecretText printed(const BitVector& value, circuit::ValueFormat format, circuit::NumberBase base,
+                   std::size_t skipped = 0) {
+  std::string text = circuit::print_value(value, format, false, base);
+  SecretText kept = secret_text(std::string_view(text).substr(skipped));
+  wipe(text.data(), text.size());
+  return kept;
+}
+
+}  // namespace
+
+ColumnType::ColumnType(std::string_view text, std::uint32_t bits, circuit::ValueFormat format,
+                       circuit::NumberBase base)
+    : name_(text), bits_(bits), format_(format), base_(base) {
+  if (text.empty()) return;
+  const auto unknown = [&] {
+    return UsageError("there is no column type '" + name_ +
+                      "': it is u32, i64, hex128, fix32.16 or str20, with other numbers");
+  };
+  std::optional<std::uint32_t> width;
+  const auto after = [&](std::string_view begin) {
+    return text.starts_with(begin) ? std::optional(text.substr(begin.size())) : std::nullopt;
+  };
+  if (const auto digits = after("u")) {
+    kind_ = Kind::Unsigned;
+    width = number_of(*digits);
+  } else if (const auto digits_i = after("i")) {
+    kind_ = Kind::Signed;
+    width = number_of(*digits_i);
+  } else if (const auto digits_h = after("hex")) {
+    kind_ = Kind::Hex;
+    width = number_of(*digits_h);
+  } else if (const auto digits_s = after("str")) {
+    kind_ = Kind::Text;
+    width = number_of(*digits_s);
+    if (width) width = *width <= UINT32_MAX / 8 ? 8 * *width : 0;
+  } else if (const auto digits_f = after("fix")) {
+    kind_ = Kind::Fixed;
+    const std::size_t point = digits_f->find('.');
+    const auto fraction =
+        point < digits_f->size() ? number_of(digits_f->substr(point + 1)) : std::nullopt;
+    if (!fraction) throw unknown();
+    width = number_of(digits_f->substr(0, point));
+    fraction_ = *fraction;
+  }
+  const bool is_number = kind_ == Kind::Unsigned || kind_ == Kind::Signed || kind_ == Kind::Fixed;
+  if (!width || *width == 0 || (is_number && *width > kNumberBitsMax) || fraction_ >= *width)
+    throw unknown();
+  if (*width != bits)
+    throw UsageError("type " + name_ + " has " + std::to_string(*width) + " bits, not the " +
+                     std::to_string(bits) + " of the circuit");
+}
+
+BitVector ColumnType::parse(std::string_view field) const {
+  switch (kind_) {
+    case Kind::Value:
+      return circuit::parse_value(field, bits_, format_, false);
+    case Kind::Hex: {
+      SecretText number = secret_text(field.starts_with("0x") ? "" : "0x");
+      number.insert(number.end(), field.begin(), field.end());
+      return circuit::parse_value(view_of(number), bits_, circuit::ValueFormat::Integer, false);
+    }
+    case Kind::Text: {
+      if (field.size() > bits_ / 8)
+        throw UsageError("the text has " + std::to_string(field.size()) + " bytes, more than " +
+                         std::to_string(bits_ / 8));
+      BitVector value(bits_);
+      for (std::size_t i = 0; i < 8 * field.size(); ++i)
+        value.put(i, (static_cast<unsigned char>(field[i / 8]) >> (i % 8) & 1) != 0);
+      return value;
+    }
+    case Kind::Unsigned:
+    case Kind::Signed:
+    case Kind::Fixed:
+      break;
+  }
+  const Decimal number = decimal_from(field, fraction_);
+  const Wide limit = Wide{1} << (kind_ == Kind::Unsigned ? bits_ : bits_ - 1);
+  if (kind_ == Kind::Unsigned && number.is_negative && number.scaled != 0)
+    throw UsageError("the number is negative");
+  if (number.is_negative ? number.scaled > limit : number.scaled >= limit)
+    throw UsageError("the number is too large for " + name_);
+  const auto magnitude = static_cast<std::uint64_t>(number.scaled);
+  return bits_from(number.is_negative ? std::uint64_t{0} - magnitude : magnitude, bits_);
+}
+
+SecretText ColumnType::print(const BitVector& value) const {
+  switch (kind_) {
+    case Kind::Value:
+      return printed(value, format_, base_);
+    case Kind::Hex:
+      return printed(value, circuit::ValueFormat::Integer, circuit::NumberBase::Hexadecimal, 2);
+    case Kind::Text: {
+      SecretText text;
+      for (std::size_t i = 0; i < value.size(); i += 8) {
+        unsigned byte = 0;
+        for (std::size_t j = 0; j < 8; ++j) byte |= unsigned{value[i + j]} << j;
+        text.push_back(static_cast<char>(byte));
+      }
+      text.resize(view_of(text).find_last_not_of('\0') + 1);
+      return text;
+    }
+    case Kind::Unsigned:
+    case Kind::Signed:
+    case Kind::Fixed:
+      break;
+  }
+  std::uint64_t number = number_from(value);
+  const bool is_negative = kind_ != Kind::Unsigned && value[bits_ - 1];
+  if (is_negative && bits_ < kNumberBitsMax) number |= ~std::uint64_t{0} << bits_;
+  return decimal_text(is_negative ? std::uint64_t{0} - number : number, is_negative, fraction_);
+}
+
+}  // namespace tinyot::circuit

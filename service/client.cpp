@@ -1,0 +1,370 @@
+#include "service/client.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/secret.h"
+#include "net/tcp.h"
+#include "service/names.h"
+#include "system/input_file.h"
+#include "tinyot/v1/party.grpc.pb.h"
+
+namespace tinyot::service {
+namespace {
+
+constexpr std::size_t kPartBytesMax = std::size_t{1} << 20;
+// For calls that do not wait for a job.
+constexpr std::chrono::seconds kAnswerTime{60};
+constexpr std::string_view kUnixPrefix = "unix:";
+
+[[noreturn]] void fail(ErrorClass error_class, const std::string& message,
+                       Remedy remedy = Remedy::None) {
+  throw Error(error_class, message, remedy);
+}
+
+bool is_unix(const std::string& address) { return address.starts_with(kUnixPrefix); }
+
+ErrorClass class_from(v1::ErrorClass sent) {
+  for (const ErrorClass error_class :
+       {ErrorClass::Usage, ErrorClass::Network, ErrorClass::PeerCheated, ErrorClass::Store,
+        ErrorClass::Disagreement})
+    if (class_of(error_class) == sent) return error_class;
+  return ErrorClass::Other;
+}
+
+// The states have the order of the interface.
+RemoteJob::State state_from(v1::State state) {
+  static_assert(v1::CANCELLED == static_cast<int>(RemoteJob::State::Cancelled));
+  return v1::WAITING_FOR_PEER <= state && state <= v1::CANCELLED
+             ? static_cast<RemoteJob::State>(state)
+             : RemoteJob::State::Unknown;
+}
+
+RemoteJob job_from(const v1::Job& message) {
+  RemoteJob job;
+  job.id = message.id();
+  job.peer = message.peer();
+  job.circuit = message.circuit();
+  job.lanes = message.lanes();
+  job.ands = message.ands();
+  job.state = state_from(message.state());
+  if (message.has_error())
+    job.failure = {class_from(message.error().error_class()), message.error().message()};
+  job.session = message.session();
+  job.submitted_at_s = message.submitted_at_s();
+  job.evaluation_s = message.evaluation_s();
+  job.total_s = message.total_s();
+  return job;
+}
+
+// Wipes the copy in a message.
+void wipe_text(std::string& text) {
+  wipe(text.data(), text.size());
+  text.clear();
+}
+
+std::string pem_of(const std::string& file) {
+  const SecretText text = system::read_secret(system::InputFile(file));
+  return {text.begin(), text.end()};
+}
+
+std::shared_ptr<grpc::ChannelCredentials> credentials_for(const ServerAddress& address) {
+  if (!address.tls) return grpc::InsecureChannelCredentials();
+  grpc::SslCredentialsOptions options;
+  options.pem_root_certs = pem_of(address.tls->ca);
+  options.pem_cert_chain = pem_of(address.tls->certificate);
+  options.pem_private_key = pem_of(address.tls->key);
+  auto credentials = grpc::SslCredentials(options);
+  wipe_text(options.pem_private_key);
+  return credentials;
+}
+
+std::shared_ptr<grpc::Channel> channel_to(const ServerAddress& address) {
+  // The library's own lines on stderr: each error is reported as the call's.
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(is_unix(address.text) ? address.text : "dns:///" + address.text,
+                                   credentials_for(address), arguments);
+}
+
+v1::NewJob message_of(const NewRemoteJob& job) {
+  v1::NewJob message;
+  message.set_id(job.id);
+  message.set_peer(job.peer);
+  message.set_lanes(job.lanes);
+  message.set_circuit(job.circuit);
+  if (!job.file) return message;
+  message.set_circuit(std::filesystem::path(job.circuit).stem().string());
+  message.set_is_file(true);
+  v1::FileRoles& roles = *message.mutable_roles();
+  for (const auto& [number, owner] : job.file->sources)
+    (*roles.mutable_owners())[number] = name_of(owner);
+  if (job.file->other_receivers)
+    roles.set_receiver(std::string(circuit::name_of(*job.file->other_receivers)));
+  roles.mutable_bundles()->Add(job.file->bundles.begin(), job.file->bundles.end());
+  return message;
+}
+
+using Requests = grpc::ClientWriter<v1::SubmitRequest>;
+
+// False if the daemon has ended the call; then its status says why.
+bool send_file(const std::string& path, Requests& requests) {
+  system::InputFile file(path);
+  v1::SubmitRequest request;
+  for (std::string& part = *request.mutable_circuit_part();;) {
+    part.resize(kPartBytesMax);
+    part.resize(file.read(part));
+    if (part.empty()) return true;
+    if (!requests.Write(request)) return false;
+  }
+}
+
+// Each value is padded to whole bytes. As send_file.
+bool send_input(const std::string& name, const LaneMatrix& values, Requests& requests) {
+  v1::SubmitRequest request;
+  v1::Input& input = *request.add_inputs();
+  input.set_name(name);
+  std::string& bits = *input.mutable_bits();
+  std::span<const std::byte> bytes = values.bytes();
+  // Not moved when it grows, which would leave a copy.
+  bits.reserve(std::min(bytes.size(), kPartBytesMax));
+  do {
+    const std::size_t count = std::min(kPartBytesMax, bytes.size());
+    bits.assign(reinterpret_cast<const char*>(bytes.data()), count);
+    bytes = bytes.subspan(count);
+    const bool is_sent = requests.Write(request);
+    wipe_text(bits);
+    if (!is_sent) return false;
+  } while (!bytes.empty());
+  return true;
+}
+
+bool send_all(const NewRemoteJob& job, Requests& requests) {
+  v1::SubmitRequest first;
+  *first.mutable_job() = message_of(job);
+  if (!requests.Write(first)) return false;
+  if (job.file && !send_file(job.circuit, requests)) return false;
+  for (const std::string& name : job.inputs.names())
+    if (!send_input(name, job.inputs.at(name), requests)) return false;
+  return true;
+}
+
+// Collects the parts of a result.
+class ResultParts {
+ public:
+  void add(v1::ResultPart& part) {
+    if (part.has_job()) job_ = job_from(part.job());
+    for (v1::Output& output : *part.mutable_outputs()) {
+      const auto known = std::ranges::find(outputs_, output.name(), &Bits::name);
+      Bits& bits = known != outputs_.end()
+                       ? *known
+                       : outputs_.emplace_back(
+                             Bits{output.name(), output.bits_per_lane(), format_of(output), {}});
+      bits.bytes.insert(bits.bytes.end(), output.bits().begin(), output.bits().end());
+      wipe_text(*output.mutable_bits());
+    }
+  }
+  RemoteResult take() const {
+    if (!job_) fail(ErrorClass::Other, "the daemon sent no job with its result");
+    RemoteResult result{*job_, {}};
+    for (const Bits& bits : outputs_) result.outputs.push_back(output_of(bits));
+    return result;
+  }
+
+ private:
+  struct Bits {
+    std::string name;
+    std::uint32_t per_value;
+    circuit::ValueFormat format;
+    SecretVector<char> bytes;
+  };
+
+  static circuit::ValueFormat format_of(const v1::Output& output) {
+    using circuit::ValueFormat;
+    if (output.format() == name_of(ValueFormat::Bytes) && output.bits_per_lane() % 8 == 0)
+      return ValueFormat::Bytes;
+    return output.format() == name_of(ValueFormat::MsbInteger) ? ValueFormat::MsbInteger
+                                                               : ValueFormat::Integer;
+  }
+
+  RemoteOutput output_of(const Bits& bits) const {
+    const std::size_t bytes = bytes_for(bits.per_value);
+    if (bits.bytes.size() != job_->lanes * bytes)
+      fail(ErrorClass::Other, "the daemon sent " + std::to_string(bits.bytes.size()) +
+                                  " bytes for output " + bits.name + ", not " +
+                                  std::to_string(job_->lanes * bytes));
+    RemoteOutput output{bits.name, bits.format, {job_->lanes, bits.per_value}};
+    for (std::size_t lane = 0; lane < job_->lanes; ++lane)
+      if (!output.values.assign(lane,
+                                std::as_bytes(std::span(bits.bytes)).subspan(lane * bytes, bytes)))
+        fail(ErrorClass::Other, "the daemon sent bits of output " + bits.name + " beyond the " +
+                                    std::to_string(bits.per_value) + " of a value");
+    return output;
+  }
+
+  std::optional<RemoteJob> job_;
+  std::vector<Bits> outputs_;
+};
+
+}  // namespace
+
+struct DaemonConnection::State {
+  explicit State(ServerAddress where)
+      : address(std::move(where)), stub(v1::Party::NewStub(channel_to(address))) {}
+
+  // A call with one request and one reply.
+  template <class Request, class Reply>
+  Reply call(grpc::Status (v1::Party::Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
+             const Request& request) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kAnswerTime);
+    Reply reply;
+    check((*stub.*method)(&context, request, &reply));
+    return reply;
+  }
+
+  void check(const grpc::Status& status) const {
+    if (status.ok()) return;
+    v1::Error error;
+    if (error.ParseFromString(status.error_details()) && !error.message().empty())
+      fail(class_from(error.error_class()), error.message());
+    switch (status.error_code()) {
+      case grpc::StatusCode::UNAVAILABLE:
+        fail_unreachable(status.error_message());
+      case grpc::StatusCode::DEADLINE_EXCEEDED:
+        fail(ErrorClass::Network, "the daemon at " + address.text + " did not answer within " +
+                                      std::to_string(kAnswerTime.count()) + " s");
+      case grpc::StatusCode::CANCELLED:
+        fail(ErrorClass::Network, "the daemon at " + address.text + " ended the call");
+      case grpc::StatusCode::UNIMPLEMENTED:
+        fail(ErrorClass::Other, address.text + " is not a daemon of this version of tinyot");
+      default:
+        fail(ErrorClass::Other, "the daemon at " + address.text + ": " + status.error_message());
+    }
+  }
+
+  [[noreturn]] void fail_unreachable(const std::string& message) const {
+    std::string reason = message;
+    for (const std::string& before :
+         {std::string("last error: "), std::string("UNKNOWN: "), address.text + ": "})
+      if (const auto at = reason.find(before); at != std::string::npos)
+        reason.erase(0, at + before.size());
+    fail(ErrorClass::Network,
+         "no connection to the daemon at " + address.text + " (" + reason + ")",
+         is_unix(address.text) ? Remedy::CheckDaemonSocket : Remedy::CheckDaemonTls);
+  }
+
+  ServerAddress address;
+  std::unique_ptr<v1::Party::Stub> stub;
+};
+
+DaemonConnection::DaemonConnection(ServerAddress address) {
+  if (!is_unix(address.text))
+    net::parse_address(address.text);
+  else if (address.text.size() == kUnixPrefix.size())
+    throw UsageError("the daemon's address unix: lacks the path of a socket");
+  state_ = std::make_unique<State>(std::move(address));
+}
+
+DaemonConnection::~DaemonConnection() = default;
+
+RemoteJob DaemonConnection::submit(const NewRemoteJob& job) {
+  grpc::ClientContext context;
+  v1::Job reply;
+  const auto requests = state_->stub->Submit(&context, &reply);
+  try {
+    if (send_all(job, *requests)) requests->WritesDone();
+  } catch (...) {
+    context.TryCancel();
+    requests->Finish();
+    throw;
+  }
+  state_->check(requests->Finish());
+  return job_from(reply);
+}
+
+RemoteJob DaemonConnection::status(const std::string& id) {
+  v1::StatusRequest request;
+  request.set_id(id);
+  return job_from(state_->call(&v1::Party::Stub::Status, request));
+}
+
+RemoteJob DaemonConnection::cancel(const std::string& id) {
+  v1::CancelRequest request;
+  request.set_id(id);
+  return job_from(state_->call(&v1::Party::Stub::Cancel, request));
+}
+
+std::optional<RemoteResult> DaemonConnection::result(const std::string& id, const Wait& wait) {
+  grpc::ClientContext context;
+  if (wait.limit) context.set_deadline(std::chrono::system_clock::now() + *wait.limit);
+  const std::stop_callback on_stop(wait.stop, [&] { context.TryCancel(); });
+  v1::ResultRequest request;
+  request.set_id(id);
+  const auto replies = state_->stub->Result(&context, request);
+  ResultParts parts;
+  for (v1::ResultPart part; replies->Read(&part);) parts.add(part);
+  const grpc::Status status = replies->Finish();
+  const bool is_late = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED,
+             is_stopped =
+                 wait.stop.stop_requested() && status.error_code() == grpc::StatusCode::CANCELLED;
+  if (is_late || is_stopped) return std::nullopt;
+  state_->check(status);
+  return parts.take();
+}
+
+void DaemonConnection::forget(const std::string& id) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kAnswerTime);
+  v1::ResultRequest request;
+  request.set_id(id);
+  request.set_forget(true);
+  const auto replies = state_->stub->Result(&context, request);
+  ResultParts parts;  // wipes them
+  for (v1::ResultPart part; replies->Read(&part);) parts.add(part);
+  state_->check(replies->Finish());
+}
+
+std::vector<RemoteSession> DaemonConnection::stock(const std::string& peer) {
+  v1::StockRequest request;
+  request.set_peer(peer);
+  std::vector<RemoteSession> sessions;
+  const v1::StockReply reply = state_->call(&v1::Party::Stub::Stock, request);
+  for (const v1::SessionStock& session : reply.sessions())
+    sessions.push_back({session.peer(), session.session(), session.is_current(),
+                        session.ands_left(), session.inputs_left(), session.low_ands(),
+                        session.high_ands(), session.budget_spent(), session.bytes(),
+                        session.is_refilling()});
+  return sessions;
+}
+
+std::vector<RemotePeer> DaemonConnection::peers() {
+  std::vector<RemotePeer> peers;
+  const v1::PeersReply reply = state_->call(&v1::Party::Stub::Peers, v1::PeersRequest());
+  for (const v1::PeerState& peer : reply.peers())
+    peers.push_back({peer.name(), peer.party(), peer.is_connected(), peer.last_error(),
+                     peer.jobs_waiting(), peer.jobs_running(), peer.sessions_revoked(),
+                     peer.refills_stopped(), peer.sessions_risk()});
+  return peers;
+}
+
+std::string DaemonConnection::retire(const std::string& peer) {
+  v1::RetireRequest request;
+  request.set_peer(peer);
+  return state_->call(&v1::Party::Stub::Retire, request).session();
+}
+
+void DaemonConnection::resume_refills(const std::string& peer) {
+  v1::ResumeRequest request;
+  request.set_peer(peer);
+  (void)state_->call(&v1::Party::Stub::Resume, request);
+}
+
+}  // namespace tinyot::service

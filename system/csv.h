@@ -1,0 +1,69 @@
+// Tables as text: comma-separated values (RFC 4180), with names of columns in the first line.
+// Fields may be in quotes, with "" for a quote, but have no line ends in them. Fields may be
+// secret: no error contains one, and what was read is wiped.
+//
+// An empty line is a row with an empty value if there is one column, and an error if there are
+// several. At the end of the file it is an error too, since a writer may or may not mean a row.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/secret_text.h"
+#include "system/descriptor.h"
+#include "system/input_file.h"
+
+namespace tinyot::system {
+
+class CsvReader {
+ public:
+  // Reads the first line. Fails: UsageError naming the file, which must be a regular one.
+  explicit CsvReader(const std::filesystem::path& path);
+
+  const std::vector<std::string>& header() const { return header_; }
+  // Goes to the next row; false at the end. Fails: UsageError naming file and line if the row has
+  // another number of fields than the header, or if an empty line is not a row.
+  bool next();
+  // Of the row, valid until next().
+  const std::vector<SecretText>& fields() const { return fields_; }
+  // "FILE, line N".
+  std::string where() const;
+
+ private:
+  std::string at_line(std::uint64_t number) const;
+  bool fill_block();
+  bool read_line();
+  bool read_ahead();
+  void split();
+
+  std::filesystem::path path_;
+  InputFile file_;
+  SecretText block_;  // of the file, of which [at_, end_) are to be read
+  std::size_t at_ = 0, end_ = 0;
+  SecretText text_;  // of the last line
+  std::uint64_t line_ = 0;
+  // Rows of the lines that have been read: empty ones, then that of text_.
+  std::uint64_t empty_rows_ = 0;
+  bool is_ahead_ = false;
+  std::vector<SecretText> fields_;
+  std::vector<std::string> header_;
+};
+
+// A new file of mode 0600. Fails: Error naming the file.
+class CsvWriter {
+ public:
+  explicit CsvWriter(const std::filesystem::path& path);
+  void write_row(const std::vector<SecretText>& fields);
+  // Hands all rows to the system.
+  void flush();
+
+ private:
+  std::filesystem::path path_;
+  Descriptor file_;
+  SecretText pending_;
+};
+
+}  // namespace tinyot::system

@@ -1,0 +1,225 @@
+// `tinyot bench online`: the online phase on stored material, one row per circuit and number of
+// lanes; results are compared with the plain evaluator's.
+#include <algorithm>
+
+#include "base/error.h"
+#include "circuitgen/formats/values.h"
+#include "crypto/rng.h"
+#include "engine/run_estimate.h"
+#include "system/temporary_directory.h"
+#include "tinyot/evaluate.h"
+#include "tools/bench/bench.h"
+#include "tools/cli/failure.h"
+#include "tools/cli/render/circuit.h"
+
+namespace tinyot::tools {
+namespace {
+
+struct Row {
+  std::string circuit;
+  std::uint64_t lanes;
+};
+const std::vector<Row> kSuite = {{"aes128", 1},
+                                 {"aes128:sbox=shallow", 1},
+                                 {"aes128", 27},
+                                 {"aes128", 54},
+                                 {"aes128", 512},
+                                 {"aes128", 1024},
+                                 {"aes128", 4096},
+                                 {"sha256:bytes=55", 1},
+                                 {"sha256:bytes=55", 1024},
+                                 {"random:width=65536,depth=64", 1},
+                                 {"random:width=16,depth=4096", 1},
+                                 {"millionaires", 65536},
+                                 {"hamming", 1024},
+                                 {"set_intersection", 1},
+                                 {"sort", 1},
+                                 {"comparisons", 1},
+                                 {"minimum", 1}};
+
+struct OnlineBench {
+  ParameterRequest parameters;
+  bool live = false;
+  std::uint64_t repeat = 3;
+  std::optional<std::uint64_t> window;
+  std::vector<LocalLink> links;
+};
+
+std::string random_value(crypto::Rng& rng, const circuit::InputBundle& bundle) {
+  return circuit::print_value(rng.bits(bundle.bits), bundle.format, false);
+}
+
+InputTexts random_inputs(const NamedCircuit& circuit, crypto::Rng& rng) {
+  InputTexts inputs;
+  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
+    std::string text;
+    for (std::size_t lane = 0; lane < (bundle.same_in_all_lanes ? 1 : circuit.lanes()); ++lane)
+      text += (lane == 0 ? "" : ",") + random_value(rng, bundle);
+    inputs.emplace(bundle.name, secret_text(text));
+  }
+  return inputs;
+}
+
+// As many messages each way as a run has rounds, without computation: the time of the round trips
+// alone.
+double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
+  const auto command = [&] {
+    return PairCommand{{"bench", "party", "--rounds", std::to_string(rounds)}};
+  };
+  return slower_of(succeed(run_pair({command(), command()}, link)))["wall_s"];
+}
+
+// A store keeps to the kind of connection that it was made over.
+std::filesystem::path store_for(const LocalLink& link, const std::filesystem::path& dir) {
+  return dir / (link.channels == Channels::Tls ? "tls" : "plain");
+}
+
+// Material for all repetitions on all links of this kind, made without a simulated link: what is
+// measured is the run.
+void make_material(const OnlineBench& bench, const NamedCircuit& circuit, LocalLink link,
+                   const std::filesystem::path& dir) {
+  if (std::filesystem::exists(store_for(link, dir))) return;
+  const engine::Work work =
+      engine::work_of_runs(circuit, offline::SecurityParameters::make(bench.parameters).material(),
+                           bench.repeat * bench.links.size());
+  PreprocessRequest job;
+  job.parameters = bench.parameters;
+  job.ands = work.ands;
+  job.inputs = work.inputs;
+  link.shape.reset();
+  succeed(run_pair(preprocess_commands(job, store_for(link, dir)), link));
+}
+
+Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs) {
+  std::vector<double> walls;
+  walls.reserve(runs.size());
+  for (const Json& run : runs) walls.push_back(slower_of(run)["wall_s"]);
+  const Json& last = slower_of(runs.back());
+  const double wall_s = median(walls), ands = last["ands"];
+  double bytes = 0, cpu_s = 0;
+  for (const Json& phase : last["phases"]) {
+    const std::string name = phase["name"];
+    if (name != "gates" && name != "outputs") continue;
+    bytes += phase["bytes_sent"].get<double>() + phase["bytes_received"].get<double>();
+    cpu_s += phase["cpu_s"].get<double>();
+  }
+  const std::uint64_t rounds = last["and_rounds"];
+  const double bare_s = bare_round_trips_s(rounds, link), last_s = last["wall_s"];
+  const auto share = [&](const char* field) { return last[field].get<double>() / last_s; };
+  Json result = {{"circuit", row.circuit},
+                 {"lanes", row.lanes},
+                 {"ands", last["ands"]},
+                 {"wall_s", wall_s},
+                 {"ands_per_s", ands / wall_s},
+                 {"gates_per_s", last["gates"].get<double>() / wall_s},
+                 {"rounds", rounds},
+                 {"bare_round_trips_s", bare_s},
+                 {"bits_per_and", 8 * bytes / std::max(ands, 1.0)},
+                 {"cpu_s", cpu_s},
+                 {"share_wire", share("wire_wait_s")},
+                 {"share_store", share("store_wait_s")},
+                 {"share_opening", share("opening_s")},
+                 {"share_macs", share("blocks_s")},
+                 {"peak_rss_mb", last["peak_rss_bytes"].get<double>() / (1 << 20)},
+                 {"peak_rss_bytes", last["peak_rss_bytes"]},
+                 {"live", last["live"]},
+                 {"repeats", runs.size()}};
+  add_spread(result, "wall_s", walls);
+  for (const char* field :
+       {"profile", "material", "sigma", "sigma_paper_bound", "sigma_exact", "bucket", "unit"})
+    result[field] = last[field];
+  result["weak"] = last["sigma_paper_bound"] < last["sigma"];
+  result.update(fields_of(link));
+  return result;
+}
+
+// A row for each link.
+std::vector<Json> measure(const OnlineBench& bench, const Row& row) {
+  MeasuredRun run;
+  run.spec.name = row.circuit;
+  run.spec.lanes = row.lanes;
+  run.window = bench.window;
+  if (bench.live) run.live = bench.parameters;
+  const NamedCircuit circuit(run.spec);
+  const system::TemporaryDirectory dir;
+  for (const LocalLink& link : bench.links)
+    if (!bench.live) make_material(bench, circuit, link, dir.path());
+  crypto::Rng rng = crypto::Rng::from_system();
+  // The links alternate, so that other load on the machine affects them alike.
+  std::vector<std::vector<Json>> runs(bench.links.size());
+  for (std::uint64_t i = 0; i < bench.repeat; ++i) {
+    for (std::size_t link = 0; link < bench.links.size(); ++link) {
+      const InputTexts inputs = random_inputs(circuit, rng);
+      runs[link].push_back(succeed(
+          run_pair(run_commands(run, circuit, inputs, store_for(bench.links[link], dir.path())),
+                   bench.links[link])));
+      check_outputs(circuit, inputs, runs[link].back());
+    }
+  }
+  std::vector<Json> rows;
+  for (std::size_t link = 0; link < bench.links.size(); ++link)
+    rows.push_back(row_of(row, bench.links[link], runs[link]));
+  return rows;
+}
+
+std::vector<Row> rows_from(const CommandLine& line) {
+  if (!line.has("circuit")) {
+    if (line.has("lanes")) throw UsageError("--lanes requires --circuit");
+    return kSuite;
+  }
+  std::vector<Row> rows;
+  for (const std::uint64_t lanes :
+       parse_sizes("lanes", line.has("lanes") ? line.text("lanes") : "1"))
+    rows.push_back({line.text("circuit"), lanes});
+  return rows;
+}
+
+}  // namespace
+
+void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const Json& report) {
+  const Values wanted =
+      circuit::evaluate(circuit.circuit(), parse_inputs(circuit, texts), circuit.lanes());
+  for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
+    const circuit::OutputBundle& bundle = circuit.info().outputs[i];
+    for (const Party party : {Party::A, Party::B})
+      if (circuit::receives(bundle.to, party) &&
+          report[std::string(1, letter(party))]["outputs"][bundle.name] !=
+              json_of({circuit.print(i, wanted.at(bundle.name))})[bundle.name])
+        throw CommandError("output " + bundle.name + " of " + circuit.info().name + " is wrong");
+  }
+}
+
+int online_rows(const Arguments& arguments, const RowSink& sink) {
+  CommandLine line("bench online", "[options]",
+                   "tinyot bench online --circuit aes128 --lanes 512,1024 --material triples");
+  line.options()
+      .value("circuit",
+             "a circuit, such as levenshtein:rows=200, or a file; default: a suite of circuits and "
+             "sizes")
+      .value("lanes", "sizes, such as 1,512 or 2^9..2^12; default: 1")
+      .value("repeat", "runs of each row; the median is shown", "3")
+      .flag("live", "make the material during the run instead of before");
+  add_window_option(line.options());
+  ParameterLists lists{.profile = "fast"};
+  add_parameter_lists(line.options(), lists);
+  add_link_options(line.options());
+  if (!line.parse(arguments)) return 0;
+  Rows rows(line, sink);
+  if (line.given("material") && line.text("material").find("pairs") != std::string::npos)
+    lists.profile = "nnob12";
+  OnlineBench bench;
+  bench.live = line.has("live");
+  bench.repeat = repeat_from(line);
+  bench.window = window_from(line);
+  bench.links = links_from(line);
+  const std::vector<ParameterRequest> points = parameters_listed(line, lists);
+  for (const Row& row : rows_from(line)) {
+    for (const ParameterRequest& parameters : points) {
+      bench.parameters = parameters;
+      for (const Json& measured : measure(bench, row)) rows.add(measured);
+    }
+  }
+  return 0;
+}
+
+}  // namespace tinyot::tools

@@ -1,0 +1,97 @@
+// `tinyot bench ot`: the OT extension, with A as sender and B as receiver, one row per kind and k.
+#include <algorithm>
+
+#include "base/error.h"
+#include "offline/parameters.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/party.h"
+#include "tools/cli/failure.h"
+
+namespace tinyot::tools {
+namespace {
+
+constexpr std::uint64_t kCountMax = std::uint64_t{1} << 36;
+// of one round; all rounds use the same memory
+constexpr std::uint64_t kRoundOts = std::uint64_t{1} << 17;
+
+const Json& phase_of(const Json& report, const std::string& name) {
+  for (const Json& phase : report["phases"])
+    if (phase["name"] == name) return phase;
+  throw CommandError("a measured job has no phase " + name);
+}
+
+Json row_of(const OtJob& job, const LocalLink& link, const Json& report) {
+  const Json &a = report["A"], &b = report["B"];
+  std::vector<double> rates, rates_of_a, rates_of_b;
+  const double ots = static_cast<double>(job.ots());
+  for (std::uint64_t i = 0; i < job.repeat; ++i) {
+    const Json &of_a = phase_of(a, name_of_repeat(i)), &of_b = phase_of(b, name_of_repeat(i));
+    rates.push_back(ots / std::max(of_a["wall_s"].get<double>(), of_b["wall_s"].get<double>()));
+    rates_of_a.push_back(ots / of_a["cpu_s"].get<double>());
+    rates_of_b.push_back(ots / of_b["cpu_s"].get<double>());
+  }
+  const double to_receiver = phase_of(a, name_of_repeat(0))["bytes_sent"],
+               to_sender = phase_of(b, name_of_repeat(0))["bytes_sent"];
+  Json row = {{"kind", job.kind},
+              {"softspoken_k", job.k},
+              {"ots", job.ots()},
+              {"ots_per_s", median(rates)},
+              {"ots_per_cpu_s_sender", median(rates_of_a)},
+              {"ots_per_cpu_s_receiver", median(rates_of_b)},
+              {"bytes_per_ot", (to_receiver + to_sender) / ots},
+              {"bytes_per_ot_to_sender", to_sender / ots},
+              {"bytes_per_ot_to_receiver", to_receiver / ots},
+              {"set_up_s", std::max(wall_of_phase(a, "set-up"), wall_of_phase(b, "set-up"))},
+              {"repeats", job.repeat},
+              {"rates", rates}};
+  row.update(fields_of(link));
+  return row;
+}
+
+}  // namespace
+
+int ot_rows(const Arguments& arguments, const RowSink& sink) {
+  CommandLine line(
+      "bench ot", "[options]",
+      "tinyot bench ot --count 2^22 --kind random,chosen --softspoken-k 1,2,4 --repeat 3");
+  line.options()
+      .value("count", "OTs of a row; above 2^17 rounded up to a multiple of it", "2^22")
+      .value("kind",
+             "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated "
+             "(given offsets), chosen (given messages), and abits: "
+             "delta both ways at once, OTs of both counted",
+             "abits,delta,random,random-for,correlated,chosen")
+      .value(
+          "softspoken-k",
+          "bits of Delta per tree, a list of 1, 2, 4: with more bits, more work and less traffic",
+          "2")
+      .value("repeat", "runs of each row; the median is shown", "1");
+  add_link_options(line.options());
+  if (!line.parse(arguments)) return 0;
+  Rows rows(line, sink);
+  const std::vector<LocalLink> links = links_from(line);
+  const std::uint64_t count = line.size("count");
+  if (count < 1 || count > kCountMax) throw UsageError("--count is out of range: 1 to 2^36");
+  OtJob job;
+  job.round_ots = std::min(count, kRoundOts);
+  job.rounds = (count + job.round_ots - 1) / job.round_ots;
+  job.repeat = repeat_from(line);
+  const std::vector<std::string> kinds = parse_names(line.text("kind"));
+  for (const std::string& kind : kinds) require_ot_kind(kind);
+  const std::vector<std::uint64_t> ks = parse_sizes("softspoken-k", line.text("softspoken-k"));
+  for (const std::uint64_t k : ks) offline::require_softspoken_k(k);
+
+  for (const std::string& kind : kinds) {
+    for (const std::uint64_t k : ks) {
+      job.kind = kind;
+      job.k = static_cast<std::uint32_t>(k);
+      for (const LocalLink& link : links) {
+        const auto command = [&] { return PairCommand{arguments_of(job)}; };
+        rows.add(row_of(job, link, succeed(run_pair({command(), command()}, link))));
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace tinyot::tools

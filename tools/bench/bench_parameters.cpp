@@ -1,0 +1,133 @@
+// The lists of security parameters of a bench.
+#include <algorithm>
+
+#include "base/error.h"
+#include "tools/bench/bench.h"
+#include "tools/cli/preprocess.h"
+
+namespace tinyot::tools {
+namespace {
+
+// Combines each point that the option concerns with each value.
+template <class Value, class Set, class Concerned>
+void vary(std::vector<ParameterRequest>& points, const std::vector<Value>& values, Set set,
+          Concerned concerned) {
+  std::vector<ParameterRequest> varied;
+  for (const ParameterRequest& point : points) {
+    if (!concerned(point)) {
+      varied.push_back(point);
+      continue;
+    }
+    for (const Value& value : values) {
+      varied.push_back(point);
+      set(varied.back(), value);
+    }
+  }
+  points = std::move(varied);
+}
+template <class Value, class Set>
+void vary(std::vector<ParameterRequest>& points, const std::vector<Value>& values, Set set) {
+  vary(points, values, set, [](const ParameterRequest&) { return true; });
+}
+
+bool makes_several(const ParameterRequest& point) {
+  return offline::entry_of(point.profile).materials.size() > 1;
+}
+
+std::uint32_t small(std::uint64_t value) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX));
+}
+
+std::vector<BucketSizes> buckets_listed(const std::string& text) {
+  std::vector<BucketSizes> buckets;
+  for (const std::string& part : parse_names(text)) {
+    if (part.find('+') != std::string::npos)
+      buckets.push_back(bucket_from(part));
+    else
+      for (const std::uint64_t size : parse_sizes("bucket", part)) buckets.push_back(small(size));
+  }
+  return buckets;
+}
+
+}  // namespace
+
+void add_parameter_lists(Options& options, const ParameterLists& lists) {
+  options.group("Security")
+      .value("bucket", "bucket sizes, a list; default: the smallest that reaches sigma")
+      .value("sigma", "statistical security, a list", "40")
+      .value("profile", "nnob12, fast or both", lists.profile)
+      .value("unit",
+             "ANDs that are permuted together: a list, or 2^14..2^20; default: the profile's")
+      .value("labit-columns", "nnob12: theorem, experiment or both", "theorem")
+      .also_named("columns")
+      .value("material", "nnob12: pairs, triples or both", "pairs")
+      .value("softspoken-k", "fast: 1, 2, 4, a list", "2")
+      .flag("allow-weak", "accept buckets that miss sigma; their rows say so");
+}
+
+std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
+                                                const ParameterLists& lists) {
+  // Every value is checked, even if no point of the other lists is concerned.
+  const auto values = [&]<class Value>(const std::string& option, const std::string& text,
+                                       std::initializer_list<Value> known) {
+    std::vector<Value> chosen;
+    for (const std::string& name : parse_names(text))
+      chosen.push_back(value_named(option, name, known));
+    return chosen;
+  };
+  const auto sizes = [&](const std::string& option) {
+    return parse_sizes(option, line.text(option));
+  };
+  std::vector<Profile> profiles;
+  for (const std::string& name :
+       parse_names(line.given("profile") ? line.text("profile") : lists.profile))
+    profiles.push_back(profile_from(name));
+  const auto materials =
+      values("material", line.text("material"),
+             {MaterialForm::Pairs, MaterialForm::Triples, MaterialForm::Garbling});
+  std::vector<ParameterRequest> points(1);
+  points[0].weak_allowed = line.has("allow-weak");
+  vary(points, profiles, [](ParameterRequest& point, Profile profile) { point.profile = profile; });
+  for (const OwnOption& own : kOwnOptions) {
+    const std::vector<std::string> names = parse_names(line.text(own.option));
+    for (const Profile profile : all_profiles())
+      for (ParameterRequest checked{.profile = profile}; const std::string& name : names)
+        if (has_own(checked, own)) set_own(checked, own, name);
+    vary(
+        points, names,
+        [&](ParameterRequest& point, const std::string& name) { set_own(point, own, name); },
+        [&](const ParameterRequest& point) { return has_own(point, own); });
+  }
+  vary(
+      points, materials, [](ParameterRequest& point, MaterialForm each) { point.material = each; },
+      makes_several);
+  if (line.has("unit"))
+    vary(points, sizes("unit"),
+         [](ParameterRequest& point, std::uint64_t unit) { point.unit = unit; });
+  vary(points, sizes("sigma"),
+       [](ParameterRequest& point, std::uint64_t sigma) { point.sigma = small(sigma); });
+  if (line.has("bucket"))
+    vary(points, buckets_listed(line.text("bucket")),
+         [](ParameterRequest& point, const BucketSizes& bucket) { point.bucket = bucket; });
+  for (const ParameterRequest& point : points) offline::SecurityParameters::make(point);
+  return points;
+}
+
+Arguments arguments_of(const ParameterRequest& parameters) {
+  Arguments arguments = {"--profile", std::string(name_of(parameters.profile)), "--sigma",
+                         std::to_string(parameters.sigma)};
+  const auto add = [&](const std::string& option, std::string value) {
+    arguments.insert(arguments.end(), {option, std::move(value)});
+  };
+  if (is_fast(parameters))
+    add("--softspoken-k", std::to_string(parameters.softspoken_k));
+  else
+    add("--labit-columns", std::string(name_of(parameters.columns)));
+  if (parameters.material) add("--material", std::string(name_of(*parameters.material)));
+  if (parameters.unit) add("--unit", std::to_string(*parameters.unit));
+  if (parameters.bucket) add("--bucket", std::to_string(*parameters.bucket));
+  if (parameters.weak_allowed) arguments.push_back("--allow-weak");
+  return arguments;
+}
+
+}  // namespace tinyot::tools

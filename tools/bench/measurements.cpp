@@ -1,0 +1,166 @@
+#include "tools/bench/measurements.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "offline/parameters.h"
+
+namespace tinyot::tools {
+namespace {
+
+constexpr std::uint32_t kSigmas[] = {40, 64, 80};
+
+std::string power_of_two(int exponent) { return "2^" + std::to_string(exponent); }
+
+// The time of a job, from rates of a machine of two slow cores.
+double offline_s(Profile profile, double ands, double bucket) {
+  return profile == Profile::Fast ? 0.3 + ands * bucket / 6e6 : 1 + ands * bucket / 250e3;
+}
+
+class List {
+ public:
+  List(Extent extent, bool weak) : full_(extent == Extent::Full), weak_(weak) {}
+
+  void buckets();
+  void sizes();
+  void links();
+  void online_links();
+  void blocks();
+  std::vector<Measurement> take() { return std::move(list_); }
+
+ private:
+  void add(const std::string& experiment, Arguments bench, double seconds) {
+    list_.push_back({experiment, std::move(bench), seconds});
+  }
+  std::string repeat() const { return full_ ? "3" : "1"; }
+  double repeats() const { return full_ ? 3 : 1; }
+  const char* round_trips() const {
+    return full_ ? "0.2ms,5ms,20ms,100ms,200ms" : "0.2ms,20ms,100ms";
+  }
+  void buckets_of(Profile profile, int exponent);
+
+  bool full_, weak_;
+  std::vector<Measurement> list_;
+};
+
+// Each bucket size from the smallest that reaches 40 bits to the smallest that reaches 80, with the
+// largest sigma that it reaches.
+void List::buckets_of(Profile profile, int exponent) {
+  const std::uint64_t unit = std::uint64_t{1} << exponent;
+  // Enough for a rate that is not that of the set-up.
+  const int least = profile == Profile::Fast ? (full_ ? 20 : 18) : (full_ ? 16 : 14),
+            ands = std::max(exponent, least);
+  const offline::SecurityParameters params = offline::SecurityParameters::make(
+      {.profile = profile, .unit = unit, .bucket = 2, .weak_allowed = true});
+  for (std::uint32_t bucket = 2;; ++bucket) {
+    const double bound = params.bound_bits(unit, bucket);
+    const bool is_weak = bound < kSigmas[0];
+    if (is_weak && !weak_) continue;
+    std::uint32_t sigma = kSigmas[0];
+    for (const std::uint32_t each : kSigmas) sigma = bound >= each ? each : sigma;
+    Arguments bench = {"offline",
+                       "--profile",
+                       std::string(name_of(profile)),
+                       "--unit",
+                       power_of_two(exponent),
+                       "--bucket",
+                       std::to_string(bucket),
+                       "--sigma",
+                       std::to_string(sigma),
+                       "--ands",
+                       power_of_two(ands),
+                       "--store",
+                       "no",
+                       "--repeat",
+                       repeat()};
+    if (is_weak) bench.push_back("--allow-weak");
+    add("buckets", std::move(bench), repeats() * offline_s(profile, std::ldexp(1, ands), bucket));
+    if (bound >= kSigmas[2]) break;
+  }
+}
+
+void List::buckets() {
+  for (const int exponent : full_ ? std::vector{14, 16, 18, 20} : std::vector{14, 18})
+    buckets_of(Profile::Fast, exponent);
+  for (const int exponent : full_ ? std::vector{12, 14, 16, 18} : std::vector{12, 14})
+    buckets_of(Profile::Nnob12, exponent);
+}
+
+void List::sizes() {
+  const auto up_to = [&](Profile profile, int last) {
+    for (int exponent = 10; exponent <= last; exponent += full_ ? 2 : 3) {
+      // One run of the largest takes minutes.
+      const bool is_large = exponent > (profile == Profile::Fast ? 22 : 18);
+      add("sizes",
+          {"offline", "--profile", std::string(name_of(profile)), "--ands", power_of_two(exponent),
+           "--repeat", is_large ? "1" : repeat()},
+          (is_large ? 1 : repeats()) * 1.5 * offline_s(profile, std::ldexp(1, exponent), 3));
+    }
+  };
+  up_to(Profile::Fast, full_ ? 24 : 22);
+  up_to(Profile::Nnob12, full_ ? 22 : 16);
+}
+
+void List::links() {
+  const auto of = [&](Profile profile, const char* ands, const char* rate, const char* tls,
+                      double seconds) {
+    add("links",
+        {"offline", "--profile", std::string(name_of(profile)), "--ands", ands, "--store", "no",
+         "--rtt", round_trips(), "--rate", rate, "--tls", tls, "--repeat", repeat()},
+        seconds);
+  };
+  if (full_) {
+    of(Profile::Fast, "2^23", "1gbit", "no,yes", 300);
+    of(Profile::Fast, "2^20", "100mbit", "no", 180);
+    of(Profile::Nnob12, "2^17", "1gbit", "no,yes", 300);
+    of(Profile::Nnob12, "2^14", "100mbit", "no", 180);
+  } else {
+    of(Profile::Fast, "2^21", "1gbit", "no", 12);
+    of(Profile::Fast, "2^18", "100mbit", "no", 12);
+    of(Profile::Nnob12, "2^13", "1gbit", "no", 8);
+  }
+}
+
+void List::online_links() {
+  const auto of = [&](const char* lanes, const char* rate, double seconds) {
+    add("online links",
+        {"online", "--circuit", "aes128", "--lanes", lanes, "--rtt", round_trips(), "--rate", rate,
+         "--repeat", repeat()},
+        seconds);
+  };
+  if (full_) {
+    of("1,64,1024", "10mbit", 130);
+    of("1,64,1024", "100mbit", 110);
+  } else {
+    of("1,64", "100mbit", 9);
+  }
+}
+
+void List::blocks() {
+  add("blocks", {"fig17", "--profile", "fast", "--max-blocks", full_ ? "4096" : "54"},
+      full_ ? 60 : 2);
+  add("blocks",
+      {"fig17", "--profile", "nnob12", "--labit-columns",
+       full_ ? "theorem,experiment" : "experiment", "--max-blocks", full_ ? "256" : "27"},
+      full_ ? 120 : 4);
+}
+
+}  // namespace
+
+std::string command_of(const Measurement& measurement) {
+  std::string text = "tinyot bench";
+  for (const std::string& word : measurement.bench) text += " " + word;
+  return text;
+}
+
+std::vector<Measurement> measurements(Extent extent, bool weak) {
+  List list(extent, weak);
+  list.buckets();
+  list.sizes();
+  list.links();
+  list.online_links();
+  list.blocks();
+  return list.take();
+}
+
+}  // namespace tinyot::tools

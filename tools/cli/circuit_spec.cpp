@@ -1,0 +1,265 @@
+#include "tools/cli/circuit_spec.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/lane_bits.h"
+#include "base/suggestion.h"
+#include "circuitgen/formats/circuit_file.h"
+#include "circuitgen/formats/values.h"
+#include "circuitgen/generators/registry.h"
+#include "system/input_file.h"
+#include "tools/cli/log.h"
+
+namespace tinyot::tools {
+namespace {
+
+// Splits at commas and white space; empty pieces are ignored.
+std::vector<std::string_view> split_values(std::string_view text) {
+  constexpr std::string_view kBetween = ", \n\r\t";
+  std::vector<std::string_view> pieces;
+  for (std::size_t at = text.find_first_not_of(kBetween); at != std::string_view::npos;
+       at = text.find_first_not_of(kBetween, at)) {
+    pieces.push_back(text.substr(at, text.find_first_of(kBetween, at) - at));
+    at += pieces.back().size();
+  }
+  return pieces;
+}
+
+// W0,W1,...
+std::vector<std::uint32_t> parse_widths(const std::string& text) {
+  std::vector<std::uint32_t> widths;
+  for (const std::string_view piece : split_values(text)) {
+    const std::uint64_t width = parse_size("bundles", std::string(piece));
+    if (width == 0 || width > UINT32_MAX)
+      throw UsageError("--bundles takes widths in bits, such as 16,16, not '" + text + "'");
+    widths.push_back(static_cast<std::uint32_t>(width));
+  }
+  if (widths.empty()) throw UsageError("--bundles takes widths in bits, such as 16,16");
+  return widths;
+}
+
+template <class Bundles>
+std::size_t index_of(const Bundles& bundles, const std::string& name, const std::string& what,
+                     const std::string& circuit) {
+  std::string known;
+  for (std::size_t i = 0; i < bundles.size(); ++i) {
+    if (bundles[i].name == name) return i;
+    known += (i == 0 ? "" : ", ") + bundles[i].name;
+  }
+  throw UsageError("circuit " + circuit + " has no " + what + " '" + name + "'; it has " + known);
+}
+
+std::vector<std::string_view> split_blocks(std::string_view text, std::size_t digits) {
+  std::vector<std::string_view> pieces;
+  for (std::size_t at = 0; at < text.size(); at += digits)
+    pieces.push_back(text.substr(at, digits));
+  return pieces;
+}
+
+engine::LoadedCircuit load(const CircuitSpec& spec) {
+  if (spec.lanes && spec.blocks) throw UsageError("give --lanes or --blocks, not both");
+  const std::uint64_t lanes = spec.blocks.value_or(spec.lanes.value_or(1));
+  if (lanes < 1 || lanes > engine::LoadedCircuit::kLanesMax)
+    throw UsageError("--lanes or --blocks is out of range: 1 to 2^24");
+  if (auto found = engine::LoadedCircuit::generated(spec.name, lanes)) {
+    if (!spec.owners.empty() || spec.receiver || spec.bundles)
+      throw UsageError("--owner, --to and --bundles are for circuit files; " + spec.name +
+                       " has its own");
+    return std::move(*found);
+  }
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(spec.name, error))
+    throw UsageError(
+        "'" + spec.name + "' is neither a known circuit (see tinyot circuit list) nor a file" +
+        did_you_mean(spec.name.substr(0, spec.name.find(':')), circuit::circuit_names()));
+  engine::LoadedCircuit file =
+      engine::LoadedCircuit::from_file(spec.name, file_options_of(spec), lanes);
+  if (!file.has_roles() && spec.owners.empty() && !spec.receiver)
+    log_line(LogLevel::Info,
+             spec.name +
+                 " does not say who owns its inputs and who learns its outputs: input 1 is "
+                 "B's, others are A's, and both parties learn the outputs (--owner, --to)");
+  return file;
+}
+
+}  // namespace
+
+circuit::InputSource input_source(const std::string& option, const std::string& text) {
+  using circuit::InputSource;
+  return value_named(option, text,
+                     {InputSource::A, InputSource::B, InputSource::Shared, InputSource::Public});
+}
+
+void add_circuit_options(Options& options) {
+  options.group("Circuit")
+      .value("lanes", "evaluate the circuit n times in parallel; values are lists")
+      .value("blocks", "lanes that are the blocks of one message (aes128)")
+      .value("sbox", "small (fewest ANDs) or shallow (fewest rounds): the S-box of an AES circuit")
+      .values("owner", "i=A|B|shared|public: owner of input bundle i of a circuit file")
+      .rare()
+      .value("to", "A or B: who learns the outputs of a circuit file; default: both")
+      .rare()
+      .value("bundles",
+             "widths of the input bundles, such as 16,16, for a file that has only gates with "
+             "truth tables")
+      .rare()
+      .value("bit-order", "lsb or msb: which bit of a value is wire 0 of a bundle", "lsb")
+      .rare();
+}
+
+void add_window_option(Options& options) {
+  options
+      .value(
+          "window",
+          "gates that are layered into rounds together; default: as many as 256 MB of wires allow")
+      .rare();
+}
+
+void add_output_base_option(Options& options) {
+  options.value("output-base",
+                "2, 10 or 16: how numbers are printed; byte strings stay hexadecimal", "16");
+}
+
+std::optional<std::uint64_t> window_from(const CommandLine& line) {
+  constexpr std::uint64_t kWindowMax = std::uint64_t{1} << 26;
+  const auto window = line.optional_size("window");
+  if (window && (*window < 1 || *window > kWindowMax))
+    throw UsageError("--window is out of range: 1 to 2^26 gates");
+  return window;
+}
+
+CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) {
+  CircuitSpec spec;
+  spec.name = name;
+  if (line.has("sbox"))
+    spec.name +=
+        (spec.name.find(':') == std::string::npos ? ":sbox=" : ",sbox=") + line.text("sbox");
+  spec.owners = line.list("owner");
+  if (line.has("to")) spec.receiver = line.text("to");
+  if (line.has("bundles")) spec.bundles = line.text("bundles");
+  const std::string& order = line.text("bit-order");
+  if (order != "lsb" && order != "msb")
+    throw UsageError("--bit-order must be lsb or msb, not '" + order + "'");
+  spec.msb_first = order == "msb";
+  if (line.has("output-base")) {
+    const std::string& base = line.text("output-base");
+    if (base != "2" && base != "10" && base != "16")
+      throw UsageError("--output-base must be 2, 10 or 16, not '" + base + "'");
+    spec.output_base = static_cast<circuit::NumberBase>(std::stoi(base));
+  }
+  spec.lanes = line.optional_size("lanes");
+  spec.blocks = line.optional_size("blocks");
+  return spec;
+}
+
+circuit::CircuitFileOptions file_options_of(const CircuitSpec& spec) {
+  circuit::CircuitFileOptions options;
+  for (const std::string& owner : spec.owners) {
+    const auto [index, party] = split_assignment("owner", owner);
+    options.sources[static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        parse_size("owner", index), UINT32_MAX))] = input_source("owner", party);
+  }
+  if (spec.receiver)
+    options.other_receivers =
+        parse_party("to", *spec.receiver) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
+  if (spec.bundles) options.bundles = parse_widths(*spec.bundles);
+  return options;
+}
+
+NamedCircuit::NamedCircuit(const CircuitSpec& spec)
+    : LoadedCircuit(load(spec)), list_of_lanes_(spec.lanes.has_value()), msb_first_(spec.msb_first),
+      base_(spec.output_base) {
+  // One key for all blocks of a message.
+  const auto has = [&](auto property) {
+    return std::any_of(info().inputs.begin(), info().inputs.end(), property);
+  };
+  const bool has_blocks = has([](const circuit::InputBundle& b) { return b.name == "message"; }) &&
+                          has([](const circuit::InputBundle& b) { return b.same_in_all_lanes; });
+  blocks_ = has_blocks && !spec.lanes;
+  for (const circuit::OutputBundle& output : info().outputs)
+    if (base_ == circuit::NumberBase::Decimal && output.bits > circuit::kDecimalBitsMax &&
+        output.format == circuit::ValueFormat::Integer)
+      throw UsageError("output " + output.name + " has more than " +
+                       std::to_string(circuit::kDecimalBitsMax) +
+                       " bits: --output-base 10 is for shorter numbers");
+  if (spec.blocks && !has_blocks)
+    throw UsageError("circuit " + info().name + " has no blocks; use --lanes");
+}
+
+std::size_t NamedCircuit::input_index(const std::string& name) const {
+  return index_of(info().inputs, name, "input", info().name);
+}
+
+std::size_t NamedCircuit::output_index(const std::string& name) const {
+  return index_of(info().outputs, name, "output", info().name);
+}
+
+LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
+  const circuit::InputBundle& bundle = info().inputs[input];
+  const std::size_t wanted = bundle.same_in_all_lanes ? 1 : lanes(), digits = bundle.bits / 4;
+  std::vector<std::string_view> pieces = split_values(text);
+  if (blocks_ && bundle.format == circuit::ValueFormat::Bytes && pieces.size() == 1 && wanted > 1 &&
+      pieces[0].size() == wanted * digits)
+    pieces = split_blocks(pieces[0], digits);
+  if (pieces.size() != wanted)
+    throw UsageError("input " + bundle.name + ": " + std::to_string(pieces.size()) +
+                     (pieces.size() == 1 ? " value given, " : " values given, ") +
+                     std::to_string(wanted) + " expected" +
+                     (bundle.format == circuit::ValueFormat::Bytes
+                          ? " of " + std::to_string(digits) + " hex digits each"
+                          : ""));
+  LaneMatrix values(wanted, bundle.bits);
+  for (std::size_t lane = 0; lane < wanted; ++lane) {
+    try {
+      set_lane(values, lane,
+               circuit::parse_value(pieces[lane], bundle.bits, bundle.format, msb_first_));
+    } catch (const UsageError& error) {
+      throw UsageError("input " + bundle.name + ": " + error.what(), error.remedy());
+    }
+  }
+  return values;
+}
+
+PrintedOutput NamedCircuit::print(std::size_t output, const LaneMatrix& values) const {
+  const circuit::OutputBundle& bundle = info().outputs[output];
+  PrintedOutput printed{bundle.name, {}, list_of_lanes_};
+  if (!list_of_lanes_) printed.values.emplace_back();
+  for (std::size_t lane = 0; lane < values.lanes(); ++lane) {
+    std::string text =
+        circuit::print_value(to_bits(values[lane]), bundle.format, msb_first_, base_);
+    if (list_of_lanes_)
+      printed.values.push_back(std::move(text));
+    else
+      printed.values[0] += text;
+  }
+  return printed;
+}
+
+RunForecast run_forecast(const NamedCircuit& circuit, MaterialForm form, const CommandLine& line) {
+  return {circuit.lanes(), form, engine::estimate_run(circuit, form, window_from(line))};
+}
+
+InputTexts read_inputs(const std::vector<std::string>& assignments) {
+  InputTexts texts;
+  for (const std::string& assignment : assignments) {
+    const auto [name, value] = split_assignment("input", assignment);
+    SecretText text = value == "-" ? system::read_secret(system::InputFile::standard_input())
+                      : value.starts_with("@")
+                          ? system::read_secret(system::InputFile(value.substr(1)))
+                          : secret_text(value);
+    if (!texts.emplace(name, std::move(text)).second)
+      throw UsageError("--input " + name + " is given twice");
+  }
+  return texts;
+}
+
+Values parse_inputs(const NamedCircuit& circuit, const InputTexts& texts) {
+  Values values;
+  for (const auto& [name, text] : texts)
+    values.set(name, circuit.parse(circuit.input_index(name), view_of(text)));
+  return values;
+}
+
+}  // namespace tinyot::tools

@@ -1,0 +1,86 @@
+// `tinyot params`: security and cost of a preprocessing job, before anything runs.
+#include <optional>
+
+#include "base/error.h"
+#include "engine/calibration.h"
+#include "engine/estimate.h"
+#include "engine/memory.h"
+#include "engine/plan.h"
+#include "engine/store_info.h"
+#include "tools/cli/failure.h"
+#include "tools/cli/local_link.h"
+#include "tools/cli/preprocess.h"
+#include "tools/cli/render/preprocess.h"
+
+namespace tinyot::tools {
+
+namespace {
+
+template <class Measure>
+auto measured(Measure measure) {
+  try {
+    return measure();
+  } catch (const Error&) {
+    const Failure failure = current_failure();
+    throw CommandError("the calibration failed; --no-calibration skips it: " + failure.message,
+                       failure.status, failure.remedy);
+  }
+}
+
+}  // namespace
+
+int params_command(const Arguments& arguments) {
+  CommandLine line("params", "(--ands N | --circuit NAME|FILE) [options]",
+                   "tinyot params --ands 2^24 --unit 2^20 --sigma 64");
+  add_preprocess_options(line.options());
+  line.options()
+      .group("Circuit")
+      .value("circuit",
+             "a circuit: estimates a run as well, and the material for its runs unless --ands is "
+             "given")
+      .also_named("for")
+      .value("runs", "with --circuit: the number of runs to make material for", "1");
+  add_circuit_options(line.options());
+  add_window_option(line.options());
+  add_shape_options(line.options(), kEstimatedLink);
+  add_timeout_options(line.options());
+  line.options().flag("no-calibration",
+                      "do not estimate the time, which takes a short job on this machine");
+  line.require_one_of({"ands", "circuit"});
+  if (!line.parse(arguments)) return 0;
+  const auto given = one_shape_from(line);
+  const net::LinkShape link = given.value_or(net::LinkShape{});
+  std::optional<NamedCircuit> circuit;
+  if (line.has("circuit")) circuit.emplace(circuit_spec_from(line, line.text("circuit")));
+  std::optional<engine::Work> of_run;
+  if (circuit)
+    of_run = engine::work_of_runs(
+        *circuit, offline::SecurityParameters::make(parameters_from(line)).material(),
+        line.size("runs"));
+  const PreprocessRequest job = engine::planned(preprocess_request_from(line, of_run));
+  const offline::SecurityParameters params = offline::SecurityParameters::make(job.parameters);
+  const engine::JobEstimate estimate = engine::estimate_of(job, link);
+  JobForecast forecast{job, params, estimate,
+                       engine::security_reached(engine::security_of(params, estimate),
+                                                engine::units_of(engine::requests_of(params, job))),
+                       given};
+  if (circuit)
+    forecast.run = {circuit->info().name, run_forecast(*circuit, params.material(), line)};
+  if (!line.has("no-calibration")) {
+    const net::TcpTimeouts timeouts = timeouts_from(line);
+    forecast.calibration = measured([&] { return engine::calibrate(job, timeouts); });
+    forecast.wall_s = engine::estimated_s(job, *forecast.calibration, link);
+    if (forecast.run) {
+      const RunForecast& run = forecast.run->forecast;
+      forecast.run->wall_s = engine::estimated_s(run.estimate, measured([&] {
+                                                   return engine::measure_computation(
+                                                       *circuit, run.estimate, run.form, timeouts);
+                                                 }),
+                                                 link);
+    }
+  }
+  print(line.common().format, forecast);
+  return 0;
+}
+
+}  // namespace tinyot::tools

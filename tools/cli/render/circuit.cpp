@@ -1,0 +1,192 @@
+#include "tools/cli/render/circuit.h"
+
+#include <chrono>
+
+#include "circuitgen/generators/registry.h"
+#include "tinyot/circuit/fingerprint.h"
+#include "tools/cli/local_link.h"
+#include "tools/cli/render/text.h"
+
+namespace tinyot::tools {
+namespace {
+
+std::string owner_of(const circuit::InputBundle& bundle) {
+  return std::string(name_of(bundle.source));
+}
+
+void add_gates(Json& report, const circuit::CircuitCost& cost) {
+  report["ands"] = cost.ands;
+  report["xors"] = cost.xors;
+  report["nots"] = cost.nots;
+  report["and_depth"] = cost.and_depth;
+}
+
+std::string gates_text(const circuit::CircuitCost& cost) {
+  return grouped(cost.ands) + " ANDs, " + grouped(cost.xors) + " XORs, " + grouped(cost.nots) +
+         " NOTs, AND depth " + grouped(cost.and_depth);
+}
+
+void add_bundles(Json& report, const circuit::CircuitInfo& info) {
+  report["inputs"] = Json::array();
+  for (const circuit::InputBundle& bundle : info.inputs)
+    report["inputs"].push_back(
+        {{"name", bundle.name}, {"bits", bundle.bits}, {"owner", owner_of(bundle)}});
+  report["outputs"] = Json::array();
+  for (const circuit::OutputBundle& bundle : info.outputs)
+    report["outputs"].push_back(
+        {{"name", bundle.name}, {"bits", bundle.bits}, {"to", std::string(name_of(bundle.to))}});
+}
+
+std::string bundles_text(const circuit::CircuitInfo& info) {
+  std::string text;
+  for (const circuit::InputBundle& bundle : info.inputs)
+    text += "input " + bundle.name + ": " + std::to_string(bundle.bits) + " bits from " +
+            owner_of(bundle) + "\n";
+  for (const circuit::OutputBundle& bundle : info.outputs)
+    text += "output " + bundle.name + ": " + std::to_string(bundle.bits) + " bits to " +
+            std::string(name_of(bundle.to)) + "\n";
+  return text;
+}
+
+}  // namespace
+
+void print_circuits(Format format) {
+  Json names = Json::array(), families = Json::array();
+  std::string text;
+  for (const circuit::CircuitFamily& family : circuit::circuit_families()) {
+    names.push_back(family.name);
+    Json parameters = Json::array();
+    text += family.name + ": " + family.description + "\n";
+    for (const circuit::CircuitParameter& parameter : family.parameters) {
+      parameters.push_back({{"name", parameter.name},
+                            {"description", parameter.description},
+                            {"default", parameter.default_value},
+                            {"allowed", parameter.allowed()}});
+      text += "    " + parameter.name + "=" + parameter.default_value + "    " +
+              parameter.description + " (" + parameter.allowed() + ")\n";
+    }
+    families.push_back(
+        {{"name", family.name}, {"description", family.description}, {"parameters", parameters}});
+  }
+  text += "Parameters follow the name, as in levenshtein:rows=200,columns=1000\n";
+  print_report(format, {{"circuits", names}, {"families", families}}, text);
+}
+
+void print(Format format, const CircuitReport& of) {
+  const circuit::CircuitCost& cost = of.circuit.cost();
+  const circuit::CircuitInfo& info = of.circuit.info();
+  const std::string fingerprint = text_of(of.circuit.fingerprint());
+  Json report = {{"name", info.name}};
+  add_gates(report, cost);
+  report["common_ands"] = cost.common_ands;
+  report["fingerprint"] = fingerprint;
+  report["built_in"] = of.circuit.is_built_in();
+  add_bundles(report, info);
+  if (of.run) report["run"] = fields_of(*of.run, of.link);
+  print_report(
+      format, report,
+      info.name + ": " + gates_text(cost) + "\nfingerprint: " + fingerprint + "\n" +
+          (cost.common_ands > 0 ? "the same in all lanes, and evaluated once: " +
+                                      grouped(cost.common_ands) + " ANDs\n"
+                                : "") +
+          bundles_text(info) +
+          (of.run
+               ? text_of(*of.run, of.link)
+               : "the rounds of a large circuit are counted with --lanes, --window or a link\n"));
+}
+
+void print(Format format, const NamedCircuit& circuit, const PrintedOutputs& outputs) {
+  print_report(
+      format,
+      {{"circuit", circuit.info().name}, {"lanes", circuit.lanes()}, {"outputs", json_of(outputs)}},
+      text_of(outputs));
+}
+
+void print_converted(Format format, const NamedCircuit& circuit,
+                     const std::filesystem::path& file) {
+  const std::uint64_t bytes = std::filesystem::file_size(file), ands = circuit.cost().ands;
+  print_report(format,
+               {{"circuit", circuit.info().name},
+                {"ands", ands},
+                {"output", file.string()},
+                {"bytes", bytes}},
+               circuit.info().name + ": " + grouped(ands) + " ANDs in " + file.string() + ", " +
+                   grouped(bytes) + " bytes\n");
+}
+
+void print(Format format, const ImportReport& import) {
+  const circuit::Candidate& best = import.candidates.front();
+  const circuit::CircuitInfo& info = best.circuit->info();
+  const std::uint64_t bytes = std::filesystem::file_size(import.file);
+  const std::string fingerprint = text_of(fingerprint_of(*best.circuit));
+  Json report = {{"circuit", info.name}, {"fingerprint", fingerprint}};
+  std::string text = info.name + ": " + gates_text(best.cost) + "\n" + bundles_text(info) +
+                     "fingerprint: " + fingerprint + "\n";
+  add_gates(report, best.cost);
+  add_bundles(report, info);
+  report["synthesis"] = best.name;
+  report["candidates"] = Json::array();
+  for (const circuit::Candidate& each : import.candidates) {
+    report["candidates"].push_back(
+        {{"synthesis", each.name}, {"ands", each.cost.ands}, {"and_depth", each.cost.and_depth}});
+    text += "synthesis " + each.name + ": " + grouped(each.cost.ands) + " ANDs, AND depth " +
+            grouped(each.cost.and_depth) + (&each == &best ? ", taken\n" : "\n");
+  }
+  report["sandbox"] = name_of(import.sandbox);
+  report["output"] = import.file.string();
+  report["bytes"] = bytes;
+  print_report(format, report,
+               text + "sandbox: " + name_of(import.sandbox) + "\nin " + import.file.string() +
+                   ", " + grouped(bytes) + " bytes\n");
+}
+
+Json json_of(const PrintedOutputs& outputs) {
+  Json json = Json::object();
+  for (const PrintedOutput& output : outputs)
+    json[output.name] = output.is_list ? Json(output.values) : Json(output.values.front());
+  return json;
+}
+
+std::string text_of(const PrintedOutputs& outputs) {
+  std::string text;
+  for (const PrintedOutput& output : outputs) text += output.name + " = " + output.lines() + "\n";
+  return text;
+}
+
+Json fields_of(const std::optional<net::LinkShape>& shape) {
+  const net::LinkShape here = shape.value_or(net::LinkShape{});
+  return {{"link", name_of(shape)},
+          {"rtt_ms", std::chrono::duration<double, std::milli>(here.rtt).count()},
+          {"rate_mbit", here.bits_per_s / 1e6}};
+}
+
+Json fields_of(const RunForecast& forecast, const std::optional<net::LinkShape>& link) {
+  const engine::RunEstimate& estimate = forecast.estimate;
+  Json fields = {{"lanes", forecast.lanes},
+                 {"window", forecast.estimate.window},
+                 {"material", name_of(forecast.form)},
+                 {"ands", estimate.ands},
+                 {"and_rounds", estimate.and_rounds},
+                 {"rounds", estimate.rounds},
+                 {"bytes_sent_a", estimate.bytes_sent[0]},
+                 {"bytes_sent_b", estimate.bytes_sent[1]}};
+  if (link) {
+    fields.update(fields_of(link));
+    fields["link_s"] = estimate.link_s(*link);
+  }
+  return fields;
+}
+
+std::string text_of(const RunForecast& forecast, const std::optional<net::LinkShape>& link) {
+  const engine::RunEstimate& estimate = forecast.estimate;
+  std::string text =
+      "a run on " + counted(forecast.lanes, "lane") + ", on " +
+      std::string(name_of(forecast.form)) + ": " + grouped(estimate.ands) + " ANDs in " +
+      grouped(estimate.and_rounds) + " rounds; " + grouped(estimate.rounds) +
+      " messages are waited for, half a round trip each; A sends " +
+      bytes_text(estimate.bytes_sent[0]) + ", B " + bytes_text(estimate.bytes_sent[1]) + "\n";
+  if (link) text += "messages over the given link: " + seconds_text(estimate.link_s(*link)) + "\n";
+  return text;
+}
+
+}  // namespace tinyot::tools

@@ -1,0 +1,142 @@
+#include "tools/cli/render/preprocess.h"
+
+#include "base/block.h"
+#include "engine/memory.h"
+#include "offline/nnob12/columns.h"
+#include "tools/cli/render/report.h"
+#include "tools/cli/render/text.h"
+
+namespace tinyot::tools {
+namespace {
+
+double rate_of(const PreprocessResult& result) {
+  return result.wall_s > 0 ? static_cast<double>(result.ands) / result.wall_s : 0;
+}
+
+Json json_of(Party party, const PreprocessResult& result) {
+  Json report = {{"party", std::string(1, letter(party))},
+                 {"command", "preprocess"},
+                 {"session", result.store.session},
+                 {"ands", result.ands}};
+  add_security(report, result.store.security);
+  report["threads"] = result.threads;
+  report["units_in_flight"] = result.units_in_flight;
+  report["latency_ms"] = 1e3 * result.latency_s;
+  report["complete"] = result.store.state == StoreState::Complete;
+  report["ands_left"] = result.store.ands_left;
+  report["inputs_left"] = result.store.inputs_left;
+  report["wall_s"] = result.wall_s;
+  report["ands_per_s"] = rate_of(result);
+  add_units(report, result.store.security);
+  report["store_bytes"] = result.store.bytes;
+  add_measurements(report, result.phases);
+  return report;
+}
+
+std::string sigma_text(std::uint32_t sigma, double paper_bound, double exact) {
+  return "security: sigma " + std::to_string(sigma) + ", reached " + decimals(paper_bound, 1) +
+         " bits by the paper's bound (exact: " + decimals(exact, 1) + ")";
+}
+
+std::string text_of(Party party, const PreprocessResult& result) {
+  std::uint64_t sent = 0, received = 0;
+  for (const PhaseCost& phase : result.phases) {
+    sent += phase.bytes_sent;
+    received += phase.bytes_received;
+  }
+  const Security& security = result.store.security;
+  const bool is_complete = result.store.state == StoreState::Complete;
+  const std::string name = std::string("party ") + letter(party) + ": ",
+                    left = "left: " + grouped(result.store.ands_left) + " ANDs, " +
+                           grouped(result.store.inputs_left) + " inputs of each party\n";
+  if (is_complete && result.ands == 0)
+    return name + "nothing to make, the store has what was asked for\n" + left;
+  return name + "made " + grouped(result.ands) + " ANDs in " + seconds_text(result.wall_s) + " (" +
+         grouped(rate_of(result)) + "/s), sent " + bytes_text(sent) + ", received " +
+         bytes_text(received) + "\n" +
+         sigma_text(security.sigma, security.sigma_paper_bound, security.sigma_exact) +
+         ", bucket " + security.bucket.text() + ", unit " + grouped(security.unit) + ", " +
+         profile_text(security) + "\n" + units_text(security) + left +
+         "store: " + bytes_text(result.store.bytes) + ", peak memory " +
+         bytes_text(peak_rss_bytes()) +
+         (is_complete
+              ? "\n"
+              : "; interrupted here or by the peer, continue with --resume on both sides\n");
+}
+
+bool has_columns(const offline::SecurityParameters& params) {
+  return std::holds_alternative<Nnob12Parameters>(params.own());
+}
+
+double bytes_per_and(const JobForecast& forecast) {
+  return static_cast<double>(forecast.estimate.bytes_sent) * 2 /
+         static_cast<double>(forecast.job.ands);
+}
+
+Json json_of(const JobForecast& forecast) {
+  const auto& [job, params, estimate, security, link, calibration, wall_s, run] = forecast;
+  Json report = {{"command", "params"}, {"ands", job.ands}, {"inputs", inputs_of(job)}};
+  add_security(report, security);
+  add_units(report, security);
+  if (has_columns(params)) report["labit_columns"] = offline::columns_kept(params);
+  report["seed_ots"] = estimate.base_ots;
+  report["bytes_sent"] = estimate.bytes_sent;
+  report["bytes_per_and"] = bytes_per_and(forecast);
+  report["disk_bytes"] = estimate.disk_bytes;
+  report["memory_bytes"] = estimate.memory_bytes;
+  report["threads"] = job.threads;
+  report["units_in_flight"] = estimate.units_in_flight;
+  report["round_trips_per_unit"] = estimate.round_trips_of_unit;
+  report.update(fields_of(link));
+  report["memory_available_bytes"] = engine::available_memory_bytes();
+  report["version"] = version_text();
+  if (run) {
+    report["circuit"] = run->circuit;
+    report["run"] = fields_of(run->forecast, link);
+    if (run->wall_s) report["run"]["wall_s"] = *run->wall_s;
+  }
+  if (calibration) {
+    report["set_up_s"] = calibration->set_up_s;
+    report["wall_s"] = wall_s;
+    report["ands_per_s"] = static_cast<double>(job.ands) / wall_s;
+  }
+  return report;
+}
+
+std::string text_of(const JobForecast& forecast) {
+  const auto& [job, params, estimate, security, link, calibration, wall_s, run] = forecast;
+  std::string text =
+      grouped(job.ands) + " ANDs in " + counted(estimate.units, "unit") + " of at most " +
+      grouped(params.unit()) + ", bucket " + params.bucket().text() + "\n" + units_text(security) +
+      sigma_text(params.sigma(), estimate.paper_bound_bits, estimate.exact_bound_bits) +
+      "; kappa " + std::to_string(kKappa) + "\n" + profile_text(security) + ": " +
+      (has_columns(params) ? "tau = " + std::to_string(offline::columns_kept(params)) + " columns, "
+                           : "") +
+      grouped(estimate.base_ots) + " base OTs each way, once\n" + "traffic: each party sends " +
+      bytes_text(estimate.bytes_sent) + "; both together " + bytes_text(bytes_per_and(forecast)) +
+      " per AND\n" + "memory: " + bytes_text(estimate.memory_bytes) +
+      " per party; disk: " + bytes_text(estimate.disk_bytes) + " per party\n";
+  if (calibration)
+    text +=
+        "time: " + seconds_text(wall_s) + " (" + grouped(static_cast<double>(job.ands) / wall_s) +
+        " ANDs/s) if both parties share a machine like this one, measured with " +
+        grouped(calibration->ands) + " ANDs" +
+        (link ? ", over the given link" : "; --rtt and --rate give the time over a network") + "\n";
+  if (run) {
+    text += text_of(run->forecast, link);
+    if (run->wall_s) text += "time of the run: " + seconds_text(*run->wall_s) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+void print(Format format, Party party, const PreprocessResult& result) {
+  print_report(format, json_of(party, result), text_of(party, result));
+}
+
+void print(Format format, const JobForecast& forecast) {
+  print_report(format, json_of(forecast), text_of(forecast));
+}
+
+}  // namespace tinyot::tools

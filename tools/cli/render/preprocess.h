@@ -1,0 +1,37 @@
+// What `tinyot preprocess` and `tinyot params` report.
+#pragma once
+
+#include <optional>
+
+#include "engine/calibration.h"
+#include "engine/estimate.h"
+#include "net/shaped_link.h"
+#include "tinyot/party.h"
+#include "tinyot/preprocess.h"
+#include "tools/cli/render/circuit.h"
+
+namespace tinyot::tools {
+
+void print(Format format, Party party, const PreprocessResult& result);
+
+// A job before it runs, and a run on its material.
+struct JobForecast {
+  const PreprocessRequest& job;  // planned
+  const offline::SecurityParameters& params;
+  const engine::JobEstimate& estimate;
+  Security security;
+  std::optional<net::LinkShape> link;
+  // Of this machine, and the time of the job at that rate.
+  std::optional<engine::Calibration> calibration = {};
+  double wall_s = 0;
+
+  struct Run {
+    std::string circuit;
+    RunForecast forecast;
+    std::optional<double> wall_s = {};
+  };
+  std::optional<Run> run = {};
+};
+void print(Format format, const JobForecast& forecast);
+
+}  // namespace tinyot::tools

@@ -1,0 +1,168 @@
+// `tinyot run`: evaluates a circuit with the peer, on stored material or, with --live, on material
+// made during the run.
+#include "tools/cli/run.h"
+
+#include "base/error.h"
+#include "tools/cli/endpoint.h"
+#include "tools/cli/preprocess.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/render/run.h"
+
+namespace tinyot::tools {
+namespace {
+
+// This party's values, all of them and no others.
+Values my_values(const NamedCircuit& circuit, const RunSpec& spec, Party party) {
+  Values values = parse_inputs(circuit, spec.inputs);
+  std::vector<std::string> missing, foreign;
+  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
+    const bool is_mine = gives(bundle.source, party), is_given = values.contains(bundle.name);
+    if (is_mine && !is_given) missing.push_back("--input " + bundle.name + "=...");
+    if (!is_mine && is_given) foreign.push_back(bundle.name);
+  }
+  refuse_missing(missing, std::string(" (of party ") + letter(party) + ")");
+  if (!foreign.empty())
+    throw UsageError("--input " + foreign[0] + " does not belong to party " + letter(party));
+  return values;
+}
+
+// Fails: UsageError if the party does not learn an output that it wants in a file.
+OutputFiles open_outputs(const NamedCircuit& circuit, const RunSpec& spec, Party party) {
+  for (const auto& [name, path] : spec.outputs)
+    if (!circuit::receives(circuit.info().outputs[circuit.output_index(name)].to, party))
+      throw UsageError("--output " + name + ": party " + letter(party) + " does not learn it");
+  return OutputFiles(spec.outputs);
+}
+
+PrintedOutputs hand_out(const NamedCircuit& circuit, OutputFiles& files, const Values& values) {
+  PrintedOutputs outputs;
+  for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
+    const std::string& name = circuit.info().outputs[i].name;
+    if (values.contains(name)) files.hand_out(circuit.print(i, values.at(name)), outputs);
+  }
+  return outputs;
+}
+
+WorkDone reserve(const RunRequest& request, const RunSpec& spec) {
+  const NamedCircuit circuit(spec.circuit);
+  print(spec.common.format,
+        ReserveReport{request.party, circuit,
+                      tinyot::reserve(request, circuit.circuit(), circuit.lanes())});
+  return {};
+}
+
+WorkDone run(RunRequest request, const RunSpec& spec) {
+  // Errors on this side are found before the first byte is sent.
+  const NamedCircuit circuit(spec.circuit);
+  const Values inputs = my_values(circuit, spec, request.party);
+  OutputFiles files = open_outputs(circuit, spec, request.party);
+  Progress progress("ANDs", spec.common.quiet);
+  request.progress = [&](std::uint64_t done, std::uint64_t total) {
+    progress.observe("gates", done, total);
+  };
+  const RunResult result = tinyot::run(request, circuit.circuit(), inputs, circuit.lanes());
+  progress.end();
+  print(
+      spec.common.format,
+      RunReport{
+          request, circuit, result, circuit.lanes(), {}, hand_out(circuit, files, result.outputs)});
+  return {0, result.ands, result.phases};
+}
+
+}  // namespace
+
+void add_run_options(Options& options) {
+  options.group("Circuit").value(
+      "circuit", "name of a circuit (tinyot circuit list), such as aes128:sbox=shallow, or a file");
+  add_input_option(options);
+  add_output_options(options);
+  add_circuit_options(options);
+  add_window_option(options);
+  options.group("Material")
+      .flag("live",
+            "no store: make the material during the run, over a second connection; both parties "
+            "give it")
+      .value("online",
+             "interactive (a message a layer) or garbled (4 or 5 half round trips for any circuit; "
+             "on material for garbling)")
+      .flag("reserve-only",
+            "reserve the run's material in both stores and print the reservation's number; inputs "
+            "are not needed yet")
+      .rare()
+      .value("reservation", "run on reserved material: the number of the reservation")
+      .rare()
+      .value("ledger",
+             "FILE to which the run appends what it takes from the store, before it uses it")
+      .rare();
+  add_parameter_options(options);
+}
+
+RunSpec run_spec_from(const CommandLine& line) {
+  return {circuit_spec_from(line, line.text("circuit")),
+          read_inputs(line.list("input")),
+          output_paths_from(line),
+          {},
+          line.has("reserve-only"),
+          line.common()};
+}
+
+RunRequest run_request_from(const CommandLine& line) {
+  RunRequest request;
+  request.window = window_from(line);
+  if (line.has("online"))
+    request.phase = value_named("online", line.text("online"),
+                                {OnlinePhase::Interactive, OnlinePhase::Garbled});
+  if (line.has("ledger")) request.ledger = line.text("ledger");
+  request.reservation = line.optional_size("reservation");
+  const bool is_reserved = line.has("reserve-only") || request.reservation;
+  if (line.has("reserve-only") && request.reservation)
+    throw UsageError(
+        "--reserve-only makes a reservation and --reservation uses one: give only one of the two");
+  if (line.has("live")) {
+    if (is_reserved) throw UsageError("--live has no store to reserve from");
+    if (line.has("store"))
+      throw UsageError("--live makes its material during the run and takes no --store");
+    if (line.has("store-key"))
+      throw UsageError("--live stores nothing that --store-key could seal");
+    request.live = parameters_from(line);
+    return request;
+  }
+  refuse_parameter_options(line, "requires --live: stored material has been made already");
+  request.stores = stores_from(line);
+  if (request.stores.size() > 1 && is_reserved)
+    throw UsageError("--reserve-only and --reservation need a single --store");
+  request.store_key = store_key_from(line);
+  return request;
+}
+
+int run_command(const Arguments& arguments) {
+  CommandLine line(
+      "run",
+      "--party A|B (--listen | --connect) HOST:PORT (--store DIR | --live) --circuit NAME|FILE "
+      "[options]",
+      "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input "
+      "key_a=@key.hex --input message=@message.hex");
+  add_endpoint_options(line.options());
+  line.options().group("Store").several(
+      "store", "directory of this party's store, or of several shards of a session, or 'DIR/*'");
+  add_store_key_option(line.options());
+  add_run_options(line.options());
+  add_rows_options(line.options());
+  add_metrics_option(line.options());
+  line.require("party");
+  line.require_one_of({"listen", "connect"});
+  line.require_one_of({"store", "live"});
+  line.require("circuit");
+  if (!line.parse(arguments)) return 0;
+  RunSpec spec = run_spec_from(line);
+  spec.rows = rows_from(line);
+  RunRequest request = run_request_from(line);
+  request.party = parse_party("party", line.text("party"));
+  request.endpoint = endpoint_from(line);
+  return with_metrics(line, {"run", request.stores, request.store_key}, [&] {
+    if (spec.reserve_only) return reserve(request, spec);
+    return spec.rows ? run_rows(request, spec) : run(request, spec);
+  });
+}
+
+}  // namespace tinyot::tools
