@@ -5,7 +5,7 @@
 namespace tinyot::online {
 namespace {
 
-material::Batch folded(const material::Batch& full, Party me, Delta global_key) {
+material::Batch folded(const material::Batch& full, Party me, const Delta& global_key) {
   material::Batch triples(MaterialKind::Triples, me, full.count);
   for (std::size_t column = 0; column < triples.shares.size(); ++column) {
     const AuthBitsMine& mine = full.mine[column];
@@ -27,8 +27,9 @@ material::Batch FoldedSource::draw(MaterialKind kind, std::size_t count) {
 material::DrawnBatch FoldedSource::draw_some(MaterialKind kind, std::size_t count) {
   material::DrawnBatch drawn = full_.draw_some(drawn_for(kind), count);
   if (kind != MaterialKind::Triples) return drawn;
-  return {drawn.count, [open = std::move(drawn.open), me = me_,
-                        key = global_key_](material::Batch) { return folded(open({}), me, key); }};
+  return {drawn.count, [this, open = std::move(drawn.open)](material::Batch) {
+            return folded(open({}), me_, global_key_);
+          }};
 }
 
 }  // namespace tinyot::online

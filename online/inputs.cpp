@@ -25,6 +25,21 @@ void for_each_word(const circuit::RoundInput& input, const LaneMatrix& value, co
 
 }  // namespace
 
+void check_inputs(Party me, const circuit::CircuitInfo& info, WireForm form, std::size_t lanes,
+                  const BundleValues& values, const SharedValues& shared) {
+  ENSURE(lanes > 0 && values.size() == info.inputs.size());
+  for (std::size_t b = 0; b < values.size(); ++b) {
+    const circuit::InputBundle& bundle = info.inputs[b];
+    const std::size_t rows = bundle.same_in_all_lanes ? 1 : lanes;
+    if (bundle.source == circuit::InputSource::Shared) {
+      ENSURE(b < shared.size() && shared[b] != nullptr && shared[b]->form() == form);
+      ENSURE(shared[b]->bits() == bundle.bits && shared[b]->lanes() == rows);
+    }
+    if (!gives(bundle.source, me)) continue;
+    ENSURE(values[b] && values[b]->lanes() == rows && values[b]->bits() == bundle.bits);
+  }
+}
+
 void set_public_bits(const circuit::RoundInput& input, const LaneMatrix& value, const Lanes& lanes,
                      WireBits& wires) {
   for_each_word(input, value, lanes, [&](std::size_t tile, std::uint64_t word) {

@@ -16,6 +16,12 @@
 
 namespace tinyot::online {
 
+// By ENSURE: `values` has those of the bundles that this party gives, and `shared` those of shared
+// inputs, each of the bundle's bits and lanes, and of this form. Role: both, before anything is
+// sent.
+void check_inputs(Party me, const circuit::CircuitInfo& info, WireForm form, std::size_t lanes,
+                  const BundleValues& values, const SharedValues& shared);
+
 class InputLayer {
  public:
   // Role: owner or other party. The owner sends m. Wire: 1 message of n / 8 bytes from the owner.

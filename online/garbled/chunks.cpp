@@ -8,20 +8,27 @@ void Chunker::round(circuit::Round& given) {
   const auto round = std::make_shared<const circuit::Round>(std::move(given));
   const std::size_t of_tiles = lanes_.tiles() * round->ands.size(),
                     ands = of_tiles + round->common_ands.size();
-  Piece piece{round, 0, 0, true, 0};
+  Piece piece{round, 0, 0, true, 0, 0};
+  piece.load = round->inputs.size() * lanes_.count() +
+               (round->local.size() + round->common_local.size()) / kGatesOfAnEntry;
   for (std::size_t at = 0; at < ands; ++at) {
     const std::size_t width = at < of_tiles ? lanes_.width(at / round->ands.size()) : 1;
     if (chunk_.entries + piece.entries + width > max_ && chunk_.entries + piece.entries > 0) {
-      chunk_.entries += piece.entries;
-      chunk_.pieces.push_back(std::exchange(piece, Piece{round, at, at, false, 0}));
+      add(std::exchange(piece, Piece{round, at, at, false, 0, 0}));
       pass_on();
     }
     piece.end = at + 1;
     piece.entries += width;
+    piece.load += width;
   }
+  add(std::move(piece));
+  if (chunk_.load >= min_) pass_on();
+}
+
+void Chunker::add(Piece piece) {
   chunk_.entries += piece.entries;
+  chunk_.load += piece.load;
   chunk_.pieces.push_back(std::move(piece));
-  if (chunk_.entries >= min_) pass_on();
 }
 
 void Chunker::finish() {

@@ -27,6 +27,7 @@ struct Piece {
   std::size_t first = 0, end = 0;  // ANDs: of all tiles, one after the other, then common ones
   bool begins = false;
   std::size_t entries = 0;
+  std::size_t load = 0;  // entries, and what its local gates and inputs take, as so many entries
 };
 
 // Calls use(tile, gate, width) for the ANDs of a piece in the order of their entries.
@@ -60,7 +61,7 @@ struct MaskedInputs {
 struct Chunk {
   std::vector<Piece> pieces;
   std::uint64_t first = 0;  // entry of the run
-  std::size_t entries = 0;
+  std::size_t entries = 0, load = 0;
 
   // Set by the mask pass.
   std::array<MaskedInputs, 2> inputs;            // by owner
@@ -69,8 +70,8 @@ struct Chunk {
   BitVector d, e;                                // my shares; once received, the opened bits
 };
 
-// Passes each chunk on when it is full: one of at least kEntriesMin entries, after a round, or of
-// at most kEntriesMax within a round.
+// Passes each chunk on when it is full: after a round, with a load of at least kEntriesMin; or
+// within a round, with at most kEntriesMax entries.
 class Chunker final : public circuit::RoundSink {
  public:
   static constexpr std::size_t kEntriesMin = std::size_t{1} << 13,
@@ -86,6 +87,9 @@ class Chunker final : public circuit::RoundSink {
   void finish();
 
  private:
+  static constexpr std::size_t kGatesOfAnEntry = 4;  // local gates that weigh as much
+
+  void add(Piece piece);
   void pass_on();
 
   Lanes lanes_;

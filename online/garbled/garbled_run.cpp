@@ -11,10 +11,22 @@
 #include "online/garbled/mask_pass.h"
 #include "online/garbled/output_masks.h"
 #include "online/garbled/rows.h"
+#include "online/inputs.h"
 #include "online/stopwatch.h"
 
 namespace tinyot::online {
 namespace {
+
+// What a chunk does not need once its rows have been sent: all but L of its inputs.
+void forget_material(Chunk& chunk) {
+  chunk.triples.clear();
+  for (material::Slices& masks : chunk.result_masks) masks.clear();
+  for (MaskedInputs& inputs : chunk.inputs) {
+    inputs.masks.clear();
+    inputs.labels = {};
+  }
+  chunk.d = chunk.e = BitVector();
+}
 
 // What both parties do with each chunk: masks ahead, then rows. What the chunks wait for is bounded
 // by the window; no party waits for what the other one owes only later.
@@ -39,10 +51,10 @@ class GarbledRun {
   void add(Chunk chunk) {
     masks_.send_openings(chunk);
     masks_.send_inputs(chunk, inputs_);
-    masked_entries_ += chunk.entries;
+    masked_load_ += chunk.load;
     masked_.push_back(std::move(chunk));
     ++added_;
-    while (masked_entries_ >= window_.entries) make_rows();
+    while (masked_load_ >= window_.entries) make_rows();
   }
   void finish() {
     while (!masked_.empty()) make_rows();
@@ -57,6 +69,9 @@ class GarbledRun {
  private:
   void make_rows();
   void check_gates();
+  void set_outputs(BundleValues values, const checks::SettledCheck&) {
+    result.outputs = std::move(values);
+  }
 
   // Of the first chunks, so many. The peer sends them before what is received next.
   void receive_openings(std::size_t chunks);
@@ -81,9 +96,9 @@ class GarbledRun {
   std::optional<GateCheck> check_;                 // at B
   std::size_t added_ = 0, opened_ = 0, made_ = 0;  // chunks
   std::deque<Chunk> masked_;                       // whose rows have not been made
-  std::size_t masked_entries_ = 0;
+  std::size_t masked_load_ = 0;
   std::deque<Returning> returning_;  // at B: whose L have not returned
-  std::size_t returning_entries_ = 0;
+  std::size_t returning_load_ = 0;
 };
 
 void GarbledRun::receive_openings(std::size_t chunks) {
@@ -99,7 +114,7 @@ void GarbledRun::make_rows() {
   receive_openings(evaluator_ ? added_ : made_ + 1);
   Chunk chunk = std::move(masked_.front());
   masked_.pop_front();
-  masked_entries_ -= chunk.entries;
+  masked_load_ -= chunk.load;
   ++made_;
   const std::size_t entries = chunk.entries;
   {
@@ -112,11 +127,12 @@ void GarbledRun::make_rows() {
     } else {
       garbler_->send_rows(chunk, ands);
       garbler_->send_labels(chunk);
-      returning_entries_ += entries;
+      returning_load_ += chunk.load;
+      forget_material(chunk);
       returning_.push_back({std::move(chunk), std::move(ands).folded(), added_});
     }
   }
-  while (returning_entries_ >= window_.entries) check_gates();
+  while (returning_load_ >= window_.entries) check_gates();
   result.ands += entries;
   if (progress_) progress_(result.ands);
 }
@@ -126,31 +142,34 @@ void GarbledRun::check_gates() {
   const Stopwatch waiting(result.wire_s);
   Returning next = std::move(returning_.front());
   returning_.pop_front();
-  returning_entries_ -= next.chunk.entries;
+  returning_load_ -= next.chunk.load;
   check_->receive(next.chunk, std::move(next.macs));
 }
 
 void GarbledRun::reveal_outputs() {
-  const bool is_a = session_.me() == Party::A;
-  BundleValues outputs(info_.outputs.size());
-  if (is_a) {
+  const bool a_receives = outputs_.has_outputs_of(Party::A),
+             b_receives = outputs_.has_outputs_of(Party::B);
+  BundleValues none(info_.outputs.size());
+  if (session_.me() == Party::A) {
     checks::send_digest(session_);
-    if (outputs_.has_outputs_of(Party::A)) outputs = outputs_.receive(session_);
+    BundleValues mine = a_receives ? outputs_.receive(session_) : std::move(none);
     const checks::SettledCheck settled = checks::receive_digest(session_);
-    if (outputs_.has_outputs_of(Party::B)) {
+    if (b_receives) {
       outputs_.reveal(session_, settled);
       checks::send_digest(session_);
     }
+    set_outputs(std::move(mine), settled);
   } else {
     const checks::SettledCheck settled = checks::receive_digest(session_);
-    if (outputs_.has_outputs_of(Party::A)) outputs_.reveal(session_, settled);
+    if (a_receives) outputs_.reveal(session_, settled);
     checks::send_digest(session_);
-    if (outputs_.has_outputs_of(Party::B)) {
-      outputs = outputs_.receive(session_);
-      (void)checks::receive_digest(session_);
+    if (b_receives) {
+      BundleValues mine = outputs_.receive(session_);
+      set_outputs(std::move(mine), checks::receive_digest(session_));
+    } else {
+      set_outputs(std::move(none), settled);
     }
   }
-  result.outputs = std::move(outputs);
   result.shared = outputs_.take_shared(session_);
 }
 
@@ -192,6 +211,10 @@ Evaluation run_garbled(checks::Session& session, material::Source& source,
                        const MaterialCounts& wanted, circuit::CircuitRounds& rounds,
                        const BundleValues& inputs, const SharedValues& shared,
                        const RunProgress& progress, const GarbledWindow& window) {
+  ENSURE(window.entries > 0 && window.chunk_min > 0 && window.chunk_min <= window.chunk_max &&
+         window.chunk_max <= Chunker::kEntriesMax);
+  check_inputs(session.me(), rounds.circuit().info(), WireForm::HalfShares, rounds.lanes(), inputs,
+               shared);
   MaterialReader material(source, wanted);
   GarbledRun run(session, material, rounds, inputs, shared, progress, window);
   double evaluating_cpu_s = 0;

@@ -19,7 +19,8 @@ namespace tinyot::online {
 
 // How a run is cut into messages; the same at both parties.
 struct GarbledWindow {
-  std::size_t entries = std::size_t{1} << 18;    // masked ahead of their rows, and under way
+  // Masked ahead of their rows, and under way; local gates and inputs count, too (chunks.h).
+  std::size_t entries = std::size_t{1} << 18;
   std::size_t chunk_min = std::size_t{1} << 13;  // entries of a message
   std::size_t chunk_max = std::size_t{1} << 16;
 };

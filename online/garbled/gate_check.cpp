@@ -39,11 +39,10 @@ void MaskedValues::begin(const Piece& piece, const Chunk& chunk, std::array<std:
 }
 
 void absorb_gates(checks::Session& session, GateMacs macs, const GateValues& values) {
-  const ScopedSecret<Delta> delta(session.global_key());
-  const Block key = session.global_key().value;
+  const Block& key = session.global_key().value;
   for (std::size_t i = 0; i < macs.s.size(); ++i) {
     const bool a = values.alpha[i], b = values.beta[i], c = values.gamma[i];
-    macs.s[i] ^= times(macs.beta[i], a) ^ times(macs.alpha[i], b) ^ times(key, (a && b) != c);
+    macs.s[i] ^= times(macs.beta[i], a) ^ times(macs.alpha[i], b) ^ times(key, (a & b) != c);
   }
   for (std::size_t done = 0; done < macs.s.size(); done += kGateStep)
     session.transcripts().gates.absorb(

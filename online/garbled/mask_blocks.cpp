@@ -13,7 +13,8 @@ constexpr std::array<Block, 2> kNoFlips{};  // what is public changes no mask
 constexpr std::size_t kOpeningStep = 128;   // entries whose openings are hashed at a time
 
 // The half shares of the next mask of `owner`, whose peer's share is 0.
-HalfShares take_mask(const checks::Session& session, Party owner, SliceCursor& at, Delta delta) {
+HalfShares take_mask(const checks::Session& session, Party owner, SliceCursor& at,
+                     const Delta& delta) {
   const material::Batch& batch = at.batch();
   const std::size_t i = at.at();
   const HalfShares mask =
@@ -24,50 +25,39 @@ HalfShares take_mask(const checks::Session& session, Party owner, SliceCursor& a
   return mask;
 }
 
-// A column of full triples, from the cursor's next object on.
-class Column {
- public:
-  Column(Party me, const SliceCursor& at, std::size_t index, Delta delta)
-      : me_(me), mine_(at.batch().mine[index]), peers_(at.batch().peers[index]), from_(at.at()),
-        delta_(delta) {}
-  HalfShares operator[](std::size_t i) const {
-    return half_shares(me_, mine_.bits[from_ + i], mine_.macs[from_ + i], peers_.keys[from_ + i],
-                       delta_);
-  }
-
- private:
-  Party me_;
-  const AuthBitsMine& mine_;
-  const AuthBitsPeers& peers_;
-  std::size_t from_;
-  Delta delta_;
-};
+// A column of the full triple at the cursor.
+HalfShares column(Party me, const SliceCursor& at, std::size_t index, const Delta& delta) {
+  const material::Batch& batch = at.batch();
+  const std::size_t i = at.at();
+  return half_shares(me, batch.mine[index].bits[i], batch.mine[index].macs[i],
+                     batch.peers[index].keys[i], delta);
+}
 
 // s of each entry, from the masks gamma of the results, which stand in its place; and the openings
 // onto the transcript.
 void combine(checks::Session& session, const Chunk& chunk, MaskedAnds& ands) {
   const ScopedSecret<Delta> delta(session.global_key());
-  const Block key = session.global_key().value;
+  const Block& key = session.global_key().value;
   const Party me = session.me();
   SliceCursor at(chunk.triples);
   SecretVector<MacShare> of_d(kOpeningStep), of_e(kOpeningStep);
-  for (std::size_t done = 0; done < chunk.entries;) {
-    const std::size_t count = std::min({kOpeningStep, at.left(), chunk.entries - done});
-    const Column u(me, at, 0, delta), v(me, at, 1, delta), w(me, at, 2, delta);
+  for (std::size_t done = 0; done < chunk.entries; done += kOpeningStep) {
+    // The same steps at both parties, wherever their material is cut.
+    const std::size_t count = std::min(kOpeningStep, chunk.entries - done);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t j = done + i;
       const bool d = chunk.d[j], e = chunk.e[j];
-      const HalfShares of_u = u[i], of_v = v[i], of_w = w[i];
+      const HalfShares of_u = column(me, at, 0, delta), of_v = column(me, at, 1, delta),
+                       of_w = column(me, at, 2, delta);
+      at.advance(1);
       of_d[i] = {ands.alpha_g[j] ^ ands.alpha_h[j] ^ of_u.g ^ of_u.h ^ times(key, d)};
       of_e[i] = {ands.beta_g[j] ^ ands.beta_h[j] ^ of_v.g ^ of_v.h ^ times(key, e)};
-      const Block constant = times(key, d && e);  // in A's share of h, in B's of g
+      const Block constant = times(key, d & e);  // in A's share of h, in B's of g
       ands.s_g[j] ^= of_w.g ^ times(of_v.g, d) ^ times(of_u.g, e) ^ times(constant, me == Party::B);
       ands.s_h[j] ^= of_w.h ^ times(of_v.h, d) ^ times(of_u.h, e) ^ times(constant, me == Party::A);
     }
     checks::absorb_opened(session, std::span(of_d).first(count));
     checks::absorb_opened(session, std::span(of_e).first(count));
-    at.advance(count);
-    done += count;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "online/garbled/mask_pass.h"
 
 #include "base/bit_stream.h"
+#include "base/declassify.h"
 #include "checks/opening.h"
 
 namespace tinyot::online {
@@ -99,6 +100,8 @@ void MaskPass::receive_openings(Chunk& chunk) {
   of_e.copy_from(message, chunk.entries, 0, chunk.entries);
   chunk.d ^= of_d;
   chunk.e ^= of_e;
+  declassify(chunk.d.words());
+  declassify(chunk.e.words());
 }
 
 void MaskPass::send_inputs(Chunk& chunk, const BundleValues& values) {
@@ -116,6 +119,7 @@ void MaskPass::send_inputs(Chunk& chunk, const BundleValues& values) {
         mine.masked.put(at, mine.masked[at] != value[lane][input.bit]);
     }
   }
+  declassify(mine.masked.words());
   net::send_bits(session_.channel(), kMasked, mine.masked);
 }
 

@@ -117,7 +117,7 @@ BundleValues OutputMasks::receive(checks::Session& session) {
 
 // [z] = [lambda] ^ L, and both parties know L.
 SharedOutputs OutputMasks::take_shared(const checks::Session& session) {
-  const Block key = session.global_key().value;
+  const Block& key = session.global_key().value;
   const bool is_a = session.me() == Party::A;
   SharedOutputs shared(parts_.size());
   for (const Part& part : parts_) {
@@ -127,9 +127,9 @@ SharedOutputs OutputMasks::take_shared(const checks::Session& session) {
     for (std::size_t i = 0; i < part.count; ++i) {
       const std::size_t entry = part.first + i;
       const bool masked = masked_[entry];
-      bits.put(i, bits_[entry] != (is_a && masked));
-      planes[0][i] = g_[entry] ^ times(key, masked && !is_a);
-      planes[1][i] = h_[entry] ^ times(key, masked && is_a);
+      bits.put(i, bits_[entry] != (is_a & masked));
+      planes[0][i] = g_[entry] ^ times(key, masked & !is_a);
+      planes[1][i] = h_[entry] ^ times(key, masked & is_a);
     }
     shared[part.bundle].emplace(part.count / lanes_.count(), lanes_.count(), WireForm::HalfShares,
                                 std::move(bits), std::move(planes));

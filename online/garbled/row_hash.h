@@ -2,8 +2,10 @@
 // each run of the connection, so that no tweak returns (doc/protocol.md, section 16.3).
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
+#include "base/error.h"
 #include "crypto/tweak_hash.h"
 
 namespace tinyot::online {
@@ -11,7 +13,9 @@ namespace tinyot::online {
 class RowHash {
  public:
   // `run`: a counter of the session that no other garbled run has, below 2^32.
-  RowHash(const SessionId& session, std::uint64_t run) : session_(session), run_(run) {}
+  RowHash(const SessionId& session, std::uint64_t run) : session_(session), run_(run) {
+    ENSURE(run < std::uint64_t{1} << 32);
+  }
 
   // out[i] = H of entry first + i; each entry has one input of a use, and one that is different
   // from it by Delta^B.

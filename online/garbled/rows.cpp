@@ -70,7 +70,7 @@ Garbler::Garbler(checks::Session& session, const circuit::CircuitInfo& info, con
 
 void Garbler::garble(std::uint64_t first, const MaskedAnds& ands, std::size_t from,
                      std::size_t count, Block* rows, BitVector& colours) {
-  const Block delta = session_.global_key().value;
+  const Block& delta = session_.global_key().value;
   Block left[2][kRowStep], right[2][kRowStep];
   for (std::size_t done = 0; done < count; done += kRowStep) {
     const std::size_t n = std::min(kRowStep, count - done);
@@ -124,8 +124,9 @@ void Garbler::send_rows(Chunk& chunk, const MaskedAnds& ands) {
 }
 
 void Garbler::send_labels(Chunk& chunk) {
-  const Block delta = session_.global_key().value;
+  const Block& delta = session_.global_key().value;
   SecretVector<Block> labels;
+  labels.reserve(chunk.inputs[0].count + chunk.inputs[1].count);
   for (const MaskedInputs& inputs : chunk.inputs)
     for (std::size_t i = 0; i < inputs.count; ++i)
       labels.push_back(inputs.labels[i] ^ times(delta, inputs.masked[i]));

@@ -250,22 +250,6 @@ void Runtime::reveal_outputs() {
   result.shared = outputs_.take_shared();
 }
 
-void check_inputs(const checks::Session& session, const circuit::CircuitInfo& info,
-                  MaterialForm form, std::size_t lanes, const BundleValues& inputs,
-                  const SharedValues& shared) {
-  ENSURE(lanes > 0 && inputs.size() == info.inputs.size());
-  for (std::size_t b = 0; b < inputs.size(); ++b) {
-    const circuit::InputBundle& bundle = info.inputs[b];
-    const std::size_t rows = bundle.same_in_all_lanes ? 1 : lanes;
-    if (bundle.source == circuit::InputSource::Shared) {
-      ENSURE(b < shared.size() && shared[b] != nullptr && shared[b]->form() == wire_form_of(form));
-      ENSURE(shared[b]->bits() == bundle.bits && shared[b]->lanes() == rows);
-    }
-    if (!gives(bundle.source, session.me())) continue;
-    ENSURE(inputs[b] && inputs[b]->lanes() == rows && inputs[b]->bits() == bundle.bits);
-  }
-}
-
 }  // namespace
 
 MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm form,
@@ -298,7 +282,8 @@ Evaluation run_circuit(checks::Session& session, material::Source& source,
                        const MaterialCounts& wanted, MaterialForm form,
                        circuit::CircuitRounds& rounds, const BundleValues& inputs,
                        const SharedValues& shared, const RunProgress& progress) {
-  check_inputs(session, rounds.circuit().info(), form, rounds.lanes(), inputs, shared);
+  check_inputs(session.me(), rounds.circuit().info(), wire_form_of(form), rounds.lanes(), inputs,
+               shared);
   MaterialReader material(source, wanted);
   Runtime runtime(session, material, form, rounds, inputs, shared, progress);
   double evaluating_cpu_s = 0;

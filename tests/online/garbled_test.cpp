@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "online/garbled/garbled_run.h"
 #include "online/garbled/mask_pass.h"
@@ -266,49 +267,232 @@ TEST(Garbled, DetectsEveryFlippedBit) {
   }
 }
 
-// A garbler that ignores what A's digest says: A finds by itself whatever B has changed, and no bit
-// of an output of B has left it.
-// Returns whether A has revealed its shares.
-bool garble_without_check(Session& session, IdealDealer& dealer, const GarbledJob& job) {
-  const CircuitInfo& info = job.circuit.info();
-  BundleValues mine(job.inputs.size());
-  for (std::size_t b = 0; b < mine.size(); ++b)
-    if (gives(info.inputs[b].source, session.me())) mine[b] = matrix_of(job.inputs[b]);
-  const CircuitCost cost = cost_of(job.circuit);
-  const online::Lanes lanes(job.lanes);
-  const online::SharedValues none;
-  online::MaterialReader material(
-      dealer, online::garbled_material_for(info, cost.ands_of(job.lanes), job.lanes));
-  online::OutputMasks outputs(info, lanes);
-  online::MaskPass masks(session, material, info, lanes, none, outputs);
-  online::MaskBlocks blocks(session, info, lanes, none, outputs);
-  online::Garbler garbler(session, info, lanes, mine, session.next_counter());
-  online::GateCheck check(session, info, lanes, mine, outputs);
-  CircuitRounds rounds(job.circuit, cost.gates(), job.lanes, window_for(job.lanes));
-  online::Chunker chunker(lanes, std::size_t{1} << 20, std::size_t{1} << 20,
-                          [&](online::Chunk chunk) {
-                            masks.send_openings(chunk);
-                            masks.send_inputs(chunk, mine);
-                            masks.receive_openings(chunk);
-                            masks.receive_inputs(chunk);
-                            auto ands = blocks.evaluate(chunk);
-                            garbler.send_rows(chunk, ands);
-                            garbler.send_labels(chunk);
-                            check.receive(chunk, std::move(ands).folded());
-                          });
-  rounds.run(chunker);
-  chunker.finish();
-  constexpr auto kDigest = net::message_tag("mac_transcript.digest");
-  (void)net::recv_object<crypto::Digest>(session.channel(), kDigest);
-  (void)session.transcripts().settle_peers();
-  checks::send_digest(session);
-  session.channel().flush();
-  try {
-    (void)session.channel().recv_variable(net::message_tag("garbled.outputs"), 1 << 20);
-    return true;
-  } catch (const std::exception&) {
-    return false;
+// A bit of an opening that a party announces wrongly, and then takes for right itself.
+struct Lie {
+  bool in_e = false;
+  std::size_t entry = 0;
+};
+
+// One party's steps in one chunk, in which it compares nothing.
+class Careless {
+ public:
+  Careless(Session& session, IdealDealer& dealer, const GarbledJob& job,
+           const std::optional<Lie>& lie = {})
+      : session_(session), info_(job.circuit.info()), job_(job), lie_(lie), lanes_(job.lanes),
+        mine_(job.inputs.size()),
+        material_(dealer, online::garbled_material_for(
+                              info_, cost_of(job.circuit).ands_of(job.lanes), job.lanes)),
+        outputs_(info_, lanes_), masks_(session, material_, info_, lanes_, none_, outputs_),
+        blocks_(session, info_, lanes_, none_, outputs_) {
+    for (std::size_t b = 0; b < mine_.size(); ++b)
+      if (gives(info_.inputs[b].source, session.me())) mine_[b] = matrix_of(job.inputs[b]);
   }
+
+  // Calls use(chunk, ands) when the peer's openings and inputs have been received.
+  void run(const std::function<void(online::Chunk&, online::MaskedAnds&)>& use) {
+    CircuitRounds rounds(job_.circuit, cost_of(job_.circuit).gates(), job_.lanes,
+                         window_for(job_.lanes));
+    online::Chunker chunker(lanes_, std::size_t{1} << 16, std::size_t{1} << 16,
+                            [&](online::Chunk chunk) {
+                              masks_.send_openings(chunk);
+                              masks_.send_inputs(chunk, mine_);
+                              masks_.receive_openings(chunk);
+                              masks_.receive_inputs(chunk);
+                              if (lie_) {
+                                BitVector& bits = lie_->in_e ? chunk.e : chunk.d;
+                                bits.put(lie_->entry, !bits[lie_->entry]);
+                              }
+                              online::MaskedAnds ands = blocks_.evaluate(chunk);
+                              use(chunk, ands);
+                            });
+    rounds.run(chunker);
+    chunker.finish();
+  }
+
+  // Returns whether A has revealed its shares of B's outputs.
+  bool garble() {
+    online::Garbler garbler(session_, info_, lanes_, mine_, session_.next_counter());
+    online::GateCheck check(session_, info_, lanes_, mine_, outputs_);
+    run([&](online::Chunk& chunk, online::MaskedAnds& ands) {
+      garbler.send_rows(chunk, ands);
+      garbler.send_labels(chunk);
+      check.receive(chunk, std::move(ands).folded());
+    });
+    constexpr auto kDigest = net::message_tag("mac_transcript.digest");
+    (void)net::recv_object<crypto::Digest>(session_.channel(), kDigest);
+    (void)session_.transcripts().settle_peers();
+    checks::send_digest(session_);
+    session_.channel().flush();
+    return has_outputs();
+  }
+
+  // Returns whether B has revealed its shares of A's outputs.
+  bool evaluate() {
+    online::RowEvaluator evaluator(session_, info_, lanes_, mine_, outputs_,
+                                   session_.next_counter());
+    run([&](online::Chunk& chunk, online::MaskedAnds& ands) {
+      const online::GateValues values = evaluator.receive(chunk, ands);
+      online::send_masked_ands(session_, values);
+      online::absorb_gates(session_, std::move(ands).folded(), values);
+    });
+    checks::send_digest(session_);
+    session_.channel().flush();
+    return has_outputs();
+  }
+
+ private:
+  bool has_outputs() {
+    try {
+      (void)session_.channel().recv_variable(net::message_tag("garbled.outputs"), 1 << 20);
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  Session& session_;
+  const CircuitInfo& info_;
+  const GarbledJob& job_;
+  const std::optional<Lie> lie_;
+  const online::Lanes lanes_;
+  BundleValues mine_;
+  const online::SharedValues none_;
+  online::MaterialReader material_;
+  online::OutputMasks outputs_;
+  online::MaskPass masks_;
+  online::MaskBlocks blocks_;
+};
+
+// A party that lies about an opened bit and goes on with the lie makes a wrong AND that the gate
+// check cannot see: only the MACs of the openings do.
+TEST(Garbled, DetectsConsistentLiesAboutOpenings) {
+  constexpr std::size_t kLanes = 70;
+  ListedCircuit circuit;
+  const auto x = circuit.input(Party::A, 2), y = circuit.input(Party::B, 2);
+  const auto z = circuit.and_of(x[0], y[0]), w = circuit.and_of(x[1], y[1]);
+  circuit.output(Receiver::Both, {z, w});
+  const std::size_t entries = 2 * kLanes;
+  Rng rng(Seed{{9, 4}});
+  const Inputs inputs = random_inputs(circuit, kLanes, rng);
+  const GarbledJob job{circuit, kLanes, inputs};
+  for (const Party cheater : {Party::A, Party::B})
+    for (const bool in_e : {false, true})
+      for (const std::size_t entry :
+           {std::size_t{0}, std::size_t{127}, std::size_t{128}, entries - 1}) {
+        SCOPED_TRACE(std::string(1, letter(cheater)) + (in_e ? ", e " : ", d ") +
+                     std::to_string(entry));
+        PartyOptions options;
+        (cheater == Party::A ? options.wrap_a
+                             : options.wrap_b) = [=](std::unique_ptr<Channel> inner) {
+          return make_cheating_channel(
+              std::move(inner),
+              flip_bit("garbled.de", 0, (in_e ? entries : std::size_t{0}) + entry));
+        };
+        bool has_revealed = false;
+        const Outcomes outcomes = run_garbling(
+            [&](Session& session, IdealDealer& dealer) {
+              if (session.me() != cheater) {
+                run_garbled_party(session, dealer, job);
+                return;
+              }
+              Careless liar(session, dealer, job, Lie{in_e, entry});
+              has_revealed = cheater == Party::A ? liar.evaluate() : liar.garble();
+            },
+            options, false);
+        const Outcome& honest = cheater == Party::A ? outcomes.b : outcomes.a;
+        EXPECT_EQ(honest.kind, Outcome::Kind::PeerCheated) << honest.message;
+        EXPECT_EQ(honest.check, "MAC transcript");
+        EXPECT_FALSE(has_revealed);
+      }
+}
+
+// B sends no row before A's masked inputs have arrived.
+TEST(Garbled, RowsFollowTheMaskedInputs) {
+  const ListedCircuit circuit = mixed_layers();
+  Rng rng(Seed{{4, 2}});
+  const Inputs inputs = random_inputs(circuit, 2, rng);
+  std::mutex mutex;
+  Sent of_b;
+  PartyOptions options{.wrap_b = noting(of_b, mutex)};
+  options.wrap_a = [](std::unique_ptr<Channel> inner) {
+    return make_cheating_channel(
+        std::move(inner), [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+          if (tag == "garbled.masked") payload.pop_back();
+        });
+  };
+  const GarbledOutcome run = run_job({circuit, 2, inputs}, options, false);
+  EXPECT_EQ(run.outcomes.b.kind, Outcome::Kind::PeerCheated) << run.outcomes.b.message;
+  EXPECT_GT(of_b.bytes["garbled.de"], 0u);
+  EXPECT_EQ(of_b.bytes["garbled.rows"], 0u);
+}
+
+// The rows of z AND z and the labels of two runs, in which z is the same shared value, whose label
+// is 0: no two of these strings are equal, though all that they are made of is, but the tweaks.
+TEST(Garbled, NoTweakAndNoLabelReturns) {
+  ListedCircuit first, second;
+  first.output(Receiver::None, first.input(Party::A, 1));
+  const auto z = second.input(InputSource::Shared, 1), x = second.input(Party::A, 1),
+             y = second.input(Party::B, 1);
+  second.output(Receiver::Both, {second.and_of(z[0], z[0]), second.xor_of(x[0], y[0])});
+  Rng rng(Seed{{8, 2}});
+  const Inputs of_first = random_inputs(first, 1, rng), of_second = random_inputs(second, 1, rng);
+  std::vector<std::string> strings;
+  std::mutex mutex;
+  PartyOptions options;
+  options.wrap_b = [&](std::unique_ptr<Channel> inner) {
+    return make_cheating_channel(
+        std::move(inner), [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+          if (tag != "garbled.rows" && tag != "garbled.labels") return;
+          const std::lock_guard lock(mutex);
+          for (std::size_t at = 0; at < payload.size(); at += 16)
+            strings.emplace_back(reinterpret_cast<const char*>(payload.data()) + at, 16);
+        });
+  };
+  run_garbling(
+      [&](Session& session, IdealDealer& dealer) {
+        const Evaluation kept = run_garbled_party(session, dealer, {first, 1, of_first});
+        for (int repetition = 0; repetition < 2; ++repetition)
+          run_garbled_party(session, dealer, {second, 1, of_second},
+                            {&*kept.shared[0], nullptr, nullptr});
+      },
+      options);
+  ASSERT_EQ(strings.size(), 1u + 2 * (2 + 2));
+  std::ranges::sort(strings);
+  EXPECT_EQ(std::ranges::adjacent_find(strings), strings.end());
+}
+
+TEST(Garbled, OffsetOfTheLabelsIsOdd) {
+  const ListedCircuit circuit = mixed_layers();
+  run_sessions([&](Session& outer) {
+    PhaseLog log;
+    Delta key = garbling_key(Party::B, 1);
+    key.value.lo ^= 1;
+    Session session(outer.me(), {outer.id(), outer.id()}, key, outer.channel(), outer.rng().fork(),
+                    log);
+    if (session.me() == Party::B) {
+      EXPECT_THROW(online::Garbler(session, circuit.info(), online::Lanes(1), {}, 0),
+                   std::logic_error);
+    }
+  });
+}
+
+// A value of another form or shape is a bug of the caller, found before anything is sent.
+TEST(Garbled, SharedValuesOfAnotherFormAreRefused) {
+  ListedCircuit circuit;
+  const auto z = circuit.input(InputSource::Shared, 2);
+  circuit.output(Receiver::Both, z);
+  const Inputs inputs(1);
+  run_garbling([&](Session& session, IdealDealer& dealer) {
+    const online::SharedValue folded(2, 1, online::WireForm::MacShare, BitVector(2),
+                                     {SecretVector<Block>(2)}),
+        wide(3, 1, online::WireForm::HalfShares, BitVector(3),
+             std::vector<SecretVector<Block>>(2, SecretVector<Block>(3)));
+    for (const online::SharedValue* value : {&folded, &wide})
+      EXPECT_THROW(run_garbled_party(session, dealer, {circuit, 1, inputs}, {value}),
+                   std::logic_error);
+    EXPECT_THROW(run_garbled_party(session, dealer, {circuit, 1, inputs, {.entries = 0}}),
+                 std::logic_error);
+  });
 }
 
 TEST(Garbled, AFindsWhatAGarblerChanges) {
@@ -338,7 +522,7 @@ TEST(Garbled, AFindsWhatAGarblerChanges) {
       outcomes = run_garbling(
           [&](Session& session, IdealDealer& dealer) {
             if (session.me() == Party::B)
-              has_revealed = garble_without_check(session, dealer, job);
+              has_revealed = Careless(session, dealer, job).garble();
             else
               run_garbled_party(session, dealer, job);
           },
