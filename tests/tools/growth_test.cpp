@@ -107,7 +107,7 @@ TEST_F(GrowthTest, MakesWhatRunsOfCircuitTake) {
   const BothEnded ended = both("run", {"--circuit", "hamming:bits=64", "--input", "a=1"},
                                {"--circuit", "hamming:bits=64", "--input", "b=1"});
   EXPECT_TRUE(ended_with(ended.a, 5, "a complete store gets more with tinyot preprocess --add N"));
-  expect_left(grow({"--for", "hamming:bits=64", "--lanes", "5"}), 315, 315, 320);
+  expect_left(grow({"--circuit", "hamming:bits=64", "--lanes", "5"}), 315, 315, 320);
 }
 
 TEST_F(GrowthTest, GoesOnAfterKill) {
@@ -209,7 +209,7 @@ TEST_F(GrowthTest, RefusesOptionsThatExcludeEachOther) {
   };
   EXPECT_TRUE(refused({"--ands", "5", "--add", "5"}, "--ands and --add exclude each other"));
   EXPECT_TRUE(refused({"--add", "5", "--resume"}, "leave one of them out"));
-  EXPECT_TRUE(refused({"--add", "5", "--runs", "5"}, "--runs requires --circuit"));
+  EXPECT_TRUE(refused({"--add", "5", "--runs", "5"}, "--runs requires --for CIRCUIT"));
   EXPECT_TRUE(refused({"--for", "no-such-circuit"}, "no-such-circuit"));
   EXPECT_TRUE(refused({"--until-left", "0"}, "the number of ANDs is out of range"));
   EXPECT_TRUE(refused({}, "--until-left"));

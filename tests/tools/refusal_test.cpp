@@ -49,11 +49,10 @@ TEST_F(RefusalTest, UnknownMissingOrMalformedOptions) {
   expect_refusals(
       {{{"params", "--andz", "2^10"}, 2, "--andz"},
        {{"params", "--and", "2^10"}, 2, "--and"},
-       {{"params"}, 2, "--ands or --circuit is missing"},
+       {{"params"}, 2, "--ands or --for is missing"},
        {{"preprocess", "--listen", "127.0.0.1:1"},
         2,
-        "these are missing: --party, --store, --ands (or --add, --until-left, --circuit, "
-        "--resume); "
+        "these are missing: --party, --store, --ands (or --add, --until-left, --for, --resume); "
         "see "
         "tinyot preprocess --help"},
        {{"preprocess", "--pary", "A"}, 2, "'--pary' of tinyot preprocess (did you mean --party?)"},

@@ -140,19 +140,15 @@ void CommandLine::take_arguments(const Arguments& arguments) {
 
 void CommandLine::take_environment() {
   for (const Option& option : options_) {
-    std::vector<std::string> names = option.other_names;
-    names.insert(names.begin(), option.name);
-    for (const std::string& name : names) {
-      const std::string variable = variable_of(name);
-      const char* const text = std::getenv(variable.c_str());
-      if (text == nullptr || has(option.name)) continue;
-      if (option.is_secret)
-        throw UsageError("--" + option.name +
-                         " is not taken from the environment, which other "
-                         "programs can see: unset " +
-                         variable);
-      take(option, {text}, variable);
-    }
+    const std::string variable = variable_of(option.name);
+    const char* const text = std::getenv(variable.c_str());
+    if (text == nullptr || has(option.name)) continue;
+    if (option.is_secret)
+      throw UsageError("--" + option.name +
+                       " is not taken from the environment, which other "
+                       "programs can see: unset " +
+                       variable);
+    take(option, {text}, variable);
   }
 }
 

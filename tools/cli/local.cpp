@@ -33,10 +33,9 @@ PairCommand command_of(const std::string& subcommand, Party party, const Command
 }  // namespace
 
 int local_preprocess(const Arguments& arguments) {
-  CommandLine line(
-      "local preprocess",
-      "--store DIR (--ands N | --add N | --until-left N | --circuit CIRCUIT) [options]",
-      "tinyot local preprocess --store trial --ands 2^18");
+  CommandLine line("local preprocess",
+                   "--store DIR (--ands N | --add N | --until-left N | --for CIRCUIT) [options]",
+                   "tinyot local preprocess --store trial --ands 2^18");
   line.options().group("Store").value("store", "directory for both stores, DIR/A and DIR/B");
   add_store_key_option(line.options());
   add_preprocess_options(line.options());

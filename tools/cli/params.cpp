@@ -30,28 +30,28 @@ auto measured(Measure measure) {
 }  // namespace
 
 int params_command(const Arguments& arguments) {
-  CommandLine line("params", "(--ands N | --circuit NAME|FILE) [options]",
+  CommandLine line("params", "(--ands N | --for CIRCUIT) [options]",
                    "tinyot params --ands 2^24 --unit 2^20 --sigma 64");
   add_preprocess_options(line.options());
   line.options()
       .group("Circuit")
-      .value("circuit",
+      .value("for",
              "a circuit: estimates a run as well, and the material for its runs unless --ands is "
              "given")
-      .also_named("for")
-      .value("runs", "with --circuit: the number of runs to make material for", "1");
+      .also_named("circuit")
+      .value("runs", "with --for: the number of runs to make material for", "1");
   add_circuit_options(line.options());
   add_window_option(line.options());
   add_shape_options(line.options(), kEstimatedLink);
   add_timeout_options(line.options());
   line.options().flag("no-calibration",
                       "do not estimate the time, which takes a short job on this machine");
-  line.require_one_of({"ands", "circuit"});
+  line.require_one_of({"ands", "for"});
   if (!line.parse(arguments)) return 0;
   const auto given = one_shape_from(line);
   const net::LinkShape link = given.value_or(net::LinkShape{});
   std::optional<NamedCircuit> circuit;
-  if (line.has("circuit")) circuit.emplace(circuit_spec_from(line, line.text("circuit")));
+  if (line.has("for")) circuit.emplace(circuit_spec_from(line, line.text("for")));
   std::optional<engine::Work> of_run;
   if (circuit)
     of_run = engine::work_of_runs(

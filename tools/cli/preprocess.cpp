@@ -67,8 +67,7 @@ int preprocess_command(const Arguments& arguments) {
   CommandLine line(
       "preprocess",
       "--party A|B (--listen | --connect) HOST:PORT --store DIR\n"
-      "                         (--ands N | --add N | --until-left N | --circuit CIRCUIT) "
-      "[options]",
+      "                         (--ands N | --add N | --until-left N | --for CIRCUIT) [options]",
       "tinyot preprocess --party A --listen 127.0.0.1:7766 --store store-a --ands 2^18");
   add_endpoint_options(line.options());
   add_store_options(line.options());

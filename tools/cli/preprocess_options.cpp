@@ -42,7 +42,7 @@ std::string profile_with(const std::string& parameter) {
 // The option that says how much; empty if there is only --resume.
 std::string amount_given(const CommandLine& line) {
   std::string amount;
-  for (const char* name : {"ands", "add", "until-left", "circuit"}) {
+  for (const char* name : {"ands", "add", "until-left", "for"}) {
     if (!line.has(name)) continue;
     if (!amount.empty()) throw UsageError("--" + amount + " and --" + name + " exclude each other");
     amount = name;
@@ -50,7 +50,7 @@ std::string amount_given(const CommandLine& line) {
   if (line.has("resume") && amount == "add")
     throw UsageError(
         "--resume continues what was begun, and --add begins something new: leave one of them out");
-  if (line.given("runs") && amount != "circuit") throw UsageError("--runs requires --circuit");
+  if (line.given("runs") && amount != "for") throw UsageError("--runs requires --for CIRCUIT");
   return amount;
 }
 
@@ -63,8 +63,8 @@ bool has_store(const CommandLine& line, const std::string& amount,
 // What `amount` counts; empty if that is what --ands gives.
 std::optional<engine::Work> work_from(const CommandLine& line, const std::string& amount,
                                       const storage::Manifest* begun) {
-  if (amount == "circuit") {
-    const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
+  if (amount == "for") {
+    const NamedCircuit circuit(circuit_spec_from(line, line.text("for")));
     const auto parameters = offline::SecurityParameters::make(parameters_from(line, begun));
     return engine::work_of_runs(circuit, parameters.material(), line.size("runs"));
   }
@@ -243,15 +243,13 @@ void add_amount_options(Options& options) {
   options.group("Amount, in place of --ands")
       .value("add", "ANDs that a complete store gets in addition")
       .value("until-left", "ANDs to be left unused in the store: makes as many as are missing")
-      .value("circuit", "a circuit: makes what the store lacks for runs of it")
-      .also_named("for")
-      .value("runs", "with --circuit: the number of runs", "1");
+      .value("for", "a circuit: makes what the store lacks for runs of it")
+      .also_named("circuit")
+      .value("runs", "with --for: the number of runs", "1");
   add_circuit_options(options);
 }
 
-std::vector<std::string> amount_options() {
-  return {"ands", "add", "until-left", "circuit", "resume"};
-}
+std::vector<std::string> amount_options() { return {"ands", "add", "until-left", "for", "resume"}; }
 
 PreprocessRequest stored_request_from(const CommandLine& line, const std::filesystem::path& store) {
   const std::string amount = amount_given(line);
@@ -267,7 +265,7 @@ PreprocessRequest stored_request_from(const CommandLine& line, const std::filesy
   job.store = store;
   job.store_key = store_key;
   if (amount == "add") job.amount = Amount::More;
-  if (amount == "until-left" || amount == "circuit") job.amount = Amount::Left;
+  if (amount == "until-left" || amount == "for") job.amount = Amount::Left;
   return job;
 }
 
