@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "offline/parameters.h"
+#include "offline/softspoken/ggm_trees.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/party.h"
 #include "tools/cli/failure.h"

@@ -30,8 +30,22 @@ void vary(std::vector<ParameterRequest>& points, const std::vector<Value>& value
   vary(points, values, set, [](const ParameterRequest&) { return true; });
 }
 
-bool makes_several(const ParameterRequest& point) {
-  return offline::entry_of(point.profile).materials.size() > 1;
+// Combines each point with those of the forms that its profile makes; with the profile's usual form
+// if it makes none of them.
+std::vector<ParameterRequest> with_materials(const std::vector<ParameterRequest>& points,
+                                             const std::vector<MaterialForm>& forms) {
+  std::vector<ParameterRequest> combined;
+  for (const ParameterRequest& point : points) {
+    const std::size_t before = combined.size();
+    for (const MaterialForm form : forms) {
+      const auto made = offline::entry_of(point.profile).materials;
+      if (std::ranges::find(made, form) == made.end()) continue;
+      combined.push_back(point);
+      combined.back().material = form;
+    }
+    if (combined.size() == before) combined.push_back(point);
+  }
+  return combined;
 }
 
 std::uint32_t small(std::uint64_t value) {
@@ -60,7 +74,10 @@ void add_parameter_lists(Options& options, const ParameterLists& lists) {
              "ANDs that are permuted together: a list, or 2^14..2^20; default: the profile's")
       .value("labit-columns", "nnob12: theorem, experiment or both", "theorem")
       .also_named("columns")
-      .value("material", "nnob12: pairs, triples or both", "pairs")
+      .value("material",
+             "pairs, triples or garbling, a list; a profile that makes none of them makes its "
+             "usual one",
+             "pairs")
       .value("softspoken-k", "fast: 1, 2, 4, a list", "2")
       .flag("allow-weak", "accept buckets that miss sigma; their rows say so");
 }
@@ -98,9 +115,7 @@ std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
         [&](ParameterRequest& point, const std::string& name) { set_own(point, own, name); },
         [&](const ParameterRequest& point) { return has_own(point, own); });
   }
-  vary(
-      points, materials, [](ParameterRequest& point, MaterialForm each) { point.material = each; },
-      makes_several);
+  points = with_materials(points, materials);
   if (line.has("unit"))
     vary(points, sizes("unit"),
          [](ParameterRequest& point, std::uint64_t unit) { point.unit = unit; });
@@ -119,13 +134,14 @@ Arguments arguments_of(const ParameterRequest& parameters) {
   const auto add = [&](const std::string& option, std::string value) {
     arguments.insert(arguments.end(), {option, std::move(value)});
   };
-  if (is_fast(parameters))
-    add("--softspoken-k", std::to_string(parameters.softspoken_k));
-  else
-    add("--labit-columns", std::string(name_of(parameters.columns)));
+  const ProfileParameters own =
+      parameters.own ? *parameters.own : own_parameters(parameters.profile, {});
+  for (const NamedValue& value : named_values(parameters.profile, own))
+    for (const OwnOption& option : kOwnOptions)
+      if (value.name == option.parameter) add("--" + std::string(option.option), value.value);
   if (parameters.material) add("--material", std::string(name_of(*parameters.material)));
   if (parameters.unit) add("--unit", std::to_string(*parameters.unit));
-  if (parameters.bucket) add("--bucket", std::to_string(*parameters.bucket));
+  if (parameters.bucket) add("--bucket", parameters.bucket->text());
   if (parameters.weak_allowed) arguments.push_back("--allow-weak");
   return arguments;
 }
