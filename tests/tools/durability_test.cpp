@@ -187,7 +187,7 @@ TEST_F(DurabilityTest, LedgerIsSyncedBeforeTheRunSends) {
     const NamedCircuit circuit(spec);
     const Values inputs =
         parse_inputs(circuit, read_inputs({party == Party::A ? "0=0x2a" : "1=0x17"}));
-    EXPECT_EQ(message_of<std::exception>([&] { tinyot::run(job, circuit, inputs); }), "");
+    EXPECT_EQ(message_of<std::exception>([&] { tinyot::run(job, circuit.circuit(), inputs); }), "");
   };
   std::thread a([&] { run_as(Party::A); });
   run_as(Party::B);
