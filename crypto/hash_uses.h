@@ -45,8 +45,8 @@ inline constexpr auto kHashUses = std::to_array<HashUseEntry>({
     {HashUse::LeakyTriple, "LeakyTriple", "offline/triples/leaky_triple"},
     {HashUse::LeakyTripleCheck, "LeakyTripleCheck", "offline/triples/leaky_triple"},
     {HashUse::OtExtension, "OtExtension", "offline/softspoken/ot_extension"},
-    {HashUse::GarbledLeft, "GarbledLeft", "online/garbled/row_hash"},
-    {HashUse::GarbledRight, "GarbledRight", "online/garbled/row_hash"},
+    {HashUse::GarbledLeft, "GarbledLeft", "online/garbled/rows"},
+    {HashUse::GarbledRight, "GarbledRight", "online/garbled/rows"},
     {HashUse::GarbledGate, "GarbledGate", "checks/mac_transcript"},
 });
 

@@ -33,7 +33,8 @@ def interruptible(call: Callable[[Stop], T], stop: Stop | None = None) -> T:
     try:
         return future.result()
     except BaseException:
-        token.request()
+        if not future.done():  # it is an exception of a signal handler, not of the call
+            token.request()
         thread.join()
         raise
 

@@ -366,16 +366,16 @@ class Careless {
 // A party that lies about an opened bit and goes on with the lie makes a wrong AND that the gate
 // check cannot see: only the MACs of the openings do.
 TEST(Garbled, DetectsConsistentLiesAboutOpenings) {
-  constexpr std::size_t kLanes = 70;
-  ListedCircuit circuit;
-  const auto x = circuit.input(Party::A, 2), y = circuit.input(Party::B, 2);
-  const auto z = circuit.and_of(x[0], y[0]), w = circuit.and_of(x[1], y[1]);
-  circuit.output(Receiver::Both, {z, w});
-  const std::size_t entries = 2 * kLanes;
-  Rng rng(Seed{{9, 4}});
-  const Inputs inputs = random_inputs(circuit, kLanes, rng);
-  const GarbledJob job{circuit, kLanes, inputs};
-  for (const Party cheater : {Party::A, Party::B})
+  constexpr std::size_t kLanes = 70, entries = 2 * kLanes;
+  for (const Party cheater : {Party::A, Party::B}) {
+    // The output is the cheater's, which is what the honest party must not reveal.
+    ListedCircuit circuit;
+    const auto x = circuit.input(Party::A, 2), y = circuit.input(Party::B, 2);
+    const auto z = circuit.and_of(x[0], y[0]), w = circuit.and_of(x[1], y[1]);
+    circuit.output(cheater == Party::A ? Receiver::A : Receiver::B, {z, w});
+    Rng rng(Seed{{9, 4}});
+    const Inputs inputs = random_inputs(circuit, kLanes, rng);
+    const GarbledJob job{circuit, kLanes, inputs};
     for (const bool in_e : {false, true})
       for (const std::size_t entry :
            {std::size_t{0}, std::size_t{127}, std::size_t{128}, entries - 1}) {
@@ -404,6 +404,7 @@ TEST(Garbled, DetectsConsistentLiesAboutOpenings) {
         EXPECT_EQ(honest.check, "MAC transcript");
         EXPECT_FALSE(has_revealed);
       }
+  }
 }
 
 // B sends no row before A's masked inputs have arrived.

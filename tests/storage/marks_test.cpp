@@ -103,11 +103,11 @@ TEST(Marks, RejectsListsOfCountsThatAreNotCanonical) {
       expect_marks_refused(field + ": " + flaw,
                            [&](Record& r) { change(*counts_in(r)[i].second); });
     };
-    refused("kind 7 is unknown",
+    refused("kind " + std::to_string(kMaterialKinds) + " is unknown",
             [](StoredCounts& counts) { counts.Add()->set_kind(kMaterialKinds); });
     refused("kind 4294967295 is unknown",
             [](StoredCounts& counts) { counts.at(0).set_kind(~std::uint32_t{0}); });
-    refused("kind 6 stands twice",
+    refused("kind " + std::to_string(kMaterialKinds - 1) + " stands twice",
             [](StoredCounts& counts) { *counts.Add() = counts.at(counts.size() - 1); });
     refused("kind 0 is out of order", [](StoredCounts& counts) { counts.SwapElements(0, 1); });
     refused("kind 2 has a count of zero", [](StoredCounts& counts) { counts.at(2).set_count(0); });
