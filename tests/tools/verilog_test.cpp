@@ -158,13 +158,14 @@ TEST_F(VerilogTest, RefusesRolesThatDoNotFit) {
       {{"--owner", "pp=A"}, "module top has no input 'pp' (did you mean p?)"},
       {{"--owner", "x=A"}, "it has p, q, r, s"},
       {{"--receiver", "p=A"}, "module top has no output 'p'"},
-      {{"--owner", "p=C"}, "--owner must be A or B"},
+      {{"--owner", "p=C"}, "--owner must be A, B, shared or public"},
       {{"--to", "none"}, "--to must be A, B or both"},
       {{"--receiver", "x=C"}, "--receiver must be A, B, both or none"}};
   for (const auto& [options, reason] : refusals)
     EXPECT_TRUE(ended_with(import(kRoles, options), 2, reason));
-  expect_refusal("module top((* owner = \"C\" *) input a, output y); assign y = a; endmodule",
-                 "port a: the attribute owner is \"A\" or \"B\", not \"C\"");
+  expect_refusal(
+      "module top((* owner = \"C\" *) input a, output y); assign y = a; endmodule",
+      "port a: the attribute owner is \"A\", \"B\", \"shared\" or \"public\", not \"C\"");
   expect_refusal("module top(input a, (* receiver = \"C\" *) output y); assign y = a; endmodule",
                  "port y: the attribute receiver is");
   expect_refusal("module top((* receiver = \"A\" *) input a, output y); assign y = a; endmodule",
