@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string>
 
 namespace tinyot {
@@ -55,6 +56,22 @@ std::optional<std::uint64_t> parse_scaled(std::string_view text) {
   return value;
 }
 
+struct Unit {
+  std::string_view name;
+  double value;
+};
+
+// A number with one of these units.
+template <std::size_t Count>
+std::optional<double> quantity_from(std::string_view text, const Unit (&units)[Count]) {
+  double number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
+  const auto unit = std::ranges::find(units, std::string_view(end, last), &Unit::name);
+  if (error != std::errc() || unit == std::end(units)) return std::nullopt;
+  return number * unit->value;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> size_from(std::string_view text) {
@@ -62,6 +79,16 @@ std::optional<std::uint64_t> size_from(std::string_view text) {
   const auto exponent = parse_number(text.substr(2));
   if (!exponent || *exponent >= 63) return std::nullopt;
   return std::uint64_t{1} << *exponent;
+}
+
+std::optional<double> seconds_from(std::string_view text) {
+  static constexpr Unit kUnits[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+  return quantity_from(text, kUnits);
+}
+
+std::optional<double> bit_rate_from(std::string_view text) {
+  static constexpr Unit kUnits[] = {{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}};
+  return quantity_from(text, kUnits);
 }
 
 }  // namespace tinyot

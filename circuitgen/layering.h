@@ -11,6 +11,7 @@
 // once, not once per lane.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -64,6 +65,12 @@ struct Round {
 
   std::size_t and_count(std::size_t lanes) const {
     return common_ands.size() + ands.size() * lanes;
+  }
+  std::size_t xor_count(std::size_t lanes) const {
+    const auto in = [](const std::vector<LocalGate>& gates) {
+      return static_cast<std::size_t>(std::ranges::count(gates, GateKind::Xor, &LocalGate::kind));
+    };
+    return in(common_local) + in(local)*lanes;
   }
 };
 

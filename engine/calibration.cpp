@@ -56,7 +56,7 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
   double set_up_s = 0;
   for (const PhaseCost& phase : result.phases)
     if (phase.name == "seed OTs") set_up_s = phase.wall_s;
-  const JobEstimate cost = estimate_of(small);
+  const Estimate cost = estimate_of(small);
   Calibration calibration{set_up_s, 0, measured_s_per_fresh_byte(),
                           cost.memory_bytes + cost.disk_bytes, small.ands};
   const offline::SecurityParameters params = offline::SecurityParameters::make(small.parameters);
@@ -70,7 +70,7 @@ double estimated_s(const PreprocessRequest& job, const Calibration& calibration,
   const offline::SecurityParameters params = offline::SecurityParameters::make(job.parameters);
   const double objects = static_cast<double>(leaky_objects(params, job.ands));
   // Data written to the store pass through memory as well.
-  const JobEstimate whole = estimate_of(job, link);
+  const Estimate whole = estimate_of(job, link);
   const double fresh_bytes = static_cast<double>(whole.memory_bytes + whole.disk_bytes) -
                              static_cast<double>(calibration.fresh_bytes);
   const double work_s = objects / calibration.leaky_objects_per_s +

@@ -76,11 +76,11 @@ std::uint64_t bytes_on_disk(MaterialForm form, std::uint64_t ands, std::uint64_t
          bytes_for(material.columns * ands + inputs) + kEmptyStoreBytes;
 }
 
-JobEstimate estimate_job(const offline::SecurityParameters& params, std::uint64_t ands,
-                         std::uint64_t inputs, std::uint64_t threads, const net::LinkShape& link) {
+Estimate estimate_job(const offline::SecurityParameters& params, std::uint64_t ands,
+                      std::uint64_t inputs, std::uint64_t threads, const net::LinkShape& link) {
   const auto plans = params.plan(ands);
-  JobEstimate job;
-  job.paper_bound_bits = job.exact_bound_bits = std::numeric_limits<double>::infinity();
+  Estimate job{.ands = ands, .inputs = inputs, .unit = params.unit(), .bucket = params.bucket()};
+  job.sigma_paper_bound = job.sigma_exact = std::numeric_limits<double>::infinity();
   if (plans.empty()) return job;
   const offline::ProfileEntry& profile = params.entry();
   job.base_ots = profile.base_ots(params);
@@ -92,10 +92,9 @@ JobEstimate estimate_job(const offline::SecurityParameters& params, std::uint64_
     ++job.units;
     job.bytes_sent += unit.bytes_sent;
     memory = std::max(memory, unit.memory_bytes);
-    job.paper_bound_bits =
-        std::min(job.paper_bound_bits, params.bound_bits(plan.ands, plan.bucket));
-    job.exact_bound_bits =
-        std::min(job.exact_bound_bits, params.exact_bits(plan.ands, plan.bucket));
+    job.sigma_paper_bound =
+        std::min(job.sigma_paper_bound, params.bound_bits(plan.ands, plan.bucket));
+    job.sigma_exact = std::min(job.sigma_exact, params.exact_bits(plan.ands, plan.bucket));
     first += plan.ands;
   }
   job.disk_bytes = bytes_on_disk(params.material(), ands, inputs);

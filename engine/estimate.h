@@ -1,5 +1,4 @@
-// The estimated cost of a preprocessing job: traffic, disk, memory. Tests compare it with the
-// measured cost.
+// Computes the estimated cost of a preprocessing job: traffic, disk, memory.
 #pragma once
 
 #include <chrono>
@@ -8,28 +7,16 @@
 #include "net/shaped_link.h"
 #include "offline/parameters.h"
 #include "offline/unit/preprocessor.h"
+#include "tinyot/estimate.h"
 
 namespace tinyot::engine {
 
 // What a party's half of such material takes in a new store.
 std::uint64_t bytes_on_disk(MaterialForm form, std::uint64_t ands, std::uint64_t inputs);
 
-struct JobEstimate {
-  std::uint64_t units = 0;
-  std::uint64_t bytes_sent = 0;    // by each party, base OTs included
-  std::uint64_t disk_bytes = 0;    // of each party's material
-  std::uint64_t memory_bytes = 0;  // peak resident memory of a party
-  std::uint64_t base_ots = 0;      // by public-key cryptography, each direction
-  // The round trips of a unit that do not depend on its size; and those before the first unit.
-  double round_trips_of_unit = 0, round_trips_of_set_up = 0;
-  std::uint64_t units_in_flight = 1;
-  double paper_bound_bits = 0;  // least over the units
-  double exact_bound_bits = 0;
-};
 // Without ANDs, nothing is made and no bound applies.
-JobEstimate estimate_job(const offline::SecurityParameters& params, std::uint64_t ands,
-                         std::uint64_t inputs, std::uint64_t threads,
-                         const net::LinkShape& link = {});
+Estimate estimate_job(const offline::SecurityParameters& params, std::uint64_t ands,
+                      std::uint64_t inputs, std::uint64_t threads, const net::LinkShape& link = {});
 
 // Workers beyond `threads` that a job of the fast profile has where messages take `latency`, so
 // that the link stays busy while units wait for them: two, if there are units for them and the

@@ -154,8 +154,8 @@ void begin_next_job(checks::Session& session, storage::Store& store, const JobPl
     manifest.unit = plan.params.unit();
     manifest.bucket = plan.params.bucket();
     manifest.sigma_paper_bound =
-        std::min(manifest.sigma_paper_bound, plan.estimate.paper_bound_bits);
-    manifest.sigma_exact = std::min(manifest.sigma_exact, plan.estimate.exact_bound_bits);
+        std::min(manifest.sigma_paper_bound, plan.estimate.sigma_paper_bound);
+    manifest.sigma_exact = std::min(manifest.sigma_exact, plan.estimate.sigma_exact);
     manifest.state = StoreState::Open;
   });
 }

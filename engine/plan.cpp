@@ -95,7 +95,7 @@ PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun)
   return job;
 }
 
-JobEstimate estimate_of(const PreprocessRequest& request, const net::LinkShape& link) {
+Estimate estimate_of(const PreprocessRequest& request, const net::LinkShape& link) {
   return estimate_job(offline::SecurityParameters::make(request.parameters), request.ands,
                       inputs_of(request), request.threads, link);
 }
@@ -221,16 +221,15 @@ std::vector<net::Parameter> parameters_of(const offline::SecurityParameters& par
   return parameters;
 }
 
-storage::Manifest security_of(const offline::SecurityParameters& params,
-                              const JobEstimate& estimate) {
+storage::Manifest security_of(const offline::SecurityParameters& params, const Estimate& estimate) {
   storage::Manifest manifest;
   manifest.profile = name_of(params.profile());
   manifest.material = name_of(params.material());
   manifest.sigma = params.sigma();
   manifest.bucket = params.bucket();
   manifest.unit = params.unit();
-  manifest.sigma_paper_bound = estimate.paper_bound_bits;
-  manifest.sigma_exact = estimate.exact_bound_bits;
+  manifest.sigma_paper_bound = estimate.sigma_paper_bound;
+  manifest.sigma_exact = estimate.sigma_exact;
   manifest.own = named_values(params.profile(), params.own());
   return manifest;
 }

@@ -27,11 +27,10 @@ ParameterRequest begun_parameters(const storage::Manifest& manifest);
 PreprocessRequest last_job(PreprocessRequest request, const storage::Manifest& manifest);
 
 // The cost of a planned request, over such a link.
-JobEstimate estimate_of(const PreprocessRequest& request, const net::LinkShape& link = {});
+Estimate estimate_of(const PreprocessRequest& request, const net::LinkShape& link = {});
 
 // The parameters as recorded in a manifest, without those that the profile does not have.
-storage::Manifest security_of(const offline::SecurityParameters& params,
-                              const JobEstimate& estimate);
+storage::Manifest security_of(const offline::SecurityParameters& params, const Estimate& estimate);
 
 // Those of the parameters that both parties must agree on.
 std::vector<net::Parameter> parameters_of(const offline::SecurityParameters& params,
@@ -57,7 +56,7 @@ struct JobPlan {
   offline::SecurityParameters params;
   std::vector<offline::UnitRequest> units;  // of this shard
   Work work;                                // of these
-  JobEstimate estimate;
+  Estimate estimate;
   storage::Manifest security;
 };
 

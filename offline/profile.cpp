@@ -46,12 +46,17 @@ std::vector<NamedValue> named_values(Profile profile, const ProfileParameters& p
   return entry.named(parameters);
 }
 
+bool has_parameter(Profile profile, std::string_view name) {
+  const offline::ProfileEntry& entry = offline::entry_of(profile);
+  const std::vector<NamedValue> known = entry.named(entry.own);
+  return std::ranges::find(known, name, &NamedValue::name) != known.end();
+}
+
 ProfileParameters own_parameters(Profile profile, std::span<const NamedValue> values) {
   const offline::ProfileEntry& entry = offline::entry_of(profile);
   ProfileParameters parameters = entry.own;
-  const std::vector<NamedValue> known = entry.named(parameters);
   for (const NamedValue& value : values) {
-    if (std::ranges::find(known, value.name, &NamedValue::name) == known.end())
+    if (!has_parameter(profile, value.name))
       throw UsageError("the " + std::string(entry.name) + " profile has no parameter '" +
                        value.name + "'");
     entry.set(parameters, value);

@@ -54,6 +54,14 @@ void set_public_blocks(const circuit::RoundInput& input, const LaneMatrix& value
   });
 }
 
+void count_input_masks(const circuit::CircuitInfo& info, std::size_t lanes,
+                       MaterialCounts& counts) {
+  for (const circuit::InputBundle& bundle : info.inputs)
+    if (const auto owner = owner_of(bundle.source))
+      counts[material::auth_bits_of(*owner)] +=
+          std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
+}
+
 InputLayer::InputLayer(checks::Session& session, MaterialReader& material, Party owner,
                        const circuit::CircuitInfo& info, std::size_t lanes,
                        std::vector<circuit::RoundInput> inputs, const BundleValues& values)
@@ -85,19 +93,11 @@ BitVector InputLayer::gather(const BundleValues& values, std::size_t n) const {
 }
 
 void InputLayer::set_bits(const Lanes& lanes, WireBits& wires) const {
-  std::size_t at = 0;
-  for (const circuit::RoundInput& input : inputs_) {
-    if (entries_of(input) == 1) {
-      wires.put(0, input.out, std::uint64_t{0} - std::uint64_t{bits_[at++]});
-      continue;
-    }
-    for (std::size_t tile = 0; tile < lanes.tiles(); ++tile) {
-      std::uint64_t word[1] = {0};
-      copy_bits(bits_.words(), at, word, 0, lanes.width(tile));
-      wires.put(tile, input.out, word[0]);
-      at += lanes.width(tile);
-    }
-  }
+  BitReader bits(bits_.words());
+  for (const circuit::RoundInput& input : inputs_)
+    for_each_part(info_.inputs[input.bundle], lanes, [&](std::size_t tile, std::size_t width) {
+      wires.put_next(tile, input.out, bits, width);
+    });
 }
 
 void InputLayer::set_blocks(const Lanes& lanes, WireForm form, Delta global_key,
@@ -120,12 +120,9 @@ void InputLayer::set_blocks(const Lanes& lanes, WireForm form, Delta global_key,
       }
     }
   };
-  for (const circuit::RoundInput& input : inputs_) {
-    if (entries_of(input) == 1)
-      set(input, 0, 1);
-    else
-      for (std::size_t tile = 0; tile < lanes.tiles(); ++tile) set(input, tile, lanes.width(tile));
-  }
+  for (const circuit::RoundInput& input : inputs_)
+    for_each_part(info_.inputs[input.bundle], lanes,
+                  [&](std::size_t tile, std::size_t width) { set(input, tile, width); });
 }
 
 }  // namespace tinyot::online

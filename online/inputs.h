@@ -22,6 +22,16 @@ namespace tinyot::online {
 void check_inputs(Party me, const circuit::CircuitInfo& info, WireForm form, std::size_t lanes,
                   const BundleValues& values, const SharedValues& shared);
 
+// Calls use(tile, width) for the parts of an input bit that have values of their own.
+template <class Use>
+void for_each_part(const circuit::InputBundle& bundle, const Lanes& lanes, Use use) {
+  if (bundle.same_in_all_lanes) return use(std::size_t{0}, std::size_t{1});
+  for (std::size_t tile = 0; tile < lanes.tiles(); ++tile) use(tile, lanes.width(tile));
+}
+
+// Adds the aBits that mask the parties' inputs.
+void count_input_masks(const circuit::CircuitInfo& info, std::size_t lanes, MaterialCounts& counts);
+
 class InputLayer {
  public:
   // Role: owner or other party. The owner sends m. Wire: 1 message of n / 8 bytes from the owner.

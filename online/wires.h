@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/bit_stream.h"
 #include "base/block.h"
 #include "base/secret.h"
 #include "circuitgen/layering.h"
@@ -68,6 +69,11 @@ class WireBits {
       lane_[slot] = static_cast<std::uint8_t>(word);
     else
       (circuit::is_common(slot) ? common_[circuit::index_of(slot)] : tiles_[tile][slot]) = word;
+  }
+  // The next `width` bits; a single one is repeated, as a common wire has it.
+  void put_next(std::size_t tile, circuit::Slot slot, BitReader& from, std::size_t width) {
+    const std::uint64_t word = from.read(width);
+    put(tile, slot, width == 1 ? std::uint64_t{0} - word : word);
   }
   // A constant for each lane.
   void put_public(std::size_t tile, circuit::Slot slot, std::uint64_t word) {

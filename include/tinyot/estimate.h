@@ -9,16 +9,20 @@
 
 namespace tinyot {
 
+// Tests compare it with what jobs measure.
 struct Estimate {
   std::uint64_t ands = 0, inputs = 0;
   std::uint64_t unit = 0;  // ANDs permuted together
   BucketSizes bucket;      // B
-  std::uint64_t units = 0;
-  double sigma_paper_bound = 0, sigma_exact = 0;  // bits, the least over the units
-  std::uint64_t base_ots = 0;                     // in each direction
-  std::uint64_t bytes_sent = 0;                   // by each party
-  std::uint64_t disk_bytes = 0;                   // of each party's material
-  std::uint64_t memory_bytes = 0;                 // peak, of each party
+  std::uint64_t units = 0, units_in_flight = 1;
+  // Bits, the least over the units; infinite without ANDs, since nothing is made then.
+  double sigma_paper_bound = 0, sigma_exact = 0;
+  std::uint64_t base_ots = 0;      // by public-key cryptography, in each direction
+  std::uint64_t bytes_sent = 0;    // by each party, base OTs included
+  std::uint64_t disk_bytes = 0;    // of each party's material
+  std::uint64_t memory_bytes = 0;  // peak resident memory of each party
+  // The round trips of a unit that do not depend on its size; and those before the first unit.
+  double round_trips_of_unit = 0, round_trips_of_set_up = 0;
 };
 
 // Of a job with these amounts (tinyot/preprocess.h). Fails: UsageError for parameters that do not

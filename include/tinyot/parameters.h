@@ -61,6 +61,7 @@ std::vector<NamedValue> named_values(Profile profile, const ProfileParameters& p
 // Those that are not given have the profile's defaults. Fails: UsageError for a name that the
 // profile does not have, and for a value that the parameter cannot have.
 ProfileParameters own_parameters(Profile profile, std::span<const NamedValue> values);
+bool has_parameter(Profile profile, std::string_view name);
 
 // B: the number of leaky objects that make one, on each level on which a profile combines them.
 class BucketSizes {

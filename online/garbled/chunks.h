@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/bit_stream.h"
 #include "base/bit_vector.h"
 #include "circuitgen/layering.h"
 #include "online/lanes.h"
@@ -43,13 +44,6 @@ void for_each_and(const Piece& piece, const Lanes& lanes, Use use) {
   }
 }
 
-// Calls use(tile, width) for the parts of an input bit that have values of their own.
-template <class Use>
-void for_each_part(const circuit::InputBundle& bundle, const Lanes& lanes, Use use) {
-  if (bundle.same_in_all_lanes) return use(std::size_t{0}, std::size_t{1});
-  for (std::size_t tile = 0; tile < lanes.tiles(); ++tile) use(tile, lanes.width(tile));
-}
-
 // The inputs of a chunk that one party gives, entry by entry (mask_pass.h).
 struct MaskedInputs {
   std::size_t count = 0;
@@ -69,6 +63,11 @@ struct Chunk {
   std::array<material::Slices, 2> result_masks;  // of A's bits, of B's
   BitVector d, e;                                // my shares; once received, the opened bits
 };
+
+// L of the inputs of A and of B, entry by entry.
+inline std::array<BitReader, 2> masked_inputs(const Chunk& chunk) {
+  return {BitReader(chunk.inputs[0].masked.words()), BitReader(chunk.inputs[1].masked.words())};
+}
 
 // Passes each chunk on when it is full: after a round, with a load of at least kEntriesMin; or
 // within a round, with at most kEntriesMax entries.

@@ -179,10 +179,7 @@ class Rounds final : public circuit::RoundSink {
   Rounds(Chunker& chunker, Evaluation& result, std::size_t lanes)
       : chunker_(chunker), result_(result), lanes_(lanes) {}
   void round(circuit::Round& round) override {
-    for (const circuit::LocalGate& gate : round.local)
-      result_.xors += gate.kind == circuit::GateKind::Xor ? lanes_ : 0;
-    for (const circuit::LocalGate& gate : round.common_local)
-      result_.xors += gate.kind == circuit::GateKind::Xor;
+    result_.xors += round.xor_count(lanes_);
     result_.and_rounds += round.and_count(lanes_) > 0;
     chunker_.round(round);
   }
@@ -200,10 +197,7 @@ MaterialCounts garbled_material_for(const circuit::CircuitInfo& info, std::uint6
   MaterialCounts counts;
   counts[MaterialKind::FullTriples] = ands;
   for (const Party party : {Party::A, Party::B}) counts[material::auth_bits_of(party)] = ands;
-  for (const circuit::InputBundle& bundle : info.inputs)
-    if (const auto owner = owner_of(bundle.source))
-      counts[material::auth_bits_of(*owner)] +=
-          std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
+  count_input_masks(info, lanes, counts);
   return counts;
 }
 

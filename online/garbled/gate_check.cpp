@@ -12,7 +12,7 @@ constexpr std::size_t kGateStep = 256;  // gates that are hashed at a time
 
 }  // namespace
 
-void MaskedValues::begin(const Piece& piece, const Chunk& chunk, std::array<std::size_t, 2>& at,
+void MaskedValues::begin(const Piece& piece, std::array<BitReader, 2>& masked,
                          OutputMasks& outputs) {
   bits_.grow(*piece.round);
   for (const circuit::RoundInput& input : piece.round->inputs) {
@@ -23,14 +23,10 @@ void MaskedValues::begin(const Piece& piece, const Chunk& chunk, std::array<std:
     }
     const auto owner = owner_of(bundle.source);
     for_each_part(bundle, lanes_, [&](std::size_t tile, std::size_t width) {
-      std::uint64_t word[1] = {0};
-      if (owner) {
-        std::size_t& from = at[number_of(*owner)];
-        copy_bits(chunk.inputs[number_of(*owner)].masked.words(), from, word, 0, width);
-        if (width == 1) word[0] = std::uint64_t{0} - (word[0] & 1);
-        from += width;
-      }
-      bits_.put(tile, input.out, word[0]);
+      if (owner)
+        bits_.put_next(tile, input.out, masked[number_of(*owner)], width);
+      else
+        bits_.put(tile, input.out, 0);
     });
   }
   bits_.evaluate(*piece.round);
@@ -59,14 +55,14 @@ void GateCheck::receive(const Chunk& chunk, GateMacs macs) {
     values.gamma = net::recv_bits(session_.channel(), kMaskedAnds, chunk.entries);
   BitWriter alpha(values.alpha.words()), beta(values.beta.words());
   BitReader gamma(values.gamma.words());
-  std::array<std::size_t, 2> inputs{};
+  std::array inputs = masked_inputs(chunk);
   for (const Piece& piece : chunk.pieces) {
-    if (piece.begins) values_.begin(piece, chunk, inputs, outputs_);
+    if (piece.begins) values_.begin(piece, inputs, outputs_);
     for_each_and(piece, lanes_,
                  [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
                    alpha.write(values_.get(tile, gate.in0), width);
                    beta.write(values_.get(tile, gate.in1), width);
-                   values_.set_and(tile, gate, gamma.read(width));
+                   values_.set_and(tile, gate, gamma, width);
                  });
   }
   alpha.finish();

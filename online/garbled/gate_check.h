@@ -25,14 +25,14 @@ class MaskedValues {
   MaskedValues(const circuit::CircuitInfo& info, const Lanes& lanes, const BundleValues& inputs)
       : info_(info), lanes_(lanes), inputs_(inputs), bits_(true, lanes) {}
 
-  // Sets all but the ANDs of a piece that begins a round. `at`: entries of each owner's inputs in
-  // the chunk that earlier pieces have taken.
-  void begin(const Piece& piece, const Chunk& chunk, std::array<std::size_t, 2>& at,
-             OutputMasks& outputs);
+  // Sets all but the ANDs of a piece that begins a round. `masked`: L of the inputs of A and of B,
+  // those next in order.
+  void begin(const Piece& piece, std::array<BitReader, 2>& masked, OutputMasks& outputs);
 
   std::uint64_t get(std::size_t tile, circuit::Slot slot) const { return bits_.get(tile, slot); }
-  void set_and(std::size_t tile, const circuit::RoundAnd& gate, std::uint64_t word) {
-    bits_.put(tile, gate.out, circuit::is_common(gate.out) ? std::uint64_t{0} - (word & 1) : word);
+  void set_and(std::size_t tile, const circuit::RoundAnd& gate, BitReader& gamma,
+               std::size_t width) {
+    bits_.put_next(tile, gate.out, gamma, width);
   }
 
  private:

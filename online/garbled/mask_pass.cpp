@@ -33,53 +33,45 @@ void MaskPass::draw(Chunk& chunk) {
         material_.take(material::auth_bits_of(party), chunk.entries);
 }
 
-void MaskPass::set_inputs(const circuit::Round& round, std::array<BitVector, 2>& mine,
-                          std::array<std::size_t, 2>& at) {
+void MaskPass::set_inputs(const circuit::Round& round, BitReader& masks) {
   for (const circuit::RoundInput& input : round.inputs) {
     const circuit::InputBundle& bundle = info_.inputs[input.bundle];
     if (bundle.source == circuit::InputSource::Shared) {
       shared_[input.bundle]->set_bits(input, lanes_, bits_);
       continue;
     }
-    const auto owner = owner_of(bundle.source);
+    const bool is_mine = bundle.source == circuit::source_of(session_.me());
     for_each_part(bundle, lanes_, [&](std::size_t tile, std::size_t width) {
-      std::uint64_t word[1] = {0};
-      if (owner == session_.me()) {
-        copy_bits(mine[number_of(*owner)].words(), at[number_of(*owner)], word, 0, width);
-        at[number_of(*owner)] += width;
-        if (width == 1) word[0] = std::uint64_t{0} - (word[0] & 1);
-      }
-      bits_.put(tile, input.out, word[0]);
+      if (is_mine)
+        bits_.put_next(tile, input.out, masks, width);
+      else
+        bits_.put(tile, input.out, 0);
     });
   }
 }
 
 void MaskPass::send_openings(Chunk& chunk) {
   draw(chunk);
-  std::array<BitVector, 2> mine;  // of my inputs
-  std::array<std::size_t, 2> at{};
-  mine[number_of(session_.me())] =
-      bits_of(chunk.inputs[number_of(session_.me())].masks, mine_bits, 0);
   chunk.d = BitVector(chunk.entries);
   chunk.e = BitVector(chunk.entries);
+  const BitVector inputs = bits_of(chunk.inputs[number_of(session_.me())].masks, mine_bits, 0);
   const BitVector results = bits_of(chunk.result_masks[number_of(session_.me())], mine_bits, 0);
   BitWriter d(chunk.d.words()), e(chunk.e.words());
-  BitReader result(results.words());
+  BitReader input(inputs.words()), result(results.words());
   for (const Piece& piece : chunk.pieces) {
     if (piece.begins) {
       bits_.grow(*piece.round);
-      set_inputs(*piece.round, mine, at);
+      set_inputs(*piece.round, input);
       bits_.evaluate(*piece.round);
       for (const circuit::RoundOutput& output : piece.round->outputs)
         outputs_.take_bits(output, bits_);
     }
-    for_each_and(
-        piece, lanes_, [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
-          d.write(bits_.get(tile, gate.in0), width);
-          e.write(bits_.get(tile, gate.in1), width);
-          const std::uint64_t word = result.read(width);
-          bits_.put(tile, gate.out, circuit::is_common(gate.out) ? std::uint64_t{0} - word : word);
-        });
+    for_each_and(piece, lanes_,
+                 [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
+                   d.write(bits_.get(tile, gate.in0), width);
+                   e.write(bits_.get(tile, gate.in1), width);
+                   bits_.put_next(tile, gate.out, result, width);
+                 });
   }
   d.finish();
   e.finish();

@@ -12,6 +12,7 @@
 #include "checks/session.h"
 #include "online/garbled/chunks.h"
 #include "online/garbled/output_masks.h"
+#include "online/inputs.h"
 #include "online/values.h"
 #include "online/wires.h"
 
@@ -39,8 +40,8 @@ class MaskPass {
 
  private:
   void draw(Chunk& chunk);
-  void set_inputs(const circuit::Round& round, std::array<BitVector, 2>& mine,
-                  std::array<std::size_t, 2>& at);
+  // `masks`: my shares of those of my inputs.
+  void set_inputs(const circuit::Round& round, BitReader& masks);
 
   checks::Session& session_;
   MaterialReader& material_;

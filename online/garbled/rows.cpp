@@ -38,27 +38,28 @@ void begin_labels(const circuit::CircuitInfo& info, const Lanes& lanes, const Bu
   for (std::size_t tile = 0; tile < lanes.tiles(); ++tile) labels.evaluate_tile(round.local, tile);
 }
 
-// The labels of the operands of a piece, entry by entry.
-void read_operands(const Piece& piece, const Lanes& lanes, WireBlocks& labels, Block* alpha,
-                   Block* beta) {
-  for_each_and(piece, lanes,
-               [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
-                 labels.read(tile, gate.in0, 0, width, alpha);
-                 labels.read(tile, gate.in1, 0, width, beta);
-                 alpha += width;
-                 beta += width;
-               });
-}
-
-void write_results(const Piece& piece, const Lanes& lanes, const Block* gamma, WireBlocks& labels) {
-  for_each_and(piece, lanes,
-               [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
-                 copy_blocks(gamma, width, labels.plane(tile, gate.out, 0));
-                 gamma += width;
-               });
-}
-
 }  // namespace
+
+void PieceLabels::read_operands(const Piece& piece, const Lanes& lanes, WireBlocks& labels) {
+  for (SecretVector<Block>* blocks : {&alpha, &beta, &gamma})
+    if (blocks->size() < piece.entries) blocks->resize(piece.entries);
+  std::size_t at = 0;
+  for_each_and(piece, lanes,
+               [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
+                 labels.read(tile, gate.in0, 0, width, &alpha[at]);
+                 labels.read(tile, gate.in1, 0, width, &beta[at]);
+                 at += width;
+               });
+}
+
+void PieceLabels::write_results(const Piece& piece, const Lanes& lanes, WireBlocks& labels) const {
+  std::size_t at = 0;
+  for_each_and(piece, lanes,
+               [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
+                 copy_blocks(&gamma[at], width, labels.plane(tile, gate.out, 0));
+                 at += width;
+               });
+}
 
 Garbler::Garbler(checks::Session& session, const circuit::CircuitInfo& info, const Lanes& lanes,
                  const BundleValues& inputs, std::uint64_t run)
@@ -74,7 +75,7 @@ void Garbler::garble(std::uint64_t first, const MaskedAnds& ands, std::size_t fr
   Block left[2][kRowStep], right[2][kRowStep];
   for (std::size_t done = 0; done < count; done += kRowStep) {
     const std::size_t n = std::min(kRowStep, count - done);
-    const Block *alpha = &alpha_[done], *beta = &beta_[done];
+    const Block *alpha = &piece_.alpha[done], *beta = &piece_.beta[done];
     for (std::size_t i = 0; i < n; ++i) {
       left[1][i] = alpha[i] ^ delta;
       right[1][i] = beta[i] ^ delta;
@@ -88,7 +89,7 @@ void Garbler::garble(std::uint64_t first, const MaskedAnds& ands, std::size_t fr
       rows[2 * (done + i)] = left[0][i] ^ left[1][i] ^ ands.beta_g[j];
       rows[2 * (done + i) + 1] = right[0][i] ^ right[1][i] ^ ands.alpha_g[j] ^ alpha[i];
       const Block gamma = left[0][i] ^ right[0][i] ^ ands.s_g[j];
-      gamma_[done + i] = gamma;
+      piece_.gamma[done + i] = gamma;
       colours.put(j, (gamma.lo & 1) != 0);
     }
   }
@@ -111,11 +112,9 @@ void Garbler::send_rows(Chunk& chunk, const MaskedAnds& ands) {
         return chunk.inputs[number_of(owner)].labels[at[number_of(owner)]++];
       });
     if (piece.entries == 0) continue;
-    for (SecretVector<Block>* blocks : {&alpha_, &beta_, &gamma_})
-      if (blocks->size() < piece.entries) blocks->resize(piece.entries);
-    read_operands(piece, lanes_, labels_, alpha_.data(), beta_.data());
+    piece_.read_operands(piece, lanes_, labels_);
     garble(chunk.first + done, ands, done, piece.entries, &rows[2 * done], colours);
-    write_results(piece, lanes_, gamma_.data(), labels_);
+    piece_.write_results(piece, lanes_, labels_);
     done += piece.entries;
   }
   if (chunk.entries == 0) return;
@@ -153,18 +152,18 @@ GateValues RowEvaluator::receive(Chunk& chunk, const MaskedAnds& ands) {
 
   GateValues values(chunk.entries);
   BitWriter of_alpha(values.alpha.words()), of_beta(values.beta.words());
-  std::array<std::size_t, 2> inputs{}, label{0, chunk.inputs[0].count};
+  BitReader gamma(values.gamma.words());
+  std::array inputs = masked_inputs(chunk);
+  std::array<std::size_t, 2> label{0, chunk.inputs[0].count};
   std::size_t done = 0;
   for (const Piece& piece : chunk.pieces) {
     if (piece.begins) {
-      values_.begin(piece, chunk, inputs, outputs_);
+      values_.begin(piece, inputs, outputs_);
       begin_labels(info_, lanes_, inputs_, *piece.round, labels_,
                    [&](Party owner) { return labels[label[number_of(owner)]++]; });
     }
     if (piece.entries == 0) continue;
-    for (SecretVector<Block>* blocks : {&alpha_, &beta_, &gamma_})
-      if (blocks->size() < piece.entries) blocks->resize(piece.entries);
-    read_operands(piece, lanes_, labels_, alpha_.data(), beta_.data());
+    piece_.read_operands(piece, lanes_, labels_);
     for_each_and(piece, lanes_,
                  [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
                    of_alpha.write(values_.get(tile, gate.in0), width);
@@ -173,14 +172,10 @@ GateValues RowEvaluator::receive(Chunk& chunk, const MaskedAnds& ands) {
     of_alpha.finish();
     of_beta.finish();
     evaluate(chunk, ands, rows, colours, done, piece.entries, values);
-    write_results(piece, lanes_, gamma_.data(), labels_);
-    std::size_t at = done;
+    piece_.write_results(piece, lanes_, labels_);
     for_each_and(piece, lanes_,
                  [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
-                   std::uint64_t word[1] = {0};
-                   copy_bits(values.gamma.words(), at, word, 0, width);
-                   values_.set_and(tile, gate, word[0]);
-                   at += width;
+                   values_.set_and(tile, gate, gamma, width);
                  });
     done += piece.entries;
   }
@@ -194,14 +189,14 @@ void RowEvaluator::evaluate(const Chunk& chunk, const MaskedAnds& ands, std::spa
   for (std::size_t done = 0; done < count; done += kRowStep) {
     const std::size_t n = std::min(kRowStep, count - done);
     const std::uint64_t first = chunk.first + from + done;
-    hash_(HashUse::GarbledLeft, first, {&alpha_[done], n}, left);
-    hash_(HashUse::GarbledRight, first, {&beta_[done], n}, right);
+    hash_(HashUse::GarbledLeft, first, {&piece_.alpha[done], n}, left);
+    hash_(HashUse::GarbledRight, first, {&piece_.beta[done], n}, right);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t j = from + done + i;
       const Block gamma =
           left[i] ^ right[i] ^ ands.s_g[j] ^ times(rows[2 * j] ^ ands.beta_g[j], values.alpha[j]) ^
-          times(rows[2 * j + 1] ^ ands.alpha_g[j] ^ alpha_[done + i], values.beta[j]);
-      gamma_[done + i] = gamma;
+          times(rows[2 * j + 1] ^ ands.alpha_g[j] ^ piece_.alpha[done + i], values.beta[j]);
+      piece_.gamma[done + i] = gamma;
       values.gamma.put(j, ((gamma.lo & 1) != 0) != colours[j]);
     }
   }

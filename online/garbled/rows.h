@@ -11,6 +11,14 @@
 
 namespace tinyot::online {
 
+// The labels of the operands and results of a piece, entry by entry.
+struct PieceLabels {
+  void read_operands(const Piece& piece, const Lanes& lanes, WireBlocks& labels);
+  void write_results(const Piece& piece, const Lanes& lanes, WireBlocks& labels) const;
+
+  SecretVector<Block> alpha, beta, gamma;
+};
+
 // Step G, role: B.
 //
 //   input of a party   X_0 uniform         shared input       X_0 = 0
@@ -39,8 +47,8 @@ class Garbler {
   Lanes lanes_;
   const BundleValues& inputs_;
   RowHash hash_;
-  WireBlocks labels_;                         // X_0
-  SecretVector<Block> alpha_, beta_, gamma_;  // of a piece
+  WireBlocks labels_;  // X_0
+  PieceLabels piece_;
 };
 
 // Step E, role: A. It checks no row by itself and does not stop: absorb_gates() judges all of them.
@@ -69,8 +77,8 @@ class RowEvaluator {
   OutputMasks& outputs_;
   RowHash hash_;
   MaskedValues values_;
-  WireBlocks labels_;                         // X_L
-  SecretVector<Block> alpha_, beta_, gamma_;  // of a piece
+  WireBlocks labels_;  // X_L
+  PieceLabels piece_;
 };
 
 }  // namespace tinyot::online

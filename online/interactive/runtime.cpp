@@ -112,8 +112,7 @@ BitVector Runtime::gather(const circuit::Round& round,
 void Runtime::scatter(const circuit::Round& round, const BitVector& z) {
   BitReader from(z.words());
   for_each_and(round, [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
-    const std::uint64_t word = from.read(width);
-    bits_.put(tile, gate.out, circuit::is_common(gate.out) ? std::uint64_t{0} - word : word);
+    bits_.put_next(tile, gate.out, from, width);
   });
 }
 
@@ -142,10 +141,7 @@ void Runtime::round(circuit::Round& round) {
   for (const circuit::RoundOutput& output : round.outputs) outputs_.take_bits(output, bits_);
   const std::size_t ands = round.and_count(lanes_.count());
   result.ands += ands;
-  for (const circuit::LocalGate& gate : round.local)
-    result.xors += gate.kind == circuit::GateKind::Xor ? lanes_.count() : 0;
-  for (const circuit::LocalGate& gate : round.common_local)
-    result.xors += gate.kind == circuit::GateKind::Xor;
+  result.xors += round.xor_count(lanes_.count());
   if (ands > 0)
     now.ands = begin_and_layer(session_, material_, form_, gather(round, &circuit::RoundAnd::in0),
                                gather(round, &circuit::RoundAnd::in1));
@@ -266,10 +262,7 @@ MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands
       counts[material::auth_ands_of(party)] = counts[material::auth_ots_from(party)] =
           counts[material::auth_bits_of(party)] = ands;
   }
-  for (const circuit::InputBundle& bundle : info.inputs)
-    if (const auto owner = owner_of(bundle.source))
-      counts[material::auth_bits_of(*owner)] +=
-          std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
+  count_input_masks(info, lanes, counts);
   return counts;
 }
 

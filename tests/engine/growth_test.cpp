@@ -160,7 +160,7 @@ class Jobs : public StoreTest {
 
 TEST_F(Jobs, NextJobIsRecorded) {
   expect_done(run(2 * kUnit + 5, 2 * kUnit + 5));
-  const double bound = JobPlan(request_of(2 * kUnit + 5)).estimate.paper_bound_bits;
+  const double bound = JobPlan(request_of(2 * kUnit + 5)).estimate.sigma_paper_bound;
   for (const Party party : {Party::A, Party::B}) {
     const Manifest manifest = manifest_of(party);
     EXPECT_EQ(manifest.state, StoreState::Open);

@@ -175,7 +175,7 @@ TEST(LocalLink, RoundTripsOfAUnitDoNotGrowWithIt) {
     const double trips =
         (seconds_of_unit("fast", ands, "260ms") - seconds_of_unit("fast", ands, "60ms")) / 0.2;
     const ParameterRequest request{.profile = Profile::Fast, .unit = std::uint64_t{1} << exponent};
-    const engine::JobEstimate estimate =
+    const Estimate estimate =
         engine::estimate_job(offline::SecurityParameters::make(request), *request.unit, 0, 1);
     EXPECT_NEAR(trips, estimate.round_trips_of_unit + estimate.round_trips_of_set_up, 2.5) << ands;
   }

@@ -1,12 +1,12 @@
 // Two parties as child processes: the joined report and exit status are those of the party that
 // failed.
-#include "tools/cli/pair.h"
+#include "tools/bench/pair.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include "tests/support/layers.h"
-#include "tools/cli/render/pair.h"
+#include "tools/bench/pair_report.h"
 
 namespace tinyot::test {
 namespace {

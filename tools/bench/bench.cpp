@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "engine/both_parties.h"
 #include "system/clock.h"
+#include "tools/bench/pair_report.h"
 #include "tools/cli/failure.h"
 #include "tools/cli/preprocess.h"
 #include "tools/cli/render/circuit.h"
-#include "tools/cli/render/pair.h"
 #include "tools/cli/render/text.h"
 #include "tools/cli/signals.h"
 

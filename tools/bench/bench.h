@@ -10,8 +10,8 @@
 #include "crypto/library_aes.h"
 #include "tinyot/parameters.h"
 #include "tinyot/preprocess.h"
+#include "tools/bench/pair.h"
 #include "tools/cli/circuit_spec.h"
-#include "tools/cli/pair.h"
 #include "tools/cli/render/report.h"
 
 namespace tinyot::tools {

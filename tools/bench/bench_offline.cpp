@@ -21,7 +21,7 @@ double sum_over_phases(const Json& report, const char* field) {
 // Uses the memory that the job's two parties will need once in advance, as on a machine that has
 // been running for a while.
 void warm_up(const PreprocessRequest& job) {
-  const engine::JobEstimate estimate = engine::estimate_of(engine::planned(job));
+  const Estimate estimate = engine::estimate_of(engine::planned(job));
   engine::use_memory_once(std::min(2 * (estimate.memory_bytes + estimate.disk_bytes),
                                    engine::available_memory_bytes() / 2));
 }

@@ -109,11 +109,11 @@ std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
     const std::vector<std::string> names = parse_names(line.text(own.option));
     for (const Profile profile : all_profiles())
       for (ParameterRequest checked{.profile = profile}; const std::string& name : names)
-        if (has_own(checked, own)) set_own(checked, own, name);
+        if (has_parameter(profile, own.parameter)) set_own(checked, own, name);
     vary(
         points, names,
         [&](ParameterRequest& point, const std::string& name) { set_own(point, own, name); },
-        [&](const ParameterRequest& point) { return has_own(point, own); });
+        [&](const ParameterRequest& point) { return has_parameter(point.profile, own.parameter); });
   }
   points = with_materials(points, materials);
   if (line.has("unit"))

@@ -7,9 +7,9 @@
 #include "crypto/rng.h"
 #include "system/temporary_directory.h"
 #include "tools/bench/bench.h"
+#include "tools/bench/pair_report.h"
 #include "tools/cli/failure.h"
 #include "tools/cli/log.h"
-#include "tools/cli/render/pair.h"
 #include "tools/cli/render/text.h"
 
 namespace tinyot::tools {

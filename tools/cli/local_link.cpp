@@ -1,37 +1,20 @@
 #include "tools/cli/local_link.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <span>
 #include <utility>
 
 #include "base/error.h"
+#include "base/size.h"
 
 namespace tinyot::tools {
 namespace {
 
 constexpr double kRttMax_s = 10, kRateMin = 1e4, kRateMax = 1e12;
 
-struct Unit {
-  std::string_view name;
-  double value;
-};
-
-// A number with a unit, in a range. Fails: UsageError naming the option.
-double quantity(const std::string& option, const std::string& text, std::span<const Unit> units,
-                std::pair<double, double> range, const std::string& wanted,
+double in_range(const std::string& option, double number, std::pair<double, double> range,
                 const std::string& range_text) {
-  double number = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
-  const auto unit = std::ranges::find(units, std::string_view(end, last), &Unit::name);
-  if (error != std::errc() || unit == units.end())
-    throw UsageError("--" + option + " '" + text + "' is not a " + wanted);
-  number *= unit->value;
-  if (!(number >= range.first && number <= range.second))
-    throw UsageError("--" + option + " is out of range: " + range_text);
-  return number;
+  if (number >= range.first && number <= range.second) return number;
+  throw UsageError("--" + option + " is out of range: " + range_text);
 }
 
 // As --link names them.
@@ -110,16 +93,19 @@ LocalLink local_link_from(const CommandLine& line) {
 }
 
 std::chrono::nanoseconds parse_time(const std::string& option, const std::string& text) {
-  static constexpr Unit kUnits[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+  const auto seconds = seconds_from(text);
+  if (!seconds)
+    throw UsageError("--" + option + " '" + text + "' is not a time: write 150us, 20ms or 1s");
   return std::chrono::nanoseconds(
-      std::llround(1e9 * quantity(option, text, kUnits, {0, kRttMax_s},
-                                  "time: write 150us, 20ms or 1s", "0ms to 10s")));
+      std::llround(1e9 * in_range(option, *seconds, {0, kRttMax_s}, "0ms to 10s")));
 }
 
 double parse_rate(const std::string& option, const std::string& text) {
-  static constexpr Unit kUnits[] = {{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}};
-  return quantity(option, text, kUnits, {kRateMin, kRateMax},
-                  "rate: write 500kbit, 100mbit or 1gbit (a second)", "10kbit to 1000gbit");
+  const auto rate = bit_rate_from(text);
+  if (!rate)
+    throw UsageError("--" + option + " '" + text +
+                     "' is not a rate: write 500kbit, 100mbit or 1gbit (a second)");
+  return in_range(option, *rate, {kRateMin, kRateMax}, "10kbit to 1000gbit");
 }
 
 }  // namespace tinyot::tools

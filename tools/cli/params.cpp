@@ -59,7 +59,7 @@ int params_command(const Arguments& arguments) {
         line.size("runs"));
   const PreprocessRequest job = engine::planned(preprocess_request_from(line, of_run));
   const offline::SecurityParameters params = offline::SecurityParameters::make(job.parameters);
-  const engine::JobEstimate estimate = engine::estimate_of(job, link);
+  const Estimate estimate = engine::estimate_of(job, link);
   JobForecast forecast{job, params, estimate,
                        engine::security_reached(engine::security_of(params, estimate),
                                                 engine::units_of(engine::requests_of(params, job))),

@@ -28,8 +28,6 @@ struct OwnOption {
 };
 inline constexpr OwnOption kOwnOptions[] = {{"labit-columns", "columns"},
                                             {"softspoken-k", "softspoken-k"}};
-// Whether the request's profile has it.
-bool has_own(const ParameterRequest& request, const OwnOption& own);
 // Fails: UsageError naming the option.
 void set_own(ParameterRequest& request, const OwnOption& own, const std::string& value);
 Profile profile_from(const std::string& name);

@@ -28,11 +28,6 @@ std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
   return {static_cast<std::uint32_t>(shard), static_cast<std::uint32_t>(shards)};
 }
 
-bool has_parameter(Profile profile, const std::string& name) {
-  const auto values = named_values(profile, own_parameters(profile, {}));
-  return std::ranges::find(values, name, &NamedValue::name) != values.end();
-}
-
 std::string profile_with(const std::string& parameter) {
   for (const Profile profile : all_profiles())
     if (has_parameter(profile, parameter)) return std::string(name_of(profile));
@@ -81,10 +76,6 @@ std::optional<engine::Work> work_from(const CommandLine& line, const std::string
 }
 
 }  // namespace
-
-bool has_own(const ParameterRequest& request, const OwnOption& own) {
-  return has_parameter(request.profile, own.parameter);
-}
 
 void set_own(ParameterRequest& request, const OwnOption& own, const std::string& value) {
   std::vector<NamedValue> values = named_values(

@@ -108,7 +108,7 @@ std::string text_of(const JobForecast& forecast) {
   std::string text =
       grouped(job.ands) + " ANDs in " + counted(estimate.units, "unit") + " of at most " +
       grouped(params.unit()) + ", bucket " + params.bucket().text() + "\n" + units_text(security) +
-      sigma_text(params.sigma(), estimate.paper_bound_bits, estimate.exact_bound_bits) +
+      sigma_text(params.sigma(), estimate.sigma_paper_bound, estimate.sigma_exact) +
       "; kappa " + std::to_string(kKappa) + "\n" + profile_text(security) + ": " +
       (has_columns(params) ? "tau = " + std::to_string(offline::columns_kept(params)) + " columns, "
                            : "") +

@@ -18,7 +18,7 @@ void print(Format format, Party party, const PreprocessResult& result);
 struct JobForecast {
   const PreprocessRequest& job;  // planned
   const offline::SecurityParameters& params;
-  const engine::JobEstimate& estimate;
+  const Estimate& estimate;
   Security security;
   std::optional<net::LinkShape> link;
   // Of this machine, and the time of the job at that rate.

@@ -1,4 +1,4 @@
-#include "tools/cli/render/pair.h"
+#include "tools/bench/pair_report.h"
 
 #include "tools/cli/render/report.h"
 #include "tools/cli/render/text.h"

@@ -6,9 +6,9 @@
 #include "engine/both_parties.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
-#include "tools/cli/pair.h"
+#include "tools/bench/pair.h"
+#include "tools/bench/pair_report.h"
 #include "tools/cli/preprocess.h"
-#include "tools/cli/render/pair.h"
 #include "tools/cli/run.h"
 
 namespace tinyot::tools {

@@ -1,4 +1,4 @@
-#include "tools/cli/pair.h"
+#include "tools/bench/pair.h"
 
 #include <poll.h>
 #include <signal.h>

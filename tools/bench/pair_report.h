@@ -1,7 +1,7 @@
 // What two commands have reported, as one report.
 #pragma once
 
-#include "tools/cli/pair.h"
+#include "tools/bench/pair.h"
 #include "tools/cli/render/report.h"
 
 namespace tinyot::tools {
