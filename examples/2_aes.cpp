@@ -30,7 +30,7 @@ void evaluate(Party party, const std::string& store) {
 
   tinyot::PreprocessRequest job{.party = party, .endpoint = endpoint, .store = store};
   job.parameters.profile = tinyot::Profile::Fast;
-  job.ands = 8'192;  // aes128 needs 5,120
+  job.ands = 8'192;  // aes128 needs 6,400
   job.inputs = 512;  // bits of the inputs, and of the ciphertext that only B learns
   const tinyot::PreprocessResult made = tinyot::preprocess(job);
   std::printf("%c: made material for %llu ANDs, sigma %.0f bits\n", letter(party),
