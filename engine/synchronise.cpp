@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "engine/kept_halves.h"
 #include "material/counts.h"
 
 namespace tinyot::engine {
@@ -150,8 +151,9 @@ void unlock_with_peer(checks::Session& session, storage::Store& store, std::uint
   send_counts(session.channel(), kUnlocked, UnlockedMessage{{}, {mine.unlocked}});
   storage::Halves peers{
       receive_counts<UnlockedMessage>(session.channel(), kUnlocked, "store status").counts[0], {}};
+  KeptHalves kept(mine, peers);
   exchange_halves(session.channel(), mine.of, objects_made(store),
-                  [&](const storage::Half& half) { peers.of.push_back(half); });
+                  [&](const storage::Half& half) { kept.add(half); });
   store.unlock(first_unit, end_unit, peers);
 }
 

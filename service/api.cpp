@@ -21,7 +21,7 @@ namespace tinyot::service {
 namespace {
 
 constexpr std::chrono::milliseconds kServerStopTime{2000}, kCancelInterval{200};
-constexpr int kThreadsMax = 1024, kMessageBytesMax = 2 << 20;
+constexpr int kThreadsMax = 1024, kMessageBytesMax = 2 << 20, kHandshakeTime_ms = 5000;
 // Of calls that send small jobs: so many MiB, so many calls.
 constexpr std::uint64_t kCallsBytes = 64 << 20;
 
@@ -254,6 +254,9 @@ class PartyService final : public v1::Party::Service {
   MemoryBudget budget_;
 };
 
+// gRPC tells it in its log alone, which the process has once.
+std::atomic<bool> has_failed_to_accept = false;
+
 }  // namespace
 
 struct Api::State {
@@ -267,8 +270,9 @@ Api::Api(const config::Daemon& config, const std::optional<TlsFiles>& tls, Jobs&
     : state_(std::make_unique<State>()) {
   state_->service = std::make_unique<PartyService>(config, jobs, peers, state_->is_stopping);
   ::gpr_set_log_function([](gpr_log_func_args* line) {
-    if (line->severity == GPR_LOG_SEVERITY_ERROR)
-      log_event(LogLevel::Warning, "interface", {{"error", line->message}});
+    if (line->severity != GPR_LOG_SEVERITY_ERROR) return;
+    log_event(LogLevel::Warning, "interface", {{"error", line->message}});
+    if (std::string_view(line->message).starts_with("Failed accept")) has_failed_to_accept = true;
   });
   grpc::ServerBuilder builder;
   grpc::ResourceQuota quota;
@@ -276,6 +280,7 @@ Api::Api(const config::Daemon& config, const std::optional<TlsFiles>& tls, Jobs&
   builder.SetResourceQuota(quota);
   builder.SetMaxReceiveMessageSize(kMessageBytesMax);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTime_ms);
   builder.AddListeningPort("unix:" + config.socket(), grpc::InsecureServerCredentials());
   int port = 0;
   if (tls) builder.AddListeningPort(config.tls().listen(), credentials_from(*tls), &port);
@@ -291,6 +296,8 @@ Api::Api(const config::Daemon& config, const std::optional<TlsFiles>& tls, Jobs&
 }
 
 Api::~Api() { state_->server->Shutdown(std::chrono::system_clock::now() + kServerStopTime); }
+
+bool Api::accepts() const { return !has_failed_to_accept; }
 
 void Api::refuse_jobs() { state_->is_stopping = true; }
 

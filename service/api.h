@@ -23,6 +23,9 @@ class Api {
       const Peers& peers);
   ~Api();
 
+  // False once a connection could not be accepted because there were too many: gRPC then accepts no
+  // others.
+  bool accepts() const;
   // Later submissions fail.
   void refuse_jobs();
 

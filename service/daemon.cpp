@@ -96,7 +96,8 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   if (config.has_ledger()) system::make_private_directory(config.ledger());
   Jobs jobs({config.jobs_max(), config.job_bytes_max(),
              std::chrono::seconds(config.job_timeout_s()),
-             std::chrono::seconds(config.result_timeout_s())});
+             std::chrono::seconds(config.result_timeout_s()),
+             static_cast<std::size_t>(config.peer_size())});
   DaemonMetrics metrics(version);
   Shared shared{config, check.store_key, jobs, metrics, RefillSlots(config.refills_at_once())};
   Peers peers;
@@ -120,7 +121,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   log_event(LogLevel::Info, "daemon started",
             {{"version", version}, {"socket", config.socket()}, {"peers", peers.size()}});
   ::sd_notify(0, "READY=1");
-  while (!cancel.stop_requested()) {
+  while (!cancel.stop_requested() && api.accepts()) {
     give_up_late_jobs(peers, jobs);
     for (const auto& peer : peers) (void)peer->status();  // a deadlock would stop the watchdog
     ::sd_notify(0, "WATCHDOG=1");
@@ -134,6 +135,11 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   while (std::ranges::any_of(peers, &Peer::is_busy, &std::unique_ptr<Peer>::operator*) &&
          Clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  if (!api.accepts())
+    throw NetworkError(
+        "the interface for clients accepts no more connections, because there were more than the "
+        "daemon may have open: start it again, raise its limit of open files (LimitNOFILE), and "
+        "find out who opens so many");
 }
 
 }  // namespace tinyot::service

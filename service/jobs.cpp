@@ -42,13 +42,27 @@ SharedJob Jobs::add(JobRequest request) {
   const std::lock_guard lock(mutex_);
   if (jobs_.contains(job->id()))
     throw Refusal(Refused::Exists, "there is a job " + job->id() + " already");
-  if (jobs_.size() >= limits_.jobs || bytes_ + job->bytes_ > limits_.bytes)
+  if (!has_room_for(*job))
     throw Refusal(Refused::Full,
                   "the daemon has as many jobs as it may have (jobs_max and "
                   "job_bytes_max of its configuration): submit the job later");
   jobs_.emplace(job->id(), job);
   bytes_ += job->bytes_;
   return job;
+}
+
+bool Jobs::has_room_for(const Job& job) const {
+  if (jobs_.size() >= limits_.jobs || bytes_ + job.bytes_ > limits_.bytes) return false;
+  if (limits_.peers == 1) return true;
+  std::uint64_t count = 0, bytes = 0;
+  for (const auto& [id, other] : jobs_) {
+    if (other->request().peer != job.request().peer) continue;
+    ++count;
+    bytes += other->bytes_;
+  }
+  // The first one may take all.
+  return count == 0 || (count + 1 < limits_.jobs - jobs_.size() &&
+                        bytes + job.bytes_ <= limits_.bytes - bytes_ - job.bytes_);
 }
 
 SharedJob Jobs::find(const std::string& id) const {

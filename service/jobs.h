@@ -88,6 +88,9 @@ struct JobCounts {
 struct JobLimits {
   std::uint64_t jobs, bytes;  // of jobs; of their circuit files, inputs and results
   std::chrono::seconds until_matched, results_kept;
+  // That share them: with several, a peer's jobs take no more than what is still free, so that the
+  // jobs of a peer that never answers leave room for those of the others.
+  std::size_t peers = 1;
 };
 
 // Thread-safe.
@@ -135,6 +138,7 @@ class Jobs {
  private:
   bool end(Job& job, JobState state, JobError error);
   void drop(std::map<std::string, SharedJob>::iterator at);
+  bool has_room_for(const Job& job) const;
 
   const JobLimits limits_;
   mutable std::mutex mutex_;

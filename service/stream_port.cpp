@@ -9,7 +9,8 @@
 namespace tinyot::service {
 namespace {
 
-constexpr std::size_t kArrivedMax = 256;
+constexpr std::size_t kArrivedMax = 128;
+constexpr std::chrono::milliseconds kPauseTime{50};
 constexpr auto kHeaderTime = std::chrono::seconds(5), kClaimTime = std::chrono::seconds(60);
 constexpr std::uint64_t kMagic = 0x3164746F796E6974;  // "tinyotd1"
 
@@ -39,7 +40,10 @@ void StreamPort::accept_all(const std::stop_token& stop) {
     try {
       admit(listener_->accept(admission_of(options_), stop));
     } catch (const std::exception&) {
-      // None arrived, or this one is not the peer's, or there is no memory for it; the next may be.
+      // None arrived, or this one is not the peer's, or there is no memory or descriptor for it;
+      // the next may be.
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, stop, kPauseTime, [] { return false; });
     }
   }
 }

@@ -1,9 +1,13 @@
 // Jobs of two daemons: what both submit is evaluated, everything else ends with a stated error.
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include <fstream>
 
 #include "engine/circuit_source.h"
+#include "system/descriptor.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
 #include "tests/tools/certificates.h"
@@ -280,6 +284,30 @@ TEST_F(DaemonTest, LimitsOfJobsAndResults) {
   ASSERT_EQ(b_->client().result("1").job.state(), v1::DONE);
   // Its result is dropped, and there is room for another job.
   EXPECT_TRUE(becomes_true([&] { return a_->client().submit(millionaires_a("3", 1)).ok(); }));
+}
+
+// Connections that send nothing, until the daemon has no descriptor for the next one: gRPC then
+// accepts none for ever, and only a new start helps.
+TEST_F(DaemonTest, EndsOnceItsInterfaceAcceptsNoMore) {
+  start();
+  const auto open_files = [&] {
+    const std::filesystem::directory_iterator files("/proc/" + std::to_string(a_->pid()) + "/fd");
+    return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+  };
+  const rlimit few{open_files() + 8, open_files() + 8};
+  ASSERT_EQ(::prlimit(a_->pid(), RLIMIT_NOFILE, &few, nullptr), 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  a_->socket().string().copy(address.sun_path, sizeof address.sun_path - 1);
+  std::vector<system::Descriptor> connections;
+  for (int i = 0; i < 32; ++i) {
+    connections.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    (void)::connect(connections.back().get(), reinterpret_cast<const sockaddr*>(&address),
+                    sizeof address);
+  }
+  const Ended ended = a_->end();
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_NE(ended.err.find("accepts no more connections"), std::string::npos) << ended.err;
 }
 
 TEST_F(DaemonTest, SocketHasItsMode) {

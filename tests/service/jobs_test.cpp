@@ -57,6 +57,27 @@ TEST(JobsTest, LimitsCountJobsAndBytes) {
   jobs.add(request("4", 40'000));
 }
 
+// A peer that never answers: its jobs wait until they are late.
+TEST(JobsTest, JobsOfOnePeerLeaveRoomForThoseOfOthers) {
+  const auto of = [](const std::string& peer, const std::string& id, std::size_t bits = 64) {
+    service::JobRequest job = request(id, bits);
+    job.peer = peer;
+    return job;
+  };
+  service::JobLimits limits = kLimits;
+  limits.jobs = 6;
+  limits.peers = 2;
+  Jobs jobs(limits);
+  for (const char* id : {"1", "2", "3"}) jobs.add(of("bob", id));
+  EXPECT_EQ(refused(jobs, of("bob", "4")), Jobs::Refused::Full);
+  jobs.add(of("carol", "4"));
+  jobs.forget(*jobs.find("1"));
+  jobs.forget(*jobs.find("2"));
+  EXPECT_EQ(refused(jobs, of("bob", "5", 40'000)), Jobs::Refused::Full);
+  jobs.forget(*jobs.find("3"));
+  jobs.add(of("bob", "5", 40'000));
+}
+
 TEST(JobsTest, CircuitFilesAndSmallValuesCountWhatTheyTake) {
   Jobs jobs(kLimits);
   service::JobRequest with_file = request("file");
