@@ -17,6 +17,8 @@ namespace {
 
 namespace pb = google::protobuf;
 
+// A link may be silent for 5 s (peer_link.cpp).
+constexpr std::uint64_t kIdleTimeoutMin_s = 10;
 constexpr std::uintmax_t kFileBytesMax = 1 << 20;
 constexpr std::uint32_t kSigmaMin = 40, kSigmaMax = 128;
 
@@ -84,7 +86,7 @@ void check_peer(const config::Peer& peer, const Checks& file) {
   file.parses(of + "profile", [&] { profile_named(peer.profile()); });
   file.in_range(of + "sigma", peer.sigma(), kSigmaMin, kSigmaMax);
   file.in_range(of + "evaluations", peer.evaluations(), 1, 64);
-  file.in_range(of + "idle_timeout_s", peer.idle_timeout_s(), 1, 3600);
+  file.in_range(of + "idle_timeout_s", peer.idle_timeout_s(), kIdleTimeoutMin_s, 3600);
   file.in_range(of + "sessions_per_day", peer.sessions_per_day(), 1, 1000);
   constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
   file.in_range(of + "high.ands", peer.high().ands(), 1, kAndsMax);

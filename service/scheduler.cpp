@@ -369,6 +369,7 @@ void Scheduler::forget(const SharedJob& job) {
   matched_.erase(job->id());
   offers_.forget(job->id());
   std::erase(to_offer_, job);
+  std::erase(queue_, job);
 }
 
 }  // namespace tinyot::service

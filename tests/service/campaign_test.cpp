@@ -202,7 +202,7 @@ TEST_F(CampaignTest, EveryJobEndsWithItsResultOrAnError) {
   setup.low = "low { ands: 300000 }";
   setup.high = "high { ands: 600000 }";
   setup.daemon_a = setup.daemon_b = "jobs_max: 10000 job_timeout_s: 5 result_timeout_s: 30";
-  setup.peer_a = setup.peer_b = "idle_timeout_s: 5";
+  setup.peer_a = setup.peer_b = "idle_timeout_s: 10";
   start(setup);
 
   const auto begin = Clock::now();
