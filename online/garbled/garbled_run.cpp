@@ -73,6 +73,8 @@ class GarbledRun {
     result.outputs = std::move(values);
   }
 
+  GateMacs take_spare();
+
   // Of the first chunks, so many. The peer sends them before what is received next.
   void receive_openings(std::size_t chunks);
 
@@ -97,6 +99,8 @@ class GarbledRun {
   std::size_t added_ = 0, opened_ = 0, made_ = 0;  // chunks
   std::deque<Chunk> masked_;                       // whose rows have not been made
   std::size_t masked_load_ = 0;
+  MaskedAnds ands_;                  // of the chunk whose rows are made
+  std::vector<GateMacs> spare_;      // at B: memory that was used before
   std::deque<Returning> returning_;  // at B: whose L have not returned
   std::size_t returning_load_ = 0;
 };
@@ -110,6 +114,13 @@ void GarbledRun::receive_openings(std::size_t chunks) {
   }
 }
 
+GateMacs GarbledRun::take_spare() {
+  if (spare_.empty()) return {};
+  GateMacs macs = std::move(spare_.back());
+  spare_.pop_back();
+  return macs;
+}
+
 void GarbledRun::make_rows() {
   receive_openings(evaluator_ ? added_ : made_ + 1);
   Chunk chunk = std::move(masked_.front());
@@ -119,17 +130,17 @@ void GarbledRun::make_rows() {
   const std::size_t entries = chunk.entries;
   {
     const Stopwatch computing(result.blocks_s);
-    MaskedAnds ands = blocks_.evaluate(chunk);
+    blocks_.evaluate(chunk, ands_);
     if (evaluator_) {
-      const GateValues values = evaluator_->receive(chunk, ands);
+      const GateValues values = evaluator_->receive(chunk, ands_);
       send_masked_ands(session_, values);
-      absorb_gates(session_, std::move(ands).folded(), values);
+      absorb_gates(session_, ands_.macs, values);
     } else {
-      garbler_->send_rows(chunk, ands);
+      garbler_->send_rows(chunk, ands_);
       garbler_->send_labels(chunk);
       returning_load_ += chunk.load;
       forget_material(chunk);
-      returning_.push_back({std::move(chunk), std::move(ands).folded(), added_});
+      returning_.push_back({std::move(chunk), std::exchange(ands_.macs, take_spare()), added_});
     }
   }
   while (returning_load_ >= window_.entries) check_gates();
@@ -143,7 +154,8 @@ void GarbledRun::check_gates() {
   Returning next = std::move(returning_.front());
   returning_.pop_front();
   returning_load_ -= next.chunk.load;
-  check_->receive(next.chunk, std::move(next.macs));
+  check_->receive(next.chunk, next.macs);
+  spare_.push_back(std::move(next.macs));
 }
 
 void GarbledRun::reveal_outputs() {

@@ -34,7 +34,7 @@ void MaskedValues::begin(const Piece& piece, std::array<BitReader, 2>& masked,
     outputs.take_masked(output, bits_);
 }
 
-void absorb_gates(checks::Session& session, GateMacs macs, const GateValues& values) {
+void absorb_gates(checks::Session& session, GateMacs& macs, const GateValues& values) {
   const Block& key = session.global_key().value;
   for (std::size_t i = 0; i < macs.s.size(); ++i) {
     const bool a = values.alpha[i], b = values.beta[i], c = values.gamma[i];
@@ -49,7 +49,7 @@ void send_masked_ands(checks::Session& session, const GateValues& values) {
   if (values.gamma.size() > 0) net::send_bits(session.channel(), kMaskedAnds, values.gamma);
 }
 
-void GateCheck::receive(const Chunk& chunk, GateMacs macs) {
+void GateCheck::receive(const Chunk& chunk, GateMacs& macs) {
   GateValues values(chunk.entries);
   if (chunk.entries > 0)
     values.gamma = net::recv_bits(session_.channel(), kMaskedAnds, chunk.entries);
@@ -67,7 +67,7 @@ void GateCheck::receive(const Chunk& chunk, GateMacs macs) {
   }
   alpha.finish();
   beta.finish();
-  absorb_gates(session_, std::move(macs), values);
+  absorb_gates(session_, macs, values);
 }
 
 }  // namespace tinyot::online

@@ -49,7 +49,7 @@ struct GateValues {
 };
 
 // Absorbs m_P(c) of entries, next in order. `macs` is overwritten.
-void absorb_gates(checks::Session& session, GateMacs macs, const GateValues& values);
+void absorb_gates(checks::Session& session, GateMacs& macs, const GateValues& values);
 
 // Role: A. Sends L of the ANDs of a chunk. Wire: 1 message of ceil(n / 8) bytes, none without
 // entries.
@@ -62,7 +62,8 @@ class GateCheck {
             const BundleValues& inputs, OutputMasks& outputs)
       : session_(session), lanes_(lanes), outputs_(outputs), values_(info, lanes, inputs) {}
 
-  void receive(const Chunk& chunk, GateMacs macs);
+  // `macs` is overwritten.
+  void receive(const Chunk& chunk, GateMacs& macs);
 
  private:
   checks::Session& session_;

@@ -25,52 +25,97 @@ HalfShares take_mask(const checks::Session& session, Party owner, SliceCursor& a
   return mask;
 }
 
-// A column of the full triple at the cursor.
-HalfShares column(Party me, const SliceCursor& at, std::size_t index, const Delta& delta) {
-  const material::Batch& batch = at.batch();
-  const std::size_t i = at.at();
-  return half_shares(me, batch.mine[index].bits[i], batch.mine[index].macs[i],
-                     batch.peers[index].keys[i], delta);
+// An object's MAC of my bit, and the key of the peer's with my bit times delta added to it.
+struct MixedShares {
+  Block mac, mixed;
+  Block folded() const { return mac ^ mixed; }
+};
+template <Party kMe>
+Block g_of(const MixedShares& x) {
+  return kMe == Party::A ? x.mac : x.mixed;
 }
 
-// s of each entry, from the masks gamma of the results, which stand in its place; and the openings
-// onto the transcript.
-void combine(checks::Session& session, const Chunk& chunk, MaskedAnds& ands) {
-  const ScopedSecret<Delta> delta(session.global_key());
-  const Block& key = session.global_key().value;
-  const Party me = session.me();
+// Objects of one column of a batch, from index `from` on.
+class Column {
+ public:
+  Column(const material::Batch& batch, std::size_t index, std::size_t from, const Block& delta)
+      : bits_(batch.mine[index].bits), macs_(&batch.mine[index].macs[from]),
+        keys_(&batch.peers[index].keys[from]), from_(from), delta_(delta) {}
+
+  MixedShares operator[](std::size_t i) const {
+    return {macs_[i].value, keys_[i].value ^ times(delta_, bits_[from_ + i])};
+  }
+
+ private:
+  const BitVector& bits_;
+  const Mac* macs_;
+  const Key* keys_;
+  std::size_t from_;
+  const Block& delta_;
+};
+
+// The masks gamma of the results, each the sum of a bit of mine and one of the peer's, in the place
+// of s.
+template <Party kMe>
+void take_result_masks(const Chunk& chunk, const Block& delta, MaskedAnds& ands) {
+  SliceCursor mine(chunk.result_masks[number_of(kMe)]),
+      peers(chunk.result_masks[number_of(peer_of(kMe))]);
+  for (std::size_t done = 0; done < chunk.entries;) {
+    const std::size_t count = std::min({mine.left(), peers.left(), chunk.entries - done});
+    const AuthBitsMine& bits = mine.batch().mine[0];
+    const Mac* const macs = &bits.macs[mine.at()];
+    const Key* const keys = &peers.batch().peers[0].keys[peers.at()];
+    for (std::size_t i = 0; i < count; ++i) {
+      const MixedShares mask{macs[i].value, keys[i].value ^ times(delta, bits.bits[mine.at() + i])};
+      ands.s_g[done + i] = g_of<kMe>(mask);
+      ands.macs.s[done + i] = mask.folded();
+    }
+    mine.advance(count);
+    peers.advance(count);
+    done += count;
+  }
+}
+
+// s of each entry, from the masks gamma in its place; and the openings onto the transcript.
+template <Party kMe>
+void combine(checks::Session& session, const Chunk& chunk, const Block& delta, MaskedAnds& ands) {
   SliceCursor at(chunk.triples);
   SecretVector<MacShare> of_d(kOpeningStep), of_e(kOpeningStep);
-  for (std::size_t done = 0; done < chunk.entries; done += kOpeningStep) {
-    // The same steps at both parties, wherever their material is cut.
-    const std::size_t count = std::min(kOpeningStep, chunk.entries - done);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t j = done + i;
-      const bool d = chunk.d[j], e = chunk.e[j];
-      const HalfShares of_u = column(me, at, 0, delta), of_v = column(me, at, 1, delta),
-                       of_w = column(me, at, 2, delta);
-      at.advance(1);
-      of_d[i] = {ands.alpha_g[j] ^ ands.alpha_h[j] ^ of_u.g ^ of_u.h ^ times(key, d)};
-      of_e[i] = {ands.beta_g[j] ^ ands.beta_h[j] ^ of_v.g ^ of_v.h ^ times(key, e)};
-      const Block constant = times(key, d & e);  // in A's share of h, in B's of g
-      ands.s_g[j] ^= of_w.g ^ times(of_v.g, d) ^ times(of_u.g, e) ^ times(constant, me == Party::B);
-      ands.s_h[j] ^= of_w.h ^ times(of_v.h, d) ^ times(of_u.h, e) ^ times(constant, me == Party::A);
+  // The same steps at both parties, wherever their material is cut.
+  for (std::size_t step = 0; step < chunk.entries; step += kOpeningStep) {
+    const std::size_t size = std::min(kOpeningStep, chunk.entries - step);
+    for (std::size_t done = 0; done < size;) {
+      const std::size_t count = std::min(at.left(), size - done);
+      const Column of_u(at.batch(), 0, at.at(), delta), of_v(at.batch(), 1, at.at(), delta),
+          of_w(at.batch(), 2, at.at(), delta);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t j = step + done + i;
+        const bool d = chunk.d[j], e = chunk.e[j];
+        const MixedShares u = of_u[i], v = of_v[i], w = of_w[i];
+        of_d[done + i] = {ands.macs.alpha[j] ^ u.folded() ^ times(delta, d)};
+        of_e[done + i] = {ands.macs.beta[j] ^ v.folded() ^ times(delta, e)};
+        const Block constant = times(delta, d & e);  // in A's share of h, in B's of g
+        ands.s_g[j] ^= g_of<kMe>(w) ^ times(g_of<kMe>(v), d) ^ times(g_of<kMe>(u), e) ^
+                       times(constant, kMe == Party::B);
+        ands.macs.s[j] ^= w.folded() ^ times(v.folded(), d) ^ times(u.folded(), e) ^ constant;
+      }
+      at.advance(count);
+      done += count;
     }
-    checks::absorb_opened(session, std::span(of_d).first(count));
-    checks::absorb_opened(session, std::span(of_e).first(count));
+    checks::absorb_opened(session, std::span(of_d).first(size));
+    checks::absorb_opened(session, std::span(of_e).first(size));
   }
+}
+
+// The half shares g of an operand, and their sum with those of h.
+void read_operand(WireBlocks& blocks, std::size_t tile, circuit::Slot slot, std::size_t width,
+                  Block* g, Block* folded) {
+  blocks.read(tile, slot, 0, width, g);
+  blocks.read(tile, slot, 1, width, folded);
+  for (std::size_t i = 0; i < width; ++i) folded[i] ^= g[i];
 }
 
 }  // namespace
-
-GateMacs MaskedAnds::folded() && {
-  for (std::size_t i = 0; i < alpha_g.size(); ++i) {
-    alpha_g[i] ^= alpha_h[i];
-    beta_g[i] ^= beta_h[i];
-    s_g[i] ^= s_h[i];
-  }
-  return {std::move(alpha_g), std::move(beta_g), std::move(s_g)};
-}
 
 MaskBlocks::MaskBlocks(checks::Session& session, const circuit::CircuitInfo& info,
                        const Lanes& lanes, const SharedValues& shared, OutputMasks& outputs)
@@ -99,16 +144,13 @@ void MaskBlocks::set_inputs(const circuit::Round& round, Cursors& masks) {
   }
 }
 
-MaskedAnds MaskBlocks::evaluate(const Chunk& chunk) {
+void MaskBlocks::evaluate(const Chunk& chunk, MaskedAnds& ands) {
   const ScopedSecret<Delta> delta(session_.global_key());
-  MaskedAnds ands(chunk.entries);
-  Cursors results{SliceCursor(chunk.result_masks[0]), SliceCursor(chunk.result_masks[1])};
-  for (std::size_t i = 0; i < chunk.entries; ++i) {
-    const HalfShares of_a = take_mask(session_, Party::A, results[0], delta),
-                     of_b = take_mask(session_, Party::B, results[1], delta);
-    ands.s_g[i] = of_a.g ^ of_b.g;
-    ands.s_h[i] = of_a.h ^ of_b.h;
-  }
+  const bool is_a = session_.me() == Party::A;
+  for (SecretVector<Block>* blocks :
+       {&ands.alpha_g, &ands.beta_g, &ands.s_g, &ands.macs.alpha, &ands.macs.beta, &ands.macs.s})
+    blocks->resize(chunk.entries);
+  (is_a ? take_result_masks<Party::A> : take_result_masks<Party::B>)(chunk, delta->value, ands);
   Cursors inputs{SliceCursor(chunk.inputs[0].masks), SliceCursor(chunk.inputs[1].masks)};
   std::size_t at = 0;
   for (const Piece& piece : chunk.pieces) {
@@ -122,19 +164,17 @@ MaskedAnds MaskBlocks::evaluate(const Chunk& chunk) {
           outputs_.take_blocks(output, tile, blocks_);
       }
     }
-    for_each_and(piece, lanes_,
-                 [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
-                   blocks_.read(tile, gate.in0, 0, width, &ands.alpha_g[at]);
-                   blocks_.read(tile, gate.in0, 1, width, &ands.alpha_h[at]);
-                   blocks_.read(tile, gate.in1, 0, width, &ands.beta_g[at]);
-                   blocks_.read(tile, gate.in1, 1, width, &ands.beta_h[at]);
-                   copy_blocks(&ands.s_g[at], width, blocks_.plane(tile, gate.out, 0));
-                   copy_blocks(&ands.s_h[at], width, blocks_.plane(tile, gate.out, 1));
-                   at += width;
-                 });
+    for_each_and(
+        piece, lanes_, [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
+          read_operand(blocks_, tile, gate.in0, width, &ands.alpha_g[at], &ands.macs.alpha[at]);
+          read_operand(blocks_, tile, gate.in1, width, &ands.beta_g[at], &ands.macs.beta[at]);
+          Block* const h = blocks_.plane(tile, gate.out, 1);
+          copy_blocks(&ands.s_g[at], width, blocks_.plane(tile, gate.out, 0));
+          for (std::size_t i = 0; i < width; ++i) h[i] = ands.macs.s[at + i] ^ ands.s_g[at + i];
+          at += width;
+        });
   }
-  combine(session_, chunk, ands);
-  return ands;
+  (is_a ? combine<Party::A> : combine<Party::B>)(session_, chunk, delta->value, ands);
 }
 
 }  // namespace tinyot::online

@@ -12,21 +12,17 @@
 
 namespace tinyot::online {
 
-// Folded shares of the masks of a chunk's ANDs, which the gate check takes (gate_check.h).
+// Folded shares g ^ h of the masks of a chunk's ANDs, entry by entry, which the gate check takes
+// (gate_check.h): of the operands alpha and beta, and of s = alpha . beta ^ gamma, where gamma is
+// the mask of the result.
 struct GateMacs {
   SecretVector<Block> alpha, beta, s;
 };
 
-// My half shares of the masks of a chunk's ANDs, entry by entry: of the operands alpha and beta,
-// and of s = alpha . beta ^ gamma, where gamma is the mask of the result.
+// The half shares g of the same masks, which the rows take, and the folded ones.
 struct MaskedAnds {
-  explicit MaskedAnds(std::size_t entries)
-      : alpha_g(entries), alpha_h(entries), beta_g(entries), beta_h(entries), s_g(entries),
-        s_h(entries) {}
-
-  GateMacs folded() &&;
-
-  SecretVector<Block> alpha_g, alpha_h, beta_g, beta_h, s_g, s_h;
+  SecretVector<Block> alpha_g, beta_g, s_g;
+  GateMacs macs;
 };
 
 class MaskBlocks {
@@ -35,8 +31,9 @@ class MaskBlocks {
   MaskBlocks(checks::Session& session, const circuit::CircuitInfo& info, const Lanes& lanes,
              const SharedValues& shared, OutputMasks& outputs);
 
-  // Role: both. After the chunk's openings have been received.
-  MaskedAnds evaluate(const Chunk& chunk);
+  // Role: both. After the chunk's openings have been received. `ands` is resized to its entries;
+  // its memory is used again.
+  void evaluate(const Chunk& chunk, MaskedAnds& ands);
 
  private:
   using Cursors = std::array<SliceCursor, 2>;  // of both parties' masks

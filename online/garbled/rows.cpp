@@ -102,7 +102,7 @@ void Garbler::send_rows(Chunk& chunk, const MaskedAnds& ands) {
     inputs.labels.resize(inputs.count);
     session_.rng().fill_blocks(std::span(inputs.labels));
   }
-  std::vector<Block> rows(2 * chunk.entries);
+  rows_.resize(2 * chunk.entries);
   BitVector colours(chunk.entries);
   std::array<std::size_t, 2> at{};
   std::size_t done = 0;
@@ -113,12 +113,12 @@ void Garbler::send_rows(Chunk& chunk, const MaskedAnds& ands) {
       });
     if (piece.entries == 0) continue;
     piece_.read_operands(piece, lanes_, labels_);
-    garble(chunk.first + done, ands, done, piece.entries, &rows[2 * done], colours);
+    garble(chunk.first + done, ands, done, piece.entries, &rows_[2 * done], colours);
     piece_.write_results(piece, lanes_, labels_);
     done += piece.entries;
   }
   if (chunk.entries == 0) return;
-  net::send_words(session_.channel(), kRows, std::span<const Block>(rows));
+  net::send_words(session_.channel(), kRows, std::span<const Block>(rows_));
   net::send_bits(session_.channel(), kColours, colours);
 }
 
@@ -141,10 +141,10 @@ RowEvaluator::RowEvaluator(checks::Session& session, const circuit::CircuitInfo&
 }
 
 GateValues RowEvaluator::receive(Chunk& chunk, const MaskedAnds& ands) {
-  std::vector<Block> rows(2 * chunk.entries);
+  rows_.resize(2 * chunk.entries);
   BitVector colours;
   if (chunk.entries > 0) {
-    net::recv_words(session_.channel(), kRows, std::span(rows));
+    net::recv_words(session_.channel(), kRows, std::span(rows_));
     colours = net::recv_bits(session_.channel(), kColours, chunk.entries);
   }
   SecretVector<Block> labels(chunk.inputs[0].count + chunk.inputs[1].count);
@@ -171,7 +171,7 @@ GateValues RowEvaluator::receive(Chunk& chunk, const MaskedAnds& ands) {
                  });
     of_alpha.finish();
     of_beta.finish();
-    evaluate(chunk, ands, rows, colours, done, piece.entries, values);
+    evaluate(chunk, ands, colours, done, piece.entries, values);
     piece_.write_results(piece, lanes_, labels_);
     for_each_and(piece, lanes_,
                  [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
@@ -182,9 +182,8 @@ GateValues RowEvaluator::receive(Chunk& chunk, const MaskedAnds& ands) {
   return values;
 }
 
-void RowEvaluator::evaluate(const Chunk& chunk, const MaskedAnds& ands, std::span<const Block> rows,
-                            const BitVector& colours, std::size_t from, std::size_t count,
-                            GateValues& values) {
+void RowEvaluator::evaluate(const Chunk& chunk, const MaskedAnds& ands, const BitVector& colours,
+                            std::size_t from, std::size_t count, GateValues& values) {
   Block left[kRowStep], right[kRowStep];
   for (std::size_t done = 0; done < count; done += kRowStep) {
     const std::size_t n = std::min(kRowStep, count - done);
@@ -194,8 +193,8 @@ void RowEvaluator::evaluate(const Chunk& chunk, const MaskedAnds& ands, std::spa
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t j = from + done + i;
       const Block gamma =
-          left[i] ^ right[i] ^ ands.s_g[j] ^ times(rows[2 * j] ^ ands.beta_g[j], values.alpha[j]) ^
-          times(rows[2 * j + 1] ^ ands.alpha_g[j] ^ piece_.alpha[done + i], values.beta[j]);
+          left[i] ^ right[i] ^ ands.s_g[j] ^ times(rows_[2 * j] ^ ands.beta_g[j], values.alpha[j]) ^
+          times(rows_[2 * j + 1] ^ ands.alpha_g[j] ^ piece_.alpha[done + i], values.beta[j]);
       piece_.gamma[done + i] = gamma;
       values.gamma.put(j, ((gamma.lo & 1) != 0) != colours[j]);
     }

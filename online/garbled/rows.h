@@ -49,6 +49,7 @@ class Garbler {
   RowHash hash_;
   WireBlocks labels_;  // X_0
   PieceLabels piece_;
+  std::vector<Block> rows_;  // of a chunk
 };
 
 // Step E, role: A. It checks no row by itself and does not stop: absorb_gates() judges all of them.
@@ -67,8 +68,8 @@ class RowEvaluator {
   GateValues receive(Chunk& chunk, const MaskedAnds& ands);
 
  private:
-  void evaluate(const Chunk& chunk, const MaskedAnds& ands, std::span<const Block> rows,
-                const BitVector& colours, std::size_t from, std::size_t count, GateValues& values);
+  void evaluate(const Chunk& chunk, const MaskedAnds& ands, const BitVector& colours,
+                std::size_t from, std::size_t count, GateValues& values);
 
   checks::Session& session_;
   const circuit::CircuitInfo& info_;
@@ -79,6 +80,7 @@ class RowEvaluator {
   MaskedValues values_;
   WireBlocks labels_;  // X_L
   PieceLabels piece_;
+  std::vector<Block> rows_;  // of a chunk
 };
 
 }  // namespace tinyot::online

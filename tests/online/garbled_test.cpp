@@ -302,7 +302,8 @@ class Careless {
                                 BitVector& bits = lie_->in_e ? chunk.e : chunk.d;
                                 bits.put(lie_->entry, !bits[lie_->entry]);
                               }
-                              online::MaskedAnds ands = blocks_.evaluate(chunk);
+                              online::MaskedAnds ands;
+                              blocks_.evaluate(chunk, ands);
                               use(chunk, ands);
                             });
     rounds.run(chunker);
@@ -316,7 +317,7 @@ class Careless {
     run([&](online::Chunk& chunk, online::MaskedAnds& ands) {
       garbler.send_rows(chunk, ands);
       garbler.send_labels(chunk);
-      check.receive(chunk, std::move(ands).folded());
+      check.receive(chunk, ands.macs);
     });
     constexpr auto kDigest = net::message_tag("mac_transcript.digest");
     (void)net::recv_object<crypto::Digest>(session_.channel(), kDigest);
@@ -333,7 +334,7 @@ class Careless {
     run([&](online::Chunk& chunk, online::MaskedAnds& ands) {
       const online::GateValues values = evaluator.receive(chunk, ands);
       online::send_masked_ands(session_, values);
-      online::absorb_gates(session_, std::move(ands).folded(), values);
+      online::absorb_gates(session_, ands.macs, values);
     });
     checks::send_digest(session_);
     session_.channel().flush();
