@@ -2,6 +2,7 @@
 // as the table says.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -41,7 +42,7 @@ class Echo final : public Scenario {
 };
 
 ScenarioKind echo(bool is_checked) {
-  return {"echo", "", [=](std::uint64_t) { return std::make_unique<Echo>(is_checked); }};
+  return {"echo", "", "", [=](std::uint64_t) { return std::make_unique<Echo>(is_checked); }};
 }
 
 Verdict verdict_of(const ScenarioKind& kind, const Deviation& deviation) {
@@ -123,7 +124,33 @@ void expect_sample_as_estimated(const std::string& scenario, std::size_t session
 
 TEST(Adversary, IsCaughtInTheFastProfile) { expect_sample_as_estimated("fast", 60); }
 TEST(Adversary, IsCaughtInTheNnob12Profile) { expect_sample_as_estimated("nnob12", 20); }
+TEST(Adversary, IsCaughtInTheGarbledPhase) { expect_sample_as_estimated("garbled", 60); }
 TEST(Adversary, IsCaughtInStoreSynchronisation) { expect_sample_as_estimated("store", 60); }
+
+// A later scenario of another group attacks what both have again: its checks are other ones.
+TEST(Adversary, EachGroupAttacksAllOfItsMessages) {
+  std::map<std::string, std::set<std::string>> attacked;
+  for (const Attack& attack : plan_campaign({}))
+    attacked[attack.kind->group].insert(std::string(row_of(attack.tag)->message.name));
+  for (const char* group : {"nnob12", "fast", "garbled"})
+    for (const char* message : {"seed_ot.r", "eq.point", "mac_transcript.digest"})
+      EXPECT_TRUE(attacked[group].contains(message)) << group << ": " << message;
+}
+
+TEST(Adversary, MessageWithoutADeviationIsAViolation) {
+  const ScenarioKind kind = echo(true);
+  const auto result_of = [&](std::size_t message) {
+    const std::vector<Attack> attacks = {{&kind,
+                                          Party::B,
+                                          1,
+                                          kSecondMessage.id,
+                                          0,
+                                          {.message = message, .kind = DeviationKind::FlipBit}}};
+    return carry_out(attacks, {});
+  };
+  EXPECT_TRUE(result_of(0).violations.empty());
+  EXPECT_EQ(result_of(7).violations.size(), 1u);
+}
 
 // The exit status and the report of a campaign with this result.
 std::pair<int, nlohmann::json> reported(const CampaignResult& result) {

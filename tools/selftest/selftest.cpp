@@ -24,7 +24,7 @@ CommandLine command_line() {
       .value("guesses",
              "further sessions for each deviation that a guess may hide, to compare with its "
              "probability",
-             "0")
+             "10")
       .value("threads", "concurrent sessions", "2")
       .value("seed", "seed of all sessions", "1");
   return line;

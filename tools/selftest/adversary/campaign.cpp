@@ -1,5 +1,6 @@
 #include "tools/selftest/adversary/campaign.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -139,6 +140,7 @@ class Campaign {
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < options_.threads; ++i) threads.emplace_back([this] { work(); });
     for (std::thread& thread : threads) thread.join();
+    require_deviations();
     return std::move(result_);
   }
 
@@ -152,6 +154,18 @@ class Campaign {
       enter(attack, trial);
       if (observer_) observer_(++done_);
     }
+  }
+
+  // Each message of which a bit was to be flipped was sent otherwise than it should be.
+  void require_deviations() {
+    std::set<std::uint32_t> planned;
+    for (const Attack& attack : attacks_)
+      if (attack.deviation.kind == DeviationKind::FlipBit) planned.insert(attack.tag);
+    for (const std::uint32_t tag : planned)
+      if (std::ranges::none_of(result_.tallies,
+                               [&](const auto& tally) { return tally.first.first == tag; }))
+        result_.violations.push_back("no deviation in message " + std::to_string(tag) +
+                                     " took place");
   }
 
   void enter(const Attack& attack, const Trial& trial) {
@@ -195,13 +209,13 @@ void Tally::add(const Tally& other) {
 
 std::vector<Attack> plan_campaign(const CampaignOptions& options) {
   std::vector<Attack> attacks;
-  std::set<std::uint32_t> covered;
+  std::map<std::string, std::set<std::uint32_t>> covered;  // by group
   for (const ScenarioKind& kind : scenario_kinds()) {
     if (!options.scenario.empty() && kind.name != options.scenario) continue;
     std::set<std::uint32_t> seen;
     for (const Party cheater : {Party::A, Party::B})
-      plan_party(kind, cheater, options, covered, seen, attacks);
-    covered.merge(seen);
+      plan_party(kind, cheater, options, covered[kind.group], seen, attacks);
+    covered[kind.group].merge(seen);
   }
   return attacks;
 }

@@ -6,6 +6,7 @@
 #include "material/pipe.h"
 #include "offline/unit/preprocessor.h"
 #include "offline/unit/unit_maker.h"
+#include "online/garbled/garbled_run.h"
 #include "online/interactive/runtime.h"
 #include "tools/selftest/adversary/scenario.h"
 
@@ -93,10 +94,16 @@ class Computation final : public Scenario {
         mine[bundle] = inputs_[bundle];
     const circuit::CircuitCost cost = circuit::cost_of(*circuit_);
     circuit::CircuitRounds rounds(*circuit_, cost.gates(), kLanes, kWindow);
-    const MaterialCounts wanted =
-        online::material_for(circuit_->info(), cost.ands_of(kLanes), params_.material(), kLanes);
+    const std::uint64_t ands = cost.ands_of(kLanes);
     online::Evaluation result =
-        online::run_circuit(session, material, wanted, params_.material(), rounds, mine);
+        params_.material() == MaterialForm::Garbling
+            ? online::run_garbled(session, material,
+                                  online::garbled_material_for(circuit_->info(), ands, kLanes),
+                                  rounds, mine)
+            : online::run_circuit(
+                  session, material,
+                  online::material_for(circuit_->info(), ands, params_.material(), kLanes),
+                  params_.material(), rounds, mine);
     outputs_[static_cast<std::size_t>(session.me())] = std::move(result.outputs);
   }
 
@@ -119,9 +126,9 @@ ParameterRequest small(Profile profile) {
   return request;
 }
 
-ScenarioKind computation(std::string name, std::string description,
+ScenarioKind computation(std::string name, std::string description, std::string group,
                          const ParameterRequest& request) {
-  return {std::move(name), std::move(description),
+  return {std::move(name), std::move(description), std::move(group),
           [=](std::uint64_t seed) { return std::make_unique<Computation>(request, seed); }};
 }
 
@@ -130,9 +137,15 @@ ScenarioKind computation(std::string name, std::string description,
 std::vector<ScenarioKind> computations() {
   ParameterRequest triples = small(Profile::Nnob12);
   triples.material = MaterialForm::Triples;
-  return {computation("nnob12", "the paper's protocols, ANDs from pairs", small(Profile::Nnob12)),
-          computation("nnob12-triples", "the paper's protocols, ANDs from triples", triples),
-          computation("fast", "the fast profile", small(Profile::Fast))};
+  ParameterRequest garbling = small(Profile::Fast);
+  garbling.material = MaterialForm::Garbling;
+  return {
+      computation("nnob12", "the paper's protocols, ANDs from pairs", "nnob12",
+                  small(Profile::Nnob12)),
+      computation("nnob12-triples", "the paper's protocols, ANDs from triples", "nnob12", triples),
+      computation("fast", "the fast profile", "fast", small(Profile::Fast)),
+      computation("garbled", "the garbled phase, on material of the fast profile", "garbled",
+                  garbling)};
 }
 
 }  // namespace tinyot::tools

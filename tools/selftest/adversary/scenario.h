@@ -28,6 +28,8 @@ class Scenario {
 struct ScenarioKind {
   std::string name;
   std::string description;
+  // A message is attacked in the first scenario of each group that has it.
+  std::string group;
   // All randomness of a session follows from the seed.
   std::function<std::unique_ptr<Scenario>(std::uint64_t seed)> make;
   bool is_broken_off = false;  // the cheater only hangs up around each message of EQ

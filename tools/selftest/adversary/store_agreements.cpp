@@ -131,7 +131,7 @@ class StoreAgreement final : public Scenario {
 }  // namespace
 
 std::vector<ScenarioKind> store_agreements() {
-  return {{"store", "two stores that are filled, drawn from and compared",
+  return {{"store", "two stores that are filled, drawn from and compared", "stores",
            [](std::uint64_t seed) { return std::make_unique<StoreAgreement>(seed); }}};
 }
 

@@ -33,6 +33,7 @@ class BrokenMaking final : public Scenario {
 ScenarioKind broken_making(const std::string& name, Profile profile) {
   return {.name = name,
           .description = "units that are broken off",
+          .group = name,
           .make =
               [=](std::uint64_t seed) {
                 return std::make_unique<BrokenMaking>(small_units(profile), seed);
