@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
 #include "tests/tools/certificates.h"

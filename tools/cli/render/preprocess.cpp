@@ -79,7 +79,7 @@ Json json_of(const JobForecast& forecast) {
   add_security(report, security);
   add_units(report, security);
   if (has_columns(params)) report["labit_columns"] = offline::columns_kept(params);
-  report["seed_ots"] = estimate.base_ots;
+  report["base_ots"] = estimate.base_ots;
   report["bytes_sent"] = estimate.bytes_sent;
   report["bytes_per_and"] = bytes_per_and(forecast);
   report["disk_bytes"] = estimate.disk_bytes;

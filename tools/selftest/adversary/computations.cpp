@@ -129,7 +129,7 @@ ScenarioKind computation(std::string name, std::string description,
 
 std::vector<ScenarioKind> computations() {
   ParameterRequest triples = small(Profile::Nnob12);
-  triples.material = MaterialForm::Triples;
+  triples.material = AndMaterial::Triples;
   return {computation("nnob12", "the paper's protocols, ANDs from pairs", small(Profile::Nnob12)),
           computation("nnob12-triples", "the paper's protocols, ANDs from triples", triples),
           computation("fast", "the fast profile", small(Profile::Fast))};
