@@ -87,7 +87,7 @@ void combine_pairs(const PairBlocks& blocks, std::size_t n, const Block& delta) 
     store(hn::Xor(hn::Xor(r, u0), times(x, blocks.d)), blocks.of_e);
     const auto product = hn::Xor(hn::Xor(times(y, blocks.f), times(x, blocks.g)), w);
     const auto cross = hn::Xor(hn::Xor(r, s), times(c, blocks.h));
-    store(hn::Xor(hn::Xor(cross, product), times(key, blocks.moved)), blocks.z);
+    store(hn::Xor(hn::Xor(cross, product), times(key, blocks.delta_mask)), blocks.z);
   });
 }
 

@@ -29,8 +29,8 @@ struct TripleBlocks {
 };
 void combine_triples(const TripleBlocks& blocks, std::size_t n, Block delta);
 
-// One direction of an AND by aANDs and aOTs (online/interactive/ands_from_pairs.h): the MACs of a
-// party's shares or the keys of its peer's, for n entries whose opened bits are the first n of
+// One direction of an AND by aANDs and aOTs (online/interactive/ands_from_aand_aot.h): the MACs of
+// a party's shares or the keys of its peer's, for n entries whose opened bits are the first n of
 // their words:
 //   of_f[i] = u[i] ^ x[i]                     of_g[i] = v[i] ^ y[i]
 //   of_d[i] = c[i] ^ y[i]                     of_h[i] = u0[i] ^ u1[i] ^ x[i]
@@ -42,7 +42,7 @@ struct PairBlocks {
   const Block *x, *y;
   const Block *u, *v, *w;
   const Block *u0, *u1, *c, *s, *r;
-  const std::uint64_t *f, *g, *d, *h, *moved;
+  const std::uint64_t *f, *g, *d, *h, *delta_mask;
   Block *of_f, *of_g, *of_d, *of_h, *of_e, *z;
 };
 void combine_pairs(const PairBlocks& blocks, std::size_t n, Block delta);

@@ -21,7 +21,7 @@ Cause cause_of(const std::exception_ptr& failure) {
   }
 }
 
-const std::exception_ptr& explaining(const std::exception_ptr& first,
+const std::exception_ptr& root_cause(const std::exception_ptr& first,
                                      const std::exception_ptr& second) {
   return cause_of(second) > cause_of(first) ? second : first;
 }

@@ -17,8 +17,8 @@ enum class Cause { None, Stopped, Network, Other, Aborted, Cheated };
 
 Cause cause_of(const std::exception_ptr& failure);
 
-// Returns the failure that explains the other one; the first if neither does.
-const std::exception_ptr& explaining(const std::exception_ptr& first,
+// Returns the failure that has caused the other one; the first if neither has.
+const std::exception_ptr& root_cause(const std::exception_ptr& first,
                                      const std::exception_ptr& second);
 
 }  // namespace tinyot

@@ -94,7 +94,7 @@ void Builder::free_dead() {
   while (dead_ != kEnd) {
     const std::uint32_t node = dead_;
     dead_ = nodes_[node];
-    ids_->give_back(node);
+    ids_->release(node);
     sink_.emit({GateKind::Free, 0, node, 0});
   }
 }

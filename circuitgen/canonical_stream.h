@@ -171,7 +171,7 @@ class CanonicalStream final : public GateSink {
     const Id id = wire.id();
     if (id == kNone || wire.is_kept() || is_constant(wire.reference)) return;
     receiver_.event(Gate{GateKind::Free, 0, id, 0});
-    ids_.give_back(id);
+    ids_.release(id);
   }
 
   Id id_of(Wire& wire) {

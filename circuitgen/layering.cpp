@@ -190,7 +190,7 @@ class Layering final : public GateSink {
   Round round_;
 };
 
-// Gates have a function of their own that ends the call, so that a Free event saves no registers.
+// The tail call to this function keeps the path of a Free event free of register spills.
 void Layering::emit(const Gate& gate) {
   if (gate.kind < GateKind::Free) return add(gate);
   if (gate.kind == GateKind::Free) free_wire(gate.in0);

@@ -24,7 +24,7 @@ class WireIds {
     word_ &= word_ - 1;
     return static_cast<WireId>(cursor_ * 64 + bit);
   }
-  void give_back(WireId id) {
+  void release(WireId id) {
     unused_[id / 64] |= std::uint64_t{1} << (id % 64);
     ++unused_count_;
   }

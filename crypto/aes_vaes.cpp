@@ -138,10 +138,14 @@ TINYOT_VAES_TARGET void tweaked_hash(const AesKey& key, Block tweak, const Block
 #else
 
 bool is_usable() { return false; }
-void ctr_xor(const AesKey&, Block, Block*, std::size_t) { ENSURE(!"VAES is compiled in"); }
-void ctr_fill(const AesKey&, Block, Block*, std::size_t) { ENSURE(!"VAES is compiled in"); }
+void ctr_xor(const AesKey&, Block, Block*, std::size_t) {
+  ENSURE(false && "VAES is not compiled in");
+}
+void ctr_fill(const AesKey&, Block, Block*, std::size_t) {
+  ENSURE(false && "VAES is not compiled in");
+}
 void tweaked_hash(const AesKey&, Block, const Block*, Block*, std::size_t) {
-  ENSURE(!"VAES is compiled in");
+  ENSURE(false && "VAES is not compiled in");
 }
 
 #endif

@@ -56,7 +56,7 @@ TINYOT_VPCLMUL_TARGET std::size_t add_products(const Block* a, const Block* b, s
 
 bool is_usable() { return false; }
 std::size_t add_products(const Block*, const Block*, std::size_t, WideBlock&) {
-  ENSURE(!"VPCLMULQDQ is compiled in");
+  ENSURE(false && "VPCLMULQDQ is not compiled in");
 }
 
 #endif

@@ -34,9 +34,9 @@ JobPlan plan_of(const PreprocessRequest& request, const Begun& begun) {
   const storage::Manifest* const manifest = begun.manifest();
   const bool grows = request.amount != Amount::Total;
   if (manifest == nullptr || (grows && manifest->state == StoreState::Complete))
-    return JobPlan(planned(request));
+    return JobPlan(resolve(request));
   check_same_amount(begun.name(request), *manifest, request);
-  return JobPlan(last_job(grows ? request : planned(request, manifest), *manifest));
+  return JobPlan(last_job(grows ? request : resolve(request, manifest), *manifest));
 }
 
 }  // namespace tinyot::engine

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 
 namespace tinyot::engine {
 

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cmath>
 
-#include "engine/both_parties.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
+#include "engine/two_party_harness.h"
 #include "system/temporary_directory.h"
 
 namespace tinyot::engine {
@@ -55,7 +55,7 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
       preprocess_as_both(small, system::TemporaryDirectory().path(), timeouts);
   double set_up_s = 0;
   for (const PhaseCost& phase : result.phases)
-    if (phase.name == "seed OTs") set_up_s = phase.wall_s;
+    if (phase.name == "base OTs") set_up_s = phase.wall_s;
   const Estimate cost = estimate_of(small);
   Calibration calibration{set_up_s, 0, measured_s_per_fresh_byte(),
                           cost.memory_bytes + cost.disk_bytes, small.ands};

@@ -4,7 +4,7 @@
 
 #include "base/hex.h"
 #include "crypto/random_oracle.h"
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 
 namespace tinyot::engine {
 namespace {

@@ -15,13 +15,11 @@
 namespace tinyot::engine {
 
 // Connects this party to its peer: listens or connects, authenticates the peer if the endpoint has
-// keys, and frames messages. Reports each
-// rejected connection to the endpoint.
+// keys, and frames messages. Reports each rejected connection to the endpoint.
 class Connector {
  public:
   // Starts to listen, if the endpoint listens. `cancel` ends every wait for a connection, with
-  // Cancelled.
-  // Fails: as require_usable(); NetworkError.
+  // Cancelled. Fails: as require_usable(); NetworkError.
   explicit Connector(const Endpoint& endpoint, std::stop_token cancel = {});
   explicit Connector(const PeerOptions& options, std::stop_token cancel = {});
 

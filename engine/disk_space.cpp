@@ -1,6 +1,6 @@
 #include "engine/disk_space.h"
 
-#include "engine/growth.h"
+#include "engine/top_up.h"
 #include "system/file.h"
 
 namespace tinyot::engine {
@@ -14,10 +14,10 @@ constexpr std::uint64_t kPartOfRecords = 32, kBytesOfUnit = 16 << 10, kBytesOfSt
 
 }  // namespace
 
-std::uint64_t space_for(std::span<const offline::UnitRequest> units, MaterialForm form) {
+std::uint64_t space_for(std::span<const offline::UnitRequest> units, AndMaterial form) {
   if (units.empty()) return 0;
-  const Work work = work_of(units);
-  const std::uint64_t material = bytes_on_disk(form, work.ands, work.inputs);
+  const Demand demand = demand_of(units);
+  const std::uint64_t material = bytes_on_disk(form, demand.ands, demand.inputs);
   return material + material / kPartOfRecords + units.size() * kBytesOfUnit + kBytesOfStore;
 }
 

@@ -16,10 +16,10 @@ namespace tinyot::engine {
 
 // The free space with which these units can certainly be stored: their material, what the store
 // adds to it, and what a commit takes before it can use freed pages again. 0 without units.
-std::uint64_t space_for(std::span<const offline::UnitRequest> units, MaterialForm form);
+std::uint64_t space_for(std::span<const offline::UnitRequest> units, AndMaterial form);
 
 // The same for what `request` makes in a store that has `left` at both parties; nothing is left in
-// a new one. Plans the job, which takes some milliseconds. Fails: UsageError as planned().
+// a new one. Plans the job, which takes some milliseconds. Fails: UsageError as resolve().
 std::uint64_t space_for(const PreprocessRequest& request, const MaterialCounts& left = {});
 
 // The error of a job that does not fit on the disk; empty if `bytes` are free where `store` is or

@@ -23,22 +23,22 @@ constexpr std::uint64_t kEmptyStoreBytes = 84 << 10;  // the store's own pages
 
 // The material of an AND: columns, and bytes besides the bits. For aANDs, aOTs and aBits a party
 // holds as many columns of the peer's as of its own; for triples, a share of the MAC of each bit.
-struct AndMaterial {
+struct MaterialOfAnd {
   std::uint64_t columns;
   std::uint64_t block_bytes;
 };
-AndMaterial material_of_and(MaterialForm form) {
+MaterialOfAnd material_of_and(AndMaterial form) {
   switch (form) {
-    case MaterialForm::Triples:
+    case AndMaterial::Triples:
       return {3, offline::kTripleBytes};
-    case MaterialForm::Garbling:  // three columns of the full triple, and the mask of the result
+    case AndMaterial::Garbling:  // three columns of the full triple, and the mask of the result
       return {4, 4 * offline::kBitBytes};
-    case MaterialForm::Pairs:
+    case AndMaterial::AandAot:
       break;
   }
   return {8, 8 * offline::kBitBytes};
 }
-AndMaterial material_of_and(const offline::SecurityParameters& params) {
+MaterialOfAnd material_of_and(const offline::SecurityParameters& params) {
   return material_of_and(params.material());
 }
 
@@ -53,9 +53,9 @@ std::uint64_t waiting_bytes(const offline::SecurityParameters& params, std::uint
 // anyway: strings, and what waits to be sent or read.
 std::uint64_t window_bytes(const offline::SecurityParameters& params,
                            std::chrono::nanoseconds latency) {
-  const offline::Pace pace(latency);
-  const offline::PieceCost piece = params.entry().cost_of_piece(params);
-  return kWindowCopies * (pace.ahead(piece) - piece.ahead) * piece.bytes;
+  const offline::PipelineDepth depth(latency);
+  const offline::StageCost piece = params.entry().cost_of_piece(params);
+  return kWindowCopies * (depth.depth(piece) - piece.depth) * piece.bytes;
 }
 
 // The layers of units that wait for messages.
@@ -70,8 +70,8 @@ std::uint64_t waiting_units_bytes(const offline::SecurityParameters& params, con
 
 }  // namespace
 
-std::uint64_t bytes_on_disk(MaterialForm form, std::uint64_t ands, std::uint64_t inputs) {
-  const AndMaterial material = material_of_and(form);
+std::uint64_t bytes_on_disk(AndMaterial form, std::uint64_t ands, std::uint64_t inputs) {
+  const MaterialOfAnd material = material_of_and(form);
   return material.block_bytes * ands + inputs * offline::kBitBytes +
          bytes_for(material.columns * ands + inputs) + kEmptyStoreBytes;
 }

@@ -12,7 +12,7 @@
 namespace tinyot::engine {
 
 // What a party's half of such material takes in a new store.
-std::uint64_t bytes_on_disk(MaterialForm form, std::uint64_t ands, std::uint64_t inputs);
+std::uint64_t bytes_on_disk(AndMaterial form, std::uint64_t ands, std::uint64_t inputs);
 
 // Without ANDs, nothing is made and no bound applies.
 Estimate estimate_job(const offline::SecurityParameters& params, std::uint64_t ands,

@@ -30,13 +30,13 @@ void take_step(std::unique_ptr<State>& held, Step step) {
 
 struct Evaluator::State {
   explicit State(const RunRequest& run_request)
-      : request(run_request), stored(request), advance(request.advance_ands) {}
+      : request(run_request), stored(request), advance(request.reserve_ahead_ands) {}
 
   std::string connection() const { return short_name(stored.connection()); }
 
   // Within the session; the first compares the parties' calls.
   static void begin(checks::Session& session, engine::StoredRun& run,
-                    const std::vector<net::Parameter>& parameters, engine::Advance* from) {
+                    const std::vector<net::Parameter>& parameters, engine::ReservationCache* from) {
     net::compare_parameters(session.channel(), kRunBegin, session.me(), parameters);
     run.prepare(session, from);
   }
@@ -46,7 +46,7 @@ struct Evaluator::State {
 
   RunRequest request;
   engine::StoredSession stored;
-  engine::Advance advance;
+  engine::ReservationCache advance;
   std::uint64_t runs = 0;                                               // that have been evaluated
   std::uint64_t prepared = 0;                                           // the last number
   std::map<std::uint64_t, std::unique_ptr<engine::StoredRun>> waiting;  // prepared runs
@@ -56,12 +56,12 @@ struct Evaluator::State {
 Evaluator::Evaluator(const RunRequest& request, const std::stop_token& cancel) {
   if (request.live || request.reservation || request.stores.empty())
     throw UsageError("an evaluator needs stored material that is not reserved");
-  require(request.advance_ands == 0 || request.stores.size() == 1,
+  require(request.reserve_ahead_ands == 0 || request.stores.size() == 1,
           "an evaluator reserves in advance from one store only");
   state_ = std::make_unique<State>(request);
-  state_->stored.connect(
-      {{"command", "evaluator"}, {"reserved in advance", std::to_string(request.advance_ands)}},
-      "none", cancel);
+  state_->stored.connect({{"command", "evaluator"},
+                          {"reserved in advance", std::to_string(request.reserve_ahead_ands)}},
+                         "none", cancel);
 }
 
 Evaluator::Evaluator(Evaluator&&) noexcept = default;
@@ -94,7 +94,8 @@ RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
   RunResult result;
   take_step(state_, [&](State& state) {
     state.current = std::move(run);
-    engine::Advance* const from = state.request.advance_ands > 0 ? &state.advance : nullptr;
+    engine::ReservationCache* const from =
+        state.request.reserve_ahead_ands > 0 ? &state.advance : nullptr;
     state.current->require_material(from);
     state.current->layer();
     state.stored.with_peer([&](checks::Session& session) {

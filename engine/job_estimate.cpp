@@ -6,7 +6,7 @@ namespace tinyot {
 Estimate estimate(const ParameterRequest& parameters, std::uint64_t ands,
                   std::optional<std::uint64_t> inputs, std::uint64_t threads,
                   std::uint64_t memory_bytes) {
-  return engine::estimate_of(engine::planned({.endpoint = {},
+  return engine::estimate_of(engine::resolve({.endpoint = {},
                                               .store = {},
                                               .parameters = parameters,
                                               .ands = ands,

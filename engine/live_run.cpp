@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "engine/connection.h"
-#include "engine/growth.h"
 #include "engine/plan.h"
 #include "engine/run_plan.h"
 #include "engine/store_info.h"
+#include "engine/top_up.h"
 #include "material/pipe.h"
 #include "offline/unit/preprocessor.h"
 
@@ -34,9 +34,9 @@ class LivePlan {
     const auto* const known = plan.circuit.known_cost();
     const std::uint64_t ands = known ? plan.ands() : kLiveUnitsMax * params.unit();
     wanted = plan.material(ands);
-    const Work work = work_for(wanted, plan.form);
-    std::uint64_t inputs = work.inputs;
-    const std::vector<UnitPlan> plans = params.plan(std::max<std::uint64_t>(work.ands, 1));
+    const Demand demand = demand_for(wanted, plan.form);
+    std::uint64_t inputs = demand.inputs;
+    const std::vector<UnitPlan> plans = params.plan(std::max<std::uint64_t>(demand.ands, 1));
     const std::uint64_t units_with_inputs = std::min<std::uint64_t>(plans.size(), kUnitsWithInputs);
     const std::uint64_t most =
         std::max(kInputsOfUnit, (inputs + units_with_inputs - 1) / units_with_inputs);
@@ -56,10 +56,10 @@ class LivePlan {
 // Makes the material on its own thread, which calls `failed` if this fails.
 class Maker {
  public:
-  Maker(checks::Session& session, const offline::SecurityParameters& params, offline::Pace pace,
-        std::vector<offline::UnitRequest> requests, material::Pipe& pipe,
-        std::function<void()> failed)
-      : session_(session), params_(params), pace_(pace), requests_(std::move(requests)),
+  Maker(checks::Session& session, const offline::SecurityParameters& params,
+        offline::PipelineDepth depth, std::vector<offline::UnitRequest> requests,
+        material::Pipe& pipe, std::function<void()> failed)
+      : session_(session), params_(params), depth_(depth), requests_(std::move(requests)),
         pipe_(pipe), failed_(std::move(failed)), thread_([this] { work(); }) {}
   ~Maker() { join(); }
 
@@ -75,7 +75,7 @@ class Maker {
  private:
   void work() {
     try {
-      offline::Preprocessor preprocessor(session_, params_, {}, pace_);
+      offline::Preprocessor preprocessor(session_, params_, {}, depth_);
       made_ = preprocessor.make_units(requests_, pipe_, [this] { return !finished_; });
       session_.channel().flush();
       pipe_.end(std::make_exception_ptr(
@@ -89,7 +89,7 @@ class Maker {
 
   checks::Session& session_;
   const offline::SecurityParameters& params_;
-  offline::Pace pace_;
+  offline::PipelineDepth depth_;
   std::vector<offline::UnitRequest> requests_;
   material::Pipe& pipe_;
   std::function<void()> failed_;
@@ -120,8 +120,8 @@ class LiveRun {
                                                              std::move(parameters), std::nullopt);
     const ScopedSecret<Delta> key(
         offline::draw_global_key(rng, plan_.request.party, params_.profile(), params_.material()));
-    offline::Pace pace;
-    within_session({}, *channel, [&] { pace = offline::Pace(latency_of(*channel)); });
+    offline::PipelineDepth depth;
+    within_session({}, *channel, [&] { depth = offline::PipelineDepth(latency_of(*channel)); });
     const auto makers_channel = connector.open_worker(ids, plan_.request.party, kMakerConnection);
     const CancelsWaits makers_guard(cancel, *makers_channel);
 
@@ -129,7 +129,7 @@ class LiveRun {
     checks::Session session(plan_.request.party, ids, key, *channel, std::move(rng), log);
     checks::Session makers_session(session, "live material", 0, *makers_channel, makers_log);
     const auto start = std::chrono::steady_clock::now();
-    RunResult evaluation = evaluate(session, makers_session, pace, rounds);
+    RunResult evaluation = evaluate(session, makers_session, depth, rounds);
     evaluation.wall_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     evaluation.window = plan_.window;
@@ -145,10 +145,10 @@ class LiveRun {
  private:
   // If one of the two threads fails, the other one is woken; the cause is reported, not its
   // consequences.
-  RunResult evaluate(checks::Session& session, checks::Session& makers_session, offline::Pace pace,
-                     circuit::CircuitRounds& rounds) {
+  RunResult evaluate(checks::Session& session, checks::Session& makers_session,
+                     offline::PipelineDepth depth, circuit::CircuitRounds& rounds) {
     material::Pipe pipe(session.me());
-    Maker maker(makers_session, params_, pace, live_.requests, pipe,
+    Maker maker(makers_session, params_, depth, live_.requests, pipe,
                 [&] { session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace); });
     RunResult evaluation;
     std::exception_ptr failure;
@@ -171,7 +171,7 @@ class LiveRun {
       makers_session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace);
     }
     maker.join();
-    failure = explaining(failure, maker.failure());
+    failure = root_cause(failure, maker.failure());
     made_ = maker.made();
     if (!failure) return evaluation;
     if (cause_of(failure) == Cause::Cheated) {

@@ -23,8 +23,8 @@ auto as_begun(const Parse& parse) {
   }
 }
 
-MaterialForm form_named(const std::string& name) {
-  for (const MaterialForm form : kMaterialForms)
+AndMaterial form_named(const std::string& name) {
+  for (const AndMaterial form : kAndMaterials)
     if (name == name_of(form)) return form;
   throw UsageError("there is no material '" + name + "'");
 }
@@ -69,18 +69,18 @@ PreprocessRequest last_job(PreprocessRequest request, const storage::Manifest& m
   return request;
 }
 
-PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun) {
+PreprocessRequest resolve(PreprocessRequest job, const storage::Manifest* existing) {
   ParameterRequest& request = job.parameters;
   request.workers = static_cast<std::uint32_t>(job.threads);
   request.shards = job.shards;
-  if (begun != nullptr && job.amount == Amount::Total && job.ands == 0) {
-    job.ands = begun->ands_requested;
-    job.inputs = begun->inputs_requested.value_or(inputs_of(job));
+  if (existing != nullptr && job.amount == Amount::Total && job.ands == 0) {
+    job.ands = existing->ands_requested;
+    job.inputs = existing->inputs_requested.value_or(inputs_of(job));
   }
-  if (begun != nullptr && job.amount == Amount::Total &&
-      begun->profile == name_of(request.profile) && begun->sigma == request.sigma) {
-    if (!request.unit) request.unit = begun->unit;
-    if (!request.bucket && request.unit == begun->unit) request.bucket = begun->bucket;
+  if (existing != nullptr && job.amount == Amount::Total &&
+      existing->profile == name_of(request.profile) && existing->sigma == request.sigma) {
+    if (!request.unit) request.unit = existing->unit;
+    if (!request.bucket && request.unit == existing->unit) request.bucket = existing->bucket;
   }
   const std::uint64_t ands = request.unit ? job.ands : (job.ands + job.shards - 1) / job.shards;
   request.unit = choose_unit(request, ands, inputs_of(job) / job.shards, job.memory_bytes);
@@ -100,10 +100,10 @@ Estimate estimate_of(const PreprocessRequest& request, const net::LinkShape& lin
                       inputs_of(request), request.threads, link);
 }
 
-JobPlan::JobPlan(const PreprocessRequest& planned)
-    : request(planned), params(offline::SecurityParameters::make(request.parameters)),
-      units(requests_of(params, request)), work(work_of(units)),
-      estimate(estimate_job(params, work.ands, work.inputs, request.threads)),
+JobPlan::JobPlan(const PreprocessRequest& resolved)
+    : request(resolved), params(offline::SecurityParameters::make(request.parameters)),
+      units(requests_of(params, request)), demand(demand_of(units)),
+      estimate(estimate_job(params, demand.ands, demand.inputs, request.threads)),
       security(security_of(params, estimate)) {}
 
 std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& job, const JobPlan& plan,
@@ -162,13 +162,13 @@ storage::AttemptTotals units_of(std::span<const offline::UnitRequest> requests) 
   return totals;
 }
 
-Work work_of(std::span<const offline::UnitRequest> requests) {
-  Work work;
+Demand demand_of(std::span<const offline::UnitRequest> requests) {
+  Demand demand;
   for (const offline::UnitRequest& request : requests) {
-    work.ands += request.plan.ands;
-    work.inputs += request.inputs;
+    demand.ands += request.plan.ands;
+    demand.inputs += request.inputs;
   }
-  return work;
+  return demand;
 }
 
 void check_same_amount(const std::string& begun, const storage::Manifest& manifest,

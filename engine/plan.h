@@ -9,16 +9,16 @@
 #include "engine/estimate.h"
 #include "net/handshake.h"
 #include "offline/unit/unit_maker.h"
-#include "storage/attempt.h"
 #include "storage/manifest.h"
+#include "storage/unit_log.h"
 #include "tinyot/preprocess.h"
 
 namespace tinyot::engine {
 
-// The request with a unit size and everything that its bucket depends on. If it continues what was
-// begun, the values that the session was begun with take precedence over new choices. Fails:
+// The request with a unit size and everything that its bucket depends on. If it continues
+// `existing`, the values that the session was begun with take precedence over new choices. Fails:
 // UsageError naming the parameter.
-PreprocessRequest planned(PreprocessRequest request, const storage::Manifest* begun = nullptr);
+PreprocessRequest resolve(PreprocessRequest request, const storage::Manifest* existing = nullptr);
 
 // The parameters that a session was begun with; unit and bucket are those of its last job. Fails:
 // StoreError for an unknown name.
@@ -26,7 +26,7 @@ ParameterRequest begun_parameters(const storage::Manifest& manifest);
 // The last job of a store, to be continued as `request` asks.
 PreprocessRequest last_job(PreprocessRequest request, const storage::Manifest& manifest);
 
-// The cost of a planned request, over such a link.
+// The cost of a resolved request, over such a link.
 Estimate estimate_of(const PreprocessRequest& request, const net::LinkShape& link = {});
 
 // The parameters as recorded in a manifest, without those that the profile does not have.
@@ -43,26 +43,27 @@ std::vector<offline::UnitRequest> requests_of(const offline::SecurityParameters&
 // The requested units, counted by size and bucket, none of them outstanding.
 storage::AttemptTotals units_of(std::span<const offline::UnitRequest> requests);
 
-struct Work {
+// What a job makes, or what material is enough for.
+struct Demand {
   std::uint64_t ands = 0, inputs = 0;
 };
-Work work_of(std::span<const offline::UnitRequest> requests);
+Demand demand_of(std::span<const offline::UnitRequest> requests);
 
-// A planned job and what follows from it.
+// A resolved request and what follows from it.
 struct JobPlan {
-  explicit JobPlan(const PreprocessRequest& planned);
+  explicit JobPlan(const PreprocessRequest& resolved);
 
   PreprocessRequest request;
   offline::SecurityParameters params;
   std::vector<offline::UnitRequest> units;  // of this shard
-  Work work;                                // of these
+  Demand demand;                            // of these
   Estimate estimate;
   storage::Manifest security;
 };
 
 // What both parties must agree on before the session is established. If each of them has a store
 // already (`continues`), the last job may be complete for one of them and not for the other, so its
-// amounts, unit and bucket are compared later (growth.h).
+// amounts, unit and bucket are compared later (top_up.h).
 std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& request,
                                                 const JobPlan& plan, bool continues);
 

@@ -6,11 +6,11 @@
 #include "engine/connection.h"
 #include "engine/disk_space.h"
 #include "engine/endpoint.h"
-#include "engine/growth.h"
 #include "engine/peer_identity.h"
 #include "engine/plan.h"
 #include "engine/store_info.h"
 #include "engine/synchronise.h"
+#include "engine/top_up.h"
 #include "material/background_sink.h"
 #include "offline/unit/preprocessor.h"
 #include "storage/session_file.h"
@@ -136,7 +136,7 @@ void PreprocessRun::agree_on_job() {
   if (grows() && store_->manifest().peer_complete)
     store_->update_manifest([](storage::Manifest& manifest) { manifest.peer_complete = false; });
   const StoreStatuses statuses = synchronise(*session_, *store_, SynchroniseFor::Making);
-  if (settle_last_job(*session_, *store_, plan_))
+  if (reconcile_last_job(*session_, *store_, plan_))
     is_resumed_ = !is_new_;
   else if (grows())
     plan_next_job(statuses);
@@ -154,8 +154,8 @@ void PreprocessRun::plan_next_job(const StoreStatuses& statuses) {
 // A peer that claims again and again to have used what this party still has would have it store
 // without end.
 void PreprocessRun::check_claim_of_peer(const MaterialCounts& left_at_both) const {
-  const MaterialForm form = plan_.params.material();
-  const Work own = work_in(store_->left(), form), both = work_in(left_at_both, form);
+  const AndMaterial form = plan_.params.material();
+  const Demand own = capacity_of(store_->left(), form), both = capacity_of(left_at_both, form);
   const bool has_ands = both.ands < request_.ands && own.ands >= kStockMax * request_.ands,
              has_inputs =
                  both.inputs < inputs_of(request_) && own.inputs >= kStockMax * inputs_of(request_);
@@ -171,7 +171,7 @@ void PreprocessRun::check_claim_of_peer(const MaterialCounts& left_at_both) cons
 void PreprocessRun::connect_workers() {
   const CancelsWaits guard(cancel_, *channel_);
   latency_ = latency_of(*channel_);
-  waiting_ = waiting_workers(plan_.params, plan_.work.ands, request_.threads, latency_);
+  waiting_ = waiting_workers(plan_.params, plan_.demand.ands, request_.threads, latency_);
   for (std::uint64_t worker = 1; worker < request_.threads + waiting_; ++worker)
     more_channels_.push_back(connector_->open_worker(ids_, request_.party, worker));
 }
@@ -226,12 +226,12 @@ void PreprocessRun::keep_reference_bits() {
 
 void PreprocessRun::make_units() {
   offline::Preprocessor preprocessor(*session_, plan_.params, more_channels_,
-                                     offline::Pace(latency_), waiting_);
+                                     offline::PipelineDepth(latency_), waiting_);
   const auto units = still_to_make();
   const std::uint64_t already_made = store_->manifest().units_made;
   if (!units.empty() && (session_file_ || already_made > 0)) check_delta(preprocessor);
   if (session_file_ && already_made == 0) keep_reference_bits();
-  observer_.began(plan_.work.ands, plan_.work.ands - work_of(units).ands);
+  observer_.began(plan_.demand.ands, plan_.demand.ands - demand_of(units).ands);
   NoSink no_sink;
   offline::UnitAccount account(request_.is_stored ? static_cast<material::Sink&>(*store_) : no_sink,
                                plan_.params);
@@ -250,7 +250,7 @@ void PreprocessRun::make_units() {
   }
   const material::BackgroundSink::Cost cost = sink.cost();
   log_.add({.name = "store, meanwhile", .wall_s = cost.wall_s, .cpu_s = cost.cpu_s, .items = made});
-  ands_now_ = work_of(units.first(made)).ands;
+  ands_now_ = demand_of(units.first(made)).ands;
   if (!request_.is_stored) return;
   synchronise(*session_, *store_, SynchroniseFor::Making);
   if (is_complete()) confirm_completion(*session_, *store_);
@@ -269,7 +269,7 @@ void PreprocessRun::erase_keys() const noexcept {
 
 void PreprocessRun::check_existing() const {
   const auto check = [&](const std::string& name, const storage::Manifest& manifest) {
-    const JobPlan wanted(planned(request_, &manifest));
+    const JobPlan wanted(resolve(request_, &manifest));
     check_same_parameters(name, manifest, wanted.request, wanted.security);
     check_peer(manifest, request_.endpoint, name);
   };

@@ -7,7 +7,7 @@
 namespace tinyot {
 namespace engine {
 
-RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, MaterialForm of)
+RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial of)
     : request(run_request), circuit(run_circuit), form(of),
       phase(online::phase_on(of, run_request.phase)),
       window(run_request.window.value_or(phase.window_for(run_circuit.lanes()))) {}

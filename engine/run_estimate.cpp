@@ -8,10 +8,10 @@
 #include "base/bit_vector.h"
 #include "base/error.h"
 #include "circuitgen/layering.h"
-#include "engine/both_parties.h"
-#include "engine/growth.h"
-#include "online/flights.h"
+#include "engine/top_up.h"
+#include "engine/two_party_harness.h"
 #include "online/interactive/runtime.h"
+#include "online/windowed_exchange.h"
 #include "system/temporary_directory.h"
 #include "tinyot/preprocess.h"
 #include "tinyot/run.h"
@@ -29,14 +29,14 @@ constexpr std::uint64_t kSampleTriples = std::uint64_t{1} << 19,
 constexpr std::size_t kSampleRuns = 3;
 constexpr std::uint64_t kSampleWidthMax = 65536, kSampleDepthMax = 4096;
 
-// The bytes of `entries` entries of `bits` bits (online/flights.h).
+// The bytes of `entries` entries of `bits` bits (online/windowed_exchange.h).
 std::uint64_t bytes_of_flights(std::uint64_t entries, std::uint64_t bits) {
-  return online::Flights::messages(entries) * kHeaderBytes + bytes_for(bits * entries);
+  return online::WindowedExchange::messages(entries) * kHeaderBytes + bytes_for(bits * entries);
 }
 
 class MessageCounter final : public circuit::RoundSink {
  public:
-  MessageCounter(const LoadedCircuit& circuit, MaterialForm form, RunEstimate& estimate)
+  MessageCounter(const LoadedCircuit& circuit, AndMaterial form, RunEstimate& estimate)
       : info_(circuit.info()), lanes_(circuit.lanes()), form_(form), estimate_(estimate) {}
 
   void round(circuit::Round& round) override {
@@ -52,15 +52,16 @@ class MessageCounter final : public circuit::RoundSink {
     for (std::size_t party = 0; party < 2; ++party) {
       std::uint64_t& bytes = estimate_.bytes_sent[party];
       if (masked[party] > 0) bytes += kHeaderBytes + bytes_for(masked[party]);
-      bytes += form_ != MaterialForm::Pairs ? bytes_of_flights(ands, 2)
-                                            : bytes_of_flights(ands, 4) + bytes_of_flights(ands, 1);
+      bytes += form_ != AndMaterial::AandAot
+                   ? bytes_of_flights(ands, 2)
+                   : bytes_of_flights(ands, 4) + bytes_of_flights(ands, 1);
     }
     // Inputs of a round without ANDs are waited for when the messages of the next round, if there
     // is one, have been sent.
     const std::uint64_t sent = estimate_.rounds;
     wait_for_inputs();
     if (ands > 0)
-      estimate_.rounds = std::max(estimate_.rounds, sent + 1) + (form_ == MaterialForm::Pairs);
+      estimate_.rounds = std::max(estimate_.rounds, sent + 1) + (form_ == AndMaterial::AandAot);
     else if (masked[0] + masked[1] > 0)
       inputs_sent_ = sent;
   }
@@ -73,7 +74,7 @@ class MessageCounter final : public circuit::RoundSink {
  private:
   const circuit::CircuitInfo& info_;
   std::size_t lanes_;
-  MaterialForm form_;
+  AndMaterial form_;
   RunEstimate& estimate_;
   std::optional<std::uint64_t> inputs_sent_;  // of a round without ANDs: the rounds before it
 };
@@ -84,8 +85,8 @@ std::uint64_t ands_of(const LoadedCircuit& circuit) {
 
 // A circuit, on its lanes, whose run is small enough to be measured.
 LoadedCircuit sample_of(const LoadedCircuit& circuit, const RunEstimate& estimate,
-                        MaterialForm form) {
-  const std::uint64_t most = form == MaterialForm::Pairs ? kSamplePairs : kSampleTriples;
+                        AndMaterial form) {
+  const std::uint64_t most = form == AndMaterial::AandAot ? kSamplePairs : kSampleTriples;
   const circuit::CircuitCost& cost = circuit.cost();
   std::size_t lanes = circuit.lanes();
   while (lanes > 1 && cost.ands_of(lanes) > most) lanes /= 2;
@@ -102,7 +103,7 @@ LoadedCircuit sample_of(const LoadedCircuit& circuit, const RunEstimate& estimat
   return std::move(*random);
 }
 
-const offline::ProfileEntry& fastest_for(MaterialForm form) {
+const offline::ProfileEntry& fastest_for(AndMaterial form) {
   const offline::ProfileEntry* fastest = nullptr;
   for (const offline::ProfileEntry* entry : offline::profiles())
     if (std::ranges::find(entry->materials, form) != entry->materials.end() &&
@@ -113,15 +114,15 @@ const offline::ProfileEntry& fastest_for(MaterialForm form) {
 }
 
 // Material for the sample's runs, made in the fastest way there is.
-PreprocessRequest material_request(const LoadedCircuit& sample, MaterialForm form) {
+PreprocessRequest material_request(const LoadedCircuit& sample, AndMaterial form) {
   const offline::ProfileEntry& profile = fastest_for(form);
   PreprocessRequest request;
   request.parameters.profile = profile.profile;
   request.parameters.own = profile.fastest;
   request.parameters.material = form;
-  const Work work = work_of_runs(sample, form, kSampleRuns);
-  request.ands = work.ands;
-  request.inputs = work.inputs;
+  const Demand demand = demand_of_runs(sample, form, kSampleRuns);
+  request.ands = demand.ands;
+  request.inputs = demand.inputs;
   return request;
 }
 
@@ -136,13 +137,12 @@ Values zeros(const LoadedCircuit& circuit, Party me) {
 
 }  // namespace
 
-MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands,
-                               MaterialForm form) {
+MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands, AndMaterial form) {
   return online::phase_on(form, {}).material_for(circuit.info(), ands, form, circuit.lanes());
 }
 
-Work work_of_runs(const LoadedCircuit& circuit, MaterialForm form, std::uint64_t runs) {
-  const Work of_run = work_for(material_of_run(circuit, ands_of(circuit), form), form);
+Demand demand_of_runs(const LoadedCircuit& circuit, AndMaterial form, std::uint64_t runs) {
+  const Demand of_run = demand_for(material_of_run(circuit, ands_of(circuit), form), form);
   return {std::max<std::uint64_t>(runs * of_run.ands, 1), runs * of_run.inputs};
 }
 
@@ -153,7 +153,7 @@ double RunEstimate::link_s(const net::LinkShape& link) const {
          (link.bits_per_s > 0 ? 8 * bytes / link.bits_per_s : 0);
 }
 
-RunEstimate estimate_run(const LoadedCircuit& circuit, MaterialForm form,
+RunEstimate estimate_run(const LoadedCircuit& circuit, AndMaterial form,
                          std::optional<std::uint64_t> window) {
   RunEstimate estimate;
   estimate.window = window.value_or(online::phase_on(form, {}).window_for(circuit.lanes()));
@@ -171,13 +171,13 @@ RunEstimate estimate_run(const LoadedCircuit& circuit, MaterialForm form,
   }
   for (std::size_t party = 0; party < 2; ++party)
     estimate.bytes_sent[party] +=
-        bytes_of_flights(form != MaterialForm::Pairs ? revealed : received[1 - party], 1) +
+        bytes_of_flights(form != AndMaterial::AandAot ? revealed : received[1 - party], 1) +
         2 * (kHeaderBytes + kDigestBytes);
   return estimate;
 }
 
 RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstimate& estimate,
-                                   MaterialForm form, const net::TcpTimeouts& timeouts) {
+                                   AndMaterial form, const net::TcpTimeouts& timeouts) {
   const LoadedCircuit sample = sample_of(circuit, estimate, form);
   const system::TemporaryDirectory dir;
   preprocess_as_both(material_request(sample, form), dir.path(), timeouts);

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 #include "engine/plan.h"
 #include "net/tcp.h"
 #include "tinyot/parameters.h"
@@ -29,13 +29,13 @@ struct RunEstimate {
 };
 
 // The preprocessing that `runs` runs take, at least one AND.
-Work work_of_runs(const LoadedCircuit& circuit, MaterialForm form, std::uint64_t runs);
+Demand demand_of_runs(const LoadedCircuit& circuit, AndMaterial form, std::uint64_t runs);
 
 // The material that a run with `ands` ANDs in all lanes takes.
-MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands, MaterialForm form);
+MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands, AndMaterial form);
 
 // `window`: as RunRequest::window. Takes as long as layering the circuit.
-RunEstimate estimate_run(const LoadedCircuit& circuit, MaterialForm form,
+RunEstimate estimate_run(const LoadedCircuit& circuit, AndMaterial form,
                          std::optional<std::uint64_t> window);
 
 // What a run computes, by itself: in seconds.
@@ -47,7 +47,7 @@ struct RunComputation {
 // Measured with short runs of both parties on this machine, of the same circuit if a number of its
 // lanes is small enough, otherwise of a random circuit whose rounds are as large. Fails: as run().
 RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstimate& estimate,
-                                   MaterialForm form, const net::TcpTimeouts& timeouts);
+                                   AndMaterial form, const net::TcpTimeouts& timeouts);
 
 // The time of the evaluation, as RunResult::wall_s.
 double estimated_s(const RunEstimate& estimate, const RunComputation& computation,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "circuitgen/circuit_rounds.h"
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 #include "engine/run_inputs.h"
 #include "net/handshake.h"
 #include "online/online_phase.h"
@@ -12,11 +12,11 @@ namespace tinyot::engine {
 
 struct RunPlan {
   // `form` is that of the material. Fails: UsageError if the requested phase does not run on it.
-  RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, MaterialForm form);
+  RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial form);
 
   const RunRequest& request;
   const LoadedCircuit& circuit;
-  MaterialForm form;
+  AndMaterial form;
   const online::OnlinePhaseEntry& phase;
   std::size_t window;
 

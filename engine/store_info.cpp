@@ -2,8 +2,8 @@
 
 #include "base/hex.h"
 #include "engine/connection.h"
-#include "engine/growth.h"
 #include "engine/plan.h"
+#include "engine/top_up.h"
 #include "storage/inventory.h"
 
 namespace tinyot::engine {
@@ -53,7 +53,7 @@ StoreInfo info_of(const storage::Store& store) {
                  .bytes = inventory.store_bytes};
   for (const storage::PlannedReservation& planned : inventory.planned)
     info.reservations.push_back(planned.id);
-  const Work left = work_in(store.left(), info.security.material);
+  const Demand left = capacity_of(store.left(), info.security.material);
   info.ands_left = left.ands;
   info.inputs_left = left.inputs;
   return info;

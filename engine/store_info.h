@@ -1,9 +1,9 @@
 // What a store tells its owner, from its manifest, its log of attempts and its counts.
 #pragma once
 
-#include "storage/attempt.h"
 #include "storage/manifest.h"
 #include "storage/store.h"
+#include "storage/unit_log.h"
 #include "tinyot/security.h"
 #include "tinyot/store.h"
 

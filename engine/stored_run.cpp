@@ -30,8 +30,8 @@ StoredRun::StoredRun(const RunRequest& request, LoadedCircuit circuit, StoredSes
     : stored_(stored), circuit_(std::move(circuit)), plan_(request, circuit_, stored.form()),
       needed_(plan_.material()) {}
 
-void StoredRun::require_material(const Advance* advance) {
-  if (advance != nullptr && advance->holds(needed_))
+void StoredRun::require_material(const ReservationCache* cache) {
+  if (cache != nullptr && cache->holds(needed_))
     stored_.require_not_revoked();
   else
     stored_.require_material(needed_);
@@ -45,12 +45,12 @@ void StoredRun::take(std::span<const storage::Reservation> reserved) {
   }
 }
 
-void StoredRun::prepare(checks::Session& session, Advance* advance) {
+void StoredRun::prepare(checks::Session& session, ReservationCache* cache) {
   {
     const net::PhaseLog::Scope phase(stored_.log(), session.channel(), "reserve", plan_.ands());
-    if (advance != nullptr) {
+    if (cache != nullptr) {
       if (const storage::Reservation* const reserved =
-              advance->reserve(session, stored_.stores().front(), needed_, plan_.ands()))
+              cache->reserve(session, stored_.stores().front(), needed_, plan_.ands()))
         take(std::span(reserved, 1));
     } else {
       own_ = take_material(plan_.request, stored_, session, needed_);
@@ -58,7 +58,7 @@ void StoredRun::prepare(checks::Session& session, Advance* advance) {
     }
   }
   evaluation_ = plan_.phase.make({.session = session,
-                                  .source = advance != nullptr ? advance->source() : own_,
+                                  .source = cache != nullptr ? cache->source() : own_,
                                   .wanted = needed_,
                                   .form = plan_.form,
                                   .rounds = *rounds_,

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/advance.h"
+#include "engine/reservation_cache.h"
 #include "engine/run_plan.h"
 #include "engine/stored_session.h"
 #include "storage/reservation.h"
@@ -21,15 +21,15 @@ class StoredRun {
 
   const RunPlan& plan() const { return plan_; }
   const MaterialCounts& needed() const { return needed_; }
-  // Fails: OutOfMaterial, of what the stores and `advance` have now.
-  void require_material(const Advance* advance);
+  // Fails: OutOfMaterial, of what the stores and `cache` have now.
+  void require_material(const ReservationCache* cache);
 
   // Layers a small circuit, before prepare(). Fails: as its generation.
   void layer() { rounds_.emplace(plan_.rounds()); }
 
   // Role: both, within the session. Takes the material: the reservation of the request, or a new
-  // one, or on one store part of what `advance` holds.
-  void prepare(checks::Session& session, Advance* advance);
+  // one, or on one store part of what `cache` holds.
+  void prepare(checks::Session& session, ReservationCache* cache);
   // Role: both, within the session; once, after prepare(). Shared outputs are kept as
   // set_evaluation() says. The result is complete only after add_costs().
   RunResult finish(const RunInputs& inputs, const std::string& origin = {});

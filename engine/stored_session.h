@@ -25,7 +25,7 @@ class StoredSession {
 
   const storage::Manifest& manifest() const { return stores_.front().manifest(); }
   std::span<storage::Store> stores() { return stores_; }
-  MaterialForm form() const { return form_; }
+  AndMaterial form() const { return form_; }
   // After connect().
   const SessionId& connection() const { return session_->id(); }
   // Reads the stores' state anew: other handles may have changed it. Fails: StoreError.
@@ -48,7 +48,7 @@ class StoredSession {
  private:
   const RunRequest request_;
   std::vector<storage::Store> stores_;  // one, or shards of one session
-  MaterialForm form_;
+  AndMaterial form_;
   Delta global_key_{};
   net::PhaseLog log_;
   std::unique_ptr<net::Channel> channel_;

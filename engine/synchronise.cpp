@@ -60,7 +60,7 @@ Message receive_counts(net::Channel& channel, const net::MessageTag& tag,
   return message;
 }
 
-// units made, units unlocked; position, confirmed
+// units made, units unlocked; served, confirmed
 using StatusMessage = CountsMessage<2, 2>;
 // what is unlocked
 using UnlockedMessage = CountsMessage<0, 1>;
@@ -70,9 +70,9 @@ using GrantMessage = CountsMessage<1, 2>;
 using PlanMessage = CountsMessage<2, 2>;
 
 void send_status(net::Channel& channel, const StoreStatus& status) {
-  send_counts(channel, kStatus,
-              StatusMessage{{status.units_made, status.units_unlocked},
-                            {status.position, status.confirmed}});
+  send_counts(
+      channel, kStatus,
+      StatusMessage{{status.units_made, status.units_unlocked}, {status.served, status.confirmed}});
 }
 
 StoreStatus receive_status(net::Channel& channel) {
@@ -86,8 +86,8 @@ struct Offer {
   std::uint64_t plan;
 };
 
-std::string counts_text(MaterialKind kind, std::uint64_t position, std::uint64_t confirmed) {
-  return "it has used " + std::to_string(position) + " of its " + std::string(name_of(kind)) +
+std::string counts_text(MaterialKind kind, std::uint64_t served, std::uint64_t confirmed) {
+  return "it has used " + std::to_string(served) + " of its " + std::string(name_of(kind)) +
          ", and earlier " + std::to_string(confirmed);
 }
 
@@ -95,14 +95,14 @@ std::string counts_text(MaterialKind kind, std::uint64_t position, std::uint64_t
 void check_neither_is_older(const StoreStatus& mine, const StoreStatus& peers) {
   if (peers.units_unlocked > peers.units_made) throw PeerCheated("store status");
   for (const MaterialKind kind : kAllMaterialKinds) {
-    if (mine.position[kind] < peers.confirmed[kind])
+    if (mine.served[kind] < peers.confirmed[kind])
       throw StoreError(
           "this store is an older copy: " +
-          counts_text(kind, mine.position[kind], peers.confirmed[kind]) +
+          counts_text(kind, mine.served[kind], peers.confirmed[kind]) +
           ", as the peer has recorded; use the newest copy, or start a new session in a new store");
-    if (peers.position[kind] < mine.confirmed[kind])
+    if (peers.served[kind] < mine.confirmed[kind])
       throw Disagreement("the peer's store is an older copy: " +
-                         counts_text(kind, peers.position[kind], mine.confirmed[kind]) +
+                         counts_text(kind, peers.served[kind], mine.confirmed[kind]) +
                          "; it has to use its newest copy, or start a new session in a new store");
   }
   if (mine.units_made < peers.units_unlocked)
@@ -191,7 +191,7 @@ void check_enough(std::span<const storage::Store> stores, const MaterialCounts& 
   std::string shortages;
   for (const MaterialKind kind : kAllMaterialKinds) {
     std::uint64_t left = 0;
-    for (const storage::Store& store : stores) left += store.made()[kind] - store.position()[kind];
+    for (const storage::Store& store : stores) left += store.made()[kind] - store.served()[kind];
     if (left >= needed[kind]) continue;
     shortages += (shortages.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " +
                  std::to_string(left) + ", needs " + std::to_string(needed[kind]);
@@ -201,8 +201,8 @@ void check_enough(std::span<const storage::Store> stores, const MaterialCounts& 
 }
 
 StoreStatus status_of(const storage::Store& store) {
-  const storage::Marks& marks = store.marks();
-  return {store.manifest().units_made, marks.units_unlocked, marks.position, marks.confirmed};
+  const storage::MaterialCursors& cursors = store.cursors();
+  return {store.manifest().units_made, cursors.units_unlocked, cursors.served, cursors.confirmed};
 }
 
 StoreStatuses synchronise(checks::Session& session, storage::Store& store, SynchroniseFor purpose) {
@@ -239,10 +239,10 @@ storage::Grant grant_with_peer(checks::Session& session, storage::Store& store,
                                bool is_plan, const std::optional<MaterialCounts>& preferred) {
   net::Channel& channel = session.channel();
   const StoreStatus& peers = statuses.peers;
-  check_not_far_ahead(store.position(), peers.position);
+  check_not_far_ahead(store.served(), peers.served);
   if (session.me() == Party::A) {
     const auto grant = [&](const MaterialCounts& counts) {
-      return store.grant({.counts = counts, .at_least = peers.position, .is_plan = is_plan});
+      return store.grant({.counts = counts, .at_least = peers.served, .is_plan = is_plan});
     };
     const storage::Grant granted = [&] {
       try {
@@ -259,8 +259,8 @@ storage::Grant grant_with_peer(checks::Session& session, storage::Store& store,
   const auto message = receive_counts<GrantMessage>(channel, kGrant, "store grant");
   const Offer offer{{message.counts[0], message.counts[1]}, message.words[0]};
   check_offer(offer, needed, is_plan, preferred.value_or(needed));
-  check_not_far_ahead(store.position(), offer.range.start);
-  const storage::Grant granted = store.take({offer.range, offer.plan, {}}, peers.position);
+  check_not_far_ahead(store.served(), offer.range.start);
+  const storage::Grant granted = store.take({offer.range, offer.plan, {}}, peers.served);
   net::send_object(channel, kTaken, std::uint64_t{1});
   return granted;
 }
@@ -283,9 +283,9 @@ storage::ReservationChain reserve_with_peer(checks::Session& session,
     MaterialCounts part;
     for (const MaterialKind kind : kAllMaterialKinds) {
       // Both parties have exchanged these numbers, and compute the same parts.
-      const std::uint64_t start = std::max(statuses[i].mine.position[kind],
-                                           statuses[i].peers.position[kind]),
-                          unlocked = shards[i].marks().unlocked[kind];
+      const std::uint64_t start = std::max(statuses[i].mine.served[kind],
+                                           statuses[i].peers.served[kind]),
+                          unlocked = shards[i].cursors().unlocked[kind];
       // The rest is requested from the last one, whose error names what is missing.
       part[kind] = i + 1 == shards.size()
                        ? missing[kind]
@@ -300,7 +300,7 @@ storage::ReservationChain reserve_with_peer(checks::Session& session,
 
 storage::Reservation claim_with_peer(checks::Session& session, storage::Store& store,
                                      std::uint64_t plan, const MaterialCounts& needed) {
-  const std::vector<storage::PlannedReservation>& planned = store.marks().planned;
+  const std::vector<storage::PlannedReservation>& planned = store.cursors().planned;
   const auto found = std::ranges::find(planned, plan, &storage::PlannedReservation::id);
   const bool exists = found != planned.end();
   const storage::Range range = exists ? found->range : storage::Range{};
@@ -404,7 +404,7 @@ PeersHalves compare_halves(checks::Session& session, const storage::Store& store
   check_neither_is_older(status, peers);
   std::vector<storage::Half> halves;
   for (const storage::BatchEntry& entry : mine) halves.push_back(storage::half_of(entry));
-  Comparer comparer(mine, status.position, peers.position);
+  Comparer comparer(mine, status.served, peers.served);
   exchange_halves(session.channel(), halves, objects_made(store),
                   [&](const storage::Half& half) { comparer.add(half); });
   return comparer.finish();

@@ -22,8 +22,8 @@ inline constexpr std::uint64_t kBurnMax = std::uint64_t{1} << 24;
 struct StoreStatus {
   std::uint64_t units_made = 0;
   std::uint64_t units_unlocked = 0;
-  MaterialCounts position;
-  MaterialCounts confirmed;  // highest known position of the other party
+  MaterialCounts served;
+  MaterialCounts confirmed;  // highest known `served` of the other party
 };
 StoreStatus status_of(const storage::Store& store);
 

@@ -37,7 +37,7 @@ std::vector<KindCount> list_of(const MaterialCounts& counts) {
 MaterialCounts parse_list(std::span<const KindCount> list, const RejectList& reject) {
   const auto fail = [&](const KindCount& entry, const char* flaw) {
     reject("kind " + std::to_string(entry.kind) + " " + flaw);
-    ENSURE(!"reject throws");
+    ENSURE(false && "reject did not throw");
   };
   MaterialCounts counts;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -65,7 +65,7 @@ MaterialCounts take_list(std::span<const std::byte>& bytes, const RejectList& re
   const auto require = [&](std::uint64_t needed) {
     if (bytes.size() >= needed) return;
     reject("a list of counts is truncated");
-    ENSURE(!"reject throws");
+    ENSURE(false && "reject did not throw");
   };
   require(sizeof(std::uint32_t));
   const auto entries = take_number<std::uint32_t>(bytes);

@@ -101,8 +101,8 @@ void copy_objects(const Batch& source, std::size_t from, std::size_t count, Batc
 
 std::string_view name_of(MaterialKind kind) { return material::entry_of(kind).name; }
 
-std::string_view name_of(MaterialForm form) {
-  constexpr std::string_view kNames[] = {"pairs", "triples", "garbling"};
+std::string_view name_of(AndMaterial form) {
+  constexpr std::string_view kNames[] = {"aand-aot", "triples", "garbling"};
   return kNames[static_cast<std::size_t>(form)];
 }
 

@@ -48,8 +48,8 @@ struct Batch {
 
   MaterialKind kind = MaterialKind::AuthBitsA;
   std::size_t count = 0;
-  std::vector<AuthBitsMine> mine;
-  std::vector<AuthBitsPeers> peers;
+  std::vector<MacColumn> mine;
+  std::vector<KeyColumn> peers;
   std::vector<AuthShares> shares;
 };
 
@@ -142,14 +142,14 @@ class Source {
   virtual ~Source() = default;
   virtual Batch draw(MaterialKind kind, std::size_t count) = 0;
   // The same, but may draw fewer objects, at least one: as many as can be drawn without copying.
-  virtual DrawnBatch draw_some(MaterialKind kind, std::size_t count) {
+  virtual DrawnBatch draw_up_to(MaterialKind kind, std::size_t count) {
     return drawn(draw(kind, count));
   }
 
   // The number of objects that can be drawn without waiting.
   virtual std::uint64_t ready(MaterialKind) { return ~std::uint64_t{0}; }
   // Waits until one is ready. Fails: as draw.
-  virtual void await(MaterialKind) {}
+  virtual void wait_for(MaterialKind) {}
 };
 
 }  // namespace tinyot::material

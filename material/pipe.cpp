@@ -31,7 +31,7 @@ std::uint64_t Pipe::ready(MaterialKind kind) {
   return ready_[kind].count();
 }
 
-void Pipe::await(MaterialKind kind) {
+void Pipe::wait_for(MaterialKind kind) {
   std::unique_lock lock(mutex_);
   (void)queue_with(lock, kind, 1);
 }
@@ -56,7 +56,7 @@ Batch Pipe::draw(MaterialKind kind, std::size_t count) {
   return batch;
 }
 
-DrawnBatch Pipe::draw_some(MaterialKind kind, std::size_t count) {
+DrawnBatch Pipe::draw_up_to(MaterialKind kind, std::size_t count) {
   std::unique_lock lock(mutex_);
   BatchQueue& queue = queue_with(lock, kind, std::min<std::size_t>(count, 1));
   Batch batch = queue.take(kind, me_, std::min(count, queue.first_count()));

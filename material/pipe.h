@@ -32,9 +32,9 @@ class Pipe : public Sink, public Source {
   Batch draw(MaterialKind kind, std::size_t count) override;
   // Does not wait for more than one object. Returns whole batches as they were poured, as long as
   // they are drawn from their beginning.
-  DrawnBatch draw_some(MaterialKind kind, std::size_t count) override;
+  DrawnBatch draw_up_to(MaterialKind kind, std::size_t count) override;
   std::uint64_t ready(MaterialKind kind) override;
-  void await(MaterialKind kind) override;
+  void wait_for(MaterialKind kind) override;
 
   // Nothing more will be drawn: material poured from now on is dropped.
   void drain() noexcept;

@@ -54,9 +54,9 @@ struct Handshake {
 // malformed Hello; and as Channel::recv.
 Handshake shake_hands(Channel& channel, const Hello& mine);
 
-// The same comparison later in a session, for the operation that both parties are about to start.
-// Wire: one message each way, concurrently. Fails: UsageError likewise, before anything is sent;
-// Disagreement likewise; PeerCheated("handshake") on a malformed message; and as Channel::recv.
+// Compares parameters later in a session, for the operation that both parties are about to start.
+// Wire: one message each way, concurrently. Fails: as shake_hands(): UsageError before anything is
+// sent, and Disagreement; PeerCheated("handshake") on a malformed message; and as Channel::recv.
 void compare_parameters(Channel& channel, const MessageTag& tag, Party me,
                         std::vector<Parameter> parameters);
 

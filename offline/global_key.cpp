@@ -34,7 +34,8 @@ void DeltaConsistency::set_reference_bits(AuthBits reference) {
   reference_ = std::move(reference);
 }
 
-void DeltaConsistency::check(checks::Session& session, MineView mine, PeersView peers) const {
+void DeltaConsistency::check(checks::Session& session, MacColumnView mine,
+                             KeyColumnView peers) const {
   ENSURE(reference_ && mine.size() == kReferenceBits && peers.size() == kReferenceBits);
   // Step 2.
   BitVector e(kReferenceBits);

@@ -34,8 +34,8 @@ Delta fitted_to_triples(Delta key, Party me);
 
 // Authenticated bits, the same number of each direction.
 struct AuthBits {
-  AuthBitsMine mine;
-  AuthBitsPeers peers;
+  MacColumn mine;
+  KeyColumn peers;
 };
 
 inline constexpr std::size_t kReferenceBits = 128;
@@ -52,7 +52,7 @@ class DeltaConsistency {
   // Role: both; each is MAC holder in one direction and key holder in the other. Shapes:
   // kReferenceBits bits of each direction. Wire: 16 bytes each way, then an EQ of two comparisons;
   // 3 rounds. Fails: PeerCheated("EQ of global key").
-  void check(checks::Session& session, MineView mine, PeersView peers) const;
+  void check(checks::Session& session, MacColumnView mine, KeyColumnView peers) const;
 
  private:
   std::optional<AuthBits> reference_;

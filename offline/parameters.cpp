@@ -45,7 +45,7 @@ ProfileParameters own_of(const ParameterRequest& request) {
 
 }  // namespace
 
-MaterialForm material_of(const ParameterRequest& request) {
+AndMaterial material_of(const ParameterRequest& request) {
   return request.material.value_or(entry_of(request.profile).materials.front());
 }
 
@@ -55,7 +55,7 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   const ProfileEntry& profile = entry_of(request.profile);
   const std::uint64_t unit =
       parameters.request_.unit.emplace(request.unit.value_or(profile.usual_unit));
-  const MaterialForm material = parameters.request_.material.emplace(material_of(request));
+  const AndMaterial material = parameters.request_.material.emplace(material_of(request));
   parameters.request_.own = own_of(request);
   if (request.sigma < kSigmaMin || request.sigma > kSigmaMax)
     throw UsageError("sigma " + std::to_string(request.sigma) +

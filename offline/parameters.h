@@ -15,7 +15,7 @@
 namespace tinyot::offline {
 
 // What is made if the request does not say.
-MaterialForm material_of(const ParameterRequest& request);
+AndMaterial material_of(const ParameterRequest& request);
 
 class SecurityParameters {
  public:
@@ -35,7 +35,7 @@ class SecurityParameters {
   std::uint64_t unit() const { return *request_.unit; }
   const BucketSizes& bucket() const { return bucket_; }
   bool weak_allowed() const { return request_.weak_allowed; }
-  MaterialForm material() const { return *request_.material; }
+  AndMaterial material() const { return *request_.material; }
 
   // l, the leaky objects of each bucket position of a unit of `ands` ANDs; rounded up as the
   // profile needs it.

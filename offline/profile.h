@@ -24,8 +24,8 @@ namespace tinyot::offline {
 
 class SecurityParameters;
 class UnitMaker;
-struct PieceCost;
-struct Sharing;
+struct StageCost;
+struct LinkSchedule;
 struct UnitRequest;
 
 // Of a unit, at each party. Tests compare it with what units take.
@@ -38,9 +38,9 @@ struct UnitCost {
 struct ProfileEntry {
   Profile profile;
   std::string_view name;
-  std::uint64_t usual_unit;                 // ANDs
-  std::optional<std::uint64_t> live_unit;   // of live runs, if they have another one
-  std::span<const MaterialForm> materials;  // that it makes, the usual one first
+  std::uint64_t usual_unit;                // ANDs
+  std::optional<std::uint64_t> live_unit;  // of live runs, if they have another one
+  std::span<const AndMaterial> materials;  // that it makes, the usual one first
 
   // Its own parameters, with their defaults; and those that are fastest, for material of which no
   // security is expected.
@@ -63,14 +63,14 @@ struct ProfileEntry {
   Risk (*risk)(std::uint64_t l, const BucketSizes& bucket);
 
   // A global key as the profile needs it, from a random one.
-  Delta (*fitted_key)(Delta key, Party me, MaterialForm form);
+  Delta (*fitted_key)(Delta key, Party me, AndMaterial form);
   std::unique_ptr<UnitMaker> (*make_unit_maker)(checks::Session& session,
                                                 const SecurityParameters& params,
-                                                const Sharing& sharing);
+                                                const LinkSchedule& schedule);
 
   UnitCost (*cost_of_unit)(const SecurityParameters& params, const UnitRequest& request);
   // What is sent ahead of an answer, at a time (unit/steps.h).
-  PieceCost (*cost_of_piece)(const SecurityParameters& params);
+  StageCost (*cost_of_piece)(const SecurityParameters& params);
   std::uint64_t (*base_ots)(const SecurityParameters& params);  // in each direction
   // Bytes that each party sends once in a job of so many units.
   std::uint64_t (*set_up_bytes)(const SecurityParameters& params, std::size_t units);

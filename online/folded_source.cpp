@@ -8,7 +8,7 @@ namespace {
 material::Batch folded(const material::Batch& full, Party me, const Delta& global_key) {
   material::Batch triples(MaterialKind::Triples, me, full.count);
   for (std::size_t column = 0; column < triples.shares.size(); ++column) {
-    const AuthBitsMine& mine = full.mine[column];
+    const MacColumn& mine = full.mine[column];
     triples.shares[column].bits = mine.bits;
     for (std::size_t i = 0; i < full.count; ++i)
       triples.shares[column].macs[i] =
@@ -24,8 +24,8 @@ material::Batch FoldedSource::draw(MaterialKind kind, std::size_t count) {
   return kind == MaterialKind::Triples ? folded(drawn, me_, global_key_) : std::move(drawn);
 }
 
-material::DrawnBatch FoldedSource::draw_some(MaterialKind kind, std::size_t count) {
-  material::DrawnBatch drawn = full_.draw_some(drawn_for(kind), count);
+material::DrawnBatch FoldedSource::draw_up_to(MaterialKind kind, std::size_t count) {
+  material::DrawnBatch drawn = full_.draw_up_to(drawn_for(kind), count);
   if (kind != MaterialKind::Triples) return drawn;
   return {drawn.count, [this, open = std::move(drawn.open)](material::Batch) {
             return folded(open({}), me_, global_key_);

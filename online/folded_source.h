@@ -15,9 +15,9 @@ class FoldedSource final : public material::Source {
   ~FoldedSource() override { wipe_object(global_key_); }
 
   material::Batch draw(MaterialKind kind, std::size_t count) override;
-  material::DrawnBatch draw_some(MaterialKind kind, std::size_t count) override;
+  material::DrawnBatch draw_up_to(MaterialKind kind, std::size_t count) override;
   std::uint64_t ready(MaterialKind kind) override { return full_.ready(drawn_for(kind)); }
-  void await(MaterialKind kind) override { full_.await(drawn_for(kind)); }
+  void wait_for(MaterialKind kind) override { full_.wait_for(drawn_for(kind)); }
 
  private:
   static MaterialKind drawn_for(MaterialKind kind) {

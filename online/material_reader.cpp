@@ -7,16 +7,16 @@
 
 namespace tinyot::online {
 
-std::shared_ptr<material::Batch> UsedBatches::lend(material::Batch batch) {
+std::shared_ptr<material::Batch> BatchPool::share(material::Batch batch) {
   return {new material::Batch(std::move(batch)),
           [batches = shared_from_this()](material::Batch* used) {
-            batches->take_back(std::unique_ptr<material::Batch>(used));
+            batches->release(std::unique_ptr<material::Batch>(used));
           }};
 }
 
-material::Batch UsedBatches::take(MaterialKind kind) {
+material::Batch BatchPool::acquire(MaterialKind kind) {
   const std::lock_guard lock(mutex_);
-  auto& returned = returned_[static_cast<std::size_t>(kind)];
+  auto& returned = released_[static_cast<std::size_t>(kind)];
   if (returned.empty()) return {};
   material::Batch batch = std::move(returned.back());
   returned.pop_back();
@@ -24,9 +24,9 @@ material::Batch UsedBatches::take(MaterialKind kind) {
 }
 
 // Without memory to remember the batch, it is wiped and freed.
-void UsedBatches::take_back(std::unique_ptr<material::Batch> batch) noexcept try {
+void BatchPool::release(std::unique_ptr<material::Batch> batch) noexcept try {
   const std::lock_guard lock(mutex_);
-  returned_[static_cast<std::size_t>(batch->kind)].push_back(std::move(*batch));
+  released_[static_cast<std::size_t>(batch->kind)].push_back(std::move(*batch));
 } catch (const std::bad_alloc&) {
 }
 
@@ -43,7 +43,7 @@ MaterialReader::MaterialReader(material::Source& source, const MaterialCounts& w
 void MaterialReader::read_all(const MaterialCounts& wanted) {
   for (const MaterialKind kind : kAllMaterialKinds)
     while (open_[kind].count() < wanted[kind])
-      open_[kind].push(source_.draw_some(kind, wanted[kind] - open_[kind].count()).open({}));
+      open_[kind].push(source_.draw_up_to(kind, wanted[kind] - open_[kind].count()).open({}));
 }
 
 MaterialReader::~MaterialReader() {
@@ -92,7 +92,7 @@ void MaterialReader::wait_for_first(std::unique_lock<std::mutex>& lock, Material
   Ahead& ahead = ahead_of(kind);
   if (ahead.drawn.empty()) {
     lock.unlock();
-    source_.await(kind);
+    source_.wait_for(kind);
     lock.lock();
   } else {
     changed_.wait(lock, [&] { return ahead.drawn.front().batch || failure_; });
@@ -126,12 +126,12 @@ void MaterialReader::work() {
 void MaterialReader::read_next(std::unique_lock<std::mutex>& lock, MaterialKind kind) try {
   Ahead& ahead = ahead_of(kind);
   const material::DrawnBatch next =
-      source_.draw_some(kind, std::min<std::uint64_t>(kReadObjects, ahead.undrawn));
+      source_.draw_up_to(kind, std::min<std::uint64_t>(kReadObjects, ahead.undrawn));
   Drawn& place = ahead.drawn.emplace_back(next.count);
   ahead.undrawn -= next.count;
   ahead.count += next.count;
   lock.unlock();
-  auto batch = used_->lend(next.open(used_->take(kind)));
+  auto batch = batches_->share(next.open(batches_->acquire(kind)));
   lock.lock();
   place.batch = std::move(batch);
   changed_.notify_all();

@@ -20,18 +20,18 @@ namespace tinyot::online {
 
 // Batches whose last user has released them, so that their memory is used again: it need not be
 // wiped in between, nor be assigned by the system.
-class UsedBatches : public std::enable_shared_from_this<UsedBatches> {
+class BatchPool : public std::enable_shared_from_this<BatchPool> {
  public:
-  // The batch returns to this object with the last copy of the pointer.
-  std::shared_ptr<material::Batch> lend(material::Batch batch);
-  // One of the kind that has returned; without one, an empty batch.
-  material::Batch take(MaterialKind kind);
+  // The last copy of the pointer releases the batch to this object.
+  std::shared_ptr<material::Batch> share(material::Batch batch);
+  // Returns a released batch of the kind; without one, an empty batch.
+  material::Batch acquire(MaterialKind kind);
 
  private:
-  void take_back(std::unique_ptr<material::Batch> batch) noexcept;
+  void release(std::unique_ptr<material::Batch> batch) noexcept;
 
   std::mutex mutex_;
-  std::array<std::vector<material::Batch>, kMaterialKinds> returned_;
+  std::array<std::vector<material::Batch>, kMaterialKinds> released_;
 };
 
 class MaterialReader {
@@ -80,7 +80,7 @@ class MaterialReader {
   void take_first(MaterialKind kind);
 
   material::Source& source_;
-  std::shared_ptr<UsedBatches> used_ = std::make_shared<UsedBatches>();
+  std::shared_ptr<BatchPool> batches_ = std::make_shared<BatchPool>();
   double waited_s_ = 0, opening_s_ = 0;
   material::BatchQueues open_;  // used by take() only, without the mutex
   std::array<Ahead, kMaterialKinds> ahead_;

@@ -6,7 +6,7 @@
 
 namespace tinyot::online {
 
-const OnlinePhaseEntry& phase_on(MaterialForm form, std::optional<OnlinePhase> wanted) {
+const OnlinePhaseEntry& phase_on(AndMaterial form, std::optional<OnlinePhase> wanted) {
   for (const OnlinePhaseEntry* entry : online_phases()) {
     if (wanted && entry->phase != *wanted) continue;
     if (entry->runs_on(form)) return *entry;

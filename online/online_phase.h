@@ -39,7 +39,7 @@ struct OnlineSetting {
   checks::Session& session;
   material::Source& source;
   MaterialCounts wanted;  // at least the material that the run takes
-  MaterialForm form;      // of the source
+  AndMaterial form;       // of the source
   circuit::CircuitRounds& rounds;
   RunProgress progress = {};
 };
@@ -47,10 +47,10 @@ struct OnlineSetting {
 struct OnlinePhaseEntry {
   OnlinePhase phase;
   std::string_view name;  // as parties compare it
-  bool (*runs_on)(MaterialForm form);
+  bool (*runs_on)(AndMaterial form);
   // The material that a run takes for a circuit of `ands` ANDs in all lanes.
   MaterialCounts (*material_for)(const circuit::CircuitInfo& info, std::uint64_t ands,
-                                 MaterialForm form, std::size_t lanes);
+                                 AndMaterial form, std::size_t lanes);
   // The default number of gates that are layered together.
   std::size_t (*window_for)(std::size_t lanes);
   std::unique_ptr<OnlineEvaluation> (*make)(OnlineSetting setting);
@@ -61,6 +61,6 @@ std::span<const OnlinePhaseEntry* const> online_phases();
 
 // The phase that was asked for, or the first one of the table that runs on the material. Fails:
 // UsageError if none does.
-const OnlinePhaseEntry& phase_on(MaterialForm form, std::optional<OnlinePhase> wanted);
+const OnlinePhaseEntry& phase_on(AndMaterial form, std::optional<OnlinePhase> wanted);
 
 }  // namespace tinyot::online

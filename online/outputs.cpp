@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "checks/opening.h"
-#include "online/flights.h"
+#include "online/windowed_exchange.h"
 
 namespace tinyot::online {
 namespace {
@@ -11,7 +11,7 @@ constexpr net::MessageTag kOutputs = net::message_tag("output.shares");
 
 // Sends `bits` and returns the `count` bits that the peer sends.
 BitVector exchange(checks::Session& session, const BitVector& bits, std::size_t count) {
-  const Flights flights(bits.size(), count, 1);
+  const WindowedExchange exchange(bits.size(), count, 1);
   BitVector received(count);
   const auto send = [&](std::size_t first, std::size_t some) {
     BitVector message(some);
@@ -19,8 +19,8 @@ BitVector exchange(checks::Session& session, const BitVector& bits, std::size_t 
     session.require_not_revoked();
     checks::reveal_bits(session, kOutputs, message);
   };
-  flights.send_first(send);
-  flights.receive_all(send, [&](std::size_t first, std::size_t some) {
+  exchange.fill_window(send);
+  exchange.run(send, [&](std::size_t first, std::size_t some) {
     received.copy_from(checks::receive_revealed_bits(session, kOutputs, some), 0, first, some);
   });
   return received;

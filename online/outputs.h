@@ -26,7 +26,7 @@ class OutputShares {
 
   // Role: both. Returns the outputs that I receive. The revealed bits are on the transcript, which
   // is not yet settled. Wire: 1 round: the bits that the peer receives, or with triples all bits,
-  // in messages (online/flights.h).
+  // in messages (online/windowed_exchange.h).
   BundleValues reveal(checks::Session& session, MaterialReader& material,
                       checks::SettledCheck before);
 

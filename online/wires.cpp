@@ -38,7 +38,7 @@ void evaluate_bits(std::span<const circuit::LocalGate> gates, std::uint64_t not_
         out = gate.in0 != 0 ? static_cast<Word>(not_mask) : 0;
         break;
       default:
-        ENSURE(!"a local gate");
+        ENSURE(false && "not a local gate");
     }
   }
 }
@@ -130,7 +130,7 @@ void WireBlocks::evaluate(std::span<const circuit::LocalGate> gates, const Table
           std::fill_n(out + p * table.width, table.width, times(flip_[p], gate.in0 != 0));
         break;
       default:
-        ENSURE(!"a local gate");
+        ENSURE(false && "not a local gate");
     }
   }
 }

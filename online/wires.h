@@ -27,8 +27,8 @@ enum class WireForm {
   MacShare,    // a share of x.(Delta^A ^ Delta^B)
   HalfShares,  // shares of x.Delta^B and of x.Delta^A (garbled/half_shares.h)
 };
-constexpr WireForm wire_form_of(MaterialForm form) {
-  return form == MaterialForm::Pairs ? WireForm::MacAndKey : WireForm::MacShare;
+constexpr WireForm wire_form_of(AndMaterial form) {
+  return form == AndMaterial::AandAot ? WireForm::MacAndKey : WireForm::MacShare;
 }
 
 // Blocks of a share, in planes: all lanes of the first, then all lanes of the second.

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "circuitgen/generators/registry.h"
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 #include "net/tcp.h"
 #include "system/input_file.h"
 

@@ -151,7 +151,7 @@ void Evaluations::connect(Worker& worker, const Order& order) {
                      .stores = {sessions_.path_of(order.session)},
                      .store_key = sessions_.store_key(),
                      .ledger = ledger_of(worker),
-                     .advance_ands = kAdvanceAnds};
+                     .reserve_ahead_ands = kReserveAheadAnds};
   worker.evaluator = std::make_unique<Evaluator>(request, cancel);
   worker.traffic = {};
 }
@@ -159,7 +159,7 @@ void Evaluations::connect(Worker& worker, const Order& order) {
 Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
   Outcome outcome;
   try {
-    if (order.session < sessions_.retired_below())
+    if (order.session < sessions_.first_active_session())
       throw StoreError("session " + std::to_string(order.session) +
                        " was retired before the job began: submit the job again");
     if (!worker.evaluator) connect(worker, order);

@@ -28,7 +28,7 @@ engine::PeerOptions options_for(StreamPort& port, std::uint64_t group,
 
 // ANDs that a connection reserves at a time for short jobs: a twentieth of a second's making, and
 // ten blocks of AES.
-inline constexpr std::uint64_t kAdvanceAnds = std::uint64_t{1} << 16;
+inline constexpr std::uint64_t kReserveAheadAnds = std::uint64_t{1} << 16;
 
 class Evaluations {
  public:

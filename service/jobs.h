@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 #include "peer.pb.h"
 #include "tinyot/values.h"
 

@@ -37,8 +37,8 @@ engine::PeerOptions logging(engine::PeerOptions options,
 // What the configurations of both parties must have in common.
 std::vector<net::Parameter> parameters_of(const config::Daemon& daemon, const config::Peer& peer,
                                           const PeerSettings& settings) {
-  const auto level = [](const engine::Work& work) {
-    return std::to_string(work.ands) + " ANDs, " + std::to_string(work.inputs) + " inputs";
+  const auto level = [](const engine::Demand& demand) {
+    return std::to_string(demand.ands) + " ANDs, " + std::to_string(demand.inputs) + " inputs";
   };
   // As each party sees it, the peer is the other one.
   const Party listener = peer.has_listen() ? settings.me : peer_of(settings.me);

@@ -56,14 +56,14 @@ void Peer::check(const config::Peer& config) {
 }
 
 std::optional<std::string> Peer::too_large(const engine::LoadedCircuit& circuit) const {
-  const engine::Work high = settings_.high;
+  const engine::Demand high = settings_.high;
   const std::string limit = ", more than the stock may have (high { } of the configuration: " +
                             std::to_string(high.ands) + " and " + std::to_string(high.inputs) + ")";
   const circuit::CircuitCost* const cost = circuit.cost_within_ands(high.ands);
   if (cost == nullptr)
     return "the job takes more than " + std::to_string(high.ands) + " ANDs" + limit;
   const std::uint64_t ands = cost->ands_of(circuit.lanes());
-  const MaterialCounts needed = engine::material_of_run(circuit, ands, MaterialForm::Triples);
+  const MaterialCounts needed = engine::material_of_run(circuit, ands, AndMaterial::Triples);
   const std::uint64_t inputs =
       std::max(needed[MaterialKind::AuthBitsA], needed[MaterialKind::AuthBitsB]);
   if (ands <= high.ands && inputs <= high.inputs) return std::nullopt;
@@ -123,7 +123,7 @@ PeerGauges Peer::gauges() {
   gauges.is_connected = link_.status().is_up;
   gauges.are_refills_stopped = !refills_.status().stopped.empty();
   gauges.risk = stock_.status().risk;
-  const engine::Work left = stock_.left_at_both();
+  const engine::Demand left = stock_.left_at_both();
   gauges.ands = left.ands;
   gauges.inputs = left.inputs;
   gauges.jobs = scheduler_.counts();

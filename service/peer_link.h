@@ -47,7 +47,7 @@ class PeerLink {
   bool has_room();
 
   // Waits for the next message. Fails: NetworkError once the link has ended, or if the message is
-  // malformed; PeerCheated likewise.
+  // malformed; PeerCheated if it deviates.
   wire::Message receive();
 
   // From any thread: ends the link, with what was sent before.

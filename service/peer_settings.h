@@ -18,7 +18,7 @@ namespace tinyot::service {
 struct PeerSettings {
   explicit PeerSettings(const config::Peer& peer)
       : name(peer.name()), me(party_of(peer.party())), profile(profile_named(peer.profile())),
-        sigma(peer.sigma()), low(work_of(peer.low())), high(work_of(peer.high())),
+        sigma(peer.sigma()), low(demand_of(peer.low())), high(demand_of(peer.high())),
         evaluations(peer.evaluations()) {}
 
   // Party A leads: it begins each job and each refill, once both parties have what it takes.
@@ -28,11 +28,11 @@ struct PeerSettings {
   const Party me;
   const Profile profile;
   const std::uint32_t sigma;
-  const engine::Work low, high;   // the watermarks of the stock
-  const std::size_t evaluations;  // at a time
+  const engine::Demand low, high;  // the watermarks of the stock
+  const std::size_t evaluations;   // at a time
 
  private:
-  static engine::Work work_of(const config::Level& level) {
+  static engine::Demand demand_of(const config::Level& level) {
     return {level.ands(), level.has_inputs() ? level.inputs() : default_inputs(level.ands())};
   }
 };

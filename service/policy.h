@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config.pb.h"
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 #include "peer.pb.h"
 
 namespace tinyot::service {

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <string>
 
-#include "service/breakable_stream.h"
+#include "service/cancellable_stream.h"
 
 namespace tinyot::service {
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "engine/connection.h"
 #include "engine/disk_space.h"
-#include "service/breakable_stream.h"
+#include "service/cancellable_stream.h"
 #include "service/event_log.h"
 #include "service/foreign_text.h"
 
@@ -42,7 +42,7 @@ Refills::Refills(const PeerSettings& settings, Shared& shared, Sessions& session
                  Scheduler& scheduler, Link& link)
     : settings_(settings), shared_(shared), sessions_(sessions), stock_(stock),
       scheduler_(scheduler), link_(link),
-      thread_([this](const std::stop_token& stop) { keep_stocked(stop); }) {}
+      thread_([this](const std::stop_token& stop) { run_refills(stop); }) {}
 
 void Refills::request_stop() {
   thread_.request_stop();
@@ -107,11 +107,11 @@ void Refills::answered(const wire::RefillAnswer& answer) {
   changed_.notify_all();
 }
 
-void Refills::keep_stocked(const std::stop_token& stop) {
+void Refills::run_refills(const std::stop_token& stop) {
   const LowPriority here;
   while (!stop.stop_requested()) {
     try {
-      keep_stocked_once(stop);
+      refill_once(stop);
     } catch (const std::exception& error) {
       // Such as a full disk; the other peers are not concerned.
       shared_.refill_slots.leave(settings_.name);
@@ -124,7 +124,7 @@ void Refills::keep_stocked(const std::stop_token& stop) {
   }
 }
 
-void Refills::keep_stocked_once(const std::stop_token& stop) {
+void Refills::refill_once(const std::stop_token& stop) {
   stock_.wait_for_change(stop, kStockInterval);
   if (stop.stop_requested()) return;
   stock_.end_old();
@@ -158,8 +158,8 @@ PreprocessRequest Refills::request_for(std::uint64_t session) const {
 
 // Whether this party has so much that only the peer's claims make it store more: of both kinds, or
 // of one that the peer claims to lack.
-bool Refills::has_all_but_for_claims(const engine::Work& own) {
-  const engine::Work both = stock_.left_at_both(), high = settings_.high;
+bool Refills::has_all_but_for_claims(const engine::Demand& own) {
+  const engine::Demand both = stock_.left_at_both(), high = settings_.high;
   const bool has_ands = own.ands >= kStockMax * high.ands,
              has_inputs = own.inputs >= kStockMax * high.inputs;
   if (has_ands && both.ands < high.ands) return true;
@@ -297,7 +297,7 @@ void Refills::refill(const wire::Refill& order, const std::stop_token& stop, Tur
   engine::PeerOptions options = options_for(link_.port(), order.group(), cancel.get_token());
   options.open_stream = [&, open = options.open_stream] {
     std::unique_ptr<net::ByteStream> stream =
-        std::make_unique<BreakableStream>(open(), turn.broken.get_token(), turn.moved);
+        std::make_unique<CancellableStream>(open(), turn.broken.get_token(), turn.moved);
     if (shared_.config.has_refill_bytes_per_s())
       stream->limit_rate(shared_.config.refill_bytes_per_s());
     return stream;

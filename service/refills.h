@@ -63,8 +63,8 @@ class Refills {
     std::unique_ptr<RefillSlots::Slot> slot;
   };
 
-  void keep_stocked(const std::stop_token& stop);
-  void keep_stocked_once(const std::stop_token& stop);
+  void run_refills(const std::stop_token& stop);
+  void refill_once(const std::stop_token& stop);
   void lead(const std::stop_token& stop);
   std::optional<wire::Refill> agree(const std::stop_token& stop);
   void follow(const wire::Refill& order, const std::stop_token& stop);
@@ -74,7 +74,7 @@ class Refills {
 
   // All under the lock.
   std::optional<std::string> refusal(std::uint64_t session);
-  bool has_all_but_for_claims(const engine::Work& own);
+  bool has_all_but_for_claims(const engine::Demand& own);
   void set_stopped(const std::string& reason);
   void note_peers_answer(const std::string& reason);
   void note_success(const PreprocessResult& result);

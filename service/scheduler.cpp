@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "engine/advance.h"
+#include "engine/reservation_cache.h"
 #include "engine/run_estimate.h"
 #include "service/configuration.h"
 #include "service/event_log.h"
@@ -14,7 +14,7 @@
 namespace tinyot::service {
 namespace {
 
-MaterialCounts needed_by(const Job& job, MaterialForm form) {
+MaterialCounts needed_by(const Job& job, AndMaterial form) {
   return engine::material_of_run(job.request().circuit, job.ands(), form);
 }
 
@@ -220,7 +220,7 @@ std::optional<SessionStock> Scheduler::session_for(const Job& job, bool& is_star
   bool is_any_running = false;
   for (SessionStock& session : stock_.common()) {
     const auto most_of = [&](const Job& other) {
-      return engine::in_advance(needed_by(other, session.form), other.ands(), kAdvanceAnds);
+      return engine::in_advance(needed_by(other, session.form), other.ands(), kReserveAheadAnds);
     };
     MaterialCounts wanted = needed_by(job, session.form);
     std::uint64_t ands = job.ands();
@@ -286,9 +286,11 @@ void Scheduler::started(const wire::Start& start) {
   const Lock lock(mutex_);
   const SharedJob job = find(start.job());
   const wire::Terms* const theirs = offers_.find(start.job());
-  if (!is_name(start.job()) || start.worker() >= settings_.evaluations || start.group() == 0 ||
-      (start.group() & StreamPort::kLinkBit) != 0)
-    throw NetworkError("the peer begins a job on a connection that there cannot be");
+  if (start.worker() >= settings_.evaluations)
+    throw NetworkError("`start` names worker " + std::to_string(start.worker()) + "; " +
+                       std::to_string(settings_.evaluations) + " are configured (evaluations)");
+  if (!is_name(start.job()) || start.group() == 0 || (start.group() & StreamPort::kLinkBit) != 0)
+    throw NetworkError("`start` names an invalid job or group");
   std::string reason;
   if (is_stopping_)
     reason = "the daemon is stopping";

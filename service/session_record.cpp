@@ -59,7 +59,7 @@ SessionRecord::State SessionRecord::read() const {
                      " is not a record of sessions: it says how often and with which risk sessions "
                      "with this peer have ended; restore it, or remove it if it is lost");
   state.last_number = coded.last_number();
-  state.retired_below = coded.retired_below();
+  state.first_active_session = coded.first_active_session();
   for (const record::Beginning& begun : coded.begun())
     state.begun.push_back({Clock::time_point(std::chrono::seconds(begun.at_unix_s())),
                            begun.is_by_claim() ? BeginsBy::PeersClaim : BeginsBy::OwnAccount});
@@ -72,7 +72,7 @@ SessionRecord::State SessionRecord::read() const {
 void SessionRecord::write(State next) {
   record::Record coded;
   coded.set_last_number(next.last_number);
-  coded.set_retired_below(next.retired_below);
+  coded.set_first_active_session(next.first_active_session);
   for (const State::Beginning& begun : next.begun) {
     record::Beginning& added = *coded.add_begun();
     added.set_at_unix_s(
@@ -100,15 +100,15 @@ std::uint64_t SessionRecord::last_number() const {
   return state_.last_number;
 }
 
-std::uint64_t SessionRecord::retired_below() const {
+std::uint64_t SessionRecord::first_active_session() const {
   const std::lock_guard lock(mutex_);
-  return state_.retired_below;
+  return state_.first_active_session;
 }
 
-void SessionRecord::set_retired_below(std::uint64_t number) {
+void SessionRecord::set_first_active_session(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   State next = state_;
-  next.retired_below = std::max(next.retired_below, number);
+  next.first_active_session = std::max(next.first_active_session, number);
   write(std::move(next));
 }
 

@@ -31,8 +31,8 @@ class SessionRecord {
   SessionRecord(std::filesystem::path file, Limits limits);
 
   std::uint64_t last_number() const;
-  std::uint64_t retired_below() const;
-  void set_retired_below(std::uint64_t number);
+  std::uint64_t first_active_session() const;
+  void set_first_active_session(std::uint64_t number);
 
   // Why no session may begin; empty if one may.
   std::optional<std::string> refusal_to_begin(BeginsBy by, Clock::time_point now) const;
@@ -60,7 +60,7 @@ class SessionRecord {
       Clock::time_point at;
       BeginsBy by;
     };
-    std::uint64_t last_number = 0, retired_below = 0;
+    std::uint64_t last_number = 0, first_active_session = 0;
     std::vector<Beginning> begun;
     std::vector<std::uint64_t> ended_numbers;  // of which the directory is still there
     Risk ended, accepted;

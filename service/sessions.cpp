@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "engine/connection.h"
-#include "engine/growth.h"
+#include "engine/top_up.h"
 #include "service/event_log.h"
 #include "storage/retire.h"
 
@@ -77,7 +77,7 @@ SessionStock Sessions::Open::stock(std::uint64_t number) {
           .profile = params.profile(),
           .sigma = params.sigma(),
           .counts = left,
-          .left = engine::work_in(left, params.material()),
+          .left = engine::capacity_of(left, params.material()),
           .has_room = has_room,
           .budget_spent = budget_spent,
           .bytes = store.store_bytes()};
@@ -121,7 +121,7 @@ void Sessions::check(const fs::path& directory, const std::optional<StoreKey>& s
 fs::path Sessions::path_of(std::uint64_t number) const { return path_in(directory_, number); }
 std::vector<std::uint64_t> Sessions::numbers() const { return numbers_in(directory_); }
 
-Sessions::Open* Sessions::look_at(std::uint64_t number) {
+Sessions::Open* Sessions::cached_store(std::uint64_t number) {
   auto found = open_.find(number);
   if (found == open_.end()) {
     // It may be about to be made.
@@ -141,7 +141,7 @@ std::vector<SessionStock> Sessions::stock() {
   const std::lock_guard lock(mutex_);
   for (const std::uint64_t number : numbers()) {
     try {
-      Open* const open = look_at(number);
+      Open* const open = cached_store(number);
       if (open == nullptr) continue;
       const storage::Manifest& manifest = open->store.manifest();
       const bool is_revoked = manifest.state == StoreState::Revoked;
@@ -165,7 +165,7 @@ std::vector<SessionStock> Sessions::stock() {
 
 // A process may have ended after it had retired the session, with its directory still there.
 void Sessions::end_revoked(std::uint64_t number, const std::string& reason) {
-  if (noted_.insert(number).second && number >= record_.retired_below())
+  if (noted_.insert(number).second && number >= record_.first_active_session())
     revoked_.push_back({number, reason});
   (void)remove(number);
 }
@@ -191,7 +191,7 @@ Risk Sessions::open_risk() {
 // Of the units that it has outstanding; all that a session may have if it cannot be read.
 Risk Sessions::risk_of(std::uint64_t number) {
   try {
-    Open* const open = look_at(number);
+    Open* const open = cached_store(number);
     if (open == nullptr) return {};
     open->read_budget();
     return open->risk;
@@ -249,7 +249,7 @@ std::vector<storage::Inventory> Sessions::inventories() {
   const std::lock_guard lock(mutex_);
   for (const std::uint64_t number : numbers()) {
     try {
-      if (const Open* const open = look_at(number))
+      if (const Open* const open = cached_store(number))
         all.push_back(storage::take_inventory(open->store));
     } catch (const Error&) {
       // stock() reports it.

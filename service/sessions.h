@@ -23,11 +23,11 @@ namespace tinyot::service {
 struct SessionStock {
   std::uint64_t number = 0;
   std::string id;
-  MaterialForm form = MaterialForm::Triples;
+  AndMaterial form = AndMaterial::Triples;
   Profile profile;
   std::uint32_t sigma = 0;
   MaterialCounts counts;  // left
-  engine::Work left;
+  engine::Demand left;
   bool has_room = false;    // for further units
   double budget_spent = 0;  // part of the session's sigma
   std::uint64_t bytes = 0;
@@ -66,7 +66,7 @@ class Sessions {
   std::vector<RevokedSession> take_revoked();
 
   // Sessions below this number have been retired by an operator; 0 if there are none.
-  std::uint64_t retired_below() const { return record_.retired_below(); }
+  std::uint64_t first_active_session() const { return record_.first_active_session(); }
 
   // Ends all sessions below `number` whose stores are not in use: their keys are erased, and the
   // directories removed. Returns their numbers.
@@ -91,7 +91,7 @@ class Sessions {
   };
 
   std::vector<std::uint64_t> numbers() const;
-  Open* look_at(std::uint64_t number);
+  Open* cached_store(std::uint64_t number);
   void end_revoked(std::uint64_t number, const std::string& reason);
   bool remove(std::uint64_t number);
   Risk risk_of(std::uint64_t number);

@@ -27,7 +27,7 @@ std::vector<SessionStock> Stock::common_of(std::vector<SessionStock> stock) cons
     const auto theirs =
         std::ranges::find(peers_.sessions(), session.number, &wire::Session::number);
     if (theirs == peers_.sessions().end() || theirs->id() != session.id ||
-        session.number < sessions_.retired_below())
+        session.number < sessions_.first_active_session())
       continue;
     session.left.ands = std::min(session.left.ands, theirs->ands());
     session.left.inputs = std::min(session.left.inputs, theirs->inputs());
@@ -38,8 +38,8 @@ std::vector<SessionStock> Stock::common_of(std::vector<SessionStock> stock) cons
   return common;
 }
 
-engine::Work Stock::left() const {
-  engine::Work left;
+engine::Demand Stock::left() const {
+  engine::Demand left;
   for (const SessionStock& session : common_of(sessions_.stock())) {
     left.ands += session.left.ands;
     left.inputs += session.left.inputs;
@@ -50,18 +50,18 @@ engine::Work Stock::left() const {
 // The highest number that this party has used: those of sessions that have ended are not used
 // again.
 std::uint64_t Stock::last_session() const {
-  return std::max({sessions_.record().last_number(), current_, sessions_.retired_below()});
+  return std::max({sessions_.record().last_number(), current_, sessions_.first_active_session()});
 }
 
 std::uint64_t Stock::oldest_to_fill() const {
-  return std::max(current_, sessions_.retired_below());
+  return std::max(current_, sessions_.first_active_session());
 }
 
 void Stock::send_own() {
   wire::Message message;
   wire::Stock& stock = *message.mutable_stock();
   for (const SessionStock& session : sessions_.stock()) {
-    if (session.number < sessions_.retired_below()) continue;
+    if (session.number < sessions_.first_active_session()) continue;
     wire::Session& sent = *stock.add_sessions();
     sent.set_number(session.number);
     sent.set_id(session.id);
@@ -78,7 +78,7 @@ std::vector<SessionStock> Stock::common() {
   return common_of(sessions_.stock());
 }
 
-engine::Work Stock::left_at_both() {
+engine::Demand Stock::left_at_both() {
   const Lock lock(mutex_);
   return left();
 }
@@ -87,7 +87,7 @@ Stock::Own Stock::own(std::uint64_t session) {
   const Lock lock(mutex_);
   Own own;
   for (const SessionStock& stock : sessions_.stock()) {
-    if (stock.number < sessions_.retired_below()) continue;
+    if (stock.number < sessions_.first_active_session()) continue;
     own.all.ands += stock.left.ands;
     own.all.inputs += stock.left.inputs;
     if (stock.number == session) own.of_session = stock.counts;
@@ -96,14 +96,14 @@ Stock::Own Stock::own(std::uint64_t session) {
 }
 
 bool Stock::has(std::uint64_t session) {
-  if (session < sessions_.retired_below()) return false;
+  if (session < sessions_.first_active_session()) return false;
   const auto stock = sessions_.stock();
   return std::ranges::find(stock, session, &SessionStock::number) != stock.end();
 }
 
 bool Stock::use(std::uint64_t session) {
   const Lock lock(mutex_);
-  if (session < sessions_.retired_below()) return false;
+  if (session < sessions_.first_active_session()) return false;
   current_ = std::max(current_, session);
   return true;
 }
@@ -123,7 +123,7 @@ void Stock::received(const wire::Stock& stock) {
   const Lock lock(mutex_);
   peers_ = stock;
   are_peers_awaited_ = false;
-  is_starved_ = false;  // as was known with the stock before
+  out_of_stock_ = false;  // as was known with the stock before
 }
 
 void Stock::await_peers() {
@@ -139,14 +139,14 @@ void Stock::send() {
 bool Stock::is_low() {
   const Lock lock(mutex_);
   if (are_peers_awaited_) return false;
-  const engine::Work both = left();
-  return both.ands < settings_.low.ands || both.inputs < settings_.low.inputs || is_starved_;
+  const engine::Demand both = left();
+  return both.ands < settings_.low.ands || both.inputs < settings_.low.inputs || out_of_stock_;
 }
 
 void Stock::set_starved(bool is_starved) {
   {
     const Lock lock(mutex_);
-    is_starved_ = is_starved;
+    out_of_stock_ = is_starved;
     has_changed_ = true;
   }
   changed_.notify_all();
@@ -186,7 +186,7 @@ BeginsBy Stock::cause_of_new_session() {
   const Lock lock(mutex_);
   const auto stock = sessions_.stock();
   const auto can_be_filled = [&](const SessionStock& session) {
-    return session.number >= sessions_.retired_below() && session.has_room &&
+    return session.number >= sessions_.first_active_session() && session.has_room &&
            session.profile == settings_.profile && session.sigma == settings_.sigma;
   };
   return std::ranges::any_of(stock, can_be_filled) ? BeginsBy::PeersClaim : BeginsBy::OwnAccount;
@@ -194,7 +194,7 @@ BeginsBy Stock::cause_of_new_session() {
 
 bool Stock::begin_filling(std::uint64_t session, const std::stop_source& broken) {
   const Lock lock(mutex_);
-  if (session < sessions_.retired_below()) return false;
+  if (session < sessions_.first_active_session()) return false;
   filling_ = {session, broken};
   return true;
 }
@@ -242,7 +242,7 @@ void Stock::end_old() {
   evaluations_.close_below(below);
   for (const std::uint64_t number : sessions_.retire_below(below)) {
     const SessionEnd reason =
-        number < sessions_.retired_below() ? SessionEnd::Retired : SessionEnd::Replaced;
+        number < sessions_.first_active_session() ? SessionEnd::Retired : SessionEnd::Replaced;
     shared_.metrics.session_ended(settings_.name, reason);
     log_event(LogLevel::Info, "session ended",
               {{"peer", settings_.name}, {"number", number}, {"reason", name_of(reason)}});
@@ -255,7 +255,7 @@ std::string Stock::retire() {
   const auto stock = sessions_.stock();
   if (stock.empty()) throw StoreError("there is no session with " + settings_.name);
   const std::uint64_t below = stock.back().number + 1;
-  sessions_.record().set_retired_below(below);
+  sessions_.record().set_first_active_session(below);
   evaluations_.close_below(below);
   if (filling_) {
     filling_->has_ended = true;

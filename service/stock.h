@@ -28,7 +28,7 @@ class Stock {
   };
   // What this party has, whatever the peer says: in all sessions, and in one.
   struct Own {
-    engine::Work all;
+    engine::Demand all;
     MaterialCounts of_session;
   };
 
@@ -37,7 +37,7 @@ class Stock {
 
   // What can be used: of each session that both parties have, oldest first, what is left at both.
   std::vector<SessionStock> common();
-  engine::Work left_at_both();
+  engine::Demand left_at_both();
   Own own(std::uint64_t session);
   // Whether this party has the session, and it has not been retired.
   bool has(std::uint64_t session);
@@ -97,7 +97,7 @@ class Stock {
 
   // All under the lock.
   std::vector<SessionStock> common_of(std::vector<SessionStock> stock) const;
-  engine::Work left() const;
+  engine::Demand left() const;
   std::uint64_t last_session() const;
   std::uint64_t oldest_to_fill() const;
   void end_revoked_ones();
@@ -113,7 +113,7 @@ class Stock {
   bool has_changed_ = false;
   wire::Stock peers_;
   bool are_peers_awaited_ = true;
-  bool is_starved_ = false;
+  bool out_of_stock_ = false;
   std::uint64_t current_ = 0;  // the newest session in which a job has begun
   std::uint64_t revoked_ = 0;
   std::optional<Filling> filling_;

@@ -1,8 +1,8 @@
 #include "service/store_metrics.h"
 
 #include "engine/connection.h"
-#include "engine/growth.h"
 #include "engine/plan.h"
+#include "engine/top_up.h"
 #include "service/names.h"
 
 namespace tinyot::service {
@@ -44,11 +44,12 @@ void add_store_metrics(const storage::Inventory& store, const MetricLabels& more
     set_objects("left", of_kind.left);
     set_objects("reserved", of_kind.planned);
     set_objects("burnt", of_kind.burnt);
-    set_objects("unconfirmed", of_kind.locked);
+    set_objects("unconfirmed", of_kind.unconfirmed);
   }
-  const engine::Work work = engine::work_in(left, params.material());
-  set("ands_left", "ANDs that can be evaluated with what is left", static_cast<double>(work.ands));
-  set("inputs_left", "Inputs of each party that are left", static_cast<double>(work.inputs));
+  const engine::Demand demand = engine::capacity_of(left, params.material());
+  set("ands_left", "ANDs that can be evaluated with what is left",
+      static_cast<double>(demand.ands));
+  set("inputs_left", "Inputs of each party that are left", static_cast<double>(demand.inputs));
 }
 
 }  // namespace tinyot::service

@@ -49,7 +49,7 @@ class StreamPort {
   std::unique_ptr<net::ByteStream> open(const StreamName& name, const std::stop_token& cancel);
 
   // The listening side: the newest link of which both streams have arrived, number 0 first. Fails:
-  // likewise.
+  // as open().
   struct LinkStreams {
     std::uint64_t group = 0;
     std::array<std::unique_ptr<net::ByteStream>, 2> streams;

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "material/counts.h"
+#include "storage/authenticated_values.h"
 #include "storage/page_check.h"
 #include "storage/record.h"
-#include "storage/tagged.h"
 
 namespace tinyot::storage {
 namespace {
@@ -41,7 +41,7 @@ SessionId session_of(const Manifest& manifest) {
 
 }  // namespace
 
-View::View(const Database& database, Transaction& transaction)
+ReadTransaction::ReadTransaction(const Database& database, Transaction& transaction)
     : database_(database), transaction_(transaction) {
   const auto magic = transaction.get(database.state_table_, view_of(kMagicKey));
   if (!magic) throw_corrupt(database.files_, kMagicKey);
@@ -49,14 +49,14 @@ View::View(const Database& database, Transaction& transaction)
   const auto manifest =
       get_tagged(transaction, database.state_table_, database.keys(), view_of(kManifestKey));
   if (!manifest) throw_corrupt(database.files_, kManifestKey);
-  const auto marks =
-      get_tagged(transaction, database.state_table_, database.keys(), view_of(kMarksKey));
-  if (!marks) throw_corrupt(database.files_, kMarksKey);
+  const auto cursors =
+      get_tagged(transaction, database.state_table_, database.keys(), view_of(kCursorsKey));
+  if (!cursors) throw_corrupt(database.files_, kCursorsKey);
   manifest_ = parse_manifest(*manifest);
-  marks_ = parse_marks(*marks);
+  cursors_ = parse_cursors(*cursors);
 }
 
-void View::check_not_revoked() const {
+void ReadTransaction::check_not_revoked() const {
   if (manifest_.state == StoreState::Revoked)
     throw StoreError("the session is revoked: " + manifest_.revocation_reason +
                      "; start a new session in a new store");
@@ -71,7 +71,7 @@ namespace {
 
 BatchEntry entry_from(const KeyTable& keys, MaterialKind kind, const Cursor::Entry& found) {
   const auto first = index_of(found.key);
-  const auto value = checked(keys, entry_name(kind, found.key), found.value);
+  const auto value = verify(keys, entry_name(kind, found.key), found.value);
   const auto entry = first && value ? decode_entry(kind, *first, *value) : std::nullopt;
   if (!entry)
     throw_corrupt_batch(std::string(name_of(kind)) +
@@ -81,7 +81,8 @@ BatchEntry entry_from(const KeyTable& keys, MaterialKind kind, const Cursor::Ent
 
 }  // namespace
 
-std::optional<BatchEntry> View::entry_holding(MaterialKind kind, std::uint64_t index) const {
+std::optional<BatchEntry> ReadTransaction::entry_holding(MaterialKind kind,
+                                                         std::uint64_t index) const {
   Cursor cursor(transaction_, database_.catalogue_of(kind));
   const auto found = cursor.at_or_before(index_key(index));
   if (!found) return std::nullopt;
@@ -89,8 +90,8 @@ std::optional<BatchEntry> View::entry_holding(MaterialKind kind, std::uint64_t i
   return entry.end() > index ? std::optional(entry) : std::nullopt;
 }
 
-std::vector<BatchEntry> View::entries(MaterialKind kind, std::uint64_t begin,
-                                      std::uint64_t end) const {
+std::vector<BatchEntry> ReadTransaction::entries(MaterialKind kind, std::uint64_t begin,
+                                                 std::uint64_t end) const {
   std::vector<BatchEntry> entries;
   Cursor cursor(transaction_, database_.catalogue_of(kind));
   for (auto found = cursor.at_or_after(index_key(begin)); found; found = cursor.next()) {
@@ -103,12 +104,12 @@ std::vector<BatchEntry> View::entries(MaterialKind kind, std::uint64_t begin,
   return entries;
 }
 
-std::optional<BatchEntry> View::last_entry(MaterialKind kind) const {
+std::optional<BatchEntry> ReadTransaction::last_entry(MaterialKind kind) const {
   const auto found = Cursor(transaction_, database_.catalogue_of(kind)).last();
   return found ? std::optional(entry_from(database_.keys(), kind, *found)) : std::nullopt;
 }
 
-ByteView View::record(const BatchEntry& entry) const {
+ByteView ReadTransaction::record(const BatchEntry& entry) const {
   const auto record = transaction_.get(database_.records_table_, index_key(entry.slot));
   if (!record || record->size() != material::bytes_of(entry.kind, manifest_.me, entry.count))
     throw_corrupt_batch(text_of(entry));
@@ -116,15 +117,15 @@ ByteView View::record(const BatchEntry& entry) const {
   return *record;
 }
 
-crypto::SealKey View::key_of(const BatchEntry& entry) const {
+crypto::SealKey ReadTransaction::key_of(const BatchEntry& entry) const {
   return database_.keys().key(entry.slot, "batch " + text_of(entry));
 }
 
-material::Batch View::open(const BatchEntry& entry) const {
+material::Batch ReadTransaction::open(const BatchEntry& entry) const {
   return open_batch(database_.session(), manifest_.me, entry, key_of(entry), record(entry), {});
 }
 
-std::optional<BatchEntry> View::reference_entry(MaterialKind kind) const {
+std::optional<BatchEntry> ReadTransaction::reference_entry(MaterialKind kind) const {
   const std::string name = reference_name(kind);
   if (!transaction_.get(database_.state_table_, view_of(name))) return std::nullopt;
   const auto coded =
@@ -134,7 +135,7 @@ std::optional<BatchEntry> View::reference_entry(MaterialKind kind) const {
   return entry;
 }
 
-MaterialCounts View::made_by(std::uint64_t units) const {
+MaterialCounts ReadTransaction::made_by(std::uint64_t units) const {
   if (units == 0) return {};
   const IndexKey key = index_key(units - 1);
   const std::string name = "unit " + std::to_string(units);
@@ -146,19 +147,19 @@ MaterialCounts View::made_by(std::uint64_t units) const {
   return counts;
 }
 
-Attempt View::attempt(std::uint64_t number) const {
+Attempt ReadTransaction::attempt(std::uint64_t number) const {
   const IndexKey key = index_key(number);
   const auto stored = transaction_.get(database_.attempts_table_, key);
-  const auto value = stored ? checked(database_.keys(), attempt_name(key), *stored) : std::nullopt;
+  const auto value = stored ? verify(database_.keys(), attempt_name(key), *stored) : std::nullopt;
   const auto attempt = value ? decode_attempt(*value) : std::nullopt;
   if (!attempt) throw_corrupt(database_.files_, "attempt " + std::to_string(number));
   return *attempt;
 }
 
-std::vector<Attempt> View::attempts() const {
+std::vector<Attempt> ReadTransaction::attempts() const {
   // A missing entry would lower the sum of the risks, so it is an error.
   std::vector<Attempt> attempts;
-  for (std::uint64_t number = 0; number < marks_.attempts; ++number)
+  for (std::uint64_t number = 0; number < cursors_.attempts; ++number)
     attempts.push_back(attempt(number));
   return attempts;
 }
@@ -170,15 +171,16 @@ void Database::make(const StoreFiles& files, const Manifest& manifest, const Key
   fs::remove(files.database_lock);
   {
     Environment environment(files.database_new, map_bytes, Locking::None);
-    Marks marks;
-    marks.database_identity = identity_of(files.database_new);
-    marks.keys_identity = identity_of(files.keys);
+    MaterialCursors cursors;
+    cursors.database_identity = identity_of(files.database_new);
+    cursors.keys_identity = identity_of(files.keys);
     environment.write("make the store", kTreeBytes, [&](Transaction& transaction) {
       const Table state = *transaction.table(kStateTable, TableMode::Create);
       transaction.put(state, view_of(kMagicKey), view_of(kStoreMagic));
       put_tagged(transaction, state, keys, view_of(kManifestKey),
                  view_of(serialize_manifest(manifest)));
-      put_tagged(transaction, state, keys, view_of(kMarksKey), view_of(serialize_marks(marks)));
+      put_tagged(transaction, state, keys, view_of(kCursorsKey),
+                 view_of(serialize_cursors(cursors)));
       for (const char* name : {kUnitsTable, kAttemptsTable, kRecordsTable})
         (void)transaction.table(name, TableMode::Create);
       for (const MaterialKind kind : kAllMaterialKinds)
@@ -196,7 +198,7 @@ Database::Database(const StoreFiles& files, std::unique_ptr<StoreLock> lock,
     find_state(transaction);
     // The session id is needed to open the key table; the manifest's tag is checked afterwards,
     // under the table's keys.
-    const auto coded = without_tag(transaction.get(state_table_, view_of(kManifestKey)));
+    const auto coded = strip_tag(transaction.get(state_table_, view_of(kManifestKey)));
     if (!coded) throw_corrupt(files_, kManifestKey);
     manifest_ = parse_manifest(*coded);
     find_tables(transaction);
@@ -229,38 +231,39 @@ void Database::find_tables(Transaction& transaction) {
 }
 
 void Database::refresh() {
-  read("read the manifest", [&](const View& view) {
+  read("read the manifest", [&](const ReadTransaction& view) {
     manifest_ = view.manifest();
-    marks_ = view.marks();
+    cursors_ = view.cursors();
   });
 }
 
 void Database::read(const std::string& operation,
-                    const std::function<void(const View&)>& body) const {
-  environment_->read(operation, [&](Transaction& transaction) { body(View(*this, transaction)); });
+                    const std::function<void(const ReadTransaction&)>& body) const {
+  environment_->read(operation,
+                     [&](Transaction& transaction) { body(ReadTransaction(*this, transaction)); });
 }
 
 void Database::change(const std::string& operation, std::uint64_t bytes,
-                      const std::function<void(Change&)>& body) {
+                      const std::function<void(WriteTransaction&)>& body) {
   Manifest manifest;
-  Marks marks;
+  MaterialCursors cursors;
   environment_->write(operation, bytes + kTreeBytes, [&](Transaction& transaction) {
-    Change change(*this, transaction);
-    std::erase_if(change.marks().slots_to_erase, [&](std::uint64_t slot) {
+    WriteTransaction change(*this, transaction);
+    std::erase_if(change.cursors().slots_to_erase, [&](std::uint64_t slot) {
       return std::ranges::find(erased_, slot) != erased_.end();
     });
     body(change);
     change.finish();
     manifest = change.manifest();
-    marks = change.marks();
+    cursors = change.cursors();
   });
   manifest_ = std::move(manifest);
-  marks_ = std::move(marks);
+  cursors_ = std::move(cursors);
 }
 
 void Database::erase_listed_slots() {
-  keys_->erase(marks_.slots_to_erase);
-  erased_ = marks_.slots_to_erase;
+  keys_->erase(cursors_.slots_to_erase);
+  erased_ = cursors_.slots_to_erase;
 }
 
 }  // namespace tinyot::storage

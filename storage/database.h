@@ -1,7 +1,7 @@
-// The database of a store: its tables and the two ways to access them. A View is a read
-// transaction, a Change a write transaction. Each sees one consistent state of manifest, marks and
-// catalogues. Any process may change a store at any time, so decisions that depend on the state are
-// made inside a Change. Internal to this folder.
+// The database of a store: its tables and the two ways to access them, ReadTransaction and
+// WriteTransaction. Each sees one consistent state of manifest, cursors and catalogues. Any process
+// may change a store at any time, so decisions that depend on the state are made inside a
+// WriteTransaction. Internal to this folder.
 #pragma once
 
 #include <array>
@@ -11,28 +11,28 @@
 #include <string>
 #include <vector>
 
-#include "storage/attempt.h"
 #include "storage/batch.h"
+#include "storage/cursors.h"
 #include "storage/key_table.h"
 #include "storage/lmdb_env.h"
 #include "storage/manifest.h"
-#include "storage/marks.h"
 #include "storage/shared_environment.h"
 #include "storage/store_files.h"
+#include "storage/unit_log.h"
 
 namespace tinyot::storage {
 
 class Database;
 
-class View {
+class ReadTransaction {
  public:
-  View(const Database& database, Transaction& transaction);
-  virtual ~View() = default;
-  View(const View&) = delete;
-  View& operator=(const View&) = delete;
+  ReadTransaction(const Database& database, Transaction& transaction);
+  virtual ~ReadTransaction() = default;
+  ReadTransaction(const ReadTransaction&) = delete;
+  ReadTransaction& operator=(const ReadTransaction&) = delete;
 
   const Manifest& manifest() const { return manifest_; }
-  const Marks& marks() const { return marks_; }
+  const MaterialCursors& cursors() const { return cursors_; }
   void check_not_revoked() const;
 
   // Each is empty if there is no such entry. Fails: StoreError for an invalid entry.
@@ -62,15 +62,15 @@ class View {
   Transaction& transaction_;
   const std::byte* map_;
   Manifest manifest_;
-  Marks marks_;
+  MaterialCursors cursors_;
 };
 
-class Change final : public View {
+class WriteTransaction final : public ReadTransaction {
  public:
-  Change(Database& database, Transaction& transaction);
+  WriteTransaction(Database& database, Transaction& transaction);
 
   Manifest& manifest() { return manifest_; }
-  Marks& marks() { return marks_; }
+  MaterialCursors& cursors() { return cursors_; }
 
   // Seals and adds a batch. Generates the key and fills in slot and tag.
   void add(BatchEntry entry, const material::Batch& objects);
@@ -97,7 +97,7 @@ class Change final : public View {
 
   crypto::SealKey key_of(const BatchEntry& entry) const override;
 
-  // Writes manifest, marks and new keys; called by Database.
+  // Writes manifest, cursors and new keys; called by Database.
   void finish();
 
  private:
@@ -124,18 +124,20 @@ class Database {
            const std::optional<StoreKey>& store_key);
 
   // Fails: as body; StoreError if the state in the file is invalid.
-  void read(const std::string& operation, const std::function<void(const View&)>& body) const;
+  void read(const std::string& operation,
+            const std::function<void(const ReadTransaction&)>& body) const;
   // Commits and syncs the changes made by the body, keys first. The body runs again if the map was
   // too small.
   void change(const std::string& operation, std::uint64_t bytes,
-              const std::function<void(Change&)>& body);
-  // Erases the keys of the slots in marks.slots_to_erase. They leave the list in the next change().
+              const std::function<void(WriteTransaction&)>& body);
+  // Erases the keys of the slots in cursors.slots_to_erase. They leave the list in the next
+  // change().
   void erase_listed_slots();
 
   // As of the last refresh or change.
   void refresh();
   const Manifest& manifest() const { return manifest_; }
-  const Marks& marks() const { return marks_; }
+  const MaterialCursors& cursors() const { return cursors_; }
   SessionId session() const;
 
   KeyTable& keys() { return *keys_; }
@@ -146,8 +148,8 @@ class Database {
   const std::shared_ptr<RevocationFlag>& revocation() const { return environment_.revocation(); }
 
  private:
-  friend class View;
-  friend class Change;
+  friend class ReadTransaction;
+  friend class WriteTransaction;
   void find_state(Transaction& transaction);
   void find_tables(Transaction& transaction);
   Table catalogue_of(MaterialKind kind) const {
@@ -161,8 +163,8 @@ class Database {
   std::array<Table, kMaterialKinds> catalogues_{};
   std::unique_ptr<KeyTable> keys_;
   Manifest manifest_;
-  Marks marks_;
-  std::vector<std::uint64_t> erased_;  // slots in marks_.slots_to_erase whose keys are erased
+  MaterialCursors cursors_;
+  std::vector<std::uint64_t> erased_;  // slots in cursors_.slots_to_erase whose keys are erased
 };
 
 }  // namespace tinyot::storage

@@ -19,7 +19,7 @@ std::string_view name_of(StoreState state) {
     case StoreState::Revoked:
       return "revoked";
   }
-  ENSURE(!"a known state of a session");
+  ENSURE(false && "unknown StoreState");
   return {};
 }
 
@@ -105,7 +105,7 @@ stored::SessionStateName stored_state(StoreState state) {
     case StoreState::Revoked:
       return stored::STATE_REVOKED;
   }
-  ENSURE(!"a known state of a session");
+  ENSURE(false && "unknown StoreState");
   return stored::STATE_UNKNOWN;
 }
 

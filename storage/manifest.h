@@ -32,25 +32,26 @@ struct Manifest {
   Party me = Party::A;
   std::string peer;  // the peer's fingerprint, empty over plain TCP
   std::string profile;
-  std::string material;         // what ANDs are made from: pairs or triples
+  std::string material;         // what ANDs are made from: the name of an AndMaterial
   std::vector<NamedValue> own;  // parameters that not every profile has
   std::uint32_t kappa = kKappa;
   std::uint32_t sigma = 0;              // bits
   BucketSizes bucket;                   // B, of the last job's full units
-  std::uint64_t unit = 0;               // ANDs permuted together, likewise
+  std::uint64_t unit = 0;               // ANDs permuted together, of the last job
   std::uint32_t shard = 1, shards = 1;  // this store's part of the session, and the number of parts
   StoreState state = StoreState::Open;
   std::string revocation_reason;  // set if and only if the session is revoked
   std::uint64_t units_made = 0;
   std::uint64_t ands_requested = 0;   // of the whole session, in all jobs
-  std::uint64_t units_requested = 0;  // of this store, likewise; 0 while unknown
+  std::uint64_t units_requested = 0;  // of this store, in all jobs; 0 while unknown
   bool peer_complete = false;         // the peer has confirmed that its half is complete
-  // A store that grows is made in several jobs, one after the other. Of the last one: the units and
-  // requested ANDs before it, and its aBits for inputs; absent if earlier versions began it.
+  // A store may be made in several jobs, one after the other. These describe the last one: the
+  // units and requested ANDs before it, and its aBits for inputs; absent if earlier versions began
+  // it.
   std::uint64_t units_before = 0, ands_before = 0;
   std::optional<std::uint64_t> inputs_requested = {};
   double sigma_paper_bound = 0;  // bits, minimum over the units made so far
-  double sigma_exact = 0;        // bits, likewise
+  double sigma_exact = 0;        // bits, minimum over the units made so far
 
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };

@@ -20,18 +20,18 @@ std::string reason_for(const fs::path& out) { return printable("merged into " + 
 // no run can have.
 constexpr std::uint64_t kMergePlan = ~std::uint64_t{0};
 
-Range all_of(const Marks& marks) { return {{}, marks.made}; }
+Range all_of(const MaterialCursors& cursors) { return {{}, cursors.made}; }
 
 bool is_set_aside(const Store& shard) {
-  const Marks& marks = shard.marks();
-  return marks.planned.size() == 1 &&
-         marks.planned[0] == PlannedReservation{kMergePlan, all_of(marks)};
+  const MaterialCursors& cursors = shard.cursors();
+  return cursors.planned.size() == 1 &&
+         cursors.planned[0] == PlannedReservation{kMergePlan, all_of(cursors)};
 }
 
 void set_aside(Store& shard) {
-  shard.change("set aside for a merge", 0, [](Change& change) {
-    change.marks().position = change.marks().made;
-    change.marks().planned = {{kMergePlan, all_of(change.marks())}};
+  shard.change("set aside for a merge", 0, [](WriteTransaction& change) {
+    change.cursors().served = change.cursors().made;
+    change.cursors().planned = {{kMergePlan, all_of(change.cursors())}};
   });
 }
 
@@ -44,7 +44,7 @@ bool is_merged(const Store& shard, const fs::path& out) {
 // The reason is written before the keys are erased, unlike in Store::revoke: an interrupted merge
 // recognises the shard by it. No check has failed, so the keys may remain until then.
 void retire_into(Store& shard, const fs::path& out) {
-  shard.change("mark the shard as merged", 0, [&](Change& change) {
+  shard.change("mark the shard as merged", 0, [&](WriteTransaction& change) {
     change.manifest().state = StoreState::Revoked;
     change.manifest().revocation_reason = reason_for(out);
   });
@@ -61,9 +61,9 @@ void check_shard(const Store& shard, const Store& first) {
     refuse("its session is revoked: " + manifest.revocation_reason);
   if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me)
     refuse("it belongs to another session or party");
-  if (manifest.state != StoreState::Complete || shard.marks().unlocked != shard.marks().made)
+  if (manifest.state != StoreState::Complete || shard.cursors().unlocked != shard.cursors().made)
     refuse("it is not complete; complete it first", Remedy::Resume);
-  if (shard.marks().position != MaterialCounts{} && !is_set_aside(shard))
+  if (shard.cursors().served != MaterialCounts{} && !is_set_aside(shard))
     refuse("some of it has been used", Remedy::UseShardsTogether);
 }
 
@@ -103,27 +103,27 @@ class Copier {
       : out_(out), merged_(merged), advanced_(std::move(advanced)) {}
 
   void copy(const Store& shard) {
-    const MaterialCounts before = out_.marks().made;
+    const MaterialCounts before = out_.cursors().made;
     const std::uint64_t units_before = out_.manifest().units_made;
     MaterialCounts made = before;
-    shard.read([&](const View& view) {
+    shard.read([&](const ReadTransaction& view) {
       for (const MaterialKind kind : kAllMaterialKinds) {
-        const std::vector<BatchEntry> entries = view.entries(kind, 0, view.marks().made[kind]);
+        const std::vector<BatchEntry> entries = view.entries(kind, 0, view.cursors().made[kind]);
         for (std::size_t next = 0; next < entries.size();)
           next = copy_some(view, entries, next, before[kind]);
-        made[kind] += view.marks().made[kind];
+        made[kind] += view.cursors().made[kind];
       }
-      out_.change("merge", 0, [&](Change& change) {
+      out_.change("merge", 0, [&](WriteTransaction& change) {
         copy_reference_bits(view, change);
         for (std::uint64_t unit = 1; unit <= view.manifest().units_made; ++unit) {
           MaterialCounts counts = view.made_by(unit);
           counts += before;
           change.put_unit(change.manifest().units_made++, counts);
         }
-        change.marks().made = made;
+        change.cursors().made = made;
         for (Attempt attempt : view.attempts()) {
           attempt.unit += units_before;
-          change.put_attempt(change.marks().attempts, attempt);
+          change.put_attempt(change.cursors().attempts, attempt);
         }
       });
     });
@@ -131,19 +131,19 @@ class Copier {
 
  private:
   // All shards have the same ones.
-  static void copy_reference_bits(const View& view, Change& change) {
+  static void copy_reference_bits(const ReadTransaction& view, WriteTransaction& change) {
     for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
       if (const auto entry = view.reference_entry(kind); entry && !change.reference_entry(kind))
         change.add_sealed_reference_bits(*entry, view.key_of(*entry), view.record(*entry));
   }
 
-  std::size_t copy_some(const View& view, std::span<const BatchEntry> entries, std::size_t begin,
-                        std::uint64_t offset) {
+  std::size_t copy_some(const ReadTransaction& view, std::span<const BatchEntry> entries,
+                        std::size_t begin, std::uint64_t offset) {
     std::uint64_t bytes = 0;
     std::size_t end = begin;
     while (end < entries.size() && bytes < kCommitBytes)
       bytes += material::bytes_of(entries[end].kind, view.manifest().me, entries[end].count), ++end;
-    out_.change("merge", bytes + bytes / 16, [&](Change& change) {
+    out_.change("merge", bytes + bytes / 16, [&](WriteTransaction& change) {
       for (std::size_t i = begin; i < end; ++i) {
         BatchEntry entry = entries[i];
         entry.first += offset;
@@ -191,8 +191,8 @@ bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs,
 }  // namespace
 
 MergedStore merge_shards(const fs::path& out, std::span<const fs::path> dirs,
-                    const std::optional<StoreKey>& store_key,
-                    const std::function<void(std::uint64_t, std::uint64_t)>& observer) {
+                         const std::optional<StoreKey>& store_key,
+                         const std::function<void(std::uint64_t, std::uint64_t)>& observer) {
   if (dirs.empty()) throw StoreError("cannot merge: no shards are given");
   if (Store::exists(out) && is_merge_of(out, dirs, store_key)) return {.was_done = true};
   Store::check_absent(out);
@@ -224,9 +224,9 @@ MergedStore merge_shards(const fs::path& out, std::span<const fs::path> dirs,
   // The merged store is unlocked only after all shards are revoked.
   for (Store& shard : shards)
     if (!is_merged(shard, out)) retire_into(shard, out);
-  whole->change("merge", 0, [](Change& change) {
-    change.marks().unlocked = change.marks().made;
-    change.marks().units_unlocked = change.manifest().units_made;
+  whole->change("merge", 0, [](WriteTransaction& change) {
+    change.cursors().unlocked = change.cursors().made;
+    change.cursors().units_unlocked = change.manifest().units_made;
   });
   whole.reset();
   fs::rename(making, out);

@@ -20,53 +20,56 @@ namespace {
 constexpr std::uint64_t kSplitBytes = kMaterialKinds * 2 * 2 * (std::uint64_t{64} * 4096);
 
 // At kGapsMax gaps the oldest one is discarded; its objects stay burnt.
-void add_gap(Marks& marks, const Gap& gap) {
+void add_gap(MaterialCursors& cursors, const Gap& gap) {
   if (gap.first == gap.end) return;
-  if (marks.gaps.size() >= Marks::kGapsMax) marks.gaps.erase(marks.gaps.begin());
-  marks.gaps.push_back(gap);
+  if (cursors.gaps.size() >= MaterialCursors::kGapsMax) cursors.gaps.erase(cursors.gaps.begin());
+  cursors.gaps.push_back(gap);
 }
 
 // A range below the position can be granted only from a gap. The rest of the gap stays.
-bool take_from_gap(Marks& marks, MaterialKind kind, std::uint64_t start, std::uint64_t end) {
-  const auto gap = std::ranges::find_if(
-      marks.gaps, [&](const Gap& g) { return g.kind == kind && g.first <= start && end <= g.end; });
-  if (gap == marks.gaps.end()) return false;
+bool take_from_gap(MaterialCursors& cursors, MaterialKind kind, std::uint64_t start,
+                   std::uint64_t end) {
+  const auto gap = std::ranges::find_if(cursors.gaps, [&](const Gap& g) {
+    return g.kind == kind && g.first <= start && end <= g.end;
+  });
+  if (gap == cursors.gaps.end()) return false;
   const Gap whole = *gap;
-  marks.gaps.erase(gap);
-  add_gap(marks, {kind, whole.first, start});
-  add_gap(marks, {kind, end, whole.end});
-  marks.burnt[kind] -= end - start;
+  cursors.gaps.erase(gap);
+  add_gap(cursors, {kind, whole.first, start});
+  add_gap(cursors, {kind, end, whole.end});
+  cursors.burnt[kind] -= end - start;
   return true;
 }
 
-void skip_to(Marks& marks, MaterialKind kind, std::uint64_t start, MaterialCounts& burnt) {
-  if (start <= marks.position[kind]) return;
-  burnt[kind] = start - marks.position[kind];
-  marks.burnt[kind] += burnt[kind];
-  marks.position[kind] = start;
+void skip_to(MaterialCursors& cursors, MaterialKind kind, std::uint64_t start,
+             MaterialCounts& burnt) {
+  if (start <= cursors.served[kind]) return;
+  burnt[kind] = start - cursors.served[kind];
+  cursors.burnt[kind] += burnt[kind];
+  cursors.served[kind] = start;
 }
 
-void record_confirmed(Marks& marks, const MaterialCounts& confirmed) {
+void record_confirmed(MaterialCursors& cursors, const MaterialCounts& confirmed) {
   for (const MaterialKind kind : kAllMaterialKinds)
-    marks.confirmed[kind] = std::max(marks.confirmed[kind], confirmed[kind]);
+    cursors.confirmed[kind] = std::max(cursors.confirmed[kind], confirmed[kind]);
 }
 
 [[noreturn]] void throw_too_many_plans(const std::filesystem::path& directory) {
   throw StoreError("the store in " + directory.string() + " holds " +
-                   std::to_string(Marks::kPlannedMax) +
+                   std::to_string(MaterialCursors::kPlannedMax) +
                    " planned reservations, which is the maximum; run some of them first");
 }
 
-void check_available(const Marks& marks, const Range& range) {
+void check_available(const MaterialCursors& cursors, const Range& range) {
   std::string missing;
   for (const MaterialKind kind : kAllMaterialKinds) {
     const std::uint64_t start = range.start[kind], needed = range.end[kind] - start,
-                        unlocked = marks.unlocked[kind];
+                        unlocked = cursors.unlocked[kind];
     const std::uint64_t has = unlocked - std::min(unlocked, start);
     if (has >= needed) continue;
     missing += (missing.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " +
                std::to_string(has) + ", needs " + std::to_string(needed) +
-               (start > marks.position[kind] ? " from index " + std::to_string(start) + " on" : "");
+               (start > cursors.served[kind] ? " from index " + std::to_string(start) + " on" : "");
   }
   if (!missing.empty())
     throw OutOfMaterial("the store is out of material: " + missing, Remedy::AddMaterial);
@@ -76,29 +79,29 @@ void check_available(const Marks& marks, const Range& range) {
 
 Grant Store::grant(const ReservationRequest& request) {
   Grant grant;
-  database_->change("reserve material", kSplitBytes, [&](Change& change) {
+  database_->change("reserve material", kSplitBytes, [&](WriteTransaction& change) {
     change.check_not_revoked();
-    Marks& marks = change.marks();
+    MaterialCursors& cursors = change.cursors();
     grant = {};
     // A kind that is not requested has the empty range at 0.
     for (const MaterialKind kind : kAllMaterialKinds) {
       if (request.counts[kind] == 0) continue;
-      grant.range.start[kind] = std::max(marks.position[kind], request.at_least[kind]);
+      grant.range.start[kind] = std::max(cursors.served[kind], request.at_least[kind]);
       grant.range.end[kind] = grant.range.start[kind] + request.counts[kind];
     }
-    check_available(marks, grant.range);
+    check_available(cursors, grant.range);
     for (const MaterialKind kind : kAllMaterialKinds) {
       if (request.counts[kind] == 0) continue;
-      skip_to(marks, kind, grant.range.start[kind], grant.burnt);
+      skip_to(cursors, kind, grant.range.start[kind], grant.burnt);
       change.split(kind, grant.range.start[kind]);
       change.split(kind, grant.range.end[kind]);
-      marks.position[kind] = grant.range.end[kind];
+      cursors.served[kind] = grant.range.end[kind];
     }
-    record_confirmed(marks, request.at_least);
+    record_confirmed(cursors, request.at_least);
     if (!request.is_plan) return;
-    if (marks.planned.size() >= Marks::kPlannedMax) throw_too_many_plans(directory());
-    grant.plan = marks.next_reservation++;
-    marks.planned.push_back({grant.plan, grant.range});
+    if (cursors.planned.size() >= MaterialCursors::kPlannedMax) throw_too_many_plans(directory());
+    grant.plan = cursors.next_reservation++;
+    cursors.planned.push_back({grant.plan, grant.range});
   });
   database_->erase_listed_slots();
   return grant;
@@ -106,32 +109,32 @@ Grant Store::grant(const ReservationRequest& request) {
 
 Grant Store::take(const Grant& peers, const MaterialCounts& confirmed) {
   Grant grant;
-  database_->change("reserve material", kSplitBytes, [&](Change& change) {
+  database_->change("reserve material", kSplitBytes, [&](WriteTransaction& change) {
     change.check_not_revoked();
-    Marks& marks = change.marks();
+    MaterialCursors& cursors = change.cursors();
     grant = {peers.range, peers.plan, {}};
-    check_available(marks, grant.range);
+    check_available(cursors, grant.range);
     for (const MaterialKind kind : kAllMaterialKinds) {
       const std::uint64_t start = peers.range.start[kind], end = peers.range.end[kind];
       if (start == end) continue;
       // Checked before split(): the keys of served batches are erased, so they cannot be cut.
-      const bool is_in_gap = start < marks.position[kind];
-      if (is_in_gap && !take_from_gap(marks, kind, start, end))
+      const bool is_in_gap = start < cursors.served[kind];
+      if (is_in_gap && !take_from_gap(cursors, kind, start, end))
         throw Disagreement(
             "the peer grants " + std::string(name_of(kind)) + " " + std::to_string(start) + ".." +
             std::to_string(end - 1) + ", which this store has already served (up to " +
-            std::to_string(marks.position[kind]) + "): the peer's store is an older copy");
+            std::to_string(cursors.served[kind]) + "): the peer's store is an older copy");
       change.split(kind, start);
       change.split(kind, end);
       if (is_in_gap) continue;
-      add_gap(marks, {kind, marks.position[kind], start});
-      skip_to(marks, kind, start, grant.burnt);
-      marks.position[kind] = end;
+      add_gap(cursors, {kind, cursors.served[kind], start});
+      skip_to(cursors, kind, start, grant.burnt);
+      cursors.served[kind] = end;
     }
-    record_confirmed(marks, confirmed);
+    record_confirmed(cursors, confirmed);
     if (peers.plan == 0) return;
-    if (marks.planned.size() >= Marks::kPlannedMax) throw_too_many_plans(directory());
-    marks.planned.push_back({peers.plan, peers.range});
+    if (cursors.planned.size() >= MaterialCursors::kPlannedMax) throw_too_many_plans(directory());
+    cursors.planned.push_back({peers.plan, peers.range});
   });
   database_->erase_listed_slots();
   return grant;
@@ -139,9 +142,9 @@ Grant Store::take(const Grant& peers, const MaterialCounts& confirmed) {
 
 Reservation Store::claim(std::uint64_t id) {
   Range range;
-  database_->change("claim a reservation", 0, [&](Change& change) {
+  database_->change("claim a reservation", 0, [&](WriteTransaction& change) {
     change.check_not_revoked();
-    std::vector<PlannedReservation>& planned = change.marks().planned;
+    std::vector<PlannedReservation>& planned = change.cursors().planned;
     const auto found = std::ranges::find(planned, id, &PlannedReservation::id);
     if (found == planned.end())
       throw StoreError("the store in " + directory().string() + " holds no reservation " +
@@ -167,7 +170,7 @@ Reservation::Reservation(std::shared_ptr<Database> database, const Range& range,
                          const MaterialCounts& burnt)
     : database_(std::move(database)), me_(database_->manifest().me), range_(range), burnt_(burnt) {
   std::vector<std::uint64_t> slots;
-  database_->read("look for reserved material", [&](const View& view) {
+  database_->read("look for reserved material", [&](const ReadTransaction& view) {
     for (const MaterialKind kind : kAllMaterialKinds) {
       DrawPosition& position = position_of(kind);
       position.next = range.start[kind];
@@ -212,7 +215,7 @@ void Reservation::check_left(MaterialKind kind, std::size_t count) const {
 material::Batch Reservation::open(const Database& database, Party me, const HeldBatch& held,
                                   material::Batch memory) {
   material::Batch batch;
-  database.read("read " + std::string(name_of(held.entry.kind)), [&](const View& view) {
+  database.read("read " + std::string(name_of(held.entry.kind)), [&](const ReadTransaction& view) {
     view.check_not_revoked();
     const ByteView sealed = view.record(held.entry);
     batch = open_batch(database.session(), me, held.entry, held.key, sealed, std::move(memory));
@@ -247,7 +250,7 @@ material::Batch Reservation::draw(MaterialKind kind, std::size_t count) {
   return take(kind, count);
 }
 
-material::DrawnBatch Reservation::draw_some(MaterialKind kind, std::size_t count) {
+material::DrawnBatch Reservation::draw_up_to(MaterialKind kind, std::size_t count) {
   check_left(kind, count);
   DrawPosition& position = position_of(kind);
   if (position.opened.count() == 0 && count > 0) {
@@ -289,7 +292,7 @@ void Reservation::finish() {
   positions_ = {};
   if (!database) return;
   std::size_t batches = 0;
-  database->read("look for served material", [&](const View& view) {
+  database->read("look for served material", [&](const ReadTransaction& view) {
     for (const MaterialKind kind : kAllMaterialKinds)
       batches += view.entries(kind, range_.start[kind], range_.end[kind]).size();
   });
@@ -297,8 +300,8 @@ void Reservation::finish() {
   MaterialCounts confirmed;
   for (const MaterialKind kind : kAllMaterialKinds)
     if (range_.start[kind] < range_.end[kind]) confirmed[kind] = range_.end[kind];
-  database->change("drop served material", batches * kDropBytes, [&](Change& change) {
-    record_confirmed(change.marks(), confirmed);
+  database->change("drop served material", batches * kDropBytes, [&](WriteTransaction& change) {
+    record_confirmed(change.cursors(), confirmed);
     for (const MaterialKind kind : kAllMaterialKinds)
       for (const BatchEntry& entry : change.entries(kind, range_.start[kind], range_.end[kind]))
         change.drop(entry);
@@ -333,11 +336,11 @@ material::Batch ReservationChain::draw(MaterialKind kind, std::size_t count) {
   return parts.take(kind, links_.front().me(), count);
 }
 
-material::DrawnBatch ReservationChain::draw_some(MaterialKind kind, std::size_t count) {
+material::DrawnBatch ReservationChain::draw_up_to(MaterialKind kind, std::size_t count) {
   check_left(kind, count);
   for (Reservation& link : links_)
     if (const std::uint64_t left = link.left()[kind]; left > 0)
-      return link.draw_some(kind, std::min(count, left));
+      return link.draw_up_to(kind, std::min(count, left));
   return drawn(material::Batch(kind, links_.front().me(), 0));
 }
 

@@ -13,7 +13,7 @@
 #include "material/batch_queue.h"
 #include "material/material.h"
 #include "storage/batch.h"
-#include "storage/marks.h"
+#include "storage/cursors.h"
 
 namespace tinyot::storage {
 
@@ -30,7 +30,7 @@ class Reservation : public material::Source {
   // nothing is drawn; StoreError for a corrupt batch or a revoked session.
   material::Batch draw(MaterialKind kind, std::size_t count) override;
   // Returns whole batches of the store, as long as they are drawn from their beginning.
-  material::DrawnBatch draw_some(MaterialKind kind, std::size_t count) override;
+  material::DrawnBatch draw_up_to(MaterialKind kind, std::size_t count) override;
 
   Party me() const { return me_; }
   std::vector<BatchEntry> batches() const;
@@ -51,7 +51,7 @@ class Reservation : public material::Source {
     BatchEntry entry;
     crypto::SealKey key;
   };
-  // Of a kind.
+  // The state of one kind.
   struct DrawPosition {
     std::vector<HeldBatch> batches;
     std::size_t undrawn = 0;      // the first one that has not been drawn from
@@ -86,7 +86,7 @@ class ReservationChain final : public material::Source {
 
   // Fails: as Reservation::draw, for the sum of all reservations.
   material::Batch draw(MaterialKind kind, std::size_t count) override;
-  material::DrawnBatch draw_some(MaterialKind kind, std::size_t count) override;
+  material::DrawnBatch draw_up_to(MaterialKind kind, std::size_t count) override;
 
   const std::vector<Reservation>& links() const { return links_; }
   // Appends one.

@@ -57,7 +57,7 @@ SharedEnvironment::SharedEnvironment(const std::filesystem::path& path) {
 
 SharedEnvironment::~SharedEnvironment() { release(); }
 
-// A file is opened again only after it has been closed: who asks for it meanwhile waits for its
+// A file is opened again only after it has been closed: concurrent openers block on its
 // mutex.
 void SharedEnvironment::release() noexcept {
   std::shared_ptr<OpenFile> file;

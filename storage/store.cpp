@@ -36,8 +36,8 @@ SessionId session_id_in(const Manifest& manifest) {
   return std::bit_cast<SessionId>(manifest.session_id);
 }
 
-bool is_planned(const Marks& marks, const BatchEntry& entry) {
-  return std::ranges::any_of(marks.planned, [&](const PlannedReservation& planned) {
+bool is_planned(const MaterialCursors& cursors, const BatchEntry& entry) {
+  return std::ranges::any_of(cursors.planned, [&](const PlannedReservation& planned) {
     return planned.range.start[entry.kind] <= entry.first &&
            entry.end() <= planned.range.end[entry.kind];
   });
@@ -120,17 +120,18 @@ void Store::check_files(bool is_adopted) {
   const StoreFiles& files = database_->files();
   const std::uint64_t database_identity = identity_of(files.database),
                       keys_identity = identity_of(files.keys);
-  const Marks& marks = database_->marks();
-  if (marks.database_identity == database_identity && marks.keys_identity == keys_identity) return;
+  const MaterialCursors& cursors = database_->cursors();
+  if (cursors.database_identity == database_identity && cursors.keys_identity == keys_identity)
+    return;
   if (!is_adopted)
     throw StoreIsCopy(
         "the store in " + database_->files().directory.string() +
             " is a copy: the original may have served material that the copy still holds; adopt it "
             "only if the original no longer exists",
         Remedy::AdoptStore);
-  database_->change("adopt the store", 0, [&](Change& change) {
-    change.marks().database_identity = database_identity;
-    change.marks().keys_identity = keys_identity;
+  database_->change("adopt the store", 0, [&](WriteTransaction& change) {
+    change.cursors().database_identity = database_identity;
+    change.cursors().keys_identity = keys_identity;
   });
 }
 
@@ -141,13 +142,14 @@ void Store::complete_revocation() {
 
 const std::filesystem::path& Store::directory() const { return database_->files().directory; }
 const Manifest& Store::manifest() const { return database_->manifest(); }
-const Marks& Store::marks() const { return database_->marks(); }
+const MaterialCursors& Store::cursors() const { return database_->cursors(); }
 void Store::refresh() { database_->refresh(); }
 KeyProtection Store::protection() const { return database_->keys().protection(); }
 bool Store::keys_are_gone() const { return !database_->keys().has_remains(); }
 
 Delta Store::global_key() const {
-  database_->read("read the global key", [](const View& view) { view.check_not_revoked(); });
+  database_->read("read the global key",
+                  [](const ReadTransaction& view) { view.check_not_revoked(); });
   return database_->keys().global_key();
 }
 
@@ -155,13 +157,13 @@ MaterialCounts Store::left() const {
   MaterialCounts left;
   if (manifest().state == StoreState::Revoked) return left;
   for (const MaterialKind kind : kAllMaterialKinds)
-    left[kind] = marks().unlocked[kind] - marks().position[kind];
+    left[kind] = cursors().unlocked[kind] - cursors().served[kind];
   return left;
 }
 
 std::uint64_t Store::bytes_of(MaterialKind kind) const {
   std::uint64_t bytes = 0;
-  database_->read("measure the records", [&](const View& view) {
+  database_->read("measure the records", [&](const ReadTransaction& view) {
     for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0}))
       bytes += material::bytes_of(kind, view.manifest().me, entry.count);
   });
@@ -171,16 +173,16 @@ std::uint64_t Store::bytes_of(MaterialKind kind) const {
 std::uint64_t Store::store_bytes() const {
   return database_->used_bytes() + database_->keys().bytes();
 }
-void Store::read(const std::function<void(const View&)>& body) const {
+void Store::read(const std::function<void(const ReadTransaction&)>& body) const {
   database_->read("read the store", body);
 }
 void Store::change(const std::string& operation, std::uint64_t bytes,
-                   const std::function<void(Change&)>& body) {
+                   const std::function<void(WriteTransaction&)>& body) {
   database_->change(operation, bytes, body);
 }
 
 void Store::update_manifest(const std::function<void(Manifest&)>& change_manifest) {
-  database_->change("write the manifest", 0, [&](Change& change) {
+  database_->change("write the manifest", 0, [&](WriteTransaction& change) {
     change.check_not_revoked();
     const Manifest before = change.manifest();
     Manifest& after = change.manifest();
@@ -196,7 +198,8 @@ void Store::announce_revocation() const noexcept { database_->revocation()->set(
 
 void Store::require_not_revoked() {
   refresh();
-  database_->read("check the session", [](const View& view) { view.check_not_revoked(); });
+  database_->read("check the session",
+                  [](const ReadTransaction& view) { view.check_not_revoked(); });
 }
 
 void Store::erase_keys() const {
@@ -213,7 +216,7 @@ void Store::revoke(const std::string& reason) {
   erase_keys();
   forget_poured();
   try {
-    database_->change("mark the session as revoked", 0, [&](Change& change) {
+    database_->change("mark the session as revoked", 0, [&](WriteTransaction& change) {
       if (change.manifest().state == StoreState::Revoked) return;
       change.manifest().state = StoreState::Revoked;
       change.manifest().revocation_reason = printable(reason);
@@ -229,18 +232,20 @@ void Store::revoke(const std::string& reason) {
 // purpose, which has ended, can have left an unfinished unit.
 void Store::drop_unfinished() {
   std::vector<BatchEntry> unfinished;
-  database_->read("look for an unfinished unit", [&](const View& view) {
+  database_->read("look for an unfinished unit", [&](const ReadTransaction& view) {
     for (const MaterialKind kind : kAllMaterialKinds)
-      for (const BatchEntry& entry : view.entries(kind, view.marks().made[kind], ~std::uint64_t{0}))
+      for (const BatchEntry& entry :
+           view.entries(kind, view.cursors().made[kind], ~std::uint64_t{0}))
         unfinished.push_back(entry);
   });
   if (unfinished.empty()) return;
   // Keys first: a batch whose key is erased stays in the catalogue, so an interrupted recovery
   // finds it again.
   database_->keys().erase(slots_of(unfinished));
-  database_->change("drop an unfinished unit", unfinished.size() * kDropBytes, [&](Change& change) {
-    for (const BatchEntry& entry : unfinished) change.drop(entry);
-  });
+  database_->change("drop an unfinished unit", unfinished.size() * kDropBytes,
+                    [&](WriteTransaction& change) {
+                      for (const BatchEntry& entry : unfinished) change.drop(entry);
+                    });
 }
 
 void Store::recover() {
@@ -248,27 +253,28 @@ void Store::recover() {
   if (purpose_ == Purpose::Make || database_->lock().is_alone()) drop_unfinished();
   if (!database_->lock().is_alone()) return;
   std::vector<BatchEntry> served;
-  database_->read("look for served material", [&](const View& view) {
+  database_->read("look for served material", [&](const ReadTransaction& view) {
     for (const MaterialKind kind : kAllMaterialKinds) {
-      for (const BatchEntry& entry : view.entries(kind, 0, view.marks().position[kind]))
-        if (!is_planned(view.marks(), entry)) served.push_back(entry);
+      for (const BatchEntry& entry : view.entries(kind, 0, view.cursors().served[kind]))
+        if (!is_planned(view.cursors(), entry)) served.push_back(entry);
       const auto last = view.last_entry(kind);
-      const std::uint64_t made = view.marks().made[kind];
-      if (made > view.marks().position[kind] && (!last || last->end() != made))
+      const std::uint64_t made = view.cursors().made[kind];
+      if (made > view.cursors().served[kind] && (!last || last->end() != made))
         throw_corrupt_batch("the last of " + std::string(name_of(kind)) + " (missing)");
     }
   });
-  const Marks& marks = database_->marks();
-  if (!served.empty() || !marks.gaps.empty() || !marks.slots_to_erase.empty()) {
+  const MaterialCursors& cursors = database_->cursors();
+  if (!served.empty() || !cursors.gaps.empty() || !cursors.slots_to_erase.empty()) {
     // Keys first, as above.
     std::vector<std::uint64_t> slots = slots_of(served);
-    slots.insert(slots.end(), marks.slots_to_erase.begin(), marks.slots_to_erase.end());
+    slots.insert(slots.end(), cursors.slots_to_erase.begin(), cursors.slots_to_erase.end());
     database_->keys().erase(slots);
-    database_->change("drop served material", served.size() * kDropBytes, [&](Change& change) {
-      for (const BatchEntry& entry : served) change.drop(entry);
-      change.marks().gaps.clear();
-      change.marks().slots_to_erase.clear();
-    });
+    database_->change("drop served material", served.size() * kDropBytes,
+                      [&](WriteTransaction& change) {
+                        for (const BatchEntry& entry : served) change.drop(entry);
+                        change.cursors().gaps.clear();
+                        change.cursors().slots_to_erase.clear();
+                      });
   }
 }
 

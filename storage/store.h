@@ -29,19 +29,19 @@
 #include "base/revocation.h"
 #include "material/batch_queue.h"
 #include "material/material.h"
-#include "storage/attempt.h"
 #include "storage/batch.h"
+#include "storage/cursors.h"
 #include "storage/key_table.h"
 #include "storage/manifest.h"
-#include "storage/marks.h"
 #include "storage/reservation.h"
 #include "storage/store_files.h"
+#include "storage/unit_log.h"
 
 namespace tinyot::storage {
 
-class Change;
+class WriteTransaction;
 class Database;
-class View;
+class ReadTransaction;
 
 // How a store is opened.
 struct StoreAccess {
@@ -105,7 +105,7 @@ class Store : public material::Sink {
 
   // As of the last open(), refresh() or change through this handle.
   const Manifest& manifest() const;
-  const Marks& marks() const;
+  const MaterialCursors& cursors() const;
   void refresh();
   KeyProtection protection() const;
   // Whether all keys are overwritten. A revoked store that is opened for Purpose::Inspect may still
@@ -114,20 +114,20 @@ class Store : public material::Sink {
 
   Delta global_key() const;
 
-  MaterialCounts made() const { return marks().made; }
-  MaterialCounts position() const { return marks().position; }
+  MaterialCounts made() const { return cursors().made; }
+  MaterialCounts served() const { return cursors().served; }
   MaterialCounts left() const;  // unlocked and not granted; 0 once the session is revoked
-  MaterialCounts burnt() const { return marks().burnt; }
+  MaterialCounts burnt() const { return cursors().burnt; }
 
   // of the kind's records that are not dropped
   std::uint64_t bytes_of(MaterialKind kind) const;
   std::uint64_t store_bytes() const;  // used bytes of all files
 
   // Read access to one consistent state, for this folder.
-  void read(const std::function<void(const View&)>& body) const;
+  void read(const std::function<void(const ReadTransaction&)>& body) const;
 
   void change(const std::string& operation, std::uint64_t bytes,
-              const std::function<void(Change&)>& body);
+              const std::function<void(WriteTransaction&)>& body);
 
   // As material::Sink. Entries are only added to the log of attempts; cut_back() removes none.
   Risk outstanding() const override { return outstanding_; }
@@ -183,13 +183,13 @@ class Store : public material::Sink {
   // global_key fail with "the session is revoked: <reason>". The first reason is kept.
   void revoke(const std::string& reason);
 
-  // Party A: takes a range of every requested kind out of the store, from its own position or the
+  // Party A: takes a range of every requested kind out of the store, from its own served() or the
   // peer's, whichever is higher. The objects between the two are burnt. Fails: OutOfMaterial naming
   // each kind that is short, with the number left and the number needed; then nothing has changed.
   Grant grant(const ReservationRequest& request);
   // Party B: takes the range that A has granted. Ranges of several runs may arrive in any order:
-  // what is skipped stays available as a gap. Fails: OutOfMaterial likewise; Disagreement if some
-  // of it has been served.
+  // what is skipped stays available as a gap. Fails: OutOfMaterial as grant(); Disagreement if
+  // some of it has been served.
   Grant take(const Grant& peers, const MaterialCounts& confirmed);
 
   // The reservation of a grant that is not a plan. At most once for each grant.
@@ -214,7 +214,7 @@ class Store : public material::Sink {
   void drop_unfinished();
 
   void cut(MaterialKind kind, std::size_t count);
-  void write_cut(const std::function<void(Change&)>& body);
+  void write_cut(const std::function<void(WriteTransaction&)>& body);
   void forget_poured();
 
   std::shared_ptr<Database> database_;

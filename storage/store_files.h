@@ -1,6 +1,6 @@
 // The files of a store, and the lock on them:
 //
-//   material.mdb        the LMDB file: manifest, marks, catalogues, sealed records
+//   material.mdb        the LMDB file: manifest, cursors, catalogues, sealed records
 //   material.mdb-lock   LMDB's own table of readers
 //   store.keys          the keys that all records are sealed under, and the global key
 //   store.lock          locks of the processes that have the store open
@@ -29,7 +29,7 @@ struct StoreFiles {
   // Fails: StoreError if the directory holds a store, is open to other users or cannot be written.
   // A missing directory is not an error.
   void check_vacant() const;
-  // Makes the directory if it is missing, and checks it likewise.
+  // Makes the directory if it is missing, and checks it as check_vacant() does.
   void prepare_directory() const;
   // Fails: StoreError if there is no store, if it cannot be written, or if the directory or a file
   // is open to other users.

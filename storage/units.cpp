@@ -15,9 +15,9 @@ void check_shape(const material::Batch& batch, Party me) {
   const material::Shape shape = material::shape_of(batch.kind, me);
   ENSURE(batch.mine.size() == shape.mine && batch.peers.size() == shape.peers &&
          batch.shares.size() == shape.shares);
-  for (const AuthBitsMine& column : batch.mine)
+  for (const MacColumn& column : batch.mine)
     ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
-  for (const AuthBitsPeers& column : batch.peers) ENSURE(column.size() == batch.count);
+  for (const KeyColumn& column : batch.peers) ENSURE(column.size() == batch.count);
   for (const AuthShares& column : batch.shares)
     ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
 }
@@ -66,9 +66,9 @@ class Pairing {
 void Store::begin_unit(const material::BegunUnit& unit) {
   ENSURE(purpose_ == Purpose::Make);
   std::uint64_t number = 0;
-  database_->change("begin a unit", 0, [&](Change& change) {
+  database_->change("begin a unit", 0, [&](WriteTransaction& change) {
     change.check_not_revoked();
-    number = change.marks().attempts;
+    number = change.cursors().attempts;
     change.put_attempt(number, {.unit = change.manifest().units_made + begun_.size(),
                                 .plan = unit.plan,
                                 .risk = unit.risk});
@@ -81,7 +81,7 @@ void Store::withdraw_unit(std::uint64_t number) {
   const auto begun = begun_.find(number);
   ENSURE(begun != begun_.end());
   Risk risk;
-  database_->change("withdraw a unit", 0, [&](Change& change) {
+  database_->change("withdraw a unit", 0, [&](WriteTransaction& change) {
     Attempt attempt = change.attempt(begun->second);
     attempt.state = Attempt::State::Withdrawn;
     risk = attempt.risk;
@@ -93,14 +93,14 @@ void Store::withdraw_unit(std::uint64_t number) {
 
 AttemptTotals Store::attempts() const {
   AttemptTotals totals;
-  database_->read("read the attempts at units", [&](const View& view) {
+  database_->read("read the attempts at units", [&](const ReadTransaction& view) {
     totals = {};
     // the last attempt at a unit is the one in the store
     std::map<std::uint64_t, UnitPlan> made;
     for (const Attempt& attempt : view.attempts()) {
       if (attempt.state == Attempt::State::Made && attempt.unit < view.manifest().units_made)
         made[attempt.unit] = attempt.plan;
-      if (attempt.state != Attempt::State::Outstanding) continue;
+      if (attempt.state != Attempt::State::Pending) continue;
       ++totals.outstanding;
       totals.risk += attempt.risk;
     }
@@ -116,12 +116,13 @@ void Store::pour(material::Batch batch) {
   ENSURE(purpose_ == Purpose::Make);
   check_shape(batch, manifest().me);
   if (manifest().state == StoreState::Revoked)
-    database_->read("store material", [](const View& view) { view.check_not_revoked(); });
+    database_->read("store material",
+                    [](const ReadTransaction& view) { view.check_not_revoked(); });
   const MaterialKind kind = batch.kind;
   queues_[kind].push(std::move(batch));
   while (queues_[kind].count() >= material::full_batch(kind)) {
     cut(kind, material::full_batch(kind));
-    if (cut_bytes_ >= kCommitBytes) write_cut([](Change&) {});
+    if (cut_bytes_ >= kCommitBytes) write_cut([](WriteTransaction&) {});
   }
 }
 
@@ -135,7 +136,7 @@ void Store::add_reference_bits(material::Batch bits) {
 
 std::optional<material::ReferenceBits> Store::reference_bits() const {
   std::optional<material::ReferenceBits> bits;
-  database_->read("read the reference bits", [&](const View& view) {
+  database_->read("read the reference bits", [&](const ReadTransaction& view) {
     view.check_not_revoked();
     const auto of_a = view.reference_entry(MaterialKind::AuthBitsA),
                of_b = view.reference_entry(MaterialKind::AuthBitsB);
@@ -149,7 +150,7 @@ void Store::finish_unit() {
   for (const MaterialKind kind : kAllMaterialKinds)
     if (queues_[kind].count() > 0) cut(kind, queues_[kind].count());
   Risk risk;
-  write_cut([&](Change& change) {
+  write_cut([&](WriteTransaction& change) {
     for (const material::Batch& bits : new_reference_bits_) change.add_reference_bits(bits);
     if (!begun_.empty()) {
       Attempt attempt = change.attempt(begun_.begin()->second);
@@ -159,7 +160,7 @@ void Store::finish_unit() {
       change.put_attempt(begun_.begin()->second, attempt);
     }
     change.put_unit(change.manifest().units_made++, cut_end_);
-    change.marks().made = cut_end_;
+    change.cursors().made = cut_end_;
   });
   new_reference_bits_.clear();
   if (!begun_.empty()) begun_.erase(begun_.begin());
@@ -179,8 +180,8 @@ void Store::cut(MaterialKind kind, std::size_t count) {
 }
 
 // Commits what has been cut, together with what the body writes.
-void Store::write_cut(const std::function<void(Change&)>& body) {
-  database_->change("store material", cut_bytes_, [&](Change& change) {
+void Store::write_cut(const std::function<void(WriteTransaction&)>& body) {
+  database_->change("store material", cut_bytes_, [&](WriteTransaction& change) {
     change.check_not_revoked();
     for (const CutBatch& batch : cut_) change.add(batch.entry, batch.objects);
     body(change);
@@ -199,16 +200,16 @@ void Store::forget_poured() {
 
 void Store::cut_back(std::uint64_t units) {
   ENSURE(purpose_ == Purpose::Make && queues_.bytes() == 0 && cut_.empty());
-  database_->change("cut back the store", 0, [&](Change& change) {
+  database_->change("cut back the store", 0, [&](WriteTransaction& change) {
     change.check_not_revoked();
     ENSURE(units <= change.manifest().units_made);
-    if (units < change.marks().units_unlocked)
+    if (units < change.cursors().units_unlocked)
       throw StoreError("the peer has only the first " + std::to_string(units) + " of the " +
-                       std::to_string(change.marks().units_unlocked) + " units in " +
+                       std::to_string(change.cursors().units_unlocked) + " units in " +
                        directory().string() +
                        " that it has confirmed before: its store is an older copy, and the session "
                        "cannot be continued; start a new one in a new store");
-    change.marks().made = change.made_by(units);
+    change.cursors().made = change.made_by(units);
     change.manifest().units_made = units;
     change.manifest().state = StoreState::Open;
     change.drop_units_from(units);
@@ -222,9 +223,9 @@ void Store::cut_back(std::uint64_t units) {
 
 Halves Store::halves(std::uint64_t first_unit, std::uint64_t end_unit) const {
   Halves halves;
-  database_->read("read the digests", [&](const View& view) {
+  database_->read("read the digests", [&](const ReadTransaction& view) {
     const MaterialCounts begin = view.made_by(first_unit), end = view.made_by(end_unit);
-    halves = {view.marks().unlocked, {}};
+    halves = {view.cursors().unlocked, {}};
     for (const MaterialKind kind : kAllMaterialKinds)
       for (const BatchEntry& entry : view.entries(kind, begin[kind], end[kind]))
         halves.of.push_back(half_of(entry));
@@ -233,31 +234,32 @@ Halves Store::halves(std::uint64_t first_unit, std::uint64_t end_unit) const {
 }
 
 void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers) {
-  database_->change("unlock units", peers.of.size() * kBatchEntryBytes, [&](Change& change) {
-    change.check_not_revoked();
-    ENSURE(first_unit <= change.marks().units_unlocked);
-    const MaterialCounts begin = change.made_by(first_unit), end = change.made_by(end_unit);
-    Pairing pairing(peers, change.marks().unlocked);
-    for (const MaterialKind kind : kAllMaterialKinds) {
-      for (BatchEntry& entry : change.entries(kind, begin[kind], end[kind])) {
-        const Half* half = pairing.of(entry);
-        if (half == nullptr || entry.peers_tag == half->tag) continue;
-        if (entry.peers_tag)
-          throw StoreError("the peer's half of batch " + text_of(entry) +
-                           " has changed since the batch was made; the peer's store has been "
-                           "restored or is corrupt");
-        entry.peers_tag = half->tag;
-        change.put_entry(entry);
-      }
-    }
-    pairing.finish();
-    if (end_unit <= change.marks().units_unlocked) return;
-    change.marks().units_unlocked = end_unit;
-    change.marks().unlocked = end;
-    // preprocess, run and store verify may all unlock the last unit.
-    if (end_unit == change.manifest().units_requested)
-      change.manifest().state = StoreState::Complete;
-  });
+  database_->change(
+      "unlock units", peers.of.size() * kBatchEntryBytes, [&](WriteTransaction& change) {
+        change.check_not_revoked();
+        ENSURE(first_unit <= change.cursors().units_unlocked);
+        const MaterialCounts begin = change.made_by(first_unit), end = change.made_by(end_unit);
+        Pairing pairing(peers, change.cursors().unlocked);
+        for (const MaterialKind kind : kAllMaterialKinds) {
+          for (BatchEntry& entry : change.entries(kind, begin[kind], end[kind])) {
+            const Half* half = pairing.of(entry);
+            if (half == nullptr || entry.peers_tag == half->tag) continue;
+            if (entry.peers_tag)
+              throw StoreError("the peer's half of batch " + text_of(entry) +
+                               " has changed since the batch was made; the peer's store has been "
+                               "restored or is corrupt");
+            entry.peers_tag = half->tag;
+            change.put_entry(entry);
+          }
+        }
+        pairing.finish();
+        if (end_unit <= change.cursors().units_unlocked) return;
+        change.cursors().units_unlocked = end_unit;
+        change.cursors().unlocked = end;
+        // preprocess, run and store verify may all unlock the last unit.
+        if (end_unit == change.manifest().units_requested)
+          change.manifest().state = StoreState::Complete;
+      });
 }
 
 }  // namespace tinyot::storage

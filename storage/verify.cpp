@@ -10,17 +10,18 @@ namespace tinyot::storage {
 namespace {
 
 // The ranges of a kind that may still be served: planned ones, and what is not granted.
-std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges_to_serve(const Marks& marks,
+std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges_to_serve(const MaterialCursors& cursors,
                                                                      MaterialKind kind) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
-  for (const PlannedReservation& planned : marks.planned)
+  for (const PlannedReservation& planned : cursors.planned)
     ranges.emplace_back(planned.range.start[kind], planned.range.end[kind]);
-  ranges.emplace_back(marks.position[kind], marks.made[kind]);
+  ranges.emplace_back(cursors.served[kind], cursors.made[kind]);
   return ranges;
 }
 
-void verify_range(const View& view, MaterialKind kind, std::uint64_t begin, std::uint64_t end,
-                  Verification& result, const std::function<void(std::uint64_t)>& observer) {
+void verify_range(const ReadTransaction& view, MaterialKind kind, std::uint64_t begin,
+                  std::uint64_t end, Verification& result,
+                  const std::function<void(std::uint64_t)>& observer) {
   std::uint64_t next = begin;
   for (const BatchEntry& entry : view.entries(kind, begin, end)) {
     if (entry.first != next)
@@ -44,7 +45,7 @@ void verify_range(const View& view, MaterialKind kind, std::uint64_t begin, std:
 }
 
 // The reference bits are in no catalogue; they are checked like batches.
-void verify_reference_bits(const View& view, Verification& result) {
+void verify_reference_bits(const ReadTransaction& view, Verification& result) {
   for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) {
     try {
       if (const auto entry = view.reference_entry(kind)) (void)view.open(*entry);
@@ -58,10 +59,10 @@ void verify_reference_bits(const View& view, Verification& result) {
 
 Verification verify(const Store& store, const std::function<void(std::uint64_t)>& observer) {
   Verification result;
-  store.read([&](const View& view) {
+  store.read([&](const ReadTransaction& view) {
     view.check_not_revoked();
     for (const MaterialKind kind : kAllMaterialKinds)
-      for (const auto& [begin, end] : ranges_to_serve(view.marks(), kind))
+      for (const auto& [begin, end] : ranges_to_serve(view.cursors(), kind))
         verify_range(view, kind, begin, end, result, observer);
     verify_reference_bits(view, result);
   });

@@ -48,7 +48,7 @@ StageBounds bounds_of(const offline::SecurityParameters& params) {
 void auth_bits(benchmark::State& state, Columns columns) {
   const auto params = offline::SecurityParameters::make({.own = Nnob12Parameters{columns}});
   const auto runs = static_cast<std::size_t>(state.max_iterations) + 1;
-  const StageCost cost = measure_stage(
+  const MeasuredCost cost = measure_stage(
       state, [&](Session& whole) { return std::make_unique<AuthBitParty>(whole, params, runs); });
   report(state, cost, RunLayout(params, kBits, 1).length, bounds_of(params));
 }

@@ -24,7 +24,7 @@ class BaseOtParty final : public StageParty {
 };
 
 void base_ots(benchmark::State& state) {
-  const StageCost cost =
+  const MeasuredCost cost =
       measure_stage(state, [](Session&) { return std::make_unique<BaseOtParty>(); });
   const double multiples = 2 * times_base_seconds() + 3 * times_seconds();
   report(state, cost, kOts,

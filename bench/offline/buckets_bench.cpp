@@ -130,7 +130,7 @@ class AuthOtParty final : public StageParty {
 template <class BucketParty>
 void buckets(benchmark::State& state, std::size_t columns) {
   const auto count = static_cast<std::size_t>(state.range(0));
-  const StageCost cost = measure_stage(
+  const MeasuredCost cost = measure_stage(
       state, [&](Session& whole) { return std::make_unique<BucketParty>(whole, count); });
   const double revealed = 2 * (kBucket - 1),
                bound = revealed * (hash_seconds() + 16 * digest_seconds());

@@ -51,7 +51,7 @@ class LeakyAndParty final : public StageParty {
 };
 
 void leaky_ands(benchmark::State& state) {
-  const StageCost cost =
+  const MeasuredCost cost =
       measure_stage(state, [](Session& whole) { return std::make_unique<LeakyAndParty>(whole); });
   const double hashes = 3 * hash_seconds();
   report(state, cost, kAnds, {.bound = hashes, .kernels = hashes + 2 * 16 * digest_seconds()});

@@ -55,7 +55,7 @@ class LeakyOtParty final : public StageParty {
 };
 
 void leaky_ots(benchmark::State& state) {
-  const StageCost cost =
+  const MeasuredCost cost =
       measure_stage(state, [](Session& whole) { return std::make_unique<LeakyOtParty>(whole); });
   const double hashes = 12 * hash_seconds();
   report(state, cost, kLeakyOts,

@@ -35,7 +35,7 @@ class SoftSpokenParty final : public StageParty {
     const auto mine = [&](const BitBatch& batch) {
       return mine_.view(batch.number % kSlots * kBatchBits, kBatchBits);
     };
-    in_steps(
+    run_pipeline(
         batches, 1, [&](const BitBatch& batch) { holder.send_corrections(batch, {{mine(batch)}}); },
         [&](const BitBatch& batch) { checker.receive_corrections(batch, {{peers_.view()}}); },
         [&](const BitBatch& batch) { holder.answer(batch, {{mine(batch)}}); },
@@ -44,14 +44,14 @@ class SoftSpokenParty final : public StageParty {
 
  private:
   Trees trees_;
-  AuthBitsMine mine_;
-  AuthBitsPeers peers_;
+  MacColumn mine_;
+  KeyColumn peers_;
   std::uint64_t run_ = 0;
 };
 
 void softspoken(benchmark::State& state) {
   const auto k = static_cast<std::uint32_t>(state.range(0));
-  const StageCost cost = measure_stage(
+  const MeasuredCost cost = measure_stage(
       state, [&](Session& whole) { return std::make_unique<SoftSpokenParty>(whole, k); });
   const double prg_bytes = 128.0 / k * ((2 << k) - 1) / 8, bound = prg_bytes * prg_seconds();
   report(state, cost, kBatches * kBatchBits,

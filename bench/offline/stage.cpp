@@ -49,7 +49,7 @@ Costs measured_repetition(StageParty& party, Session& whole, std::uint64_t numbe
 // Party A runs the state's loop and adds up; B sends it the costs after each repetition.
 class Repetitions {
  public:
-  Repetitions(benchmark::State& state, StageCost& sum) : state_(state), sum_(sum) {}
+  Repetitions(benchmark::State& state, MeasuredCost& sum) : state_(state), sum_(sum) {}
 
   void run(Session& whole, StageParty& party) {
     std::uint64_t number = 0;
@@ -80,7 +80,7 @@ class Repetitions {
   }
 
   benchmark::State& state_;
-  StageCost& sum_;
+  MeasuredCost& sum_;
 };
 
 // "aBits: check" is the counter check_ns.
@@ -91,9 +91,9 @@ std::string counter_name(const std::string& phase) {
 
 }  // namespace
 
-StageCost measure_stage(benchmark::State& state, const MakeParty& make_party) {
+MeasuredCost measure_stage(benchmark::State& state, const MakeParty& make_party) {
   keep_freed_memory();
-  StageCost cost;
+  MeasuredCost cost;
   Repetitions repetitions(state, cost);
   const test::Outcomes outcomes = test::run_sessions(
       [&](Session& whole) {
@@ -111,7 +111,7 @@ StageCost measure_stage(benchmark::State& state, const MakeParty& make_party) {
   return cost;
 }
 
-void report(benchmark::State& state, const StageCost& cost, std::size_t items,
+void report(benchmark::State& state, const MeasuredCost& cost, std::size_t items,
             const StageBounds& bounds) {
   if (state.error_occurred()) return;
   const double count = static_cast<double>(items), seconds = cost.seconds / count,

@@ -31,7 +31,7 @@ class StageParty {
 using MakeParty = std::function<std::unique_ptr<StageParty>(Session& whole)>;
 
 // The average cost of a repetition per party.
-struct StageCost {
+struct MeasuredCost {
   double seconds = 0;
   double bytes_sent = 0;
   std::vector<std::pair<std::string, double>> phases;  // name, seconds
@@ -45,12 +45,12 @@ struct StageBounds {
 
 // Runs the state's loop: a warm-up repetition, then the measured ones.
 // Fails: marks the benchmark as failed if a party fails.
-StageCost measure_stage(benchmark::State& state, const MakeParty& make_party);
+MeasuredCost measure_stage(benchmark::State& state, const MakeParty& make_party);
 
 // Counters: ns_per_item, bytes_per_item (sent by one party), of_bound and of_kernels (lower bound /
 // measured), stream_ns (the part of ns_per_item that the memory stream takes as a minimum), and the
 // nanoseconds per item of each phase, if there are several. `items` is the number per repetition.
-void report(benchmark::State& state, const StageCost& cost, std::size_t items,
+void report(benchmark::State& state, const MeasuredCost& cost, std::size_t items,
             const StageBounds& bounds);
 
 // Column `column` of `owner`'s bits, dealt to the session's party under the session's global keys.

@@ -100,7 +100,7 @@ void take(benchmark::State& state) {
     Reservation reservation = store.reserve({}, all);
     material::Batch batch;
     for (std::uint64_t done = 0; done < count; done += batch.count)
-      batch = reservation.draw_some(kKind, count - done).open(std::move(batch));
+      batch = reservation.draw_up_to(kKind, count - done).open(std::move(batch));
     reservation.finish();
   }
   report(state, count);

@@ -48,7 +48,7 @@ class GateStream {
   WireId emit(GateKind kind, WireId in0, WireId in1);
   void free(WireId wire) {
     sink_.emit({GateKind::Free, 0, wire, 0});
-    ids_.give_back(wire);
+    ids_.release(wire);
   }
   void free_made(const Term& term) {
     if (term.made) free(term.id);

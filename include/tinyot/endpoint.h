@@ -68,7 +68,7 @@ class Endpoint {
   // thread of the call.
   Endpoint& log_rejections(std::function<void(const std::string&, Remedy)> log);
 
-  // Of the library.
+  // The rest is used by the library only.
   struct State;
   explicit Endpoint(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   const State* state() const { return state_.get(); }

@@ -34,7 +34,7 @@ enum class MaterialKind : std::uint8_t {
 inline constexpr auto kLastMaterialKind = MaterialKind::FullTriples;
 inline constexpr std::size_t kMaterialKinds = static_cast<std::size_t>(kLastMaterialKind) + 1;
 
-// In the order of their numbers.
+// Lists all kinds in the order of their numbers.
 inline constexpr auto kAllMaterialKinds = [] {
   std::array<MaterialKind, kMaterialKinds> kinds{};
   for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] = static_cast<MaterialKind>(i);

@@ -28,10 +28,10 @@ std::string_view name_of(Columns columns);
 
 // What an AND consumes online: two aANDs, two aOTs and two aBits; or one triple; or, on material
 // for garbling, one full triple and an aBit of each party.
-enum class MaterialForm : std::uint8_t { Pairs = 0, Triples = 1, Garbling = 2 };
-inline constexpr std::array kMaterialForms = {MaterialForm::Pairs, MaterialForm::Triples,
-                                              MaterialForm::Garbling};
-std::string_view name_of(MaterialForm form);
+enum class AndMaterial : std::uint8_t { AandAot = 0, Triples = 1, Garbling = 2 };
+inline constexpr std::array kAndMaterials = {AndMaterial::AandAot, AndMaterial::Triples,
+                                             AndMaterial::Garbling};
+std::string_view name_of(AndMaterial form);
 
 // How a circuit is evaluated. Interactive: half a round trip or more a layer of ANDs (NNOB12 Fig.
 // 6). Garbled: 4 or 5 half round trips for any circuit, and 32 bytes an AND; on material for
@@ -77,12 +77,12 @@ class BucketSizes {
   constexpr std::span<const std::uint32_t> sizes() const {
     return std::span(sizes_).first(levels_);
   }
-  // Of a profile with one level.
+  // Returns the bucket size of a profile with one level.
   constexpr std::uint32_t only() const { return sizes_[0]; }
   // "3", or "3+4" on two levels.
   std::string text() const;
 
-  // By the first level, then by the second.
+  // Compares the first level, then the second.
   friend constexpr auto operator<=>(const BucketSizes&, const BucketSizes&) = default;
 
  private:
@@ -110,7 +110,7 @@ struct ParameterRequest {
   std::uint32_t workers = 1;  // units in progress at a time
   std::uint32_t shards = 1;   // of the session; they share its sigma
   // pairs if absent; triples with the fast profile, which makes nothing else
-  std::optional<MaterialForm> material = std::nullopt;
+  std::optional<AndMaterial> material = std::nullopt;
 };
 
 }  // namespace tinyot

@@ -42,7 +42,7 @@ struct RunRequest {
   std::optional<std::uint64_t> reservation = {};
   // Of an Evaluator on one store: ANDs that are reserved at a time for its next short runs, and
   // lost when it ends. A reservation waits for the disks of both parties.
-  std::uint64_t advance_ands = 0;
+  std::uint64_t reserve_ahead_ands = 0;
   // Without stores: how to make the material, over a second connection, during the run.
   std::optional<ParameterRequest> live = {};
   // Chosen by the material if absent.

@@ -19,13 +19,13 @@ struct Security {
   };
 
   Profile profile = Profile::Nnob12;
-  MaterialForm material = MaterialForm::Pairs;
+  AndMaterial material = AndMaterial::AandAot;
   ProfileParameters own;                          // of the profile
   std::uint32_t sigma = 0;                        // bits, as requested
   double sigma_paper_bound = 0, sigma_exact = 0;  // bits, the least over the units made so far
   std::uint32_t kappa = 0;                        // bits
   BucketSizes bucket;                             // B, of the last job's full units
-  std::uint64_t unit = 0;                         // ANDs permuted together, likewise
+  std::uint64_t unit = 0;                         // ANDs permuted together, of the last job
   std::vector<Units> units;
   // Units that were begun and not finished, the probability that a guess of the peer in them
   // succeeded, and its limit.

@@ -19,21 +19,21 @@ enum class KeyProtection : std::uint32_t { ByPermissions = 1, ByStoreKey = 2, Er
 // Objects of one kind in a store.
 struct KindCounts {
   std::uint64_t made = 0;
-  std::uint64_t locked = 0;    // of these, halves not confirmed by the peer
-  std::uint64_t reserved = 0;  // served, planned or burnt
-  std::uint64_t planned = 0;   // of these, reserved for a later run
-  std::uint64_t burnt = 0;     // of these, skipped because the peer's position was higher
+  std::uint64_t unconfirmed = 0;  // of these, with halves that the peer has not confirmed
+  std::uint64_t spent = 0;        // no longer left: served, planned or burnt
+  std::uint64_t planned = 0;      // of the spent, reserved for a later run
+  std::uint64_t burnt = 0;        // of the spent, skipped because the peer had served more
   std::uint64_t left = 0;
   std::uint64_t bytes = 0;
 };
 
-// Of a store whose session was ended.
+// What is known of a store whose session was ended.
 struct RetiredStore {
   std::string reason;                 // recorded in the store
   std::vector<std::string> not_done;  // steps that were not possible, one line each
 };
 
-// Of shards that were moved into one store.
+// What came of moving shards into one store.
 struct MergedStore {
   bool was_done = false;  // by an earlier call; nothing has changed
   std::uint64_t batches = 0, bytes = 0;

@@ -31,7 +31,7 @@ class Values {
   const LaneMatrix& at(const std::string& name) const;
   std::size_t lanes(const std::string& name) const;  // 0 if there is no such value
   std::span<const std::byte> bytes(const std::string& name, std::size_t lane = 0) const;
-  // Of at most 64 bits.
+  // Fails for a value of more than 64 bits.
   std::uint64_t integer(const std::string& name, std::size_t lane = 0) const;
 
  private:

@@ -19,8 +19,8 @@ struct PemFile {
 std::chrono::system_clock::time_point check_server_certificate(const PemFile& certificate,
                                                                const PemFile& key);
 
-// At least one of the certificates is valid now. Returns until when, of the one that is valid for
-// longest. Fails: likewise.
+// Checks that one of the certificates is valid now. Returns until when the one that is valid for
+// longest is. Fails: as check_server_certificate().
 std::chrono::system_clock::time_point check_authorities(const PemFile& certificates);
 
 }  // namespace tinyot::net

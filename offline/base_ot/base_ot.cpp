@@ -8,8 +8,8 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr net::MessageTag kReceiverPoints = net::message_tag("seed_ot.r");
-constexpr net::MessageTag kSenderPoints = net::message_tag("seed_ot.s");
+constexpr net::MessageTag kReceiverPoints = net::message_tag("base_ot.r");
+constexpr net::MessageTag kSenderPoints = net::message_tag("base_ot.s");
 
 struct PointPair {
   crypto::Point of[2];
@@ -27,8 +27,8 @@ crypto::Point hash_point(const Direction& direction, std::uint64_t index, bool c
   std::array<std::uint8_t, 64> uniform;
   for (std::size_t half = 0; half < 2; ++half) {
     const crypto::Digest digest =
-        crypto::RandomOracle(direction.session, {half == 0 ? crypto::Phase("seed OT group 0")
-                                                           : crypto::Phase("seed OT group 1"),
+        crypto::RandomOracle(direction.session, {half == 0 ? crypto::Phase("base OT group 0")
+                                                           : crypto::Phase("base OT group 1"),
                                                  direction.sender, index})
             .absorb_object(std::uint8_t{choice})
             .absorb_object(point)
@@ -41,7 +41,7 @@ crypto::Point hash_point(const Direction& direction, std::uint64_t index, bool c
 // RO(i, b, shared point)
 Seed derive_seed(const Direction& direction, std::uint64_t index, std::uint8_t bit,
                  const crypto::Point& shared) {
-  return {crypto::RandomOracle(direction.session, {"seed OT key", direction.sender, index})
+  return {crypto::RandomOracle(direction.session, {"base OT key", direction.sender, index})
               .absorb_object(bit)
               .absorb_object(shared)
               .block()};
@@ -49,7 +49,7 @@ Seed derive_seed(const Direction& direction, std::uint64_t index, std::uint8_t b
 
 void validate(std::span<const crypto::Point> points) {
   for (const crypto::Point& point : points)
-    if (!crypto::is_valid(point)) throw PeerCheated("seed OT point");
+    if (!crypto::is_valid(point)) throw PeerCheated("base OT point");
 }
 
 class EndemicOtReceiver {
@@ -73,7 +73,7 @@ class EndemicOtReceiver {
   }
 
   // Step 3: k_c = RO(i, c, r.S).
-  ReceivedSeeds finish(std::span<const crypto::Point> sender_points) {
+  BaseOtReceived finish(std::span<const crypto::Point> sender_points) {
     validate(sender_points);
     SecretVector<Seed> seeds(choices_.size());
     for (std::size_t i = 0; i < seeds.size(); ++i)
@@ -106,7 +106,7 @@ class EndemicOtSender {
 
   // Step 2: s, S = s.G; k_b = RO(i, b, s.(R_b + Hash2Group(i, b, R_{1-b}))).
   std::vector<crypto::Point> answer(crypto::Rng& rng, std::span<const PointPair> receiver_points,
-                                    SentSeeds& seeds) {
+                                    BaseOtSent& seeds) {
     std::vector<crypto::Point> points(receiver_points.size());
     seeds.pairs.resize(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -137,7 +137,7 @@ BaseOts base_ots_by_public_key(checks::Session& session, std::size_t count) {
 
 BaseOts base_ots_by_public_key(checks::Session& session, std::size_t count, BitVector choices) {
   ENSURE(choices.size() == count);
-  const net::PhaseLog::Scope phase(session.log(), session.channel(), "seed OTs", count);
+  const net::PhaseLog::Scope phase(session.log(), session.channel(), "base OTs", count);
   net::Channel& channel = session.channel();
   BaseOts ots;
   EndemicOtReceiver receiver(session, std::move(choices));
@@ -157,14 +157,14 @@ BaseOts base_ots_by_public_key(checks::Session& session, std::size_t count, BitV
   return ots;
 }
 
-BaseOts base_ots_from_auth_bits(checks::Session& session, MineView mine, PeersView peers) {
+BaseOts base_ots_from_auth_bits(checks::Session& session, MacColumnView mine, KeyColumnView peers) {
   const std::size_t count = mine.size();
   ENSURE(peers.size() == count && count <= crypto::TweakHash::kObjectsMax);
   const std::uint64_t batch = session.next_counter();
   BaseOts ots;
 
   const crypto::TweakHash hash_of_mine(session.id(),
-                                       {"seed OT from bits", letter(session.me()), batch});
+                                       {"base OT from bits", letter(session.me()), batch});
   ots.received.choices = BitVector(count);
   copy_bits(mine.bits, 0, ots.received.choices.words(), 0, count);
   ots.received.seeds.resize(count);
@@ -172,7 +172,7 @@ BaseOts base_ots_from_auth_bits(checks::Session& session, MineView mine, PeersVi
                as_blocks(std::span<Seed>(ots.received.seeds)));
 
   const crypto::TweakHash hash_of_peers(session.id(),
-                                        {"seed OT from bits", letter(session.peer()), batch});
+                                        {"base OT from bits", letter(session.peer()), batch});
   SecretVector<Block> zero(count), one(count);
   for (std::size_t i = 0; i < count; ++i) {
     zero[i] = peers[i].value;

@@ -24,12 +24,12 @@ struct SeedPair {
 };
 
 // Held by the OT sender.
-struct SentSeeds {
+struct BaseOtSent {
   SecretVector<SeedPair> pairs;
 };
 
 // Held by the OT receiver: seed i is the one that choice i selects.
-struct ReceivedSeeds {
+struct BaseOtReceived {
   BitVector choices;
   SecretVector<Seed> seeds;
 };
@@ -37,20 +37,20 @@ struct ReceivedSeeds {
 // `sent` is for the LaBit run that makes my bits, `received` for the one that makes the peer's. A
 // set serves one LaBit run only, since its pairing may be drawn only once.
 struct BaseOts {
-  SentSeeds sent;
-  ReceivedSeeds received;
+  BaseOtSent sent;
+  BaseOtReceived received;
 };
 
 // Role: both; sender in one direction and receiver in the other. `count` OTs each way.
 // Wire: 64 count bytes each way, then 32 count bytes each way; 2 rounds.
 // Secret: choices, scalars, all seeds.  Timing: constant in them.
-// Fails: PeerCheated("seed OT point") on a non-canonical group element.
+// Fails: PeerCheated("base OT point") on a non-canonical group element.
 BaseOts base_ots_by_public_key(checks::Session& session, std::size_t count);
 // The same with given choices of this party as receiver.  Shapes: choices: count.
 BaseOts base_ots_by_public_key(checks::Session& session, std::size_t count, BitVector choices);
 
 // Turns authenticated bits into OTs: for each bit the key holder has H(K), H(K ^ Delta), the MAC
 // holder H(M). Shapes: mine.size() == peers.size() == number of OTs. No traffic.
-BaseOts base_ots_from_auth_bits(checks::Session& session, MineView mine, PeersView peers);
+BaseOts base_ots_from_auth_bits(checks::Session& session, MacColumnView mine, KeyColumnView peers);
 
 }  // namespace tinyot::offline

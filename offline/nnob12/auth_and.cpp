@@ -54,8 +54,8 @@ void AuthAndMacHolder::reveal(checks::Session& session) {
       [&](std::span<Mac> macs, std::size_t) { checks::absorb_my_macs(session, macs); });
 }
 
-void AuthAndMacHolder::fold_into(const BucketRange& range, AuthBitsMine& x, AuthBitsMine& y,
-                                 AuthBitsMine& z) const {
+void AuthAndMacHolder::fold_into(const BucketRange& range, MacColumn& x, MacColumn& y,
+                                 MacColumn& z) const {
   fold_words<Mac>(buckets_, range, d_, x_.macs, y_.macs, z_.macs, x.macs, y.macs, z.macs);
   fold(
       buckets_, range, [](std::uint32_t, std::size_t) {},
@@ -85,8 +85,8 @@ void AuthAndKeyHolder::receive(checks::Session& session) {
       });
 }
 
-void AuthAndKeyHolder::fold_into(const BucketRange& range, AuthBitsPeers& x, AuthBitsPeers& y,
-                                 AuthBitsPeers& z) const {
+void AuthAndKeyHolder::fold_into(const BucketRange& range, KeyColumn& x, KeyColumn& y,
+                                 KeyColumn& z) const {
   fold_words<Key>(buckets_, range, d_, x_, y_, z_, x.keys, y.keys, z.keys);
 }
 

@@ -15,34 +15,33 @@ namespace tinyot::offline {
 // Role: MAC holder, the owner of the bits.
 class AuthAndMacHolder {
  public:
-  AuthAndMacHolder(const Buckets& buckets, MineView x, MineView y, MineView z)
+  AuthAndMacHolder(const Buckets& buckets, MacColumnView x, MacColumnView y, MacColumnView z)
       : buckets_(buckets), x_(x), y_(y), z_(z) {}
 
   // Reveals every d and absorbs their MACs into the transcript.  Wire: sends (B - 1) l / 8 bytes.
   void reveal(checks::Session& session);
   // Folds a range of buckets. Shapes: x, y, z of range.count.
-  void fold_into(const BucketRange& range, AuthBitsMine& x, AuthBitsMine& y, AuthBitsMine& z) const;
+  void fold_into(const BucketRange& range, MacColumn& x, MacColumn& y, MacColumn& z) const;
 
  private:
   const Buckets& buckets_;
-  MineView x_, y_, z_;
+  MacColumnView x_, y_, z_;
   BitVector d_;
 };
 
 // Role: key holder.
 class AuthAndKeyHolder {
  public:
-  AuthAndKeyHolder(const Buckets& buckets, PeersView x, PeersView y, PeersView z)
+  AuthAndKeyHolder(const Buckets& buckets, KeyColumnView x, KeyColumnView y, KeyColumnView z)
       : buckets_(buckets), x_(x), y_(y), z_(z) {}
 
   // Receives every d. They are checked when the transcript is settled.
   void receive(checks::Session& session);
-  void fold_into(const BucketRange& range, AuthBitsPeers& x, AuthBitsPeers& y,
-                 AuthBitsPeers& z) const;
+  void fold_into(const BucketRange& range, KeyColumn& x, KeyColumn& y, KeyColumn& z) const;
 
  private:
   const Buckets& buckets_;
-  PeersView x_, y_, z_;
+  KeyColumnView x_, y_, z_;
   BitVector d_;
 };
 

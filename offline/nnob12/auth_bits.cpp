@@ -20,10 +20,10 @@ bool parity(std::uint64_t word) { return std::popcount(word) & 1; }
 
 }  // namespace
 
-PieceCost cost_of_columns(const SecurityParameters& params) {
+StageCost cost_of_columns(const SecurityParameters& params) {
   return {.time = std::chrono::microseconds(500),
           .bytes = columns_made(params) * kChunkBits / 8,
-          .ahead = kChunksAhead};
+          .depth = kChunksAhead};
 }
 
 AmplificationMatrix draw_amplification(crypto::Rng& rng, WeakGlobalKey gamma, const Delta& delta) {
@@ -83,7 +83,7 @@ class AuthBitSource::Run final : public BitStream {
   // The base OTs that it makes are those of `first_lane` and the following runs.
   Run(AuthBitSource& source, checks::Session& session, BaseOts seeds, const RunLayout& layout,
       std::size_t seed_sets, std::size_t first_lane)
-      : BitStream(layout.length, layout.length, cost_of_columns(source.params_), source.pace_),
+      : BitStream(layout.length, layout.length, cost_of_columns(source.params_), source.depth_),
         source_(source), session_(session), layout_(layout), seed_sets_(seed_sets),
         first_lane_(first_lane),
         sender_(session, source.params_, std::move(seeds.sent), layout.length),
@@ -98,8 +98,8 @@ class AuthBitSource::Run final : public BitStream {
                                      layout_.length);
     LeakyMacRows rows;
     Amplifier amplifier(r_);
-    in_steps(
-        chunks_of(layout_.length), source_.pace_.ahead(cost_of_columns(source_.params_)),
+    run_pipeline(
+        chunks_of(layout_.length), source_.depth_.depth(cost_of_columns(source_.params_)),
         [&](const ColumnChunk& chunk) { sender_.offer(chunk); },
         [&](const ColumnChunk& chunk) {
           receiver_.receive(chunk, rows);

@@ -46,7 +46,7 @@ class Amplifier {
 AmplificationMatrix draw_amplification(crypto::Rng& rng, WeakGlobalKey gamma, const Delta& delta);
 
 // Of a chunk of columns.
-PieceCost cost_of_columns(const SecurityParameters& params);
+StageCost cost_of_columns(const SecurityParameters& params);
 
 // Where the parts of a run's bits begin. Each part begins at a multiple of 64.
 struct RunLayout {
@@ -70,8 +70,9 @@ class AuthBitSource final : public BitSource {
  public:
   static constexpr std::size_t kLanes = 64;
 
-  AuthBitSource(checks::Session& session, const SecurityParameters& params, Pace pace = {})
-      : session_(session), params_(params), pace_(pace) {}
+  AuthBitSource(checks::Session& session, const SecurityParameters& params,
+                PipelineDepth depth = {})
+      : session_(session), params_(params), depth_(depth) {}
 
   AuthBits make_reference_bits() override;
 
@@ -84,7 +85,7 @@ class AuthBitSource final : public BitSource {
   // `run` and `wanted` are public and the same on both sides. Wire: T / 8 bytes per bit each way, +
   // 16 KB. A run takes one round for its columns, which are streamed in chunks of kChunkBits with
   // kChunksAhead in flight, 4 for the check and R, and 3 for the Delta-consistency check. Fails:
-  // PeerCheated("EQ of LaBit", "seed OT point"), and as DeltaConsistency::check; WorkerStopped.
+  // PeerCheated("EQ of LaBit", "base OT point"), and as DeltaConsistency::check; WorkerStopped.
   std::unique_ptr<BitStream> stream(checks::Session& part, std::size_t run,
                                     std::size_t wanted) override;
 
@@ -95,8 +96,8 @@ class AuthBitSource final : public BitSource {
 
   checks::Session& session_;
   const SecurityParameters& params_;
-  Pace pace_;
-  SeedLanes lanes_;
+  PipelineDepth depth_;
+  BaseOtQueue lanes_;
   std::size_t runs_ = 0;
 };
 

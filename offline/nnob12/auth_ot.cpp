@@ -34,8 +34,9 @@ void fold_words(const Buckets& buckets, const BucketRange& range, std::span<cons
 }
 
 template <class Next>
-void fold_bits(const Buckets& buckets, const BucketRange& range, const MineView& first,
-               const MineView& second, BitVector& out_first, BitVector& out_second, Next next) {
+void fold_bits(const Buckets& buckets, const BucketRange& range, const MacColumnView& first,
+               const MacColumnView& second, BitVector& out_first, BitVector& out_second,
+               Next next) {
   fold(
       buckets, range, [](std::uint32_t, std::size_t) {},
       [&](std::uint32_t object) {
@@ -91,8 +92,8 @@ void AuthOtSender::reveal(checks::Session& session) {
       [&](std::span<Mac> macs, std::size_t) { checks::absorb_my_macs(session, macs); });
 }
 
-void AuthOtSender::fold_into(const BucketRange& range, AuthBitsMine& x0, AuthBitsMine& x1,
-                             AuthBitsPeers& c, AuthBitsPeers& z) const {
+void AuthOtSender::fold_into(const BucketRange& range, MacColumn& x0, MacColumn& x1, KeyColumn& c,
+                             KeyColumn& z) const {
   fold_messages<Mac>(buckets_, range, x0_.macs, x1_.macs, x0.macs, x1.macs);
   fold_choices<Key>(buckets_, range, d_, c_, z_, c.keys, z.keys);
   fold_bits(buckets_, range, x0_, x1_, x0.bits, x1.bits,
@@ -118,8 +119,8 @@ void AuthOtReceiver::receive(checks::Session& session) {
       });
 }
 
-void AuthOtReceiver::fold_into(const BucketRange& range, AuthBitsPeers& x0, AuthBitsPeers& x1,
-                               AuthBitsMine& c, AuthBitsMine& z) const {
+void AuthOtReceiver::fold_into(const BucketRange& range, KeyColumn& x0, KeyColumn& x1, MacColumn& c,
+                               MacColumn& z) const {
   fold_messages<Key>(buckets_, range, x0_, x1_, x0.keys, x1.keys);
   fold_choices<Mac>(buckets_, range, d_, c_.macs, z_.macs, c.macs, z.macs);
   fold_bits(buckets_, range, c_, z_, c.bits, z.bits,

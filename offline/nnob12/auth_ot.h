@@ -17,36 +17,38 @@ namespace tinyot::offline {
 // Role: sender: MAC holder of x0, x1, key holder of c, z.
 class AuthOtSender {
  public:
-  AuthOtSender(const Buckets& buckets, MineView x0, MineView x1, PeersView c, PeersView z)
+  AuthOtSender(const Buckets& buckets, MacColumnView x0, MacColumnView x1, KeyColumnView c,
+               KeyColumnView z)
       : buckets_(buckets), x0_(x0), x1_(x1), c_(c), z_(z) {}
 
   // Reveals every d and absorbs their MACs into the transcript.  Wire: sends (B - 1) l / 8 bytes.
   void reveal(checks::Session& session);
-  void fold_into(const BucketRange& range, AuthBitsMine& x0, AuthBitsMine& x1, AuthBitsPeers& c,
-                 AuthBitsPeers& z) const;
+  void fold_into(const BucketRange& range, MacColumn& x0, MacColumn& x1, KeyColumn& c,
+                 KeyColumn& z) const;
 
  private:
   const Buckets& buckets_;
-  MineView x0_, x1_;
-  PeersView c_, z_;
+  MacColumnView x0_, x1_;
+  KeyColumnView c_, z_;
   BitVector d_;
 };
 
 // Role: receiver: key holder of x0, x1, MAC holder of c, z.
 class AuthOtReceiver {
  public:
-  AuthOtReceiver(const Buckets& buckets, PeersView x0, PeersView x1, MineView c, MineView z)
+  AuthOtReceiver(const Buckets& buckets, KeyColumnView x0, KeyColumnView x1, MacColumnView c,
+                 MacColumnView z)
       : buckets_(buckets), x0_(x0), x1_(x1), c_(c), z_(z) {}
 
   // Receives every d. They are checked when the transcript is settled.
   void receive(checks::Session& session);
-  void fold_into(const BucketRange& range, AuthBitsPeers& x0, AuthBitsPeers& x1, AuthBitsMine& c,
-                 AuthBitsMine& z) const;
+  void fold_into(const BucketRange& range, KeyColumn& x0, KeyColumn& x1, MacColumn& c,
+                 MacColumn& z) const;
 
  private:
   const Buckets& buckets_;
-  PeersView x0_, x1_;
-  MineView c_, z_;
+  KeyColumnView x0_, x1_;
+  MacColumnView c_, z_;
   BitVector d_;
 };
 

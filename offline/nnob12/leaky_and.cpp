@@ -13,13 +13,14 @@ constexpr crypto::Phase kLeakyAndKind = "LaAND";
 
 }  // namespace
 
-LeakyAndMacHolder::LeakyAndMacHolder(checks::Session& session, MineView x, MineView y, MineView r)
+LeakyAndMacHolder::LeakyAndMacHolder(checks::Session& session, MacColumnView x, MacColumnView y,
+                                     MacColumnView r)
     : session_(session), x_(x), y_(y), z_(r),
       digest_(session.id(), {"LaAND EQ", letter(session.me()), 0}) {}
 
 void LeakyAndMacHolder::announce(const ObjectChunk& chunk) {
-  const MineView x = x_.part(chunk.first, chunk.count), y = y_.part(chunk.first, chunk.count),
-                 z = z_.part(chunk.first, chunk.count);
+  const MacColumnView x = x_.part(chunk.first, chunk.count), y = y_.part(chunk.first, chunk.count),
+                      z = z_.part(chunk.first, chunk.count);
   BitVector d(chunk.count);
   for (std::size_t w = 0; w < d.words().size(); ++w) {
     const std::uint64_t product = x.bits[w] & y.bits[w];
@@ -31,8 +32,8 @@ void LeakyAndMacHolder::announce(const ObjectChunk& chunk) {
 }
 
 void LeakyAndMacHolder::receive_u(const ObjectChunk& chunk) {
-  const MineView x = x_.part(chunk.first, chunk.count), y = y_.part(chunk.first, chunk.count),
-                 z = z_.part(chunk.first, chunk.count);
+  const MacColumnView x = x_.part(chunk.first, chunk.count), y = y_.part(chunk.first, chunk.count),
+                      z = z_.part(chunk.first, chunk.count);
   SecretVector<Block> u(chunk.count), v(chunk.count);
   net::recv_words(session_.channel(), kU, std::span(u));
   for (std::size_t i = 0; i < chunk.count; ++i)
@@ -42,15 +43,15 @@ void LeakyAndMacHolder::receive_u(const ObjectChunk& chunk) {
   digest_.absorb(std::as_bytes(std::span(v)));
 }
 
-LeakyAndKeyHolder::LeakyAndKeyHolder(checks::Session& session, PeersView x, PeersView y,
-                                     PeersView r)
+LeakyAndKeyHolder::LeakyAndKeyHolder(checks::Session& session, KeyColumnView x, KeyColumnView y,
+                                     KeyColumnView r)
     : session_(session), x_(x), y_(y), z_(r),
       digest_(session.id(), {"LaAND EQ", letter(session.peer()), 0}) {}
 
 void LeakyAndKeyHolder::answer(const ObjectChunk& chunk) {
-  const PeersView x = x_.subspan(chunk.first, chunk.count),
-                  y = y_.subspan(chunk.first, chunk.count),
-                  z = z_.subspan(chunk.first, chunk.count);
+  const KeyColumnView x = x_.subspan(chunk.first, chunk.count),
+                      y = y_.subspan(chunk.first, chunk.count),
+                      z = z_.subspan(chunk.first, chunk.count);
   const ScopedSecret<Delta> delta(session_.global_key());
   const BitVector d = net::recv_bits(session_.channel(), kLeakyAndD, chunk.count);
   SecretVector<Block> zero(chunk.count), one(chunk.count);

@@ -19,7 +19,7 @@ namespace tinyot::offline {
 class LeakyAndMacHolder {
  public:
   // Shapes: x, y, r of equal length. A session makes one such batch in each direction.
-  LeakyAndMacHolder(checks::Session& session, MineView x, MineView y, MineView r);
+  LeakyAndMacHolder(checks::Session& session, MacColumnView x, MacColumnView y, MacColumnView r);
 
   // Step 1: announces d = xy ^ r and turns r into z.  Wire: sends count / 8 bytes.
   void announce(const ObjectChunk& chunk);
@@ -30,14 +30,14 @@ class LeakyAndMacHolder {
 
  private:
   checks::Session& session_;
-  MineView x_, y_, z_;
+  MacColumnView x_, y_, z_;
   crypto::RandomOracle digest_;
 };
 
 // Role: key holder.
 class LeakyAndKeyHolder {
  public:
-  LeakyAndKeyHolder(checks::Session& session, PeersView x, PeersView y, PeersView r);
+  LeakyAndKeyHolder(checks::Session& session, KeyColumnView x, KeyColumnView y, KeyColumnView r);
 
   // Steps 1 and 2: receives d, turns r into z, sends U, digests H(K_x, K_z).
   void answer(const ObjectChunk& chunk);
@@ -46,7 +46,7 @@ class LeakyAndKeyHolder {
 
  private:
   checks::Session& session_;
-  PeersView x_, y_, z_;
+  KeyColumnView x_, y_, z_;
   crypto::RandomOracle digest_;
 };
 

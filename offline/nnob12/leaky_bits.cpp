@@ -48,7 +48,7 @@ std::vector<ColumnChunk> chunks_of(std::size_t length) {
 }
 
 LeakyBitSender::LeakyBitSender(checks::Session& session, const SecurityParameters& params,
-                               SentSeeds seeds, std::size_t length)
+                               BaseOtSent seeds, std::size_t length)
     : session_(session), tau_(columns_kept(params)), gamma_(session.rng().bits(length)) {
   ENSURE(seeds.pairs.size() == columns_made(params));
   SecretVector<Seed> zero, one;
@@ -110,7 +110,7 @@ void LeakyBitSender::kept_rows(const ColumnChunk& chunk, LeakyKeyRows& rows) con
 }
 
 LeakyBitReceiver::LeakyBitReceiver(checks::Session& session, const SecurityParameters& params,
-                                   ReceivedSeeds seeds)
+                                   BaseOtReceived seeds)
     : session_(session), tau_(columns_kept(params)), seeds_(seeds.seeds),
       choices_(std::move(seeds.choices)),
       pairing_seed_(declassified(session.rng().object<crypto::PublicSeed>())),

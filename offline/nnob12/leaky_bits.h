@@ -59,7 +59,7 @@ class LeakyBitSender {
  public:
   // Step 1: draws Gamma_B, `length` bits (a multiple of 512).
   // Shapes: seeds: columns_made(params) pairs. A session has one run of LaBit in each direction.
-  LeakyBitSender(checks::Session& session, const SecurityParameters& params, SentSeeds seeds,
+  LeakyBitSender(checks::Session& session, const SecurityParameters& params, BaseOtSent seeds,
                  std::size_t length);
 
   // Steps 2 and 3: offers (L_i, L_i ^ Gamma_B) for all i, for the columns of this chunk.
@@ -97,7 +97,8 @@ class LeakyBitSender {
 class LeakyBitReceiver {
  public:
   // Shapes: seeds: columns_made(params) choices and seeds.
-  LeakyBitReceiver(checks::Session& session, const SecurityParameters& params, ReceivedSeeds seeds);
+  LeakyBitReceiver(checks::Session& session, const SecurityParameters& params,
+                   BaseOtReceived seeds);
 
   // Steps 2, 3 and 5c: receives a chunk, N_i = PRG(s_i) ^ y_i.u_i, hashes the W_i and returns the
   // kept N_i in `rows`. Wire: receives T . bits / 8 bytes.

@@ -54,8 +54,8 @@ Padded recv_padded(net::Channel& channel, std::size_t count) {
 
 }  // namespace
 
-LeakyOtSender::LeakyOtSender(checks::Session& session, MineView x0, MineView x1, PeersView c,
-                             PeersView r)
+LeakyOtSender::LeakyOtSender(checks::Session& session, MacColumnView x0, MacColumnView x1,
+                             KeyColumnView c, KeyColumnView r)
     : session_(session), x0_(x0), x1_(x1), c_(c), z_(r),
       digest_(session.id(), {"LaOT EQ", letter(session.me()), 0}) {}
 
@@ -69,7 +69,7 @@ void LeakyOtSender::send_x(const ObjectChunk& chunk) {
   // bit.
   SecretVector<Block> key(chunk.count);
   for (const bool b : {false, true}) {
-    const MineView x = (b ? x1_ : x0_).part(chunk.first, chunk.count);
+    const MacColumnView x = (b ? x1_ : x0_).part(chunk.first, chunk.count);
     Padded message(chunk.count);
     for (std::size_t i = 0; i < chunk.count; ++i) {
       key[i] = xor_public_bit(c_[chunk.first + i], session_.global_key(), b).value;
@@ -85,7 +85,7 @@ void LeakyOtSender::send_x(const ObjectChunk& chunk) {
 
 void LeakyOtSender::answer_d(const ObjectChunk& chunk) {
   const crypto::TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.me(), chunk);
-  const PeersView z = z_.subspan(chunk.first, chunk.count);
+  const KeyColumnView z = z_.subspan(chunk.first, chunk.count);
   const ScopedSecret<Delta> delta(session_.global_key());
   const BitVector d = net::recv_bits(session_.channel(), kLeakyOtD, chunk.count);
   const Transferred t = std::move(under_way_.front());
@@ -108,14 +108,14 @@ void LeakyOtSender::answer_d(const ObjectChunk& chunk) {
   digest_.absorb(std::as_bytes(std::span(t.t0))).absorb(std::as_bytes(std::span(t.t1)));
 }
 
-LeakyOtReceiver::LeakyOtReceiver(checks::Session& session, PeersView x0, PeersView x1, MineView c,
-                                 MineView r)
+LeakyOtReceiver::LeakyOtReceiver(checks::Session& session, KeyColumnView x0, KeyColumnView x1,
+                                 MacColumnView c, MacColumnView r)
     : session_(session), x0_(x0), x1_(x1), c_(c), z_(r),
       digest_(session.id(), {"LaOT EQ", letter(session.peer()), 0}) {}
 
 void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
   const crypto::TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.peer(), chunk);
-  const MineView c = c_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
+  const MacColumnView c = c_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
   // Step 5: (x_c || M || T) = X_c ^ H(M_c).
   const Padded x0 = recv_padded(session_.channel(), chunk.count),
                x1 = recv_padded(session_.channel(), chunk.count);
@@ -150,7 +150,7 @@ void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
 
 void LeakyOtReceiver::receive_i(const ObjectChunk& chunk) {
   const crypto::TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.peer(), chunk);
-  const MineView z = z_.part(chunk.first, chunk.count);
+  const MacColumnView z = z_.part(chunk.first, chunk.count);
   SecretVector<Block> i0(chunk.count), i1(chunk.count), other(chunk.count);
   net::recv_words(session_.channel(), kI, std::span(i0));
   net::recv_words(session_.channel(), kI, std::span(i1));

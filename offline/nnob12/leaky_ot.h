@@ -20,7 +20,8 @@ namespace tinyot::offline {
 class LeakyOtSender {
  public:
   // Shapes: all of equal length. A session makes one such batch in each direction.
-  LeakyOtSender(checks::Session& session, MineView x0, MineView x1, PeersView c, PeersView r);
+  LeakyOtSender(checks::Session& session, MacColumnView x0, MacColumnView x1, KeyColumnView c,
+                KeyColumnView r);
 
   // Steps 3 and 4: draws T_0, T_1, sends X_0, X_1.  Wire: sends 2 (count / 8 + 32 count) bytes.
   void send_x(const ObjectChunk& chunk);
@@ -32,8 +33,8 @@ class LeakyOtSender {
 
  private:
   checks::Session& session_;
-  MineView x0_, x1_;
-  PeersView c_, z_;
+  MacColumnView x0_, x1_;
+  KeyColumnView c_, z_;
   struct Transferred {
     SecretVector<Block> t0, t1;
   };
@@ -44,7 +45,8 @@ class LeakyOtSender {
 // Role: receiver: key holder of x0, x1, MAC holder of c, z.
 class LeakyOtReceiver {
  public:
-  LeakyOtReceiver(checks::Session& session, PeersView x0, PeersView x1, MineView c, MineView r);
+  LeakyOtReceiver(checks::Session& session, KeyColumnView x0, KeyColumnView x1, MacColumnView c,
+                  MacColumnView r);
 
   // Steps 5 and 6: opens X_c, checks its MAC, announces d, turns r into z.
   // Fails: PeerCheated("LaOT MAC"), before d is sent.
@@ -56,8 +58,8 @@ class LeakyOtReceiver {
 
  private:
   checks::Session& session_;
-  PeersView x0_, x1_;
-  MineView c_, z_;
+  KeyColumnView x0_, x1_;
+  MacColumnView c_, z_;
   std::queue<SecretVector<Block>> opened_;  // T_{x_c} of the chunks whose I has not arrived
   crypto::RandomOracle digest_;
 };

@@ -20,8 +20,8 @@ namespace {
 // A run waits for one that many before it, which no worker may be waiting to make.
 static_assert(Preprocessor::kWorkersMax <= AuthBitSource::kLanes);
 
-constexpr std::array kMaterials = {MaterialForm::Pairs, MaterialForm::Triples,
-                                   MaterialForm::Garbling};
+constexpr std::array kMaterials = {AndMaterial::AandAot, AndMaterial::Triples,
+                                   AndMaterial::Garbling};
 
 Columns columns_in(const NamedValue& given) {
   for (const Columns columns : {Columns::Theorem, Columns::Experiment})
@@ -66,10 +66,10 @@ UnitCost cost_of_unit(const SecurityParameters& params, const UnitRequest& made)
                       chunk = (2 * t + 2 * tau) * kChunkBits / 8;
   cost.memory_bytes =
       bits + std::max(permutations + 4 * bytes_for((bucket - 1) * ands), keys + chunk);
-  if (params.material() != MaterialForm::Pairs) {
+  if (params.material() != AndMaterial::AandAot) {
     cost.bytes_sent += bytes_for(3 * ands) + 2 * chunks_in(ands, kChunkObjects) * kHeaderBytes;
     cost.memory_bytes +=
-        ands * (params.material() == MaterialForm::Triples ? kTripleBytes : 3 * kBitBytes) +
+        ands * (params.material() == AndMaterial::Triples ? kTripleBytes : 3 * kBitBytes) +
         3 * bytes_for(ands);
   }
   return cost;
@@ -106,12 +106,12 @@ const ProfileEntry kNnob12Profile = {
     .exact_bits = on_one_level<exact_bound_bits>,
     .risk = on_one_level<risk_of_permutation>,
     .fitted_key =
-        [](Delta key, Party me, MaterialForm form) {
-          return form == MaterialForm::Garbling ? fitted_to_triples(key, me) : key;
+        [](Delta key, Party me, AndMaterial form) {
+          return form == AndMaterial::Garbling ? fitted_to_triples(key, me) : key;
         },
     .make_unit_maker = [](checks::Session& session, const SecurityParameters& params,
-                          const Sharing& sharing) -> std::unique_ptr<UnitMaker> {
-      return std::make_unique<Nnob12UnitMaker>(session, params, sharing.pace);
+                          const LinkSchedule& schedule) -> std::unique_ptr<UnitMaker> {
+      return std::make_unique<Nnob12UnitMaker>(session, params, schedule.depth);
     },
     .cost_of_unit = cost_of_unit,
     .cost_of_piece = cost_of_columns,
@@ -121,7 +121,7 @@ const ProfileEntry kNnob12Profile = {
     .set_up_bytes = set_up_bytes,
     .round_trips_of_unit =
         [](const SecurityParameters& params) {
-          return params.material() == MaterialForm::Pairs ? 10.5 : 11.0;
+          return params.material() == AndMaterial::AandAot ? 10.5 : 11.0;
         },
     .round_trips_of_set_up = [](const SecurityParameters&,
                                 std::size_t units) { return units > 1 ? 4.0 : 0.0; },

@@ -12,42 +12,42 @@ namespace tinyot::offline {
 namespace {
 
 // Of a chunk of leaky objects of all kinds and directions, and of a chunk of triples.
-constexpr PieceCost kCostOfChunk{
-    .time = std::chrono::milliseconds(10), .bytes = 112 * kChunkObjects, .ahead = 2};
-constexpr PieceCost kCostOfTriples{
-    .time = std::chrono::milliseconds(10), .bytes = 256 * kChunkObjects, .ahead = 1};
+constexpr StageCost kCostOfChunk{
+    .time = std::chrono::milliseconds(10), .bytes = 112 * kChunkObjects, .depth = 2};
+constexpr StageCost kCostOfTriples{
+    .time = std::chrono::milliseconds(10), .bytes = 256 * kChunkObjects, .depth = 1};
 
 class Nnob12Unit final : public MadeUnit {
  public:
   // Shapes: bits: at least UnitLayout(request).end() of each direction.
-  Nnob12Unit(checks::Session& session, const UnitRequest& request, Pace pace, AuthBits bits,
-             std::function<void(AuthBits)> give_back);
+  Nnob12Unit(checks::Session& session, const UnitRequest& request, PipelineDepth depth,
+             AuthBits bits, std::function<void(AuthBits)> release);
   ~Nnob12Unit() override;
 
   void make_leaky_objects();
   // The MACs of the combiner bits are on the session's transcripts.
   void reveal_combiners();
   // Differs: the paper's dealer has no triples; these are the AND of Fig. 6 on random bits.
-  void make_triples(MaterialForm form);
+  void make_triples(AndMaterial form);
   void pour(const checks::SettledCheck&, material::Sink& sink) override;
 
  private:
   struct BucketRoles;
   // Folded objects of all kinds, and one aBit of each party for each AND.
   ProductMaterial folded(const BucketRange& range);
-  MineView mine(UnitLayout::Part part) {
+  MacColumnView mine(UnitLayout::Part part) {
     return bits_.mine.view(layout_.begin(part), layout_.leaky);
   }
-  PeersView peers(UnitLayout::Part part) {
+  KeyColumnView peers(UnitLayout::Part part) {
     return bits_.peers.view(layout_.begin(part), layout_.leaky);
   }
 
   checks::Session& session_;
   UnitRequest request_;
-  Pace pace_;
+  PipelineDepth depth_;
   UnitLayout layout_;
   AuthBits bits_;
-  std::function<void(AuthBits)> give_back_;
+  std::function<void(AuthBits)> release_;
   std::unique_ptr<BucketRoles> roles_;
   std::vector<material::Batch> triples_;  // unless params.material() is Pairs
 };
@@ -76,12 +76,12 @@ struct Nnob12Unit::BucketRoles {
   AuthOtReceiver ots_chosen;
 };
 
-Nnob12Unit::Nnob12Unit(checks::Session& session, const UnitRequest& request, Pace pace,
-                       AuthBits bits, std::function<void(AuthBits)> give_back)
-    : session_(session), request_(request), pace_(pace), layout_(request), bits_(std::move(bits)),
-      give_back_(std::move(give_back)) {}
+Nnob12Unit::Nnob12Unit(checks::Session& session, const UnitRequest& request, PipelineDepth depth,
+                       AuthBits bits, std::function<void(AuthBits)> release)
+    : session_(session), request_(request), depth_(depth), layout_(request), bits_(std::move(bits)),
+      release_(std::move(release)) {}
 
-Nnob12Unit::~Nnob12Unit() { give_back_(std::move(bits_)); }
+Nnob12Unit::~Nnob12Unit() { release_(std::move(bits_)); }
 
 void Nnob12Unit::make_leaky_objects() {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky objects",
@@ -94,8 +94,8 @@ void Nnob12Unit::make_leaky_objects() {
                        peers(UnitLayout::ChosenC), peers(UnitLayout::ChosenR));
   LeakyOtReceiver receiver(session_, peers(UnitLayout::SentX0), peers(UnitLayout::SentX1),
                            mine(UnitLayout::ChosenC), mine(UnitLayout::ChosenR));
-  in_steps(
-      object_chunks(layout_.leaky), pace_.ahead(kCostOfChunk),
+  run_pipeline(
+      object_chunks(layout_.leaky), depth_.depth(kCostOfChunk),
       [&](const ObjectChunk& chunk) {
         holder.announce(chunk);
         sender.send_x(chunk);
@@ -149,12 +149,12 @@ ProductMaterial Nnob12Unit::folded(const BucketRange& range) {
   return m;
 }
 
-void Nnob12Unit::make_triples(MaterialForm form) {
+void Nnob12Unit::make_triples(AndMaterial form) {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "triples",
                                    request_.plan.ands);
   ProductTriples products(session_, form);
-  in_steps(
-      object_chunks(request_.plan.ands), pace_.ahead(kCostOfTriples),
+  run_pipeline(
+      object_chunks(request_.plan.ands), depth_.depth(kCostOfTriples),
       [&](const ObjectChunk& chunk) {
         products.reveal_first(folded({chunk.first, chunk.count}));
       },
@@ -192,13 +192,13 @@ std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(checks::Session& part, std::size
   }
   bits_.stream(part, number, UnitLayout(request).end())->make(bits);
   auto unit =
-      std::make_unique<Nnob12Unit>(part, request, pace_, std::move(bits), [this](AuthBits used) {
+      std::make_unique<Nnob12Unit>(part, request, depth_, std::move(bits), [this](AuthBits used) {
         const std::lock_guard lock(mutex_);
         spare_.push_back(std::move(used));
       });
   unit->make_leaky_objects();
   unit->reveal_combiners();
-  if (material_ != MaterialForm::Pairs) unit->make_triples(material_);
+  if (material_ != AndMaterial::AandAot) unit->make_triples(material_);
   return unit;
 }
 

@@ -30,8 +30,8 @@ struct UnitLayout {
 
 class Nnob12UnitMaker final : public UnitMaker {
  public:
-  Nnob12UnitMaker(checks::Session& session, const SecurityParameters& params, Pace pace)
-      : pace_(pace), bits_(session, params, pace), material_(params.material()) {}
+  Nnob12UnitMaker(checks::Session& session, const SecurityParameters& params, PipelineDepth depth)
+      : depth_(depth), bits_(session, params, depth), material_(params.material()) {}
 
   BitSource& bits() override { return bits_; }
 
@@ -47,9 +47,9 @@ class Nnob12UnitMaker final : public UnitMaker {
   void stop() noexcept override { bits_.stop(); }
 
  private:
-  Pace pace_;
+  PipelineDepth depth_;
   AuthBitSource bits_;
-  MaterialForm material_;
+  AndMaterial material_;
   std::mutex mutex_;
   std::vector<AuthBits> spare_;  // memory of finished units, for reuse
 };

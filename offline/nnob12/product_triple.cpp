@@ -17,7 +17,7 @@ struct Mine {
   explicit Mine(ProductMaterial& m)
       : u(m.my_and.mine[0]), v(m.my_and.mine[1]), w(m.my_and.mine[2]), u0(m.sent.mine[0]),
         u1(m.sent.mine[1]), c(m.chosen.mine[0]), s(m.chosen.mine[1]), r(m.my_bit.mine[0]) {}
-  AuthBitsMine &u, &v, &w, &u0, &u1, &c, &s, &r;
+  MacColumn &u, &v, &w, &u0, &u1, &c, &s, &r;
 };
 struct Peers {
   explicit Peers(ProductMaterial& m)
@@ -98,8 +98,8 @@ material::Batch ProductTriples::finish() {
     return peers.r[i] ^ peers.u0[i] ^ Key { times(peers.u[i].value, chunk.d[i]) };
   });
 
-  AuthBitsMine c(n);
-  AuthBitsPeers peers_c(n);
+  MacColumn c(n);
+  KeyColumn peers_c(n);
   for (std::size_t w = 0; w < c.bits.words().size(); ++w) {
     const auto word = [w](const BitVector& bits) { return bits.words()[w]; };
     c.bits.words()[w] = word(mine.r.bits) ^ word(mine.w.bits) ^ word(mine.s.bits) ^
@@ -111,7 +111,7 @@ material::Batch ProductTriples::finish() {
     peers_c.keys[i] = peers.r[i] ^ peers.w[i] ^ peers.s[i] ^
                       xor_public_bit(Key{times(peers.c[i].value, chunk.h[i])}, delta, chunk.e[i]);
   }
-  if (form_ == MaterialForm::Garbling) {
+  if (form_ == AndMaterial::Garbling) {
     material::Batch triples(MaterialKind::FullTriples, session_.me(), n);
     for (const std::size_t column : {0, 1}) {
       triples.mine[column] = std::move(chunk.material.my_and.mine[column]);

@@ -31,7 +31,7 @@ struct ProductMaterial {
 class ProductTriples {
  public:
   // `form`: Triples or Garbling, of which the triples are.
-  ProductTriples(checks::Session& session, MaterialForm form) : session_(session), form_(form) {}
+  ProductTriples(checks::Session& session, AndMaterial form) : session_(session), form_(form) {}
 
   // Wire: sends 2 count / 8 bytes.
   void reveal_first(ProductMaterial material);
@@ -48,7 +48,7 @@ class ProductTriples {
   };
 
   checks::Session& session_;
-  MaterialForm form_;
+  AndMaterial form_;
   std::queue<Chunk> first_, second_;  // chunks after this step
 };
 

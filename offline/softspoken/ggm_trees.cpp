@@ -69,7 +69,7 @@ crypto::Digest digest_of(const checks::Session& session, Party mac_holder, std::
 // MAC holder: tree `tree` from its OTs. Level 1 is the first OT's two strings; from level 2 on the
 // sums of all left and of all right nodes are offered under the level's OT.
 void grow(const checks::Session& session, const TreeShape& shape, std::size_t tree,
-          const SentSeeds& ots, std::span<Block> sums, std::span<Seed> leaves, TreeCheck& check) {
+          const BaseOtSent& ots, std::span<Block> sums, std::span<Seed> leaves, TreeCheck& check) {
   const auto ot = [&](std::uint32_t level) -> const SeedPair& {
     return ots.pairs[tree * shape.k + level - 1];
   };
@@ -98,7 +98,7 @@ void grow(const checks::Session& session, const TreeShape& shape, std::size_t tr
 // Key holder: the same tree without the path to the leaf at Delta_i. Unknown nodes are zero; masks
 // select the positions. Returns whether the check passes.
 bool grow_punctured(const checks::Session& session, const TreeShape& shape, std::size_t tree,
-                    const ReceivedSeeds& ots, std::span<const Block> sums, const TreeCheck& check,
+                    const BaseOtReceived& ots, std::span<const Block> sums, const TreeCheck& check,
                     std::span<Seed> leaves) {
   const Block& delta = session.global_key().value;
   const std::size_t first_bit = tree * shape.k;
@@ -168,7 +168,7 @@ Trees make_trees(checks::Session& session, std::uint32_t k) {
   const BaseOts ots =
       base_ots_by_public_key(session, kKappa, sides_off_the_path(shape, session.global_key()));
   // sent once, whatever the number of bits
-  const net::PhaseLog::Scope phase(session.log(), session.channel(), "seed OTs", 0);
+  const net::PhaseLog::Scope phase(session.log(), session.channel(), "base OTs", 0);
   const std::size_t sums_of_tree = 2 * (k - 1);
   Trees trees{{shape, SecretVector<Seed>(shape.trees() * shape.leaves())},
               {shape, SecretVector<Seed>(shape.trees() * shape.leaves()), true}};

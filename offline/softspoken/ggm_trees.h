@@ -50,7 +50,7 @@ struct Trees {
 // Wire: 96 bytes per base OT; then 32 bytes for each tree and each of its levels 2 to k, and 64
 // bytes per tree for the check; 3 rounds.
 // Secret: everything. Timing: constant in Delta and the seeds.
-// Fails: PeerCheated("seed OT point").
+// Fails: PeerCheated("base OT point").
 Trees make_trees(checks::Session& session, std::uint32_t k);
 
 }  // namespace tinyot::offline

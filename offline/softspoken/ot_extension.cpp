@@ -55,7 +55,7 @@ crypto::TweakHash hash_of(const checks::Session& session, Party receiver, std::u
 }
 
 // x0 = H(i, K), x1 = H(i, K ^ Delta).
-void hash_both(const crypto::TweakHash& hash, Delta delta, PeersView keys, std::span<Block> x0,
+void hash_both(const crypto::TweakHash& hash, Delta delta, KeyColumnView keys, std::span<Block> x0,
                std::span<Block> x1) {
   for (std::size_t first = 0; first < keys.size(); first += kPieceOts) {
     const std::size_t count = std::min(kPieceOts, keys.size() - first);
@@ -68,12 +68,12 @@ void hash_both(const crypto::TweakHash& hash, Delta delta, PeersView keys, std::
 }
 
 // x_c = H(i, M).
-void hash_one(const crypto::TweakHash& hash, const MineView& bits, std::span<Block> x) {
+void hash_one(const crypto::TweakHash& hash, const MacColumnView& bits, std::span<Block> x) {
   hash(crypto::HashUse::OtExtension, 0, as_blocks(bits.macs), x);
 }
 
 // d = c ^ u, for the receiver's choices c in place of its bits u.
-void send_choices(checks::Session& session, const OtBatch& batch, const MineView& bits,
+void send_choices(checks::Session& session, const OtBatch& batch, const MacColumnView& bits,
                   const BitVector& choices) {
   BitVector d(batch.count);
   d.copy_from(choices, batch.first, 0, batch.count);
@@ -83,7 +83,7 @@ void send_choices(checks::Session& session, const OtBatch& batch, const MineView
 }
 
 // K ^= d.Delta.
-void receive_choices(checks::Session& session, PeersView keys) {
+void receive_choices(checks::Session& session, KeyColumnView keys) {
   const BitVector d = net::recv_bits(session.channel(), kChoices, keys.size());
   const ScopedSecret<Delta> delta(session.global_key());
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = xor_public_bit(keys[i], delta, d[i]);
@@ -110,7 +110,7 @@ OtExtensionSender::OtExtensionSender(checks::Session& session, const PuncturedTr
 // Calls use(batch, keys, hash) for each batch of keys that has passed its check, in order.
 template <class Use>
 void OtExtensionSender::stream(std::size_t count, Use use) {
-  in_steps(
+  run_pipeline(
       batches_of(count, batches_), kOtBatchesAhead,
       [&](const OtBatch& batch) {
         key_holder_.receive_corrections(batch.bits,
@@ -124,22 +124,22 @@ void OtExtensionSender::stream(std::size_t count, Use use) {
   session_.channel().flush();
 }
 
-void OtExtensionSender::delta_correlated(PeersView x0) {
-  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash&) {
+void OtExtensionSender::delta_correlated(KeyColumnView x0) {
+  stream(x0.size(), [&](const OtBatch& batch, KeyColumnView keys, const crypto::TweakHash&) {
     std::ranges::copy(keys, batch.of(x0).begin());
   });
 }
 
 void OtExtensionSender::random(std::span<Block> x0, std::span<Block> x1) {
   ENSURE(x0.size() == x1.size());
-  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash& hash) {
+  stream(x0.size(), [&](const OtBatch& batch, KeyColumnView keys, const crypto::TweakHash& hash) {
     hash_both(hash, session_.global_key(), keys, batch.of(x0), batch.of(x1));
   });
 }
 
 void OtExtensionSender::random_for(std::span<Block> x0, std::span<Block> x1) {
   ENSURE(x0.size() == x1.size());
-  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash& hash) {
+  stream(x0.size(), [&](const OtBatch& batch, KeyColumnView keys, const crypto::TweakHash& hash) {
     receive_choices(session_, keys);
     hash_both(hash, session_.global_key(), keys, batch.of(x0), batch.of(x1));
   });
@@ -148,7 +148,7 @@ void OtExtensionSender::random_for(std::span<Block> x0, std::span<Block> x1) {
 void OtExtensionSender::correlated(std::span<const Block> offsets, std::span<Block> x0) {
   ENSURE(offsets.size() == x0.size());
   SecretVector<Block> scratch(std::min(x0.size(), kBatchBits));
-  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash& hash) {
+  stream(x0.size(), [&](const OtBatch& batch, KeyColumnView keys, const crypto::TweakHash& hash) {
     receive_choices(session_, keys);
     // H(i, K ^ Delta) ^ x1, where x1 = x0 ^ offset.
     const std::span<Block> corrected = std::span(scratch).first(batch.count);
@@ -162,7 +162,7 @@ void OtExtensionSender::correlated(std::span<const Block> offsets, std::span<Blo
 void OtExtensionSender::chosen(std::span<const Block> m0, std::span<const Block> m1) {
   ENSURE(m0.size() == m1.size());
   SecretVector<Block> scratch(2 * std::min(m0.size(), kBatchBits));
-  stream(m0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash& hash) {
+  stream(m0.size(), [&](const OtBatch& batch, KeyColumnView keys, const crypto::TweakHash& hash) {
     receive_choices(session_, keys);
     const std::span<Block> masked = std::span(scratch).first(2 * batch.count),
                            zero = masked.first(batch.count), one = masked.last(batch.count);
@@ -187,7 +187,7 @@ void OtExtensionReceiver::stream(std::size_t count, Use use, Finish finish) {
   const auto made = [&](const OtBatch& batch) {
     return waiting_.view(batch.slot(), batch.bits.bits);
   };
-  in_steps(
+  run_pipeline(
       batches_of(count, batches_), kOtBatchesAhead,
       [&](const OtBatch& batch) { mac_holder_.send_corrections(batch.bits, {{made(batch)}}); },
       [&](const OtBatch& batch) {
@@ -205,17 +205,17 @@ void OtExtensionReceiver::stream_for(const BitVector& choices, std::span<Block> 
   ENSURE(choices.size() == x.size());
   stream(
       x.size(),
-      [&](const OtBatch& batch, const MineView& bits, const crypto::TweakHash& hash) {
+      [&](const OtBatch& batch, const MacColumnView& bits, const crypto::TweakHash& hash) {
         send_choices(session_, batch, bits, choices);
         hash_one(hash, bits, batch.of(x));
       },
       finish);
 }
 
-void OtExtensionReceiver::delta_correlated(MineView x) {
+void OtExtensionReceiver::delta_correlated(MacColumnView x) {
   stream(
       x.size(),
-      [&](const OtBatch& batch, const MineView& bits, const crypto::TweakHash&) {
+      [&](const OtBatch& batch, const MacColumnView& bits, const crypto::TweakHash&) {
         copy_bits(bits.bits, 0, x.bits, batch.first, batch.count);
         std::ranges::copy(bits.macs, batch.of(x.macs).begin());
       },
@@ -226,7 +226,7 @@ void OtExtensionReceiver::random(BitVector& choices, std::span<Block> x) {
   ENSURE(choices.size() == x.size());
   stream(
       x.size(),
-      [&](const OtBatch& batch, const MineView& bits, const crypto::TweakHash& hash) {
+      [&](const OtBatch& batch, const MacColumnView& bits, const crypto::TweakHash& hash) {
         copy_bits(bits.bits, 0, choices.words(), batch.first, batch.count);
         hash_one(hash, bits, batch.of(x));
       },

@@ -63,7 +63,7 @@ class OtExtensionSender {
   // direction.
   OtExtensionSender(checks::Session& session, const PuncturedTrees& trees, std::uint64_t domain);
 
-  void delta_correlated(PeersView x0);
+  void delta_correlated(KeyColumnView x0);
   void random(std::span<Block> x0, std::span<Block> x1);
   void random_for(std::span<Block> x0, std::span<Block> x1);
   void correlated(std::span<const Block> offsets, std::span<Block> x0);
@@ -77,7 +77,7 @@ class OtExtensionSender {
   SoftSpokenKeyHolder key_holder_;
   std::uint64_t domain_;
   std::size_t batches_ = 0;  // so far
-  AuthBitsPeers waiting_;    // keys whose batches have not been checked
+  KeyColumn waiting_;        // keys whose batches have not been checked
 };
 
 // Role: receiver.
@@ -85,7 +85,7 @@ class OtExtensionReceiver {
  public:
   OtExtensionReceiver(checks::Session& session, const FullTrees& trees, std::uint64_t domain);
 
-  void delta_correlated(MineView x);
+  void delta_correlated(MacColumnView x);
   void random(BitVector& choices, std::span<Block> x);
   void random_for(const BitVector& choices, std::span<Block> x);
   void correlated(const BitVector& choices, std::span<Block> x);
@@ -101,7 +101,7 @@ class OtExtensionReceiver {
   SoftSpokenMacHolder mac_holder_;
   std::uint64_t domain_;
   std::size_t batches_ = 0;
-  AuthBitsMine waiting_;  // bits whose challenges have not been answered
+  MacColumn waiting_;  // bits whose challenges have not been answered
 };
 
 }  // namespace tinyot::offline

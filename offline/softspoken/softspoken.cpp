@@ -94,7 +94,8 @@ SoftSpokenMacHolder::Rows SoftSpokenMacHolder::rows_of(std::size_t blocks) {
   return rows;
 }
 
-void SoftSpokenMacHolder::send_corrections(const BitBatch& batch, std::span<const MineView> out) {
+void SoftSpokenMacHolder::send_corrections(const BitBatch& batch,
+                                           std::span<const MacColumnView> out) {
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
   Rows rows = rows_of(blocks);
@@ -111,7 +112,7 @@ void SoftSpokenMacHolder::send_corrections(const BitBatch& batch, std::span<cons
   }
   net::send_words(session_.channel(), kRowCorrections, std::span<const Block>(corrections_));
   std::size_t first = 0;
-  for (const MineView& part : out) {
+  for (const MacColumnView& part : out) {
     copy_bits(as_words(rows.u), first, part.bits, 0, part.size());
     transpose_to_blocks(rows.v, first, as_blocks(part.macs));
     first += part.size();
@@ -129,11 +130,11 @@ void SoftSpokenMacHolder::send_corrections(const BitBatch& batch, std::span<cons
 }
 
 SoftSpokenMacHolder::Rows SoftSpokenMacHolder::rows_again(const Waiting& batch,
-                                                          std::span<const MineView> made,
+                                                          std::span<const MacColumnView> made,
                                                           std::size_t blocks) {
   Rows rows = rows_of(blocks);
   std::size_t first = 0;
-  for (const MineView& part : made) {
+  for (const MacColumnView& part : made) {
     copy_bits(part.bits, 0, as_words(rows.u), first, part.size());
     transpose_to_rows(as_blocks(part.macs), first, rows.v);
     first += part.size();
@@ -144,7 +145,7 @@ SoftSpokenMacHolder::Rows SoftSpokenMacHolder::rows_again(const Waiting& batch,
   return rows;
 }
 
-void SoftSpokenMacHolder::answer(const BitBatch& batch, std::span<const MineView> made) {
+void SoftSpokenMacHolder::answer(const BitBatch& batch, std::span<const MacColumnView> made) {
   Waiting waiting = std::move(waiting_.front());
   waiting_.pop();
   kept_ -= waiting.rows.has_value();
@@ -166,7 +167,7 @@ SoftSpokenKeyHolder::SoftSpokenKeyHolder(checks::Session& session, const Punctur
       domain_(domain) {}
 
 void SoftSpokenKeyHolder::receive_corrections(const BitBatch& batch,
-                                              std::span<const PeersView> out) {
+                                              std::span<const KeyColumnView> out) {
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
   const ScopedSecret<Block> delta(session_.global_key().value);
@@ -193,7 +194,7 @@ void SoftSpokenKeyHolder::receive_corrections(const BitBatch& batch,
     expected[r_index] = combined(chi, w_.row_blocks(r_index).first(blocks));
   expected_.push(std::move(expected));
   std::size_t first = 0;
-  for (const PeersView& part : out) {
+  for (const KeyColumnView& part : out) {
     transpose_to_blocks(w_, first, as_blocks(part));
     first += part.size();
   }

@@ -45,12 +45,12 @@ class SoftSpokenMacHolder {
 
   // Makes the batch's bits and MACs, and sends the c_i.  Shapes: out: batch.bits together, each but
   // the last a multiple of 64. Wire: sends (N - 1) (bits + 128) / 8 bytes.
-  void send_corrections(const BitBatch& batch, std::span<const MineView> out);
+  void send_corrections(const BitBatch& batch, std::span<const MacColumnView> out);
 
   // Answers the challenge for the batch, from the same bits and MACs, which are as they were made.
   // They may be used when this has been sent.
   // Wire: receives 32 bytes, sends 129 blocks.
-  void answer(const BitBatch& batch, std::span<const MineView> made);
+  void answer(const BitBatch& batch, std::span<const MacColumnView> made);
 
  private:
   // Rows with the mask.
@@ -68,7 +68,7 @@ class SoftSpokenMacHolder {
   static constexpr std::size_t kRowsKept = 3;
 
   Rows rows_of(std::size_t blocks);
-  Rows rows_again(const Waiting& batch, std::span<const MineView> made, std::size_t blocks);
+  Rows rows_again(const Waiting& batch, std::span<const MacColumnView> made, std::size_t blocks);
 
   checks::Session& session_;
   TreeShape shape_;
@@ -88,7 +88,7 @@ class SoftSpokenKeyHolder {
   // Receives the c_i, makes the keys and sends the challenge. The keys must not be used before
   // verify. Shapes: out: as for the other role. Wire: receives (N - 1) (bits + 128) / 8 bytes,
   // sends 32.
-  void receive_corrections(const BitBatch& batch, std::span<const PeersView> out);
+  void receive_corrections(const BitBatch& batch, std::span<const KeyColumnView> out);
 
   // Wire: receives 129 blocks.  Timing: constant.
   // Fails: PeerCheated("SoftSpoken check") if the answer is wrong or the tree check has failed.

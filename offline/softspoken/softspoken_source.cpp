@@ -4,17 +4,17 @@
 
 namespace tinyot::offline {
 
-PieceCost cost_of_batch(std::uint32_t softspoken_k) {
+StageCost cost_of_batch(std::uint32_t softspoken_k) {
   constexpr std::size_t kAnswer = (1 + kKappa) * sizeof(Block);
   return {.time = std::chrono::microseconds(150),
           .bytes = (kKappa / softspoken_k - 1) * (kBatchBits + kKappa) / 8 + kAnswer,
-          .ahead = 1};
+          .depth = 1};
 }
 
 SoftSpokenStream::SoftSpokenStream(checks::Session& session, const Trees& trees,
-                                   std::uint64_t domain, Pace pace, SoftSpokenSource* source,
-                                   std::size_t first)
-    : BitStream(first, kBatchBits, offline::cost_of_batch(trees.mine.shape.k), pace),
+                                   std::uint64_t domain, PipelineDepth depth,
+                                   SoftSpokenSource* source, std::size_t first)
+    : BitStream(first, kBatchBits, offline::cost_of_batch(trees.mine.shape.k), depth),
       session_(session), source_(source), mac_holder_(session, trees.mine, domain),
       key_holder_(session, trees.peers, domain) {}
 
@@ -30,7 +30,7 @@ AuthBits SoftSpokenSource::make_reference_bits() {
   trees_ = make_trees(session_, k_);
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits",
                                    kReferenceBits);
-  AuthBits first{AuthBitsMine(kReferenceBits), AuthBitsPeers(kReferenceBits)};
+  AuthBits first{MacColumn(kReferenceBits), KeyColumn(kReferenceBits)};
   SoftSpokenStream(session_, trees_, ~std::uint64_t{0}).fill(first.mine.view(), first.peers.view());
   return first;
 }
@@ -42,8 +42,8 @@ void SoftSpokenSource::prepare(std::size_t) {
 
 std::unique_ptr<BitStream> SoftSpokenSource::stream(checks::Session& part, std::size_t unit,
                                                     std::size_t wanted) {
-  return std::unique_ptr<BitStream>(
-      new SoftSpokenStream(part, trees_, unit, pace_, this, whole_blocks(wanted) + kReferenceBits));
+  return std::unique_ptr<BitStream>(new SoftSpokenStream(part, trees_, unit, depth_, this,
+                                                         whole_blocks(wanted) + kReferenceBits));
 }
 
 }  // namespace tinyot::offline

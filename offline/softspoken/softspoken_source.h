@@ -7,8 +7,8 @@
 
 namespace tinyot::offline {
 
-// Of a batch of bits.
-PieceCost cost_of_batch(std::uint32_t softspoken_k);
+// The cost of one batch of bits.
+StageCost cost_of_batch(std::uint32_t softspoken_k);
 
 class SoftSpokenSource;
 
@@ -17,8 +17,8 @@ class SoftSpokenStream final : public BitStream {
  public:
   // For fill() and steps. `domain`: as SoftSpokenMacHolder.
   SoftSpokenStream(checks::Session& session, const Trees& trees, std::uint64_t domain,
-                   Pace pace = {})
-      : SoftSpokenStream(session, trees, domain, pace, nullptr, 0) {}
+                   PipelineDepth depth = {})
+      : SoftSpokenStream(session, trees, domain, depth, nullptr, 0) {}
 
   void offer(const BitBatch& batch, const BitViews& views) override {
     mac_holder_.send_corrections(batch, views.mine);
@@ -33,8 +33,8 @@ class SoftSpokenStream final : public BitStream {
 
  private:
   friend class SoftSpokenSource;
-  SoftSpokenStream(checks::Session& session, const Trees& trees, std::uint64_t domain, Pace pace,
-                   SoftSpokenSource* source, std::size_t first);
+  SoftSpokenStream(checks::Session& session, const Trees& trees, std::uint64_t domain,
+                   PipelineDepth depth, SoftSpokenSource* source, std::size_t first);
   void finish(AuthBits& first) override;
 
   checks::Session& session_;
@@ -45,8 +45,8 @@ class SoftSpokenStream final : public BitStream {
 
 class SoftSpokenSource final : public BitSource {
  public:
-  SoftSpokenSource(checks::Session& session, std::uint32_t k, Pace pace)
-      : session_(session), k_(k), pace_(pace) {}
+  SoftSpokenSource(checks::Session& session, std::uint32_t k, PipelineDepth depth)
+      : session_(session), k_(k), depth_(depth) {}
 
   // Wire: as make_trees, then a batch of bits.
   AuthBits make_reference_bits() override;
@@ -61,7 +61,7 @@ class SoftSpokenSource final : public BitSource {
   friend class SoftSpokenStream;
   checks::Session& session_;
   std::uint32_t k_;
-  Pace pace_;
+  PipelineDepth depth_;
   Trees trees_;
 };
 

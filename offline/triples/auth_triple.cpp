@@ -91,7 +91,7 @@ void LayerFold::fold(const ObjectChunk& chunk) {
       checks::receive_revealed_bits(session_, kAuthTripleD, shifts_.size() * chunk.count);
   const std::vector<BitVector> mine = std::move(revealed_.front());
   revealed_.pop();
-  const MineView to_x = x.view().part(chunk).mine, to_z = z.view().part(chunk).mine;
+  const MacColumnView to_x = x.view().part(chunk).mine, to_z = z.view().part(chunk).mine;
   for (std::size_t k = 1; k < layers_.size(); ++k) {
     const TripleLayer& layer = layers_[k];
     const std::size_t shift = shifts_[k - 1], first = (k - 1) * chunk.count;

@@ -21,8 +21,8 @@ struct SharedColumn {
   std::size_t size() const { return peers.size(); }
   SharedView view() { return {mine.view(), peers.view()}; }
 
-  AuthBitsMine mine;
-  AuthBitsPeers peers;
+  MacColumn mine;
+  KeyColumn peers;
 };
 
 // One layer of leaky triples.

@@ -17,7 +17,7 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr std::array kMaterials = {MaterialForm::Triples, MaterialForm::Garbling};
+constexpr std::array kMaterials = {AndMaterial::Triples, AndMaterial::Garbling};
 // SoftSpoken's rows and messages in flight.
 constexpr std::uint64_t kBatchesBytes = 8 << 20;
 
@@ -91,12 +91,12 @@ const ProfileEntry kFastProfile = {
     .bound_bits = on_one_level<paper_bound_bits>,
     .exact_bits = on_one_level<layers_bound_bits>,
     .risk = on_one_level<risk_of_layers>,
-    .fitted_key = [](Delta key, Party me, MaterialForm) { return fitted_to_triples(key, me); },
+    .fitted_key = [](Delta key, Party me, AndMaterial) { return fitted_to_triples(key, me); },
     .make_unit_maker = [](checks::Session& session, const SecurityParameters& params,
-                          const Sharing& sharing) -> std::unique_ptr<UnitMaker> {
+                          const LinkSchedule& schedule) -> std::unique_ptr<UnitMaker> {
       return std::make_unique<FastUnitMaker>(
-          params, sharing,
-          std::make_unique<SoftSpokenSource>(session, softspoken_k(params), sharing.pace));
+          params, schedule,
+          std::make_unique<SoftSpokenSource>(session, softspoken_k(params), schedule.depth));
     },
     .cost_of_unit = cost_of_unit_of_layers,
     .cost_of_piece =

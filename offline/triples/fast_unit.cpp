@@ -12,22 +12,23 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr PieceCost kCostOfFold{
-    .time = std::chrono::microseconds(100), .bytes = kFoldTriples, .ahead = 1};
+constexpr StageCost kCostOfFold{
+    .time = std::chrono::microseconds(100), .bytes = kFoldTriples, .depth = 1};
 
 class FastUnit final : public MadeUnit {
  public:
   FastUnit(checks::Session& session, const SecurityParameters& params,
-           std::unique_ptr<BitStream> bits, const UnitRequest& request, Pace pace, LayerPool& pool)
+           std::unique_ptr<BitStream> bits, const UnitRequest& request, PipelineDepth depth,
+           LayerPool& pool)
       : session_(session), request_(request), form_(params.material()),
-        size_(params.population(request.plan.ands)), pace_(pace),
-        ahead_(pace.ahead(cost_of_triples(bits->cost_of_batch()))), stream_(std::move(bits)),
+        size_(params.population(request.plan.ands)), depth_(depth),
+        ahead_(depth.depth(cost_of_triples(bits->cost_of_batch()))), stream_(std::move(bits)),
         pool_(pool), leaky_(session) {
     layers_.reserve(request.plan.bucket.only());
   }
-  ~FastUnit() override { give_back_all_but(0); }
+  ~FastUnit() override { release_all_but(0); }
 
-  void make(std::size_t number, BulkTurns& bulk);
+  void make(std::size_t number, SendPhaseSemaphore& sending);
   void pour(const checks::SettledCheck&, material::Sink& sink) override;
 
  private:
@@ -39,8 +40,8 @@ class FastUnit final : public MadeUnit {
 
   void make_plain_bits();
   std::vector<Piece> pieces();
-  void make_layers(BulkTurns& bulk);
-  void give_back_all_but(std::size_t layers);
+  void make_layers(SendPhaseSemaphore& sending);
+  void release_all_but(std::size_t layers);
   void fold();
 
   // x, y and r of a piece.
@@ -50,9 +51,9 @@ class FastUnit final : public MadeUnit {
 
   checks::Session& session_;
   UnitRequest request_;
-  MaterialForm form_;
+  AndMaterial form_;
   std::size_t size_;  // of a layer
-  Pace pace_;
+  PipelineDepth depth_;
   std::size_t ahead_;                  // of leaky triples
   std::unique_ptr<BitStream> stream_;  // until all bits are made
   AuthBits plain_;                     // for inputs, then those that the source needs
@@ -61,13 +62,13 @@ class FastUnit final : public MadeUnit {
   LeakyTriples leaky_;
 };
 
-void FastUnit::make(std::size_t number, BulkTurns& bulk) {
+void FastUnit::make(std::size_t number, SendPhaseSemaphore& sending) {
   make_plain_bits();
   session_.channel().flush();  // so that the peer does not wait for our turn
-  bulk.begin(number);
-  make_layers(bulk);
+  sending.begin(number);
+  make_layers(sending);
   fold();
-  give_back_all_but(1);
+  release_all_but(1);
 }
 
 void FastUnit::make_plain_bits() {
@@ -76,8 +77,8 @@ void FastUnit::make_plain_bits() {
   stream_->make(plain_);
 }
 
-void FastUnit::give_back_all_but(std::size_t layers) {
-  for (; layers_.size() > layers; layers_.pop_back()) pool_.give_back(std::move(layers_.back()));
+void FastUnit::release_all_but(std::size_t layers) {
+  for (; layers_.size() > layers; layers_.pop_back()) pool_.release(std::move(layers_.back()));
 }
 
 // The unit in batches of bits, three for each leaky triple.
@@ -97,22 +98,22 @@ std::array<SharedView, 3> FastUnit::columns(const Piece& piece) {
 
 void FastUnit::perform(BitStep step, const Piece& piece) {
   const auto [x, y, r] = columns(piece);
-  const MineView mine[] = {x.mine, y.mine, r.mine};
-  const PeersView peers[] = {x.peers, y.peers, r.peers};
+  const MacColumnView mine[] = {x.mine, y.mine, r.mine};
+  const KeyColumnView peers[] = {x.peers, y.peers, r.peers};
   (stream_.get()->*step)(piece.batch, {mine, peers});
 }
 
-void FastUnit::make_layers(BulkTurns& bulk) {
+void FastUnit::make_layers(SendPhaseSemaphore& sending) {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky triples",
                                    request_.plan.bucket.only() * size_);
   const std::vector<Piece> all = pieces();
-  in_steps(
+  run_pipeline(
       all, ahead_,
       [&](const Piece& piece) {
         if (piece.layer == layers_.size())
           layers_.push_back(pool_.take(size_, request_.plan.bucket.only()));
         perform(&BitStream::offer, piece);
-        if (&piece == &all.back()) bulk.end();
+        if (&piece == &all.back()) sending.end();
       },
       [&](const Piece& piece) { perform(&BitStream::accept, piece); },
       [&](const Piece& piece) { perform(&BitStream::answer, piece); },
@@ -139,15 +140,15 @@ void FastUnit::make_layers(BulkTurns& bulk) {
 void FastUnit::fold() {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "layers", size_);
   LayerFold layers(session_, layers_, toss_shifts(session_, layers_.size(), size_));
-  in_steps(
-      object_chunks(size_, kFoldTriples), pace_.ahead(kCostOfFold),
+  run_pipeline(
+      object_chunks(size_, kFoldTriples), depth_.depth(kCostOfFold),
       [&](const ObjectChunk& chunk) { layers.reveal(chunk); },
       [&](const ObjectChunk& chunk) { layers.fold(chunk); });
 }
 
 void FastUnit::pour(const checks::SettledCheck&, material::Sink& sink) {
   pour_bits(sink, session_.me(), request_.inputs, plain_, 0);
-  if (form_ == MaterialForm::Garbling)
+  if (form_ == AndMaterial::Garbling)
     return pour_full_triples(sink, session_.me(), request_.plan.ands,
                              {{{&layers_[0].x.mine, &layers_[0].x.peers},
                                {&layers_[0].y.mine, &layers_[0].y.peers},
@@ -164,8 +165,8 @@ void FastUnit::pour(const checks::SettledCheck&, material::Sink& sink) {
 
 }  // namespace
 
-PieceCost cost_of_triples(PieceCost of_batch) {
-  PieceCost cost = of_batch;
+StageCost cost_of_triples(StageCost of_batch) {
+  StageCost cost = of_batch;
   cost.time += std::chrono::microseconds(150);
   cost.bytes += kBatchTriples * sizeof(Block);
   return cost;
@@ -175,8 +176,8 @@ std::unique_ptr<MadeUnit> FastUnitMaker::make(checks::Session& part, std::size_t
                                               const UnitRequest& wanted) {
   const UnitRequest request = with_result_masks(wanted, params_.material());
   auto unit = std::make_unique<FastUnit>(part, params_, bits_->stream(part, number, request.inputs),
-                                         request, pace_, layers_);
-  unit->make(number, bulk_);
+                                         request, depth_, layers_);
+  unit->make(number, sending_);
   return unit;
 }
 

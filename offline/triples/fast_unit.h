@@ -20,15 +20,16 @@ static_assert(kBatchTriples % kKappa == 0);
 // Triples folded at a time.
 inline constexpr std::size_t kFoldTriples = std::size_t{1} << 12;
 
-// Of a batch of bits and the leaky triples made from it.
-PieceCost cost_of_triples(PieceCost of_batch);
+// The cost of one batch of bits and of the leaky triples made from it.
+StageCost cost_of_triples(StageCost of_batch);
 
 class FastUnitMaker final : public UnitMaker {
  public:
-  FastUnitMaker(const SecurityParameters& params, const Sharing& sharing,
+  FastUnitMaker(const SecurityParameters& params, const LinkSchedule& schedule,
                 std::unique_ptr<BitSource> bits)
-      : params_(params), bits_(std::move(bits)), pace_(sharing.pace), bulk_(sharing.in_bulk),
-        layers_(sharing.in_bulk, sharing.workers - sharing.in_bulk) {}
+      : params_(params), bits_(std::move(bits)), depth_(schedule.depth),
+        sending_(schedule.sending_max),
+        layers_(schedule.sending_max, schedule.workers - schedule.sending_max) {}
 
   BitSource& bits() override { return *bits_; }
 
@@ -37,18 +38,18 @@ class FastUnitMaker final : public UnitMaker {
   // Fails: PeerCheated("EQ of leaky triples", "coin toss"), and as the source.
   std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                  const UnitRequest& request) override;
-  void skip() override { bulk_.end(); }
+  void skip() override { sending_.end(); }
   void stop() noexcept override {
     bits_->stop();
-    bulk_.stop();
+    sending_.stop();
     layers_.stop();
   }
 
  private:
   SecurityParameters params_;
   std::unique_ptr<BitSource> bits_;
-  Pace pace_;
-  BulkTurns bulk_;  // leaky triples
+  PipelineDepth depth_;
+  SendPhaseSemaphore sending_;  // leaky triples
   LayerPool layers_;
 };
 

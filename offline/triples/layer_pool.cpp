@@ -30,7 +30,7 @@ TripleLayer LayerPool::take(std::size_t size, std::size_t bucket) {
   return layer;
 }
 
-void LayerPool::give_back(TripleLayer layer) {
+void LayerPool::release(TripleLayer layer) {
   const std::lock_guard lock(mutex_);
   --taken_;
   spare_.push_back(std::move(layer));

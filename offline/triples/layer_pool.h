@@ -28,7 +28,7 @@ class LayerPool {
   // A layer of `size` triples, of a unit with `bucket` layers; its content is arbitrary. Blocks
   // until there is room. Fails: WorkerStopped.
   TripleLayer take(std::size_t size, std::size_t bucket);
-  void give_back(TripleLayer layer);
+  void release(TripleLayer layer);
   void stop() noexcept;
 
  private:

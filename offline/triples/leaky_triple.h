@@ -24,8 +24,8 @@ namespace tinyot::offline {
 
 // One party's halves of shared bits, the same number of each party.
 struct SharedView {
-  MineView mine;
-  PeersView peers;
+  MacColumnView mine;
+  KeyColumnView peers;
 
   std::size_t size() const { return peers.size(); }
   SharedView part(std::size_t first, std::size_t count) const {

@@ -19,8 +19,8 @@ struct BitBatch {
 // Where the bits of a batch go: batch.bits in each direction; each view but the last has a multiple
 // of 64.
 struct BitViews {
-  std::span<const MineView> mine;
-  std::span<const PeersView> peers;
+  std::span<const MacColumnView> mine;
+  std::span<const KeyColumnView> peers;
 };
 
 // Role: both, symmetric; each party is MAC holder of its own bits and key holder of the peer's.
@@ -34,7 +34,7 @@ class BitStream {
   void make(AuthBits& bits);
 
   // Fills the views with further bits, which may be used on return.
-  void fill(MineView mine, PeersView peers);
+  void fill(MacColumnView mine, KeyColumnView peers);
 
   // The same in steps, for callers that interleave them with their own. Each step is called for all
   // batches in order, with the same views; the caller chooses by how many batches it follows the
@@ -48,20 +48,22 @@ class BitStream {
   virtual void confirm(const BitBatch& batch, const BitViews& views) = 0;
 
   // Of the largest batch.
-  const PieceCost& cost_of_batch() const { return cost_of_batch_; }
+  const StageCost& cost_of_batch() const { return cost_of_batch_; }
 
  protected:
   // `first`: the bits that make() makes.
-  BitStream(std::size_t first, std::size_t largest_batch, const PieceCost& cost_of_batch, Pace pace)
-      : first_(first), largest_batch_(largest_batch), cost_of_batch_(cost_of_batch), pace_(pace) {}
+  BitStream(std::size_t first, std::size_t largest_batch, const StageCost& cost_of_batch,
+            PipelineDepth depth)
+      : first_(first), largest_batch_(largest_batch), cost_of_batch_(cost_of_batch), depth_(depth) {
+  }
 
  private:
   // Checks that the first bits are under the session's global keys, and takes what is the source's.
   virtual void finish(AuthBits& first) = 0;
 
   std::size_t first_, largest_batch_;
-  PieceCost cost_of_batch_;
-  Pace pace_;
+  StageCost cost_of_batch_;
+  PipelineDepth depth_;
   std::size_t number_ = 0;
 };
 
@@ -95,12 +97,12 @@ class BitSource {
  protected:
   // Compares kReferenceBits bits of each direction with the reference bits. The first ones of a
   // session become the reference bits: there is nothing yet that they could differ from.
-  void check_delta(checks::Session& session, MineView mine, PeersView peers);
+  void check_delta(checks::Session& session, MacColumnView mine, KeyColumnView peers);
 
  private:
   DeltaConsistency delta_check_;
 };
 
-AuthBits copy_of(MineView mine, PeersView peers);
+AuthBits copy_of(MacColumnView mine, KeyColumnView peers);
 
 }  // namespace tinyot::offline

@@ -31,7 +31,7 @@ struct Preprocessor::Job {
   material::Sink& sink;
   UnitAccount& account;
   const Hooks& hooks;
-  UnitTurns turns = {};
+  CommitOrder turns = {};
   std::mutex mutex = {};
   struct Failure {
     std::size_t worker;
@@ -100,19 +100,19 @@ struct Preprocessor::Job {
 };
 
 Preprocessor::Preprocessor(checks::Session& session, const SecurityParameters& params,
-                           std::span<const std::unique_ptr<net::Channel>> more, Pace pace,
+                           std::span<const std::unique_ptr<net::Channel>> more, PipelineDepth depth,
                            std::size_t waiting)
     : session_(session), params_(params), channels_{&session.channel()} {
   for (const auto& channel : more) channels_.push_back(channel.get());
   ENSURE(channels_.size() <= kWorkersMax && waiting < channels_.size());
   maker_ = params_.entry().make_unit_maker(
       session, params_,
-      {.pace = pace, .workers = channels_.size(), .in_bulk = channels_.size() - waiting});
+      {.depth = depth, .workers = channels_.size(), .sending_max = channels_.size() - waiting});
 }
 
 void Preprocessor::set_reference_bits(const material::ReferenceBits& bits) {
   const bool is_a = session_.me() == Party::A;
-  AuthBits reference{AuthBitsMine(kReferenceBits), AuthBitsPeers(kReferenceBits)};
+  AuthBits reference{MacColumn(kReferenceBits), KeyColumn(kReferenceBits)};
   copy_part((is_a ? bits.bits_a : bits.bits_b).mine[0], 0, reference.mine);
   copy_part((is_a ? bits.bits_b : bits.bits_a).peers[0], 0, reference.peers);
   maker_->bits().set_reference_bits(std::move(reference));
@@ -122,7 +122,7 @@ void Preprocessor::set_reference_bits(const material::ReferenceBits& bits) {
 material::ReferenceBits make_reference_bits(checks::Session& session,
                                             const SecurityParameters& params) {
   // Its own session part, so that no hash input is repeated for the units.
-  checks::Session part(session, "anchor", 0, session.channel(), session.log());
+  checks::Session part(session, "reference bits", 0, session.channel(), session.log());
   return as_batches(params.entry().make_unit_maker(part, params, {})->bits().make_reference_bits(),
                     session.me());
 }

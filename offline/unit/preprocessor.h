@@ -33,10 +33,10 @@ class Preprocessor {
 
   // The session's own channel is the first worker's; `more` are those of further workers, joined to
   // the session. With the fast profile, `waiting` of the workers are there so that the link stays
-  // busy while units wait for messages: as many units fewer are in their bulk phase at a time.
-  // Both parties have the same `pace` and `waiting`.
+  // busy while units wait for messages: as many units fewer are in their send phase at a time.
+  // Both parties have the same `depth` and `waiting`.
   Preprocessor(checks::Session& session, const SecurityParameters& params,
-               std::span<const std::unique_ptr<net::Channel>> more = {}, Pace pace = {},
+               std::span<const std::unique_ptr<net::Channel>> more = {}, PipelineDepth depth = {},
                std::size_t waiting = 0);
 
   // Sets the reference bits: kReferenceBits aBits of each direction, which the sink kept in the

@@ -14,7 +14,7 @@ namespace tinyot::offline {
 
 // Base OTs, from the run that makes them to the run that uses them. All calls may come from any
 // thread.
-class SeedLanes {
+class BaseOtQueue {
  public:
   void put(std::size_t run, BaseOts seeds);
   // Blocks until they have been put. Fails: WorkerStopped.
@@ -28,13 +28,13 @@ class SeedLanes {
   bool stopped_ = false;
 };
 
-// Units enter their bulk phase, which keeps link and processor busy, in order, and only so many are
+// Units enter their send phase, which keeps link and processor busy, in order, and only so many are
 // in it at a time. Units that wait for messages after it do not count, so that others use the link
 // meanwhile. All calls may come from any thread.
-class BulkTurns {
+class SendPhaseSemaphore {
  public:
-  explicit BulkTurns(std::size_t at_a_time) : at_a_time_(at_a_time) {}
-  // Blocks until fewer than `at_a_time` of the units with lower numbers are still to end their bulk
+  explicit SendPhaseSemaphore(std::size_t at_a_time) : at_a_time_(at_a_time) {}
+  // Blocks until fewer than `at_a_time` of the units with lower numbers are still to end their send
   // phase. Fails: WorkerStopped.
   void begin(std::size_t unit);
   void end();
@@ -50,7 +50,7 @@ class BulkTurns {
 
 // Units end one at a time, in order: this serialises the settling of their parts of the MAC
 // transcript and the pouring of their material. All calls may come from any thread.
-class UnitTurns {
+class CommitOrder {
  public:
   // Blocks until all units before this one have ended. False if the job ends before this unit.
   // Fails: WorkerStopped.

@@ -2,12 +2,12 @@
 
 namespace tinyot::offline {
 
-void copy_part(const AuthBitsMine& from, std::size_t first, AuthBitsMine& to) {
+void copy_part(const MacColumn& from, std::size_t first, MacColumn& to) {
   to.bits.copy_from(from.bits, first, 0, to.size());
   std::copy_n(from.macs.begin() + static_cast<std::ptrdiff_t>(first), to.size(), to.macs.begin());
 }
 
-void copy_part(const AuthBitsPeers& from, std::size_t first, AuthBitsPeers& to) {
+void copy_part(const KeyColumn& from, std::size_t first, KeyColumn& to) {
   std::copy_n(from.keys.begin() + static_cast<std::ptrdiff_t>(first), to.size(), to.keys.begin());
 }
 
@@ -22,8 +22,8 @@ void pour_full_triples(material::Sink& sink, Party me, std::size_t total,
                });
 }
 
-void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_t first,
-                Delta global_key, AuthShares& to) {
+void share_part(const MacColumn& mine, const KeyColumn& peers, std::size_t first, Delta global_key,
+                AuthShares& to) {
   to.bits.copy_from(mine.bits, first, 0, to.size());
   for (std::size_t i = 0; i < to.size(); ++i)
     to.macs[i] = mac_share(to.bits[i], mine.macs[first + i], peers.keys[first + i], global_key);
@@ -40,26 +40,26 @@ void pour_bits(material::Sink& sink, Party me, std::size_t count, const AuthBits
                });
 }
 
-UnitRequest with_result_masks(UnitRequest request, MaterialForm form) {
-  if (form == MaterialForm::Garbling) request.inputs += request.plan.ands;
+UnitRequest with_result_masks(UnitRequest request, AndMaterial form) {
+  if (form == AndMaterial::Garbling) request.inputs += request.plan.ands;
   return request;
 }
 
-MaterialCounts counts_of(const UnitRequest& request, MaterialForm form) {
+MaterialCounts counts_of(const UnitRequest& request, AndMaterial form) {
   const std::uint64_t ands = request.plan.ands;
   MaterialCounts counts;
   for (const Party party : {Party::A, Party::B}) {
     counts[material::auth_bits_of(party)] =
-        request.inputs + (form == MaterialForm::Triples ? 0 : ands);
-    if (form == MaterialForm::Pairs)
+        request.inputs + (form == AndMaterial::Triples ? 0 : ands);
+    if (form == AndMaterial::AandAot)
       counts[material::auth_ands_of(party)] = counts[material::auth_ots_from(party)] = ands;
   }
-  if (form == MaterialForm::Triples) counts[MaterialKind::Triples] = ands;
-  if (form == MaterialForm::Garbling) counts[MaterialKind::FullTriples] = ands;
+  if (form == AndMaterial::Triples) counts[MaterialKind::Triples] = ands;
+  if (form == AndMaterial::Garbling) counts[MaterialKind::FullTriples] = ands;
   return counts;
 }
 
-Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile, MaterialForm form) {
+Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile, AndMaterial form) {
   return entry_of(profile).fitted_key(Delta{rng.block()}, me, form);
 }
 

@@ -25,18 +25,18 @@ void pour_objects(material::Sink& sink, MaterialKind kind, Party me, std::size_t
 }
 
 // Copies bits [first, first + to.size()) of a batch.
-void copy_part(const AuthBitsMine& from, std::size_t first, AuthBitsMine& to);
-void copy_part(const AuthBitsPeers& from, std::size_t first, AuthBitsPeers& to);
+void copy_part(const MacColumn& from, std::size_t first, MacColumn& to);
+void copy_part(const KeyColumn& from, std::size_t first, KeyColumn& to);
 
 // Pours `total` full triples from the columns x, y and z of both parties.
-using ColumnParts = std::array<std::pair<const AuthBitsMine*, const AuthBitsPeers*>, 3>;
+using ColumnParts = std::array<std::pair<const MacColumn*, const KeyColumn*>, 3>;
 void pour_full_triples(material::Sink& sink, Party me, std::size_t total,
                        const ColumnParts& columns);
 
 // Bits [first, first + to.size()) of both parties as shared bits, with MACs and keys combined into
 // MAC shares.
-void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_t first,
-                Delta global_key, AuthShares& to);
+void share_part(const MacColumn& mine, const KeyColumn& peers, std::size_t first, Delta global_key,
+                AuthShares& to);
 
 // Pours bits [first, first + count) of each party as aBits.
 void pour_bits(material::Sink& sink, Party me, std::size_t count, const AuthBits& bits,
@@ -51,10 +51,10 @@ struct UnitRequest {
 
 // What a profile makes for it: on material for garbling, the masks of the results are made as
 // further inputs.
-UnitRequest with_result_masks(UnitRequest request, MaterialForm form);
+UnitRequest with_result_masks(UnitRequest request, AndMaterial form);
 
 // The objects that such a unit pours.
-MaterialCounts counts_of(const UnitRequest& request, MaterialForm form);
+MaterialCounts counts_of(const UnitRequest& request, AndMaterial form);
 
 // A unit whose checks have passed, except that of its session part's MAC transcript.
 class MadeUnit {
@@ -64,11 +64,11 @@ class MadeUnit {
   virtual void pour(const checks::SettledCheck&, material::Sink& sink) = 0;
 };
 
-// How units share the link.
-struct Sharing {
-  Pace pace = {};
-  std::size_t workers = 1;  // units in flight
-  std::size_t in_bulk = 1;  // of these, those that keep the link busy at a time
+// The schedule by which units share the link.
+struct LinkSchedule {
+  PipelineDepth depth = {};
+  std::size_t workers = 1;      // units in flight
+  std::size_t sending_max = 1;  // of these, those that keep the link busy at a time
 };
 
 class UnitMaker {
@@ -91,6 +91,6 @@ class UnitMaker {
 };
 
 // A fresh global key for the peer's bits, as the profile needs it.
-Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile, MaterialForm form);
+Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile, AndMaterial form);
 
 }  // namespace tinyot::offline

@@ -27,8 +27,8 @@ class GarbledEvaluation final : public OnlineEvaluation {
 constinit const OnlinePhaseEntry kGarbledPhase = {
     .phase = OnlinePhase::Garbled,
     .name = "garbled",
-    .runs_on = [](MaterialForm form) { return form == MaterialForm::Garbling; },
-    .material_for = [](const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm,
+    .runs_on = [](AndMaterial form) { return form == AndMaterial::Garbling; },
+    .material_for = [](const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial,
                        std::size_t lanes) { return garbled_material_for(info, ands, lanes); },
     .window_for = window_for,
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {

@@ -62,7 +62,7 @@ void take_result_masks(const Chunk& chunk, const Block& delta, MaskedAnds& ands)
       peers(chunk.result_masks[number_of(peer_of(kMe))]);
   for (std::size_t done = 0; done < chunk.entries;) {
     const std::size_t count = std::min({mine.left(), peers.left(), chunk.entries - done});
-    const AuthBitsMine& bits = mine.batch().mine[0];
+    const MacColumn& bits = mine.batch().mine[0];
     const Mac* const macs = &bits.macs[mine.at()];
     const Key* const keys = &peers.batch().peers[0].keys[peers.at()];
     for (std::size_t i = 0; i < count; ++i) {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "checks/opening.h"
-#include "online/flights.h"
+#include "online/windowed_exchange.h"
 
 namespace tinyot::online {
 namespace {
@@ -14,8 +14,8 @@ constexpr net::MessageTag kOutputs = net::message_tag("garbled.outputs");
 // Calls use(first, count) for the messages of so many entries.
 template <class Use>
 void for_each_message(std::size_t entries, Use use) {
-  for (std::size_t first = 0; first < entries; first += Flights::kEntries)
-    use(first, std::min(Flights::kEntries, entries - first));
+  for (std::size_t first = 0; first < entries; first += WindowedExchange::kEntries)
+    use(first, std::min(WindowedExchange::kEntries, entries - first));
 }
 
 }  // namespace

@@ -34,7 +34,6 @@ class AndLayer {
 // Role: both, symmetric. Takes the material and sends the openings that depend on no message of the
 // peer. Shapes: x, y: my shares, n bits. Wire, Fails: as begin_pair_layer or begin_triple_layer.
 std::unique_ptr<AndLayer> begin_and_layer(checks::Session& session, MaterialReader& material,
-                                          MaterialForm form, const BitVector& x,
-                                          const BitVector& y);
+                                          AndMaterial form, const BitVector& x, const BitVector& y);
 
 }  // namespace tinyot::online

@@ -4,7 +4,7 @@
 #include "base/declassify.h"
 #include "base/error.h"
 #include "checks/opening.h"
-#include "online/flights.h"
+#include "online/windowed_exchange.h"
 
 namespace tinyot::online {
 namespace {
@@ -22,7 +22,7 @@ class TripleLayer final : public AndLayer {
         d_(x), e_(y), of_d_(std::min(n_, kTripleStep)), of_e_(of_d_.size()) {
     d_ ^= a_;
     e_ ^= b_;
-    flights_.send_first([&](std::size_t first, std::size_t count) { send(first, count); });
+    exchange_.fill_window([&](std::size_t first, std::size_t count) { send(first, count); });
   }
 
   BitVector open() override {
@@ -32,8 +32,7 @@ class TripleLayer final : public AndLayer {
       peers_d.copy_from(message, 0, first, count);
       peers_e.copy_from(message, count, first, count);
     };
-    flights_.receive_all([&](std::size_t first, std::size_t count) { send(first, count); },
-                         receive);
+    exchange_.run([&](std::size_t first, std::size_t count) { send(first, count); }, receive);
     d_ ^= peers_d;
     e_ ^= peers_e;
     declassify(d_.words());
@@ -91,7 +90,7 @@ class TripleLayer final : public AndLayer {
 
   checks::Session& session_;
   std::size_t n_;
-  Flights flights_{n_, 2};  // d, e
+  WindowedExchange exchange_{n_, 2};  // d, e
   material::Slices triples_;
   SliceCursor at_;
   BitVector a_, b_;

@@ -16,8 +16,9 @@
 namespace tinyot::online {
 
 // Role: both, symmetric.
-// Wire: 1 flight each way of 2n / 8 bytes for n = x.size(), in messages of Flights::kEntries
-// entries; 1 round. Fails: OutOfMaterial; wrong bits are detected when the transcript is settled.
+// Wire: 1 flight each way of 2n / 8 bytes for n = x.size(), in messages of
+// WindowedExchange::kEntries entries; 1 round. Fails: OutOfMaterial; wrong bits are detected when
+// the transcript is settled.
 std::unique_ptr<AndLayer> begin_triple_layer(checks::Session& session, MaterialReader& material,
                                              const BitVector& x, const BitVector& y);
 

@@ -13,7 +13,7 @@ namespace {
 class InteractiveEvaluation final : public OnlineEvaluation {
  public:
   explicit InteractiveEvaluation(OnlineSetting setting) : setting_(std::move(setting)) {
-    if (setting_.form != MaterialForm::Garbling) return;
+    if (setting_.form != AndMaterial::Garbling) return;
     folded_.emplace(setting_.source, setting_.session.me(), setting_.session.global_key());
     std::swap(setting_.wanted[MaterialKind::Triples], setting_.wanted[MaterialKind::FullTriples]);
   }
@@ -21,7 +21,7 @@ class InteractiveEvaluation final : public OnlineEvaluation {
   void prepare() override {}
   Evaluation finish(const OnlineInputs& inputs) override {
     return run_circuit(setting_.session, folded_ ? *folded_ : setting_.source, setting_.wanted,
-                       folded_ ? MaterialForm::Triples : setting_.form, setting_.rounds,
+                       folded_ ? AndMaterial::Triples : setting_.form, setting_.rounds,
                        inputs.values, inputs.shared, setting_.progress);
   }
 
@@ -35,13 +35,13 @@ class InteractiveEvaluation final : public OnlineEvaluation {
 constinit const OnlinePhaseEntry kInteractivePhase = {
     .phase = OnlinePhase::Interactive,
     .name = "interactive",
-    .runs_on = [](MaterialForm) { return true; },
+    .runs_on = [](AndMaterial) { return true; },
     .material_for =
-        [](const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm form,
+        [](const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial form,
            std::size_t lanes) {
           MaterialCounts counts = material_for(
-              info, ands, form == MaterialForm::Garbling ? MaterialForm::Triples : form, lanes);
-          if (form == MaterialForm::Garbling)
+              info, ands, form == AndMaterial::Garbling ? AndMaterial::Triples : form, lanes);
+          if (form == AndMaterial::Garbling)
             std::swap(counts[MaterialKind::Triples], counts[MaterialKind::FullTriples]);
           return counts;
         },

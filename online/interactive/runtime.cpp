@@ -39,7 +39,7 @@ class BlockChunk {
 
 class Runtime final : public circuit::RoundSink {
  public:
-  Runtime(checks::Session& session, MaterialReader& material, MaterialForm form,
+  Runtime(checks::Session& session, MaterialReader& material, AndMaterial form,
           const circuit::CircuitRounds& rounds, const BundleValues& inputs,
           const SharedValues& shared, const RunProgress& progress)
       : session_(session), material_(material), form_(form), info_(rounds.circuit().info()),
@@ -85,7 +85,7 @@ class Runtime final : public circuit::RoundSink {
 
   checks::Session& session_;
   MaterialReader& material_;
-  MaterialForm form_;
+  AndMaterial form_;
   const circuit::CircuitInfo& info_;
   const BundleValues& inputs_;
   const SharedValues& shared_;
@@ -248,10 +248,10 @@ void Runtime::reveal_outputs() {
 
 }  // namespace
 
-MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm form,
+MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial form,
                             std::size_t lanes) {
   MaterialCounts counts;
-  if (form == MaterialForm::Triples) {
+  if (form == AndMaterial::Triples) {
     counts[MaterialKind::Triples] = ands;
     for (const circuit::OutputBundle& bundle : info.outputs)
       if (bundle.to == circuit::Receiver::A || bundle.to == circuit::Receiver::B)
@@ -272,7 +272,7 @@ std::size_t window_for(std::size_t lanes) {
 }
 
 Evaluation run_circuit(checks::Session& session, material::Source& source,
-                       const MaterialCounts& wanted, MaterialForm form,
+                       const MaterialCounts& wanted, AndMaterial form,
                        circuit::CircuitRounds& rounds, const BundleValues& inputs,
                        const SharedValues& shared, const RunProgress& progress) {
   check_inputs(session.me(), rounds.circuit().info(), wire_form_of(form), rounds.lanes(), inputs,

@@ -26,7 +26,7 @@ namespace tinyot::online {
 // of each other kind, for each AND; an aBit of the owner for each input bit; with triples, also an
 // aBit of the receiver for each output bit that only one party learns.
 // Public bundles and those that are or stay shared take no material.
-MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm form,
+MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial form,
                             std::size_t lanes);
 
 // The default number of gates that are layered together: smaller for more lanes, so that the wires
@@ -43,7 +43,7 @@ std::size_t window_for(std::size_t lanes);
 // follow; 3 rounds for the outputs. Fails: PeerCheated("MAC transcript") before anything is
 // returned; OutOfMaterial; NetworkError.
 Evaluation run_circuit(checks::Session& session, material::Source& source,
-                       const MaterialCounts& wanted, MaterialForm form,
+                       const MaterialCounts& wanted, AndMaterial form,
                        circuit::CircuitRounds& rounds, const BundleValues& inputs,
                        const SharedValues& shared = {}, const RunProgress& progress = {});
 

@@ -237,7 +237,7 @@ ParameterRequest parameters_of(const std::string& profile, std::uint32_t sigma,
   if (bucket.size() > BucketSizes::kLevelsMax) throw UsageError("bucket has too many sizes");
   if (material)
     request.material = named("kind of material", *material,
-                             {MaterialForm::Pairs, MaterialForm::Triples, MaterialForm::Garbling});
+                             {AndMaterial::AandAot, AndMaterial::Triples, AndMaterial::Garbling});
   return request;
 }
 

@@ -29,7 +29,7 @@ from tinyot._errors import (
 )
 from tinyot._functions import concat, lookup
 from tinyot._local import BothPreprocessed, BothResults, Local, bench, estimate, local
-from tinyot._native import SharedBits, version
+from tinyot._native import SharedBits, __version__, version
 from tinyot._party import (
     Connection,
     Parameters,
@@ -80,6 +80,7 @@ __all__ = [
     "StoreInfo",
     "UInt",
     "UsageError",
+    "__version__",
     "bench",
     "circuit",
     "concat",

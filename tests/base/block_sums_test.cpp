@@ -222,7 +222,7 @@ struct PairProducts {
   }
 
   std::vector<Blocks> in;                        // x, y, u, v, w, u0, u1, c, s, r
-  std::vector<std::vector<std::uint64_t>> bits;  // f, g, d, h, moved
+  std::vector<std::vector<std::uint64_t>> bits;  // f, g, d, h, delta_mask
   std::vector<Blocks> expected;                  // of f, g, d, h, e; z
 };
 

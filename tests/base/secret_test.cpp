@@ -85,14 +85,14 @@ TEST(Secret, BitsMacsKeysAndMatricesAreWiped) {
   }
   expect_freed_and_zero();
   {
-    AuthBitsMine mine(50);
+    MacColumn mine(50);
     watch_memory(std::span(mine.macs));
   }
   expect_freed_and_zero();
   {
-    AuthBitsPeers peers(50);
+    KeyColumn peers(50);
     watch_memory(peers.view());
-    const AuthBitsPeers moved_to = std::move(peers);
+    const KeyColumn moved_to = std::move(peers);
     EXPECT_FALSE(watch.freed);
   }
   expect_freed_and_zero();
@@ -104,9 +104,9 @@ TEST(Secret, BitsMacsKeysAndMatricesAreWiped) {
 }
 
 TEST(Secret, AssignmentWipesTheOldValue) {
-  AuthBitsPeers peers(50);
+  KeyColumn peers(50);
   watch_memory(peers.view());
-  peers = AuthBitsPeers(20);
+  peers = KeyColumn(20);
   expect_freed_and_zero();
 }
 

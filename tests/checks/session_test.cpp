@@ -380,7 +380,7 @@ TEST(Session, RandomnessOfAPartDependsOnNumberAndWhole) {
   EXPECT_FALSE(same(first_of_part(Party::A, 2, "unit", 1), drawn))
       << "it must not follow from public values";
   EXPECT_FALSE(same(first_of_part(Party::B, 1, "unit", 1), drawn));
-  EXPECT_FALSE(same(first_of_part(Party::A, 1, "anchor", 1), drawn));
+  EXPECT_FALSE(same(first_of_part(Party::A, 1, "reference bits", 1), drawn));
   EXPECT_FALSE(same(first_of_part(Party::A, 1, "unit", 2), drawn));
 }
 

@@ -24,7 +24,7 @@ TEST(WireIds, LiveIdsAreDistinctAndSmall) {
     } else {
       auto victim = live.lower_bound(rng() % ids.limit());
       if (victim == live.end()) victim = live.begin();
-      ids.give_back(*victim);
+      ids.release(*victim);
       live.erase(victim);
     }
   }
@@ -37,7 +37,7 @@ TEST(WireIds, ConsecutiveIdsAreAdjacent) {
   for (int i = 0; i < 1000; ++i) made.push_back(ids.take());
   EXPECT_TRUE(std::ranges::is_sorted(made));
   EXPECT_LE(made.back(), 1250u);
-  for (std::size_t i = 0; i < made.size(); i += 2) ids.give_back(made[i]);
+  for (std::size_t i = 0; i < made.size(); i += 2) ids.release(made[i]);
   WireId last = ids.take();
   int descents = 0;
   for (int i = 0; i < 400; ++i) {

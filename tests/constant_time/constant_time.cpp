@@ -112,7 +112,7 @@ offline::SecurityParameters parameters(const char* profile) {
   request.bucket = 3;
   request.weak_allowed = true;
   if (!is_fast) request.own = Nnob12Parameters{Columns::Experiment};
-  if (std::strcmp(profile, "nnob12-triples") == 0) request.material = MaterialForm::Triples;
+  if (std::strcmp(profile, "nnob12-triples") == 0) request.material = AndMaterial::Triples;
   if (std::strcmp(profile, "fast-k4") == 0) request.own = FastParameters{4};
   return offline::SecurityParameters::make(request);
 }

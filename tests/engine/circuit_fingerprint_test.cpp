@@ -11,7 +11,7 @@
 
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/formats/file_description.h"
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 #include "system/temporary_directory.h"
 #include "tests/support/circuit_files.h"
 #include "tests/support/layers.h"

@@ -5,12 +5,12 @@
 #include <future>
 
 #include "base/error.h"
-#include "engine/growth.h"
 #include "engine/endpoint.h"
-#include "tinyot/preprocess.h"
+#include "engine/top_up.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/layers.h"
 #include "tests/support/ports.h"
+#include "tinyot/preprocess.h"
 
 namespace tinyot::test {
 namespace {
@@ -25,10 +25,10 @@ class ClaimOfPeer : public StoreTest, public ::testing::WithParamInterface<Party
     const auto make = [&](Party party) {
       PreprocessRequest request;
       request.party = party;
-      request.endpoint = engine::endpoint_with(
-          {.listen = party == Party::A,
-           .address = {"127.0.0.1", port},
-           .timeouts = {std::chrono::seconds(20), std::chrono::seconds(20)}});
+      request.endpoint =
+          engine::endpoint_with({.listen = party == Party::A,
+                                 .address = {"127.0.0.1", port},
+                                 .timeouts = {std::chrono::seconds(20), std::chrono::seconds(20)}});
       request.store = place(party);
       request.amount = Amount::Left;
       request.ands = kAndsWanted;
@@ -74,9 +74,10 @@ class ClaimOfPeer : public StoreTest, public ::testing::WithParamInterface<Party
     const MaterialCounts before = left(honest);
     const std::exception_ptr error = refill()[static_cast<std::size_t>(honest)];
     ASSERT_TRUE(error != nullptr) << left(honest)[made] << " are left";
-    EXPECT_TRUE(mentions(
-        message_of<Disagreement>([&] { std::rethrow_exception(error); }),
-        "this party has " + std::to_string(engine::work_in(before, MaterialForm::Triples).ands)));
+    EXPECT_TRUE(
+        mentions(message_of<Disagreement>([&] { std::rethrow_exception(error); }),
+                 "this party has " +
+                     std::to_string(engine::capacity_of(before, AndMaterial::Triples).ands)));
     EXPECT_EQ(left(honest), before);
     // The session goes on: a peer that has lost material has not cheated.
     const Manifest manifest = Store::open(place(honest)).manifest();

@@ -11,7 +11,7 @@ namespace {
 
 void expect_usage_error(const PreprocessRequest& request, const std::string& message) {
   try {
-    (void)planned(request);
+    (void)resolve(request);
     ADD_FAILURE() << "no error: " << message;
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()), message);
@@ -35,7 +35,7 @@ TEST(Plan, RejectsTooManyUnits) {
 TEST(Plan, RejectsMoreShardsThanUnits) {
   PreprocessRequest request = job_of(1 << 12, 1 << 11);
   request.shards = 2;
-  EXPECT_NO_THROW((void)planned(request));
+  EXPECT_NO_THROW((void)resolve(request));
   request.shards = 3;
   expect_usage_error(request,
                      "4096 ANDs in units of 2048 are fewer units than 3 shards; use smaller units "

@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "circuitgen/generators/registry.h"
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/online_run.h"
 #include "tests/support/layers.h"
+#include "tests/support/test_name.h"
 
 namespace tinyot {
 namespace {
@@ -16,7 +17,7 @@ using namespace tinyot::test;
 using engine::LoadedCircuit;
 using engine::RunEstimate;
 
-class RunEstimates : public testing::TestWithParam<MaterialForm> {
+class RunEstimates : public testing::TestWithParam<AndMaterial> {
  protected:
   // Compares the estimate with what both parties of a run count. A receive that follows a send is
   // no wait if the message has arrived by then: `counts_waits` says that there are none.
@@ -42,19 +43,19 @@ class RunEstimates : public testing::TestWithParam<MaterialForm> {
         EXPECT_EQ(estimate.rounds, after.rounds - before.rounds);
       }
     });
-    EXPECT_EQ(engine::work_of_runs(loaded, GetParam(), 3).ands,
+    EXPECT_EQ(engine::demand_of_runs(loaded, GetParam(), 3).ands,
               std::max<std::uint64_t>(3 * estimate.ands, 1));
   }
 };
 
 INSTANTIATE_TEST_SUITE_P(FromEachForm, RunEstimates,
-                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
-                         [](const auto& form) { return std::string(name_of(form.param)); });
+                         testing::Values(AndMaterial::AandAot, AndMaterial::Triples),
+                         [](const auto& form) { return test_name(form.param); });
 
 TEST_P(RunEstimates, AreExactForCircuitsOfEachShape) {
   // With pairs, the party that reveals all outputs sends two messages at once.
-  expect_as_run(*find_circuit("aes128"), 1, GetParam() == MaterialForm::Triples);
-  expect_as_run(*find_circuit("aes128:sbox=shallow"), 67, GetParam() == MaterialForm::Triples);
+  expect_as_run(*find_circuit("aes128"), 1, GetParam() == AndMaterial::Triples);
+  expect_as_run(*find_circuit("aes128:sbox=shallow"), 67, GetParam() == AndMaterial::Triples);
   expect_as_run(mixed_layers(), 5, true);
   expect_as_run(*find_circuit("millionaires"), 100, true);
 }

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<net::Parameter> parameters_of(const LoadedCircuit& circuit) {
   const RunRequest request;
-  return engine::RunPlan(request, circuit, MaterialForm::Triples).parameters();
+  return engine::RunPlan(request, circuit, AndMaterial::Triples).parameters();
 }
 
 std::size_t count_of(const std::vector<net::Parameter>& parameters, const std::string& value) {

@@ -71,7 +71,7 @@ std::uint64_t& count_in(List& list) {
 struct SentStatus {
   std::uint64_t& units_made;
   std::uint64_t& units_unlocked;
-  std::uint64_t& position;
+  std::uint64_t& served;
   std::uint64_t& confirmed;
 };
 
@@ -134,7 +134,7 @@ class Agreement : public StoreTest {
   void expect_refused(Party cheater, const std::string& part,
                       const std::function<void(SentStatus)>& lie) {
     SCOPED_TRACE(letter(cheater));
-    const std::uint64_t position = Store::open(place(peer_of(cheater))).position()[kKind];
+    const std::uint64_t position = Store::open(place(peer_of(cheater))).served()[kKind];
     const Outcome outcome = honest_outcome(cheater, kStatusSent, [&](Content& status) {
       lie({status.words[0], status.words[1], count_in(status.lists[0]), count_in(status.lists[1])});
       for (List& list : status.lists)
@@ -146,7 +146,7 @@ class Agreement : public StoreTest {
 
   void expect_nothing_lost(Party party, std::uint64_t position = kServed) {
     const Store store = Store::open(place(party));
-    EXPECT_EQ(store.position()[kKind], position);
+    EXPECT_EQ(store.served()[kKind], position);
     EXPECT_EQ(store.burnt()[kKind], 0u);
   }
 };
@@ -156,19 +156,19 @@ TEST_F(Agreement, HonestPartiesTakeWhatIsNeeded) {
   EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Done) << outcomes.a.message;
   EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
   for (const Party party : {Party::A, Party::B})
-    EXPECT_EQ(Store::open(place(party)).position()[kKind], kServed + kNeeded);
+    EXPECT_EQ(Store::open(place(party)).served()[kKind], kServed + kNeeded);
 }
 
 TEST_F(Agreement, PeerFarAheadBurnsNothing) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is far ahead",
-                   [](SentStatus status) { status.position += kBurnMax + kMade; });
+                   [](SentStatus status) { status.served += kBurnMax + kMade; });
 }
 
 TEST_F(Agreement, RejectsPeerWithOlderStore) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is an older copy",
-                   [](SentStatus status) { status.position = kServed - 1; });
+                   [](SentStatus status) { status.served = kServed - 1; });
 }
 
 TEST_F(Agreement, RejectsOwnOlderStore) {
@@ -305,7 +305,7 @@ TEST_F(WrongLists, OfUnlockedUnitsAreRejected) {
   }
   for (const Party cheater : {Party::A, Party::B}) {
     expect_refused(cheater, kUnlockedSent, "store status");
-    EXPECT_EQ(Store::open(place(peer_of(cheater))).marks().unlocked[kKind], kMade);
+    EXPECT_EQ(Store::open(place(peer_of(cheater))).cursors().unlocked[kKind], kMade);
   }
 }
 
@@ -335,8 +335,8 @@ TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
     grant_with_peer(session, store, synchronise(session, store, SynchroniseFor::Running), needed,
                     true);
   });
-  ASSERT_EQ(Store::open(place(Party::A)).marks().planned.size(), 1u);
-  const std::uint64_t number = Store::open(place(Party::A)).marks().planned.front().id;
+  ASSERT_EQ(Store::open(place(Party::A)).cursors().planned.size(), 1u);
+  const std::uint64_t number = Store::open(place(Party::A)).cursors().planned.front().id;
   PartyOptions options;
   options.wrap_b = [](std::unique_ptr<Channel> inner) {
     return make_cheating_channel(
@@ -354,7 +354,7 @@ TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
       },
       options, false);
   EXPECT_TRUE(mentions(outcomes.a.message, "the peer's store no longer holds reservation"));
-  EXPECT_TRUE(Store::open(place(Party::A)).marks().planned.empty());
+  EXPECT_TRUE(Store::open(place(Party::A)).cursors().planned.empty());
 }
 
 TEST_F(WrongLists, OfPlansAreRejected) {

@@ -51,8 +51,8 @@ const online::OnlinePhaseEntry& toy_entry() {
     online::OnlinePhaseEntry entry = online::kInteractivePhase;
     entry.phase = kToy;
     entry.name = "toy";
-    entry.runs_on = [](MaterialForm form) { return form == MaterialForm::Triples; };
-    entry.material_for = [](const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm form,
+    entry.runs_on = [](AndMaterial form) { return form == AndMaterial::Triples; };
+    entry.material_for = [](const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial form,
                             std::size_t lanes) {
       return online::kInteractivePhase.material_for(info, ands + 1000, form, lanes);
     };

@@ -1,13 +1,13 @@
 // The data that a store parses before authenticating them, and the lists of counts in messages. The
-// first byte chooses the parser: m manifest, k marks, e entry of a catalogue, c list of counts. An
-// accepted value must survive a round trip. A rejected one must give a StoreError, or no entry.
+// first byte chooses the parser: m manifest, k cursors, e entry of a catalogue, c list of counts.
+// An accepted value must survive a round trip. A rejected one must give a StoreError, or no entry.
 #include <algorithm>
 
 #include "base/error.h"
 #include "material/counts.h"
 #include "storage/batch.h"
+#include "storage/cursors.h"
 #include "storage/manifest.h"
-#include "storage/marks.h"
 #include "tests/fuzz/fuzz_circuit.h"
 #include "tests/support/layers.h"
 
@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0 || size > fuzz::kTextMax) return 0;
   const Bytes bytes = std::as_bytes(std::span(data + 1, size - 1));
   if (data[0] == 'm') try_message(bytes, parse_manifest, serialize_manifest);
-  if (data[0] == 'k') try_message(bytes, parse_marks, serialize_marks);
+  if (data[0] == 'k') try_message(bytes, parse_cursors, serialize_cursors);
   if (data[0] == 'e') try_entry(bytes);
   if (data[0] == 'c') try_counts(bytes);
   return 0;

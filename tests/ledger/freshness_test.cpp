@@ -31,7 +31,7 @@ const FreshnessCase kFreshnessCases[] = {
     {"TriplesOfPairs",
      {.own = Nnob12Parameters{Columns::Experiment},
       .unit = kAnds,
-      .material = MaterialForm::Triples}},
+      .material = AndMaterial::Triples}},
     {"Fast", {.profile = Profile::Fast, .unit = kAnds}}};
 
 using Bytes = std::string;
@@ -120,7 +120,7 @@ void expect_no_message_repeats(const Seen& seen) {
 void expect_each_bit_once(const AllSink& sink) {
   std::set<Bytes> macs;
   const auto add = [&](const material::Batch& batch) {
-    for (const AuthBitsMine& column : batch.mine)
+    for (const MacColumn& column : batch.mine)
       for (const Mac& mac : column.macs)
         EXPECT_TRUE(macs.insert(bytes_of_text(bytes_of(mac))).second) << name_of(batch.kind);
     for (const AuthShares& column : batch.shares)

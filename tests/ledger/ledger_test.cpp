@@ -35,7 +35,7 @@ const LedgerCase kCases[] = {
     {"TriplesOfPairs",
      {.own = Nnob12Parameters{Columns::Experiment},
       .unit = 3000,
-      .material = MaterialForm::Triples}},
+      .material = AndMaterial::Triples}},
     {"Fast", {.profile = Profile::Fast, .unit = 6000}}};
 
 class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase> {
@@ -93,7 +93,7 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
   void evaluate_circuit(Session& session, Store& store) const {
     const ListedCircuit circuit = mixed_layers();
     const CircuitCost cost = cost_of(circuit);
-    const MaterialForm form = params_.material();
+    const AndMaterial form = params_.material();
     const MaterialCounts wanted = material_for(circuit.info(), cost.ands_of(kLanes), form, kLanes);
     Reservation reservation = store.reserve({}, wanted);
     CircuitRounds rounds(circuit, cost.gates(), kLanes, window_for(kLanes));

@@ -37,7 +37,7 @@ struct GarblingStores {
       PreprocessRequest request{
           .party = party, .endpoint = endpoints.of(party), .store = of(party)};
       request.parameters.profile = profile;
-      request.parameters.material = MaterialForm::Garbling;
+      request.parameters.material = AndMaterial::Garbling;
       request.ands = 8192;
       request.inputs = 512;
       preprocess(request);
@@ -98,7 +98,7 @@ TEST_P(GarbledRuns, Live) {
   both([&](Party party) {
     RunRequest request{.party = party, .endpoint = endpoints.of(party)};
     request.live = ParameterRequest{.profile = GetParam()};
-    request.live->material = MaterialForm::Garbling;
+    request.live->material = AndMaterial::Garbling;
     request.phase = OnlinePhase::Garbled;
     const RunResult result = run(request, *both_kinds(), inputs_of(party, 300, 1));
     EXPECT_EQ(result.outputs.integer("product"), 90000u % 65536);

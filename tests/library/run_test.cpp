@@ -38,7 +38,7 @@ TEST(Library, PreprocessesAndRuns) {
   EXPECT_EQ(before.party, Party::A);
   EXPECT_EQ(before.session, store_info(stores.of(Party::B)).session);
   EXPECT_EQ(before.session.size(), 64u);
-  EXPECT_EQ(before.security.material, MaterialForm::Triples);
+  EXPECT_EQ(before.security.material, AndMaterial::Triples);
   EXPECT_GE(before.security.sigma_exact, 40);
   EXPECT_GE(before.ands_left, 4096u);
   EXPECT_EQ(before.security.outstanding, 0u);

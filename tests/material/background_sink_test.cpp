@@ -347,7 +347,7 @@ TEST_F(BackgroundStore, HoldsAllPouredMaterial) {
     EXPECT_EQ(store.manifest().units_made, kUnits);
   }
   unlock_all(store);
-  Reservation reservation = store.reserve(store.position(), total);
+  Reservation reservation = store.reserve(store.served(), total);
   for (const MaterialKind kind : kAllMaterialKinds)
     EXPECT_TRUE(holds(reservation.draw(kind, total[kind]), kind, Party::A, 0, total[kind]));
 }

@@ -16,19 +16,19 @@ constexpr Party kMe = Party::A;
 material::Batch numbered(std::uint64_t first, std::size_t count) {
   material::Batch batch(kKind, kMe, count);
   for (std::size_t i = 0; i < count; ++i) {
-    for (AuthBitsMine& column : batch.mine) {
+    for (MacColumn& column : batch.mine) {
       column.bits.put(i, (first + i) & 1);
       column.macs[i] = Mac{{first + i, 0}};
     }
-    for (AuthBitsPeers& column : batch.peers) column.keys[i] = Key{{0, first + i}};
+    for (KeyColumn& column : batch.peers) column.keys[i] = Key{{0, first + i}};
   }
   return batch;
 }
 
 bool holds_number(const material::Batch& batch, std::size_t at, std::uint64_t number) {
-  for (const AuthBitsMine& column : batch.mine)
+  for (const MacColumn& column : batch.mine)
     if (column.macs[at].value.lo != number || column.bits[at] != ((number & 1) != 0)) return false;
-  for (const AuthBitsPeers& column : batch.peers)
+  for (const KeyColumn& column : batch.peers)
     if (column.keys[at].value.hi != number) return false;
   return true;
 }

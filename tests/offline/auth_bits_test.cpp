@@ -95,8 +95,8 @@ TEST(Amplification, MacsAndKeysAreProductsWithWeakMacsAndKeys) {
     for (std::size_t w = 0; w < kBits / 64; ++w)
       weak_macs.row(i)[w] = weak_keys.row(i)[w] ^ (x.words()[w] & mask_of(gamma[i]));
   const AmplificationMatrix r = draw_amplification(rng, {gamma}, delta);
-  AuthBitsMine mine(kBits);
-  AuthBitsPeers peers(kBits);
+  MacColumn mine(kBits);
+  KeyColumn peers(kBits);
   Amplifier amplifier(r);
   amplifier.amplify(WeakMacColumns{weak_macs}, mine.macs);
   amplifier.amplify(WeakKeyColumns{weak_keys}, peers.keys);

@@ -44,7 +44,7 @@ Folded fold(std::size_t count, const Shifts& shifts, std::size_t chunk_size,
     for (std::size_t k = 0; k <= shifts.size(); ++k)
       own.push_back(correct_layer(session.me(), count, k));
     LayerFold fold(session, own, shifts);
-    in_steps(
+    run_pipeline(
         object_chunks(count, chunk_size), count / chunk_size % 3,
         [&](const ObjectChunk& chunk) { fold.reveal(chunk); },
         [&](const ObjectChunk& chunk) { fold.fold(chunk); });

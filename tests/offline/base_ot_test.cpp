@@ -30,7 +30,7 @@ BothSides by_public_key(const PartyOptions& options = {}, bool expect_done = tru
 
 bool same_seed(Seed a, Seed b) { return test::same(a.value, b.value); }
 
-void expect_random_ots(const SentSeeds& sent, const ReceivedSeeds& received) {
+void expect_random_ots(const BaseOtSent& sent, const BaseOtReceived& received) {
   ASSERT_EQ(sent.pairs.size(), received.choices.size());
   ASSERT_EQ(sent.pairs.size(), received.seeds.size());
   std::size_t ones = 0;
@@ -108,18 +108,18 @@ TEST(BaseOt, EitherSideRejectsInvalidPoints) {
     for (const Point& point : {identity, ones, odd}) {
       for (const std::size_t index : {std::size_t{0}, kBaseOts - 1, 2 * kBaseOts - 1})
         EXPECT_TRUE(caught_by(
-            of(by_public_key(options_with(cheater, 1, replace_point("seed_ot.r", index, point)),
+            of(by_public_key(options_with(cheater, 1, replace_point("base_ot.r", index, point)),
                              false)
                    .outcomes,
                peer_of(cheater)),
-            "seed OT point"));
+            "base OT point"));
       for (const std::size_t index : {std::size_t{0}, kBaseOts - 1})
         EXPECT_TRUE(caught_by(
-            of(by_public_key(options_with(cheater, 1, replace_point("seed_ot.s", index, point)),
+            of(by_public_key(options_with(cheater, 1, replace_point("base_ot.s", index, point)),
                              false)
                    .outcomes,
                peer_of(cheater)),
-            "seed OT point"));
+            "base OT point"));
     }
   }
 }
@@ -128,7 +128,7 @@ TEST(BaseOt, EitherSideRejectsInvalidPoints) {
 TEST(BaseOt, AlteredPointAffectsOneOtOnly) {
   const BothSides sides = by_public_key(options_with(
       Party::B, 1, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-        if (tag == "seed_ot.r")
+        if (tag == "base_ot.r")
           std::swap_ranges(payload.begin(), payload.begin() + 32, payload.begin() + 32);
       }));
   for (std::size_t i = 0; i < kBaseOts; ++i) {

@@ -42,8 +42,8 @@ const Attack kAttacks[] = {
     {"unit.begin", 0, 0, 0, Expected::Caught, "unit number"},
     {"unit.begin", 0, 65, 0, Expected::Caught, "unit number"},  // the flag is neither 0 nor 1
     // an odd encoding is not a point
-    {"seed_ot.r", 0, 0, 0, Expected::Caught, "seed OT point"},
-    {"seed_ot.s", 0, 0, 0, Expected::Caught, "seed OT point"},
+    {"base_ot.r", 0, 0, 0, Expected::Caught, "base OT point"},
+    {"base_ot.s", 0, 0, 0, Expected::Caught, "base OT point"},
     {"labit.corrections", 0, 5 * 512, 0, Expected::Guess, "EQ of LaBit"},
     {"labit.corrections", 0, 0, 512, Expected::Caught, "EQ of LaBit"},
     {"labit.pairing", 0, 100, 0, Expected::Caught, "EQ of LaBit"},

@@ -30,20 +30,20 @@ struct Dealt {
         Delta delta) {
     Rng rng(Seed{{seed, 500 + number}});
     truth = rng.bits(count);
-    AuthBitsPeers keys(count);
+    KeyColumn keys(count);
     rng.fill_blocks(std::span(keys.keys));
     if (me != owner) {
       peers = std::move(keys);
       return;
     }
-    mine = AuthBitsMine(count);
+    mine = MacColumn(count);
     mine.bits = truth;
     for (std::size_t i = 0; i < count; ++i) mine.macs[i] = keys.keys[i] ^ delta * truth[i];
   }
 
   BitVector truth;
-  AuthBitsMine mine;
-  AuthBitsPeers peers;
+  MacColumn mine;
+  KeyColumn peers;
 };
 
 // The global keys of test sessions with the low bits required for triples.

@@ -21,7 +21,7 @@ struct FastMade {
 // The workers of a party, and how far steps run ahead.
 struct Workers {
   std::size_t count = 1, waiting = 0;
-  Pace pace = {};
+  PipelineDepth depth = {};
 };
 
 FastMade preprocess_fast(const ParameterRequest& request, std::uint64_t ands, std::uint64_t inputs,
@@ -36,7 +36,7 @@ FastMade preprocess_fast(const ParameterRequest& request, std::uint64_t ands, st
                         outer.channel(), outer.rng().fork(), log);
         std::vector<UnitRequest> requests;
         for (const UnitPlan& plan : params.plan(ands)) requests.push_back({plan, inputs});
-        Preprocessor(session, params, more, workers.pace, workers.waiting)
+        Preprocessor(session, params, more, workers.depth, workers.waiting)
             .make_units(requests, made.sinks[static_cast<int>(session.me())]);
       },
       options, false);
@@ -54,11 +54,11 @@ ParameterRequest fast(std::uint64_t unit, std::uint32_t k = 2) {
   return {.profile = Profile::Fast, .own = FastParameters{k}, .unit = unit};
 }
 
-void expect_unit(std::uint64_t ands, std::uint32_t k = 2, Pace pace = {}) {
+void expect_unit(std::uint64_t ands, std::uint32_t k = 2, PipelineDepth depth = {}) {
   SCOPED_TRACE("k = " + std::to_string(k) + ", " + std::to_string(ands) + " ANDs, latency " +
-               std::to_string(pace.latency().count()) + " ns");
+               std::to_string(depth.latency().count()) + " ns");
   const MaterialCounts counts =
-      expect_good_unit(preprocess_fast(fast(ands, k), ands, 7, {.pace = pace}));
+      expect_good_unit(preprocess_fast(fast(ands, k), ands, 7, {.depth = depth}));
   EXPECT_EQ(counts[MaterialKind::Triples], ands);
   EXPECT_EQ(counts[MaterialKind::AuthBitsA], 7u);
   EXPECT_EQ(counts[MaterialKind::AuthBitsB], 7u);
@@ -92,17 +92,17 @@ TEST(FastUnit, SeveralUnitsAndWorkersUseOneGlobalKey) {
 // The window is smaller and larger than the unit, and not a divisor of it.
 TEST(FastUnit, EveryWindowMakesCorrectMaterial) {
   for (const auto latency : {300us, 900us, 1'000'000us})
-    expect_unit(2 * kInABatch + 1, 2, Pace(latency));
-  expect_unit(129, 2, Pace(1s));
-  for (const std::uint32_t k : {1u, 4u}) expect_unit(kInABatch + 1, k, Pace(900us));
+    expect_unit(2 * kInABatch + 1, 2, PipelineDepth(latency));
+  expect_unit(129, 2, PipelineDepth(1s));
+  for (const std::uint32_t k : {1u, 4u}) expect_unit(kInABatch + 1, k, PipelineDepth(900us));
 }
 
 // Many inputs, so that the plain bits have windows too.
 TEST(FastUnit, EveryWindowMakesCorrectPlainBits) {
   for (const auto latency : {300us, 1'000'000us}) {
     const std::uint64_t inputs = 5 * kBatchBits + 3;
-    const MaterialCounts counts =
-        expect_good_unit(preprocess_fast(fast(128), 128, inputs, {.pace = Pace(latency)}));
+    const MaterialCounts counts = expect_good_unit(
+        preprocess_fast(fast(128), 128, inputs, {.depth = PipelineDepth(latency)}));
     EXPECT_EQ(counts[MaterialKind::AuthBitsA], inputs);
     EXPECT_EQ(counts[MaterialKind::AuthBitsB], inputs);
   }
@@ -114,7 +114,7 @@ TEST(FastUnit, UnitsInFlightMakeCorrectMaterial) {
   for (const std::size_t waiting : {1u, 2u}) {
     for (const auto latency : {600us, 1'000'000us}) {
       const FastMade made = preprocess_fast(
-          fast(unit), ands, 10, {.count = 3, .waiting = waiting, .pace = Pace(latency)});
+          fast(unit), ands, 10, {.count = 3, .waiting = waiting, .depth = PipelineDepth(latency)});
       EXPECT_EQ(expect_good_unit(made)[MaterialKind::Triples], ands);
       EXPECT_EQ(made.sinks[0].units, 7);
     }
@@ -163,7 +163,7 @@ TEST(FastUnit, EveryVectorIsBalanced) {
   for (const int party : {0, 1}) {
     for (const auto& [material, batches] : made.sinks[party].made) {
       for (const material::Batch& batch : batches) {
-        for (const AuthBitsMine& column : batch.mine)
+        for (const MacColumn& column : batch.mine)
           expect_balanced(column, std::string(name_of(material)));
         for (const AuthShares& column : batch.shares)
           expect_balanced(column, std::string(name_of(material)));

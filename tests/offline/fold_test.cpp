@@ -20,8 +20,8 @@ constexpr std::size_t kBuckets = 5, kBucket = 4, kObjects = kBuckets * kBucket;
 
 // A party's columns of leaky objects: bits and MACs of its own bits, keys of the peer's bits.
 struct Halves {
-  std::vector<AuthBitsMine> mine;
-  std::vector<AuthBitsPeers> peers;
+  std::vector<MacColumn> mine;
+  std::vector<KeyColumn> peers;
 };
 // Of each column.
 using Owners = std::vector<Party>;
@@ -68,11 +68,11 @@ Buckets test_buckets() {
 void append(std::vector<std::byte>& bytes, std::span<const std::byte> more) {
   bytes.insert(bytes.end(), more.begin(), more.end());
 }
-void append(std::vector<std::byte>& bytes, const AuthBitsMine& column) {
+void append(std::vector<std::byte>& bytes, const MacColumn& column) {
   append(bytes, std::as_bytes(column.bits.words()));
   append(bytes, std::as_bytes(std::span(column.macs)));
 }
-void append(std::vector<std::byte>& bytes, const AuthBitsPeers& column) {
+void append(std::vector<std::byte>& bytes, const KeyColumn& column) {
   append(bytes, std::as_bytes(std::span(column.keys)));
 }
 
@@ -113,13 +113,13 @@ Result fold_ands(Session& session, Halves& c) {
     AuthAndMacHolder holder(buckets, c.mine[0].view(), c.mine[1].view(), c.mine[2].view());
     holder.reveal(session);
     return results_of(session, [&](const BucketRange& range, Result& result) {
-      append_ands<AuthBitsMine>(holder, range, result);
+      append_ands<MacColumn>(holder, range, result);
     });
   }
   AuthAndKeyHolder holder(buckets, c.peers[0].view(), c.peers[1].view(), c.peers[2].view());
   holder.receive(session);
   return results_of(session, [&](const BucketRange& range, Result& result) {
-    append_ands<AuthBitsPeers>(holder, range, result);
+    append_ands<KeyColumn>(holder, range, result);
   });
 }
 
@@ -131,14 +131,14 @@ Result fold_ots(Session& session, Halves& c) {
                         c.peers[1].view());
     sender.reveal(session);
     return results_of(session, [&](const BucketRange& range, Result& result) {
-      append_ots<AuthBitsMine, AuthBitsPeers>(sender, range, result);
+      append_ots<MacColumn, KeyColumn>(sender, range, result);
     });
   }
   AuthOtReceiver receiver(buckets, c.peers[0].view(), c.peers[1].view(), c.mine[0].view(),
                           c.mine[1].view());
   receiver.receive(session);
   return results_of(session, [&](const BucketRange& range, Result& result) {
-    append_ots<AuthBitsPeers, AuthBitsMine>(receiver, range, result);
+    append_ots<KeyColumn, MacColumn>(receiver, range, result);
   });
 }
 
@@ -195,7 +195,7 @@ Result folded_layers(const std::function<void(std::vector<TripleLayer>&)>& alter
       layers.push_back(dealt_layer(session.me(), kTriples, 1, k));
     if (session.me() == Party::A) alter_layers(layers);
     LayerFold fold(session, layers, {77, 200});
-    in_steps(
+    run_pipeline(
         object_chunks(kTriples, kFoldChunk), 1,
         [&](const ObjectChunk& chunk) { fold.reveal(chunk); },
         [&](const ObjectChunk& chunk) { fold.fold(chunk); });

@@ -28,7 +28,7 @@ AuthBits run_as_b(Session& session, const SecurityParameters& params, BaseOts se
   LeakyBitSender sender(session, params, std::move(seeds.sent), length);
   LeakyBitReceiver receiver(session, params, std::move(seeds.received));
   const AmplificationMatrix r = draw_amplification(session.rng(), flip_role(receiver), delta);
-  AuthBits bits{AuthBitsMine(length), AuthBitsPeers(length)};
+  AuthBits bits{MacColumn(length), KeyColumn(length)};
   const ColumnChunk chunk = chunks_of(length).at(0);
   LeakyMacRows mac_rows;
   sender.offer(chunk);
@@ -73,7 +73,7 @@ Outcomes two_runs(Block change) {
                                                 bits.peers.view(before.seeds(0), t));
         Session part(session, "unit", 0, session.channel(), session.log());
         of_b = run_as_b(part, params, std::move(seeds), layout.length, second);
-        AuthBits reference{AuthBitsMine(kReferenceBits), AuthBitsPeers(kReferenceBits)};
+        AuthBits reference{MacColumn(kReferenceBits), KeyColumn(kReferenceBits)};
         copy_bits(bits.mine.view(before.check_delta, kReferenceBits).bits, 0,
                   reference.mine.bits.words(), 0, kReferenceBits);
         std::ranges::copy(bits.mine.view(before.check_delta, kReferenceBits).macs,

@@ -65,7 +65,7 @@ void make_units(InFlight& made, std::size_t workers, std::size_t waiting, std::s
       [&](Session& outer, std::span<const std::unique_ptr<Channel>> more) {
         with_key_for_triples(outer, 1, [&](Session& session) {
           const auto first = std::this_thread::get_id();
-          Preprocessor(session, params, more, Pace(1s), waiting)
+          Preprocessor(session, params, more, PipelineDepth(1s), waiting)
               .make_units(requests, made.sinks[static_cast<int>(session.me())], [&, first] {
                 return !wanted || wanted(session.me(), std::this_thread::get_id() == first);
               });

@@ -37,7 +37,7 @@ TEST(LayerPool, HasAllLayersOfSomeUnitsAndMore) {
       std::vector<TripleLayer> layers = taken(pool, 3 * units + more, 3);
       auto next = take_later(pool, 128, 3);
       EXPECT_TRUE(is_blocked(next)) << units << " units and " << more;
-      pool.give_back(std::move(layers.back()));
+      pool.release(std::move(layers.back()));
       EXPECT_EQ(next.get().x.size(), 128u);
     }
   }
@@ -49,13 +49,13 @@ TEST(LayerPool, LayerGivenBackWakesOneOfSeveral) {
   auto first = take_later(pool, 128, 2), second = take_later(pool, 128, 2);
   EXPECT_TRUE(is_blocked(first));
   EXPECT_TRUE(is_blocked(second));
-  pool.give_back(std::move(layers[0]));
+  pool.release(std::move(layers[0]));
   while (first.wait_for(0ms) != std::future_status::ready &&
          second.wait_for(0ms) != std::future_status::ready)
     std::this_thread::sleep_for(1ms);
   auto& waiting = first.wait_for(0ms) == std::future_status::ready ? second : first;
   EXPECT_TRUE(is_blocked(waiting));
-  pool.give_back(std::move(layers[1]));
+  pool.release(std::move(layers[1]));
   waiting.get();
 }
 
@@ -66,7 +66,7 @@ TEST(LayerPool, LimitFollowsTheLargestBucket) {
   for (int i = 0; i < 2; ++i) layers.push_back(pool.take(128, 4));
   auto next = take_later(pool, 128, 2);
   EXPECT_TRUE(is_blocked(next));
-  pool.give_back(std::move(layers.back()));
+  pool.release(std::move(layers.back()));
   next.get();
 }
 
@@ -74,11 +74,11 @@ TEST(LayerPool, ReusesMemoryAndMakesItOfTheWantedSize) {
   LayerPool pool(1, 0);
   TripleLayer layer = pool.take(256, 1);
   const Mac* const macs = layer.x.mine.macs.data();
-  pool.give_back(std::move(layer));
+  pool.release(std::move(layer));
   layer = pool.take(256, 1);
   EXPECT_EQ(layer.x.mine.macs.data(), macs);
   for (const std::size_t size : {384u, 128u, 1u, 129u}) {
-    pool.give_back(std::move(layer));
+    pool.release(std::move(layer));
     layer = pool.take(size, 1);
     for (const SharedColumn* column : {&layer.x, &layer.y, &layer.z}) {
       EXPECT_EQ(column->size(), size);
@@ -95,7 +95,7 @@ TEST(LayerPool, FailureStopsWaitingAndLaterCalls) {
   EXPECT_TRUE(is_blocked(waiting));
   pool.stop();
   EXPECT_THROW(waiting.get(), WorkerStopped);
-  pool.give_back(std::move(layers[0]));
+  pool.release(std::move(layers[0]));
   EXPECT_THROW(pool.take(128, 1), WorkerStopped);
 }
 
@@ -120,7 +120,7 @@ TEST(LayerPool, ServesManyThreads) {
           }
           for (; !layers.empty(); layers.pop_back()) {
             --in_use;
-            pool.give_back(std::move(layers.back()));
+            pool.release(std::move(layers.back()));
           }
         }
       });

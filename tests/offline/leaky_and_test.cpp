@@ -18,8 +18,8 @@ constexpr std::size_t kLeakyAnds = 65;
 
 struct LeakyAnds {
   BitVector x, y;  // the dealt ones
-  AuthBitsMine mine[3];
-  AuthBitsPeers peers[3];
+  MacColumn mine[3];
+  KeyColumn peers[3];
   std::optional<Buckets> buckets;  // of the MAC holder, the victim of the leak
   Outcomes outcomes;
 };
@@ -27,7 +27,8 @@ struct LeakyAnds {
 std::string and_check_of(Party holder) { return std::string("EQ of LaAND of ") + letter(holder); }
 
 // The key holder's digest; a cheater may replace it.
-using DigestOf = std::function<Digest(Session&, const Digest& honest, PeersView x, PeersView z)>;
+using DigestOf =
+    std::function<Digest(Session&, const Digest& honest, KeyColumnView x, KeyColumnView z)>;
 
 LeakyAnds make_ands(Party holder, Party cheater, std::uint64_t seed, const Deviation& deviation,
                     std::size_t count = kLeakyAnds, const DigestOf& digest_of = {},
@@ -112,7 +113,7 @@ TEST(LeakyAnd, WrongUIsAGuessOfX) {
 TEST(LeakyAnd, WrongUWithMatchingDigestIsTheOppositeGuess) {
   constexpr std::size_t kRuns = 100, kObject = 7;
   std::size_t caught = 0;
-  const DigestOf fitting = [](Session& session, const Digest&, PeersView x, PeersView z) {
+  const DigestOf fitting = [](Session& session, const Digest&, KeyColumnView x, KeyColumnView z) {
     std::vector<Block> v(kLeakyAnds);
     for (std::size_t i = 0; i < kLeakyAnds; ++i) v[i] = collapsed(x[i].value, z[i].value);
     TweakHash(session.id(), {"LaAND", letter(session.peer()), 0})(HashUse::LeakyAnd, 0, v, v);

@@ -27,8 +27,8 @@ struct DealtSeeds {
     for (std::size_t i = 0; i < kMade; ++i)
       received.seeds.push_back(received.choices[i] ? sent.pairs[i].one : sent.pairs[i].zero);
   }
-  SentSeeds sent;
-  ReceivedSeeds received;
+  BaseOtSent sent;
+  BaseOtReceived received;
 };
 
 struct LeakyBits {
@@ -132,7 +132,7 @@ TEST(LeakyBits, AnotherGammaInSeveralColumnsIsAGuessOfEachChoice) {
                     for (std::size_t c = 0; c < kColumns; ++c)
                       payload[(first + c) * kLength / 8] ^= std::byte{1};
                   });
-    const ReceivedSeeds received = DealtSeeds(seed).received;
+    const BaseOtReceived received = DealtSeeds(seed).received;
     const bool was_caught = caught_by(made.outcomes.a, "EQ of LaBit of B");
     EXPECT_EQ(was_caught, received.choices[first] || received.choices[first + 1]);
     survived += !was_caught;

@@ -16,8 +16,8 @@ using namespace tinyot::test;
 constexpr std::size_t kLeakyOts = 65;
 
 struct LeakyOts {
-  AuthBitsMine x0, x1, c, z;
-  AuthBitsPeers x0_keys, x1_keys, c_keys, z_keys;
+  MacColumn x0, x1, c, z;
+  KeyColumn x0_keys, x1_keys, c_keys, z_keys;
   std::optional<Buckets> buckets;  // of the receiver, the victim of the leak
   Outcomes outcomes;
 };

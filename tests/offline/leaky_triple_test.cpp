@@ -31,7 +31,7 @@ Triples make_triples(Party cheater, std::uint64_t seed, const Deviation& deviati
       (made.truth[me][i] = BitVector(count))
           .copy_from((i == 0 ? layer.x : layer.y).mine.bits, 0, 0, count);
     LeakyTriples triples(session);
-    in_steps(
+    run_pipeline(
         object_chunks(count), ahead,
         [&](const ObjectChunk& chunk) {
           triples.offer(0, chunk, layer.x.view().part(chunk), layer.y.view().part(chunk));

@@ -43,7 +43,8 @@ class NotingSink : public material::Sink {
 // Of both parties, in one unit.
 using EventsOfBoth = std::array<Events, 2>;
 
-EventsOfBoth make_unit(const ParameterRequest& request, std::uint64_t inputs, Pace pace = {}) {
+EventsOfBoth make_unit(const ParameterRequest& request, std::uint64_t inputs,
+                       PipelineDepth depth = {}) {
   EventsOfBoth events;
   const auto params = SecurityParameters::make(request);
   const UnitRequest unit{params.plan(params.unit()).at(0), inputs};
@@ -51,7 +52,7 @@ EventsOfBoth make_unit(const ParameterRequest& request, std::uint64_t inputs, Pa
       [&](Session& outer) {
         with_key_for_triples(outer, 1, [&](Session& session) {
           NotingSink sink(events[static_cast<std::size_t>(session.me())]);
-          Preprocessor(session, params, {}, pace).make_units({&unit, 1}, sink);
+          Preprocessor(session, params, {}, depth).make_units({&unit, 1}, sink);
         });
       },
       {.wrap_a = noting(events[0]), .wrap_b = noting(events[1])});
@@ -150,7 +151,7 @@ class OrderOfProducts : public testing::Test {
   static void SetUpTestSuite() {
     events_ = make_unit({.own = Nnob12Parameters{Columns::Experiment},
                          .unit = kChunkObjects + 65,
-                         .material = MaterialForm::Triples},
+                         .material = AndMaterial::Triples},
                         3);
   }
   static void TearDownTestSuite() { events_ = {}; }
@@ -189,7 +190,8 @@ class OrderOfFast : public testing::Test {
 
   static void SetUpTestSuite() {
     for (const auto latency : {0us, 300us, 1'000'000us})
-      for (Events& events : make_unit({.profile = Profile::Fast, .unit = kUnit}, 3, Pace(latency)))
+      for (Events& events :
+           make_unit({.profile = Profile::Fast, .unit = kUnit}, 3, PipelineDepth(latency)))
         events_.push_back(std::move(events));
   }
   static void TearDownTestSuite() { events_ = {}; }

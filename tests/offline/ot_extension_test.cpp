@@ -38,7 +38,7 @@ SecretVector<Block> random_blocks(Session& session, std::size_t count) {
 void send(Session& session, OtExtensionSender& sender, Call& call) {
   const std::size_t count = call.x0.size();
   if (call.kind == Kind::DeltaCorrelated) {
-    AuthBitsPeers keys(count);
+    KeyColumn keys(count);
     sender.delta_correlated(keys.view());
     for (std::size_t i = 0; i < count; ++i) {
       call.x0[i] = keys.keys[i].value;
@@ -62,7 +62,7 @@ void send(Session& session, OtExtensionSender& sender, Call& call) {
 void receive(Session& session, OtExtensionReceiver& receiver, Call& call) {
   const std::size_t count = call.x.size();
   if (call.kind == Kind::DeltaCorrelated) {
-    AuthBitsMine bits(count);
+    MacColumn bits(count);
     receiver.delta_correlated(bits.view());
     call.choices = std::move(bits.bits);
     std::ranges::copy(as_blocks(std::span(bits.macs)), call.x.begin());

@@ -206,11 +206,11 @@ TEST(FastParameters, DefaultsAreLargeUnitsOfTriples) {
   const auto params = offline::SecurityParameters::make(fast());
   EXPECT_EQ(params.unit(), 1u << 20);
   EXPECT_EQ(params.bucket(), 3u);
-  EXPECT_EQ(params.material(), MaterialForm::Triples);
+  EXPECT_EQ(params.material(), AndMaterial::Triples);
   EXPECT_EQ(params.own<FastParameters>(), FastParameters{2});
   const auto nnob12 = offline::SecurityParameters::make({});
   EXPECT_EQ(nnob12.unit(), 1u << 18);
-  EXPECT_EQ(nnob12.material(), MaterialForm::Pairs);
+  EXPECT_EQ(nnob12.material(), AndMaterial::AandAot);
 }
 
 TEST(FastParameters, PopulationIsWholeBlocks) {
@@ -241,9 +241,9 @@ TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByBothBounds) {
 }
 
 TEST(FastParameters, RejectsUnsupportedOptions) {
-  expect_error({.profile = Profile::Fast, .material = MaterialForm::Pairs},
+  expect_error({.profile = Profile::Fast, .material = AndMaterial::AandAot},
                {"fast profile", "triples only"});
-  EXPECT_EQ(error_of({.profile = Profile::Fast, .material = MaterialForm::Triples}), "");
+  EXPECT_EQ(error_of({.profile = Profile::Fast, .material = AndMaterial::Triples}), "");
   for (const std::uint32_t k : {0u, 3u, 5u, 8u})
     expect_error({.profile = Profile::Fast, .own = FastParameters{k}},
                  {"softspoken-k " + std::to_string(k), "1, 2 or 4"});

@@ -105,9 +105,8 @@ TEST(Preprocessor, TheoremColumnsMakeCorrectMaterial) {
 
 // Units that turn pairs into triples.
 ParameterRequest of_triples(std::uint64_t unit) {
-  return {.own = Nnob12Parameters{Columns::Experiment},
-          .unit = unit,
-          .material = MaterialForm::Triples};
+  return {
+      .own = Nnob12Parameters{Columns::Experiment}, .unit = unit, .material = AndMaterial::Triples};
 }
 
 void expect_triples(const MaterialCounts& counts, std::uint64_t ands, std::uint64_t inputs) {

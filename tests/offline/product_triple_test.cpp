@@ -43,8 +43,8 @@ ProductMade make(const std::vector<std::size_t>& chunks, std::size_t ahead, std:
         const auto me = static_cast<int>(session.me());
         IdealDealer dealer(session.me(), seed, global_key_of(Party::A, seed),
                            global_key_of(Party::B, seed));
-        ProductTriples products(session, MaterialForm::Triples);
-        in_steps(
+        ProductTriples products(session, AndMaterial::Triples);
+        run_pipeline(
             chunks, ahead,
             [&](std::size_t count) { products.reveal_first(deal(dealer, session.me(), count)); },
             [&](std::size_t) { products.reveal_second(); },
@@ -193,7 +193,7 @@ TEST(ProductTriple, MatchesTheDocumentedCost) {
     const std::size_t bytes_of_first = (2 * count + 7) / 8, bytes_of_second = (count + 7) / 8;
     run_sessions([&](Session& session) {
       IdealDealer dealer(session.me(), 1, global_key_of(Party::A, 1), global_key_of(Party::B, 1));
-      ProductTriples products(session, MaterialForm::Triples);
+      ProductTriples products(session, AndMaterial::Triples);
       const ChannelCounters& counters = session.channel().counters();
       const ChannelCounters before = counters;
       products.reveal_first(deal(dealer, session.me(), count));

@@ -27,9 +27,9 @@ BaseOts seeds_of(std::uint64_t number) {
   return seeds;
 }
 
-TEST(UnitTurns, AreTakenInOrder) {
+TEST(CommitOrder, AreTakenInOrder) {
   constexpr std::size_t kUnits = 60, kWorkers = 5;
-  UnitTurns turns;
+  CommitOrder turns;
   std::vector<std::size_t> order;
   {
     std::vector<std::jthread> workers;
@@ -47,8 +47,8 @@ TEST(UnitTurns, AreTakenInOrder) {
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
-TEST(UnitTurns, EndWithTheJob) {
-  UnitTurns turns;
+TEST(CommitOrder, EndWithTheJob) {
+  CommitOrder turns;
   std::jthread waiting([&] { EXPECT_FALSE(turns.begin(2)); });
   turns.end_job_before(3);
   turns.end_job_before(1);
@@ -58,8 +58,8 @@ TEST(UnitTurns, EndWithTheJob) {
   EXPECT_TRUE(turns.begin(0));
 }
 
-TEST(UnitTurns, FailureStopsWaitingAndLaterCalls) {
-  UnitTurns turns;
+TEST(CommitOrder, FailureStopsWaitingAndLaterCalls) {
+  CommitOrder turns;
   std::jthread waiting([&] { EXPECT_THROW(turns.begin(1), WorkerStopped); });
   EXPECT_TRUE(turns.begin(0));
   EXPECT_NO_THROW(turns.check());
@@ -68,10 +68,10 @@ TEST(UnitTurns, FailureStopsWaitingAndLaterCalls) {
   EXPECT_THROW(turns.begin(0), WorkerStopped);
 }
 
-TEST(BulkTurns, OnlySoManyUnitsAreInTheirBulkPhase) {
+TEST(SendPhaseSemaphore, OnlySoManyUnitsAreInTheirBulkPhase) {
   for (const std::size_t at_a_time : {1u, 2u, 3u}) {
     constexpr std::size_t kUnits = 60, kWorkers = 5;
-    BulkTurns turns(at_a_time);
+    SendPhaseSemaphore turns(at_a_time);
     std::atomic<std::size_t> now = 0, most = 0, ended = 0;
     {
       std::vector<std::jthread> workers;
@@ -96,8 +96,8 @@ TEST(BulkTurns, OnlySoManyUnitsAreInTheirBulkPhase) {
   }
 }
 
-TEST(BulkTurns, BeginInOrder) {
-  BulkTurns turns(1);
+TEST(SendPhaseSemaphore, BeginInOrder) {
+  SendPhaseSemaphore turns(1);
   auto third = std::async(std::launch::async, [&] { turns.begin(2); });
   auto second = std::async(std::launch::async, [&] { turns.begin(1); });
   turns.begin(0);
@@ -109,8 +109,8 @@ TEST(BulkTurns, BeginInOrder) {
   third.get();
 }
 
-TEST(BulkTurns, DoNotWaitForUnitsThatHaveEndedTheirs) {
-  BulkTurns turns(2);
+TEST(SendPhaseSemaphore, DoNotWaitForUnitsThatHaveEndedTheirs) {
+  SendPhaseSemaphore turns(2);
   turns.begin(0);
   turns.begin(1);
   auto third = std::async(std::launch::async, [&] { turns.begin(2); });
@@ -119,8 +119,8 @@ TEST(BulkTurns, DoNotWaitForUnitsThatHaveEndedTheirs) {
   third.get();
 }
 
-TEST(BulkTurns, FailureStopsWaitingAndLaterCalls) {
-  BulkTurns turns(1);
+TEST(SendPhaseSemaphore, FailureStopsWaitingAndLaterCalls) {
+  SendPhaseSemaphore turns(1);
   std::jthread waiting([&] { EXPECT_THROW(turns.begin(1), WorkerStopped); });
   turns.begin(0);
   turns.stop();
@@ -129,8 +129,8 @@ TEST(BulkTurns, FailureStopsWaitingAndLaterCalls) {
   EXPECT_THROW(turns.begin(1), WorkerStopped);
 }
 
-TEST(SeedLanes, ReturnEachSetOnce) {
-  SeedLanes lanes;
+TEST(BaseOtQueue, ReturnEachSetOnce) {
+  BaseOtQueue lanes;
   std::jthread waiting([&] { EXPECT_EQ(lanes.take(7).sent.pairs.at(0).zero.value.lo, 7u); });
   lanes.put(3, seeds_of(3));
   lanes.put(7, seeds_of(7));
@@ -141,8 +141,8 @@ TEST(SeedLanes, ReturnEachSetOnce) {
   lanes.stop();
 }
 
-TEST(SeedLanes, TwoSetsForOneRunFailEnsure) {
-  SeedLanes lanes;
+TEST(BaseOtQueue, TwoSetsForOneRunFailEnsure) {
+  BaseOtQueue lanes;
   lanes.put(1, seeds_of(1));
   EXPECT_THROW(lanes.put(1, seeds_of(2)), std::logic_error);
 }

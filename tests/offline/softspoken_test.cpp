@@ -33,8 +33,8 @@ std::vector<View> in_three(View all, std::size_t size, auto part) {
 }
 
 struct Bits {
-  AuthBitsMine mine[2];
-  AuthBitsPeers peers[2];
+  MacColumn mine[2];
+  KeyColumn peers[2];
   Trees trees[2];
   Outcomes outcomes;
 };
@@ -47,17 +47,17 @@ Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint
       [&](Session& session) {
         const auto me = static_cast<int>(session.me());
         made.trees[me] = make_trees(session, k);
-        AuthBitsMine& mine = made.mine[me] = AuthBitsMine(bits);
-        AuthBitsPeers& peers = made.peers[me] = AuthBitsPeers(bits);
+        MacColumn& mine = made.mine[me] = MacColumn(bits);
+        KeyColumn& peers = made.peers[me] = KeyColumn(bits);
         SoftSpokenMacHolder holder(session, made.trees[me].mine, 3);
         SoftSpokenKeyHolder checker(session, made.trees[me].peers, 3);
         const auto mine_of = [&](const PlacedBatch& placed) {
           return in_three(mine.view(placed.first, placed.batch.bits), placed.batch.bits,
-                          [](MineView all, std::size_t first, std::size_t count) {
+                          [](MacColumnView all, std::size_t first, std::size_t count) {
                             return all.part(first, count);
                           });
         };
-        in_steps(
+        run_pipeline(
             batches_of(bits), ahead,
             [&](const PlacedBatch& placed) {
               holder.send_corrections(placed.batch, mine_of(placed));
@@ -66,7 +66,7 @@ Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint
               checker.receive_corrections(
                   placed.batch,
                   in_three(peers.view(placed.first, placed.batch.bits), placed.batch.bits,
-                           [](PeersView all, std::size_t first, std::size_t count) {
+                           [](KeyColumnView all, std::size_t first, std::size_t count) {
                              return all.subspan(first, count);
                            }));
             },
@@ -147,13 +147,13 @@ TEST(SoftSpoken, BitsMacsAndKeysAreBalancedInEveryWindow) {
 }
 
 TEST(SoftSpoken, PartsOfASessionMakeDifferentBits) {
-  AuthBitsMine of[2] = {AuthBitsMine(128), AuthBitsMine(128)};
+  MacColumn of[2] = {MacColumn(128), MacColumn(128)};
   run_sessions([&](Session& session) {
     const Trees trees = make_trees(session, 2);
     for (const std::uint64_t domain : {0u, 1u}) {
       Session part(session, "unit", domain, session.channel(), session.log());
-      AuthBitsMine mine(128);
-      AuthBitsPeers peers(128);
+      MacColumn mine(128);
+      KeyColumn peers(128);
       SoftSpokenMacHolder holder(part, trees.mine, domain);
       SoftSpokenKeyHolder checker(part, trees.peers, domain);
       const BitBatch batch{0, 128};
@@ -280,8 +280,8 @@ TEST(SoftSpoken, MatchesTheDocumentedCost) {
       EXPECT_EQ(sent(), 32 + 96 * kKappa + 32 + 32 * (k - 1) * n + 64 * n);
       const std::uint64_t before = sent();
       const BitBatch batch{0, kBits};
-      AuthBitsMine mine(kBits);
-      AuthBitsPeers peers(kBits);
+      MacColumn mine(kBits);
+      KeyColumn peers(kBits);
       SoftSpokenMacHolder holder(session, trees.mine, 0);
       SoftSpokenKeyHolder checker(session, trees.peers, 0);
       holder.send_corrections(batch, {{mine.view()}});

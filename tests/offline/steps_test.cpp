@@ -16,47 +16,48 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr PieceCost kSmall{.time = 1ms, .bytes = 1000, .ahead = 2},
-    kLarge{.time = 1ms, .bytes = Pace::kWindowBytes / 5, .ahead = 2},
-    kLargerThanWindow{.time = 1ms, .bytes = 2 * Pace::kWindowBytes, .ahead = 2};
+constexpr StageCost kSmall{.time = 1ms, .bytes = 1000, .depth = 2},
+    kLarge{.time = 1ms, .bytes = PipelineDepth::kWindowBytes / 5, .depth = 2},
+    kLargerThanWindow{.time = 1ms, .bytes = 2 * PipelineDepth::kWindowBytes, .depth = 2};
 
-TEST(Pace, WithoutLatencyStepsAreAsFarAheadAsThePieceSays) {
-  for (const PieceCost& piece : {kSmall, kLarge, kLargerThanWindow}) {
-    EXPECT_EQ(Pace().ahead(piece), piece.ahead);
-    EXPECT_EQ(Pace(999us).ahead(piece), piece.ahead) << "less than the time of a piece";
+TEST(PipelineDepth, WithoutLatencyStepsAreAsFarAheadAsThePieceSays) {
+  for (const StageCost& piece : {kSmall, kLarge, kLargerThanWindow}) {
+    EXPECT_EQ(PipelineDepth().depth(piece), piece.depth);
+    EXPECT_EQ(PipelineDepth(999us).depth(piece), piece.depth) << "less than the time of a piece";
   }
 }
 
-TEST(Pace, StepsAreAheadByThePiecesThatAreMadeWhileAMessageIsOnItsWay) {
-  EXPECT_EQ(Pace(1ms).ahead(kSmall), 3u);
-  EXPECT_EQ(Pace(20ms).ahead(kSmall), 22u);
-  EXPECT_EQ(Pace(100ms).ahead(kSmall), 102u);
+TEST(PipelineDepth, StepsAreAheadByThePiecesThatAreMadeWhileAMessageIsOnItsWay) {
+  EXPECT_EQ(PipelineDepth(1ms).depth(kSmall), 3u);
+  EXPECT_EQ(PipelineDepth(20ms).depth(kSmall), 22u);
+  EXPECT_EQ(PipelineDepth(100ms).depth(kSmall), 102u);
 }
 
-TEST(Pace, WindowLimitsTheBytesInFlight) {
-  EXPECT_EQ(Pace(2ms).ahead(kLarge), 4u);
-  EXPECT_EQ(Pace(3ms).ahead(kLarge), 5u);
-  EXPECT_EQ(Pace(4ms).ahead(kLarge), 5u);
-  EXPECT_EQ(Pace(net::kLatencyMax).ahead(kLarge), 5u);
-  EXPECT_EQ(Pace(std::chrono::nanoseconds::max()).ahead(kLarge), 5u);
+TEST(PipelineDepth, WindowLimitsTheBytesInFlight) {
+  EXPECT_EQ(PipelineDepth(2ms).depth(kLarge), 4u);
+  EXPECT_EQ(PipelineDepth(3ms).depth(kLarge), 5u);
+  EXPECT_EQ(PipelineDepth(4ms).depth(kLarge), 5u);
+  EXPECT_EQ(PipelineDepth(net::kLatencyMax).depth(kLarge), 5u);
+  EXPECT_EQ(PipelineDepth(std::chrono::nanoseconds::max()).depth(kLarge), 5u);
 }
 
-TEST(Pace, PieceLargerThanTheWindowKeepsItsOwn) {
-  EXPECT_EQ(Pace(net::kLatencyMax).ahead(kLargerThanWindow), 2u);
+TEST(PipelineDepth, PieceLargerThanTheWindowKeepsItsOwn) {
+  EXPECT_EQ(PipelineDepth(net::kLatencyMax).depth(kLargerThanWindow), 2u);
 }
 
-TEST(Pace, PieceWithoutBytesHasAWindow) {
-  EXPECT_EQ(Pace(5ms).ahead({.time = 1ms, .bytes = 0, .ahead = 1}), 6u);
+TEST(PipelineDepth, PieceWithoutBytesHasAWindow) {
+  EXPECT_EQ(PipelineDepth(5ms).depth({.time = 1ms, .bytes = 0, .depth = 1}), 6u);
 }
 
-TEST(Pace, NeverFallsWithLatencyAndNeverExceedsTheWindow) {
-  for (const PieceCost& piece : {kSmall, kLarge, kLargerThanWindow, offline::cost_of_batch(1),
+TEST(PipelineDepth, NeverFallsWithLatencyAndNeverExceedsTheWindow) {
+  for (const StageCost& piece : {kSmall, kLarge, kLargerThanWindow, offline::cost_of_batch(1),
                                  offline::cost_of_batch(2), offline::cost_of_batch(4)}) {
-    std::size_t before = piece.ahead;
+    std::size_t before = piece.depth;
     for (auto latency = 0us; latency <= net::kLatencyMax; latency += 1777us) {
-      const std::size_t ahead = Pace(latency).ahead(piece);
+      const std::size_t ahead = PipelineDepth(latency).depth(piece);
       EXPECT_GE(ahead, before);
-      EXPECT_TRUE(ahead == piece.ahead || ahead * piece.bytes <= Pace::kWindowBytes) << ahead;
+      EXPECT_TRUE(ahead == piece.depth || ahead * piece.bytes <= PipelineDepth::kWindowBytes)
+          << ahead;
       before = ahead;
     }
   }
@@ -74,7 +75,7 @@ std::vector<StepCall> calls_of(std::size_t pieces, std::size_t ahead) {
   const auto step = [&](std::size_t number) {
     return [&calls, number](std::size_t piece) { calls.push_back({number, piece}); };
   };
-  in_steps(numbers, ahead, step(0), step(1), step(2));
+  run_pipeline(numbers, ahead, step(0), step(1), step(2));
   return calls;
 }
 

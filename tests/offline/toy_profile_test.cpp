@@ -46,7 +46,7 @@ class DealtSource final : public BitSource {
     void offer(const BitBatch& batch, const BitViews& views) override {
       Dealt whole = source_.dealt(source_.me_, batch.bits, begin_ + batch.number);
       std::size_t first = 0;
-      for (const MineView& part : views.mine) {
+      for (const MacColumnView& part : views.mine) {
         copy_bits(whole.mine.bits.words(), first, part.bits, 0, part.size());
         std::ranges::copy(whole.mine.view(first, part.size()).macs, part.macs.begin());
         first += part.size();
@@ -56,7 +56,7 @@ class DealtSource final : public BitSource {
     void accept(const BitBatch& batch, const BitViews& views) override {
       Dealt whole = source_.dealt(peer_of(source_.me_), batch.bits, begin_ + batch.number);
       std::size_t first = 0;
-      for (const PeersView& part : views.peers) {
+      for (const KeyColumnView& part : views.peers) {
         std::ranges::copy(whole.peers.view(first, part.size()), part.begin());
         first += part.size();
       }
@@ -100,9 +100,10 @@ const ProfileEntry& toy_entry() {
     entry.larger_bucket = larger_on_two_levels;
     entry.exact_bits = two_level_bits;
     entry.risk = on_one_level<risk_of_permutation>;
-    entry.make_unit_maker = [](Session& session, const SecurityParameters& params,
-                               const offline::Sharing& sharing) -> std::unique_ptr<UnitMaker> {
-      return std::make_unique<FastUnitMaker>(params, sharing,
+    entry.make_unit_maker =
+        [](Session& session, const SecurityParameters& params,
+           const offline::LinkSchedule& schedule) -> std::unique_ptr<UnitMaker> {
+      return std::make_unique<FastUnitMaker>(params, schedule,
                                              std::make_unique<DealtSource>(session.me()));
     };
     return entry;
@@ -138,10 +139,10 @@ TEST(ProfileTable, EntriesAreDifferent) {
 TEST(ToyProfile, HasParametersOfItsEntry) {
   const auto params = SecurityParameters::make({.profile = kToy});
   EXPECT_EQ(params.unit(), 1024u);
-  EXPECT_EQ(params.material(), MaterialForm::Triples);
+  EXPECT_EQ(params.material(), AndMaterial::Triples);
   EXPECT_EQ(params.exact_bits(1024, {5, 3}), exact_bound_bits(1024, 5) + 3);
   EXPECT_EQ(params.risk({1024, {5, 3}}), risk_of_permutation(1024, 5));
-  EXPECT_THROW(SecurityParameters::make({.profile = kToy, .material = MaterialForm::Pairs}),
+  EXPECT_THROW(SecurityParameters::make({.profile = kToy, .material = AndMaterial::AandAot}),
                UsageError);
 }
 

@@ -29,17 +29,17 @@ using Wanted = std::function<bool(Party)>;
 
 const ParameterRequest kNnob12{.own = Nnob12Parameters{Columns::Experiment}, .unit = kUnit},
     kFast{.profile = Profile::Fast, .unit = kUnit};
-const Pace kShort(std::chrono::microseconds(600)), kLong(std::chrono::seconds(1));
+const PipelineDepth kShort(std::chrono::microseconds(600)), kLong(std::chrono::seconds(1));
 
 // The workers of a party, those of them that are there while units wait, and how far steps run
 // ahead.
 struct Workers {
   Workers(std::size_t n) : count(n) {}
-  Workers(std::size_t n, std::size_t of_them, Pace of_link)
-      : count(n), waiting(of_them), pace(of_link) {}
+  Workers(std::size_t n, std::size_t of_them, PipelineDepth of_link)
+      : count(n), waiting(of_them), depth(of_link) {}
 
   std::size_t count, waiting = 0;
-  Pace pace = {};
+  PipelineDepth depth = {};
 };
 
 WorkersMade preprocess(const Workers& workers, const PartyOptions& options = {},
@@ -53,7 +53,7 @@ WorkersMade preprocess(const Workers& workers, const PartyOptions& options = {},
       [&](Session& outer, std::span<const std::unique_ptr<Channel>> more) {
         const auto work = [&](Session& session) {
           const auto me = static_cast<int>(session.me());
-          Preprocessor preprocessor(session, params, more, workers.pace, workers.waiting);
+          Preprocessor preprocessor(session, params, more, workers.depth, workers.waiting);
           made.units[me] = preprocessor.make_units(requests, made.sinks[me],
                                                    [&] { return !wanted || wanted(session.me()); });
         };
@@ -72,10 +72,10 @@ Digest digest_of(const MemorySink& sink) {
   for (const auto& [kind, batches] : sink.made) {
     for (const material::Batch& batch : batches) {
       digest.absorb_object(kind).absorb_object(batch.count);
-      for (const AuthBitsMine& column : batch.mine)
+      for (const MacColumn& column : batch.mine)
         digest.absorb(std::as_bytes(column.bits.words()))
             .absorb(std::as_bytes(std::span(column.macs)));
-      for (const AuthBitsPeers& column : batch.peers)
+      for (const KeyColumn& column : batch.peers)
         digest.absorb(std::as_bytes(std::span(column.keys)));
     }
   }

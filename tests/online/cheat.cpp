@@ -64,7 +64,7 @@ std::size_t bits_of_message(const OnlineJob& job, Party sender, const std::strin
   EXPECT_EQ(tag, "output.shares");
   std::size_t bits = 0;
   for (const OutputBundle& bundle : job.circuit.info().outputs)
-    if (job.form == MaterialForm::Triples || receives(bundle.to, peer_of(sender)))
+    if (job.form == AndMaterial::Triples || receives(bundle.to, peer_of(sender)))
       bits += bundle.bits * job.lanes;
   return bits;
 }

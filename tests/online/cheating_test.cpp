@@ -9,17 +9,18 @@
 #include "tests/online/random_circuit.h"
 #include "tests/online/tampering_channel.h"
 #include "tests/support/layers.h"
+#include "tests/support/test_name.h"
 
 namespace tinyot {
 namespace {
 
 using namespace tinyot::test;
 
-class OnlineCheating : public testing::TestWithParam<MaterialForm> {};
+class OnlineCheating : public testing::TestWithParam<AndMaterial> {};
 
 INSTANTIATE_TEST_SUITE_P(FromEachForm, OnlineCheating,
-                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
-                         [](const auto& form) { return std::string(name_of(form.param)); });
+                         testing::Values(AndMaterial::AandAot, AndMaterial::Triples),
+                         [](const auto& form) { return test_name(form.param); });
 
 void expect_flip_caught(const OnlineJob& job, Party cheater, const std::string& tag,
                         std::size_t occurrence, std::size_t bit) {
@@ -40,7 +41,7 @@ TEST_P(OnlineCheating, DetectsEveryFlippedBitOfFirstMiddleAndLastMessages) {
     const Messages messages = messages_of(job, cheater);
     const auto chosen = some_of_each(messages);
     // 3 of each layer's kinds, 2 digests, an input and an output
-    ASSERT_EQ(chosen.size(), GetParam() == MaterialForm::Pairs ? 10u : 7u);
+    ASSERT_EQ(chosen.size(), GetParam() == AndMaterial::AandAot ? 10u : 7u);
     for (const auto& [tag, occurrence] : chosen) {
       std::size_t bits = 0;
       for (const Message& message : messages)
@@ -62,7 +63,7 @@ TEST_P(OnlineCheating, DetectsFlipsAtBordersOfTilesAndCommonAnds) {
   Rng rng(Seed{{4, 5}});
   const Inputs inputs = random_inputs(circuit, kLanes, rng);
   const OnlineJob job{circuit, kLanes, inputs, GetParam()};
-  const bool pairs = GetParam() == MaterialForm::Pairs;
+  const bool pairs = GetParam() == AndMaterial::AandAot;
   for (const Party cheater : {Party::A, Party::B}) {
     for (const char* tag : {pairs ? "and.fgdh" : "and.de", pairs ? "and.e" : "and.de"}) {
       const std::size_t bits = bits_of_message(job, cheater, tag, 1);
@@ -112,7 +113,7 @@ TEST_P(OnlineCheating, DetectsTwoFlipsWhoseEffectsCancelInTheOutput) {
   const Inputs inputs = random_inputs(circuit, kLanes, rng);
   const OnlineJob job{circuit, kLanes, inputs, GetParam()};
   for (const Party cheater : {Party::A, Party::B}) {
-    if (GetParam() == MaterialForm::Triples) {
+    if (GetParam() == AndMaterial::Triples) {
       for (const std::size_t segment : {0, 1})
         expect_caught(job, cheater,
                       flipping_both_ways("and.de", {segment * kEntries + kLane,
@@ -145,8 +146,8 @@ TEST_P(OnlineCheating, DetectsLieThatIsUndoneInTheOutput) {
         if (tag == "output.shares") flip(payload, 0);
       });
   // With pairs the peer's share is negated; with triples z = xy ^ y, where y is the cheater's 1.
-  const ChannelWrapper lie = GetParam() == MaterialForm::Pairs ? deviating(flip_bit("and.e", 0, 0))
-                                                               : flipping_both_ways("and.de", {0});
+  const ChannelWrapper lie = GetParam() == AndMaterial::AandAot ? deviating(flip_bit("and.e", 0, 0))
+                                                                : flipping_both_ways("and.de", {0});
   expect_caught(
       job, Party::A, [&](std::unique_ptr<Channel> inner) { return correct(lie(std::move(inner))); },
       "MAC transcript");

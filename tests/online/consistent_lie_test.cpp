@@ -7,11 +7,12 @@
 // shares another product. With triples both parties use the opened d and e.
 #include <gtest/gtest.h>
 
-#include "online/flights.h"
+#include "online/windowed_exchange.h"
 #include "tests/online/cheat.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/tampering_channel.h"
 #include "tests/support/layers.h"
+#include "tests/support/test_name.h"
 
 namespace tinyot {
 namespace {
@@ -73,8 +74,8 @@ void expect_lie_caught(const OnlineJob& job, Party cheater, const LiedBit& lied)
 void expect_every_letter_caught(const OnlineJob& job, Party cheater, std::size_t entry,
                                 std::size_t first, std::size_t n) {
   SCOPED_TRACE("entry " + std::to_string(entry) + " of " + letter(cheater));
-  const std::size_t flight = first / Flights::kEntries, at = entry - first;
-  if (job.form == MaterialForm::Triples) {
+  const std::size_t flight = first / WindowedExchange::kEntries, at = entry - first;
+  if (job.form == AndMaterial::Triples) {
     for (const std::size_t segment : {0, 1})
       expect_caught(job, cheater, flipping_both_ways("and.de", {segment * n + at}, flight),
                     "MAC transcript");
@@ -91,11 +92,11 @@ void expect_every_letter_caught(const OnlineJob& job, Party cheater, std::size_t
   flip_caught("and.e", at);
 }
 
-class ConsistentLie : public testing::TestWithParam<MaterialForm> {};
+class ConsistentLie : public testing::TestWithParam<AndMaterial> {};
 
 INSTANTIATE_TEST_SUITE_P(FromEachForm, ConsistentLie,
-                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
-                         [](const auto& form) { return std::string(name_of(form.param)); });
+                         testing::Values(AndMaterial::AandAot, AndMaterial::Triples),
+                         [](const auto& form) { return test_name(form.param); });
 
 // `lane` ANDs per lane and `common` common ones, on which only one output bit depends.
 ListedCircuit one_layer(std::size_t lane, std::size_t common) {
@@ -129,11 +130,12 @@ TEST_P(ConsistentLie, IsDetectedInAnyFlightOfALayer) {
   Rng rng(Seed{{15, 2}});
   const Inputs inputs = random_inputs(circuit, kLanes, rng);
   const OnlineJob job{circuit, kLanes, inputs, GetParam()};
-  expect_every_letter_caught(job, Party::A, Flights::kEntries - 1, 0, Flights::kEntries);
-  expect_every_letter_caught(job, Party::B, Flights::kEntries, Flights::kEntries,
-                             kEntries - Flights::kEntries);
-  expect_every_letter_caught(job, Party::A, kEntries - 1, Flights::kEntries,
-                             kEntries - Flights::kEntries);
+  expect_every_letter_caught(job, Party::A, WindowedExchange::kEntries - 1, 0,
+                             WindowedExchange::kEntries);
+  expect_every_letter_caught(job, Party::B, WindowedExchange::kEntries, WindowedExchange::kEntries,
+                             kEntries - WindowedExchange::kEntries);
+  expect_every_letter_caught(job, Party::A, kEntries - 1, WindowedExchange::kEntries,
+                             kEntries - WindowedExchange::kEntries);
 }
 
 // Any bit of any material, where it or a bit that depends on it is opened.
@@ -158,7 +160,7 @@ TEST_P(ConsistentLie, IsDetectedForAnyMaterial) {
     }
   }
   EXPECT_EQ(lies,
-            GetParam() == MaterialForm::Pairs ? 2u * (6 * (3 + 2 + 2 + 1) + 3) : 2u * (6 * 3 + 3));
+            GetParam() == AndMaterial::AandAot ? 2u * (6 * (3 + 2 + 2 + 1) + 3) : 2u * (6 * 3 + 3));
 }
 
 }  // namespace

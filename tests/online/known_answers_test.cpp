@@ -8,13 +8,14 @@
 #include "tests/online/online_run.h"
 #include "tests/support/circuit_files.h"
 #include "tests/support/layers.h"
+#include "tests/support/test_name.h"
 
 namespace tinyot {
 namespace {
 
 using namespace tinyot::test;
 
-class KnownAnswers : public testing::TestWithParam<MaterialForm> {
+class KnownAnswers : public testing::TestWithParam<AndMaterial> {
  protected:
   // The first output, which is equal for both parties.
   static LaneValues run(const Circuit& circuit, const Inputs& inputs) {
@@ -35,8 +36,8 @@ class KnownAnswers : public testing::TestWithParam<MaterialForm> {
 };
 
 INSTANTIATE_TEST_SUITE_P(FromEachForm, KnownAnswers,
-                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
-                         [](const auto& form) { return std::string(name_of(form.param)); });
+                         testing::Values(AndMaterial::AandAot, AndMaterial::Triples),
+                         [](const auto& form) { return test_name(form.param); });
 
 std::unique_ptr<Circuit> read(const std::string& name, const CircuitFileOptions& options = {}) {
   return open_circuit_file(circuit_file(name), options);

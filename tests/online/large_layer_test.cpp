@@ -1,11 +1,12 @@
 // Layers of more than one flight, with material of several batches.
 #include <gtest/gtest.h>
 
-#include "online/flights.h"
+#include "online/windowed_exchange.h"
 #include "tests/online/cheat.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/tampering_channel.h"
 #include "tests/support/layers.h"
+#include "tests/support/test_name.h"
 
 namespace tinyot {
 namespace {
@@ -14,12 +15,13 @@ using namespace tinyot::test;
 
 // Three ANDs per lane and two common ones: the border between flights is inside a tile. Every
 // product is the operand of a second layer, of one AND.
-class LargeLayer : public testing::TestWithParam<MaterialForm> {
+class LargeLayer : public testing::TestWithParam<AndMaterial> {
  protected:
   static constexpr std::size_t kLanes = 22'000, kEntries = 3 * kLanes + 2,
-                               kSecond = kEntries - Flights::kEntries;
-  static_assert(kEntries > Flights::kEntries && kEntries < 2 * Flights::kEntries &&
-                Flights::kEntries % (3 * 64) != 0);
+                               kSecond = kEntries - WindowedExchange::kEntries;
+  static_assert(kEntries > WindowedExchange::kEntries &&
+                kEntries < 2 * WindowedExchange::kEntries &&
+                WindowedExchange::kEntries % (3 * 64) != 0);
 
   LargeLayer() {
     const auto x = circuit_.input(Party::A, 3), y = circuit_.input(Party::B, 3);
@@ -40,8 +42,8 @@ class LargeLayer : public testing::TestWithParam<MaterialForm> {
 };
 
 INSTANTIATE_TEST_SUITE_P(FromEachForm, LargeLayer,
-                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
-                         [](const auto& form) { return std::string(name_of(form.param)); });
+                         testing::Values(AndMaterial::AandAot, AndMaterial::Triples),
+                         [](const auto& form) { return test_name(form.param); });
 
 TEST_P(LargeLayer, IsSentInSeveralMessagesAndIsCorrect) {
   Messages sent;
@@ -53,10 +55,10 @@ TEST_P(LargeLayer, IsSentInSeveralMessagesAndIsCorrect) {
   for (const Message& message : sent) bytes[message.tag].push_back(message.payload.size());
   using Sizes = std::vector<std::size_t>;
   const auto flights = [](std::size_t bits) {
-    return Sizes{bytes_for(bits * Flights::kEntries), bytes_for(bits * kSecond),
+    return Sizes{bytes_for(bits * WindowedExchange::kEntries), bytes_for(bits * kSecond),
                  bytes_for(bits * kLanes)};
   };
-  if (GetParam() == MaterialForm::Triples) {
+  if (GetParam() == AndMaterial::Triples) {
     EXPECT_EQ(bytes["and.de"], flights(2));
   } else {
     EXPECT_EQ(bytes["and.fgdh"], flights(4));
@@ -67,7 +69,7 @@ TEST_P(LargeLayer, IsSentInSeveralMessagesAndIsCorrect) {
 TEST_P(LargeLayer, DetectsLiesAtTheBordersOfItsMessages) {
   using Attacked = std::vector<std::pair<const char*, std::size_t>>;  // message tags and their
                                                                       // numbers of segments
-  for (const auto& [name, segments] : GetParam() == MaterialForm::Pairs
+  for (const auto& [name, segments] : GetParam() == AndMaterial::AandAot
                                           ? Attacked{{"and.fgdh", 4}, {"and.e", 1}}
                                           : Attacked{{"and.de", 2}}) {
     const char* tag = name;
@@ -77,9 +79,9 @@ TEST_P(LargeLayer, DetectsLiesAtTheBordersOfItsMessages) {
           "MAC transcript");
     };
     // the last entry of the first segment
-    flip_caught(Party::A, 0, Flights::kEntries - 1);
+    flip_caught(Party::A, 0, WindowedExchange::kEntries - 1);
     // the first one of the last segment
-    flip_caught(Party::B, 0, (segments - 1) * Flights::kEntries);
+    flip_caught(Party::B, 0, (segments - 1) * WindowedExchange::kEntries);
     flip_caught(Party::A, 1, (segments - 1) * kSecond);
     flip_caught(Party::B, 1, segments * kSecond - 1);  // a common AND
   }
@@ -89,7 +91,7 @@ TEST_P(LargeLayer, DetectsLiesAtTheBordersOfItsMessages) {
 TEST_P(LargeLayer, DetectsReorderedMessages) {
   for (const Party cheater : {Party::A, Party::B}) {
     bool done = false;
-    const char* tag = GetParam() == MaterialForm::Pairs ? "and.fgdh" : "and.de";
+    const char* tag = GetParam() == AndMaterial::AandAot ? "and.fgdh" : "and.de";
     expect_caught(job(), cheater, swapping(tag, 0, done), "framing");
     EXPECT_TRUE(done);
   }
@@ -97,10 +99,10 @@ TEST_P(LargeLayer, DetectsReorderedMessages) {
   const auto x = circuit.input(Party::A, 2, true), y = circuit.input(Party::B, 1);
   circuit.output(Receiver::B, {circuit.and_of(x[0], y[0]), circuit.and_of(x[1], y[0])});
   Rng rng(Seed{{9, 2}});
-  const Inputs inputs = random_inputs(circuit, Flights::kEntries, rng);
-  const OnlineJob full{circuit, Flights::kEntries, inputs, GetParam()};
+  const Inputs inputs = random_inputs(circuit, WindowedExchange::kEntries, rng);
+  const OnlineJob full{circuit, WindowedExchange::kEntries, inputs, GetParam()};
   for (const char* tag : {"and.fgdh", "and.e", "and.de"}) {
-    if ((GetParam() == MaterialForm::Triples) != (std::string_view(tag) == "and.de")) continue;
+    if ((GetParam() == AndMaterial::Triples) != (std::string_view(tag) == "and.de")) continue;
     bool done = false;
     expect_caught(full, Party::A, swapping(tag, 0, done), "MAC transcript");
     EXPECT_TRUE(done);

@@ -6,6 +6,7 @@
 #include "tests/online/online_run.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/layers.h"
+#include "tests/support/test_name.h"
 
 namespace tinyot {
 namespace {
@@ -38,7 +39,7 @@ struct MaskedRun {
 };
 
 // With a window of `window` gates, so that inputs are sent in several messages.
-MaskedRun run_masked(MaterialForm form, std::size_t window) {
+MaskedRun run_masked(AndMaterial form, std::size_t window) {
   MaskedRun masked;
   Rng rng(Seed{{5, 5}});
   masked.inputs = random_inputs(masked.circuit, kMaskLanes, rng);
@@ -97,12 +98,12 @@ std::vector<bool> output_masks(const MaskedRun& masked, Party party) {
 }
 
 // With pairs, ANDs take authenticated bits as well, so all inputs come first.
-std::vector<std::size_t> windows_of(MaterialForm form) {
-  if (form == MaterialForm::Pairs) return {0};
+std::vector<std::size_t> windows_of(AndMaterial form) {
+  if (form == AndMaterial::AandAot) return {0};
   return {0, 8};
 }
 
-class MasksOf : public testing::TestWithParam<MaterialForm> {};
+class MasksOf : public testing::TestWithParam<AndMaterial> {};
 
 TEST_P(MasksOf, EachDrawnBitMasksOneInputOrOneOutput) {
   for (const std::size_t window : windows_of(GetParam())) {
@@ -113,7 +114,7 @@ TEST_P(MasksOf, EachDrawnBitMasksOneInputOrOneOutput) {
       std::vector<bool> masks;
       const auto& sent = masked.sent[static_cast<int>(party)].at("input.masked");
       for (std::size_t i = 0; i < inputs.size(); ++i) masks.push_back(sent.at(i) ^ inputs[i]);
-      if (GetParam() == MaterialForm::Triples) {
+      if (GetParam() == AndMaterial::Triples) {
         const std::vector<bool> of_outputs = output_masks(masked, party);
         EXPECT_FALSE(of_outputs.empty());
         masks.insert(masks.end(), of_outputs.begin(), of_outputs.end());
@@ -127,8 +128,8 @@ TEST_P(MasksOf, EachDrawnBitMasksOneInputOrOneOutput) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EachForm, MasksOf,
-                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
-                         [](const auto& tested) { return std::string(name_of(tested.param)); });
+                         testing::Values(AndMaterial::AandAot, AndMaterial::Triples),
+                         [](const auto& tested) { return test_name(tested.param); });
 
 }  // namespace
 }  // namespace tinyot

@@ -24,11 +24,11 @@ constexpr MaterialKind kOne = MaterialKind::Triples, kOther = MaterialKind::Auth
 class NumberedSource : public material::Source {
  public:
   material::Batch draw(MaterialKind kind, std::size_t count) override {
-    return draw_some(kind, count).open({});
+    return draw_up_to(kind, count).open({});
   }
 
   // Objects take the place of those of a returned batch.
-  material::DrawnBatch draw_some(MaterialKind kind, std::size_t count) override {
+  material::DrawnBatch draw_up_to(MaterialKind kind, std::size_t count) override {
     EXPECT_FALSE(drawing_.exchange(true)) << "two draws at a time";
     const std::size_t draw = draws;
     if (before_draw) before_draw(draw);
@@ -49,7 +49,7 @@ class NumberedSource : public material::Source {
   }
 
   std::uint64_t ready(MaterialKind) override { return is_ready ? 1 : 0; }
-  void await(MaterialKind) override {
+  void wait_for(MaterialKind) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     is_ready = true;
   }

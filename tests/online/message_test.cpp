@@ -5,13 +5,14 @@
 #include "tests/online/listed_circuit.h"
 #include "tests/online/tampering_channel.h"
 #include "tests/support/layers.h"
+#include "tests/support/test_name.h"
 
 namespace tinyot {
 namespace {
 
 using namespace tinyot::test;
 
-class OnlineMessages : public testing::TestWithParam<MaterialForm> {
+class OnlineMessages : public testing::TestWithParam<AndMaterial> {
  protected:
   OnlineJob job() const { return {circuit_, kLanes, inputs_, GetParam()}; }
 
@@ -27,8 +28,8 @@ class OnlineMessages : public testing::TestWithParam<MaterialForm> {
 };
 
 INSTANTIATE_TEST_SUITE_P(FromEachForm, OnlineMessages,
-                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
-                         [](const auto& form) { return std::string(name_of(form.param)); });
+                         testing::Values(AndMaterial::AandAot, AndMaterial::Triples),
+                         [](const auto& form) { return test_name(form.param); });
 
 TEST_P(OnlineMessages, RejectsMessagesOfAnotherLength) {
   using Bytes = std::vector<std::byte>;
@@ -140,10 +141,10 @@ TEST_P(OnlineMessages, DetectsReflectedDigestsAndOutputs) {
       };
     };
     expect_caught(job(), cheater, reflecting("mac_transcript.digest"), "MAC transcript");
-    if (GetParam() == MaterialForm::Triples)
+    if (GetParam() == AndMaterial::Triples)
       expect_caught(job(), cheater, reflecting("output.shares"), "MAC transcript");
     expect_caught(job(), cheater,
-                  reflecting(GetParam() == MaterialForm::Triples ? "and.de" : "and.e"),
+                  reflecting(GetParam() == AndMaterial::Triples ? "and.de" : "and.e"),
                   "MAC transcript");
   }
 }

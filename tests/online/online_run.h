@@ -18,7 +18,7 @@ struct OnlineJob {
   const Circuit& circuit;
   std::size_t lanes;
   const Inputs& inputs;
-  MaterialForm form = MaterialForm::Pairs;
+  AndMaterial form = AndMaterial::AandAot;
   std::size_t window = 0;  // 0: window_for(lanes)
 };
 

@@ -28,7 +28,7 @@ class EmptyingDealer : public material::Source {
 // A run in which one party's dealer fails at a draw: that party reports it, the other one loses the
 // connection, and neither has an output. Returns false if the run needs no such draw or fails
 // otherwise.
-bool run_fails_at(std::size_t draw, MaterialForm form, std::size_t lanes, Party failing) {
+bool run_fails_at(std::size_t draw, AndMaterial form, std::size_t lanes, Party failing) {
   const RandomCircuit circuit(5, 150);
   Rng rng(Seed{{5, 5}});
   const auto inputs = random_inputs(circuit, lanes, rng);
@@ -51,11 +51,12 @@ bool run_fails_at(std::size_t draw, MaterialForm form, std::size_t lanes, Party 
 }
 
 TEST(OutOfMaterial, RunFailsWhenItsMaterialEnds) {
-  for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples}) {
+  for (const AndMaterial form : {AndMaterial::AandAot, AndMaterial::Triples}) {
     for (const std::size_t lanes : {3, 300}) {
       std::size_t draw = 0;
       while (run_fails_at(draw, form, lanes, draw % 2 == 0 ? Party::A : Party::B)) ++draw;
-      EXPECT_GE(draw, form == MaterialForm::Pairs ? 6u : 3u) << "of a run on " << lanes << " lanes";
+      EXPECT_GE(draw, form == AndMaterial::AandAot ? 6u : 3u)
+          << "of a run on " << lanes << " lanes";
     }
   }
 }

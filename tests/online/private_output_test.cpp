@@ -49,7 +49,7 @@ std::vector<std::byte> payload_of(const Messages& messages, std::string_view tag
 TEST_P(PrivateOutput, ReceiverDetectsLieOfTheOtherParty) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
-  for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples}) {
+  for (const AndMaterial form : {AndMaterial::AandAot, AndMaterial::Triples}) {
     for (const std::size_t bit :
          {std::size_t{0}, kPrivateLanes - 1, kPrivateLanes, 2 * kPrivateLanes - 1}) {
       const OnlineRun run =
@@ -66,7 +66,7 @@ TEST_P(PrivateOutput, ReceiverDetectsLieOfTheOtherParty) {
 TEST_P(PrivateOutput, WithTriplesALieOfTheReceiverRevealsNothingAndIsDetected) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
-  const OnlineJob job{circuit, kPrivateLanes, inputs, MaterialForm::Triples};
+  const OnlineJob job{circuit, kPrivateLanes, inputs, AndMaterial::Triples};
   const Messages honest = messages_of(job, other());
   for (const std::size_t bit :
        {std::size_t{0}, kPrivateLanes - 1, kPrivateLanes, 2 * kPrivateLanes - 1}) {
@@ -91,7 +91,7 @@ TEST_P(PrivateOutput, WithTriplesALieOfTheReceiverRevealsNothingAndIsDetected) {
 TEST_P(PrivateOutput, WithPairsTheReceiverRevealsNothing) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
-  const OnlineJob job{circuit, kPrivateLanes, inputs, MaterialForm::Pairs};
+  const OnlineJob job{circuit, kPrivateLanes, inputs, AndMaterial::AandAot};
   for (const Message& message : messages_of(job, receiver()))
     EXPECT_NE(message.tag, "output.shares");
   EXPECT_EQ(payload_of(messages_of(job, other()), "output.shares").size(),
@@ -106,7 +106,7 @@ TEST_P(PrivateOutput, WithTriplesOpenedBitsAreMasked) {
   const auto x = circuit.input(receiver(), 1);
   circuit.output(to(), {circuit.constant(true), circuit.xor_of(x[0], x[0]), x[0]});
   const Inputs inputs = {LaneValues(kMany, BitVector(1))};
-  const OnlineJob job{circuit, kMany, inputs, MaterialForm::Triples};
+  const OnlineJob job{circuit, kMany, inputs, AndMaterial::Triples};
   std::vector<std::byte> opened[2];
   for (const std::uint64_t seed : {1, 2}) {
     opened[seed - 1] = payload_of(messages_of(job, Party::A, seed), "output.shares");

@@ -7,6 +7,7 @@
 #include "tests/online/online_run.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/layers.h"
+#include "tests/support/test_name.h"
 #include "tinyot/circuit/word.h"
 
 namespace tinyot {
@@ -14,11 +15,11 @@ namespace {
 
 using namespace tinyot::test;
 
-class PublicInputs : public testing::TestWithParam<MaterialForm> {};
+class PublicInputs : public testing::TestWithParam<AndMaterial> {};
 
 INSTANTIATE_TEST_SUITE_P(OnEachForm, PublicInputs,
-                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
-                         [](const auto& form) { return std::string(name_of(form.param)); });
+                         testing::Values(AndMaterial::AandAot, AndMaterial::Triples),
+                         [](const auto& form) { return test_name(form.param); });
 
 // (p * x, p + c) with p public in each lane, c public and the same in all lanes.
 GeneratedCircuit scale() {

@@ -14,17 +14,18 @@
 #include "tests/online/random_circuit.h"
 #include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
+#include "tests/support/test_name.h"
 
 namespace tinyot {
 namespace {
 
 using namespace tinyot::test;
 
-class Runtime : public testing::TestWithParam<MaterialForm> {};
+class Runtime : public testing::TestWithParam<AndMaterial> {};
 
 INSTANTIATE_TEST_SUITE_P(FromEachForm, Runtime,
-                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
-                         [](const auto& form) { return std::string(name_of(form.param)); });
+                         testing::Values(AndMaterial::AandAot, AndMaterial::Triples),
+                         [](const auto& form) { return test_name(form.param); });
 
 // A circuit of any shape, its lanes, inputs and window, all derived from one seed.
 struct Drawn {
@@ -34,7 +35,7 @@ struct Drawn {
     Rng rng(Seed{{seed, 5}});
     inputs = random_inputs(circuit, lanes, rng);
   }
-  OnlineJob job(MaterialForm form) const { return {circuit, lanes, inputs, form, window}; }
+  OnlineJob job(AndMaterial form) const { return {circuit, lanes, inputs, form, window}; }
 
   RandomCircuit circuit;
   std::size_t lanes, window;
@@ -57,7 +58,7 @@ TEST_P(Runtime, RandomCircuitsMatchThePlainEvaluator) {
   for (std::uint64_t seed = 1; seed <= kSessions; ++seed) {
     std::vector<Drawn> drawn;
     for (std::uint64_t i = 0; i < kCircuits; ++i)
-      drawn.emplace_back(2 * (seed * kCircuits + i) + (GetParam() == MaterialForm::Pairs));
+      drawn.emplace_back(2 * (seed * kCircuits + i) + (GetParam() == AndMaterial::AandAot));
     std::vector<Evaluation> results[2];
     run_sessions(
         [&](Session& session) {
@@ -174,7 +175,7 @@ TEST_P(Runtime, TakesTheDocumentedRoundsAndMessages) {
         .rounds = after.rounds - before.rounds};
     EXPECT_EQ(result.and_rounds, 3u);
   });
-  const std::uint64_t of_ands = GetParam() == MaterialForm::Pairs ? 2 * 3 : 3;
+  const std::uint64_t of_ands = GetParam() == AndMaterial::AandAot ? 2 * 3 : 3;
   for (const ChannelCounters& counters : spent) {
     EXPECT_EQ(counters.rounds, of_ands + 3);
     EXPECT_EQ(counters.messages_sent, 1 + of_ands + 3);
@@ -192,7 +193,7 @@ TEST_P(Runtime, SendsTenBitsPerAndOrFourWithTriples) {
     run_party(session, dealer, {*circuit, lanes, inputs, GetParam()});
     if (session.me() == Party::A) sent = session.log().phases().front().bytes_sent;
   });
-  const double bits_of_an_and = GetParam() == MaterialForm::Pairs ? 5 : 2;  // of each party
+  const double bits_of_an_and = GetParam() == AndMaterial::AandAot ? 5 : 2;  // of each party
   // and A's inputs
   const double lower_bound =
       bits_of_an_and / 8 * static_cast<double>(cost_of(*circuit).ands_of(lanes)) +

@@ -9,6 +9,7 @@
 #include "tests/online/online_run.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/layers.h"
+#include "tests/support/test_name.h"
 #include "tinyot/circuit/word.h"
 
 namespace tinyot {
@@ -16,11 +17,11 @@ namespace {
 
 using namespace tinyot::test;
 
-class SharedValues : public testing::TestWithParam<MaterialForm> {};
+class SharedValues : public testing::TestWithParam<AndMaterial> {};
 
 INSTANTIATE_TEST_SUITE_P(FromEachForm, SharedValues,
-                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
-                         [](const auto& form) { return std::string(name_of(form.param)); });
+                         testing::Values(AndMaterial::AandAot, AndMaterial::Triples),
+                         [](const auto& form) { return test_name(form.param); });
 
 // z = x * y stays shared; the parity of each factor goes to one party, so that revealed and shared
 // outputs alternate.
@@ -154,7 +155,7 @@ TEST_P(SharedValues, TakeNoMaterial) {
   CircuitInfo info = square_and_add().info();
   const MaterialCounts counts = material_for(info, 0, GetParam(), 3);
   EXPECT_EQ(counts[MaterialKind::AuthBitsB], 24u) << "of w";
-  EXPECT_EQ(counts[MaterialKind::AuthBitsA], GetParam() == MaterialForm::Triples ? 24u : 0u)
+  EXPECT_EQ(counts[MaterialKind::AuthBitsA], GetParam() == AndMaterial::Triples ? 24u : 0u)
       << "of x, which only A receives";
   info.outputs[1].to = Receiver::None;
   EXPECT_EQ(material_for(info, 0, GetParam(), 3)[MaterialKind::AuthBitsA], 0u);
@@ -178,7 +179,7 @@ TEST_P(SharedValues, AreNotSent) {
              {.wrap_a = count(Party::A), .wrap_b = count(Party::B)});
   // The parity of x, for B, and that of y, for both: one byte each for 8 lanes.
   EXPECT_EQ(sent[0]["output.shares"], 2u);
-  EXPECT_EQ(sent[1]["output.shares"], GetParam() == MaterialForm::Triples ? 2u : 1u);
+  EXPECT_EQ(sent[1]["output.shares"], GetParam() == AndMaterial::Triples ? 2u : 1u);
 }
 
 // A party's shared value is from another circuit of the session: its bits and MACs are valid, but

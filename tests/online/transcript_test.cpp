@@ -5,17 +5,18 @@
 #include "tests/online/cheat.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/support/layers.h"
+#include "tests/support/test_name.h"
 
 namespace tinyot {
 namespace {
 
 using namespace tinyot::test;
 
-class Transcript : public testing::TestWithParam<MaterialForm> {};
+class Transcript : public testing::TestWithParam<AndMaterial> {};
 
 INSTANTIATE_TEST_SUITE_P(FromEachForm, Transcript,
-                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
-                         [](const auto& form) { return std::string(name_of(form.param)); });
+                         testing::Values(AndMaterial::AandAot, AndMaterial::Triples),
+                         [](const auto& form) { return test_name(form.param); });
 
 // The ideal dealer's bits, with unrelated blocks.
 class OtherBlocks : public material::Source {
@@ -155,7 +156,7 @@ TEST_P(Transcript, MaskedValuesAreBalanced) {
         }
       }
     }
-    EXPECT_EQ(segments, GetParam() == MaterialForm::Pairs ? 2u * (1 + 4 + 1) : 2u * (1 + 2));
+    EXPECT_EQ(segments, GetParam() == AndMaterial::AandAot ? 2u * (1 + 4 + 1) : 2u * (1 + 2));
   }
 }
 

@@ -33,6 +33,9 @@ def scaled(p: UInt = tinyot.public.uint(8), a: UInt = A.uint(8)) -> UInt:
 
 
 class LocalTest(TestCase):
+    def test_has_the_version_of_the_library(self):
+        self.assertEqual(tinyot.__version__, tinyot.version().split("+")[0])
+
     def test_runs_without_a_store(self):
         with tinyot.local() as parties:
             result = parties.run(richer, {"a": 700, "b": 900})

@@ -248,9 +248,9 @@ class SessionTrial {
     for (const std::string party : {"A", "B"}) {
       // All that was made is left or accounted for.
       EXPECT_EQ(total(party, "made"), made);
-      EXPECT_EQ(total(party, "left") + total(party, "reserved"), made);
+      EXPECT_EQ(total(party, "left") + total(party, "spent"), made);
       const std::uint64_t served = ledger.served(party[0]), burnt = total(party, "burnt"),
-                          reserved = total(party, "reserved");
+                          reserved = total(party, "spent");
       EXPECT_LE(served + burnt, reserved);
       // At most what killed runs took before they wrote it to the ledger is unaccounted for.
       EXPECT_LE(reserved - served - burnt, unfinished_[party == "B"] * need_per_run());

@@ -7,7 +7,7 @@ import sys
 
 PAPER = {1: (34520, 38, 4), 27: (922056, 38, 5), 54: (1842728, 79, 6), 81: (2765400, 126, 10),
          108: (3721208, 170, 12), 135: (4642880, 210, 15), 512: (17478016, 907, 26)}
-PROFILES = {"nnob12": {"material": "pairs", "columns": "theorem", "softspoken_k": 0},
+PROFILES = {"nnob12": {"material": "aand-aot", "columns": "theorem", "softspoken_k": 0},
             "fast": {"material": "triples", "columns": "-", "softspoken_k": 2}}
 PHASES = {
     "nnob12": ({"aBits: columns": 41, "aBits: check": 5, "aBits: amplification": 27,
@@ -64,7 +64,7 @@ class Generator:
                  cpu_s=wall * 0.9, cpu_us_per_and=1e6 * wall * 0.9 / ands,
                  peak_rss_bytes=int(9e6 + min(ands, 2 * unit) * (220 if is_fast else 860)),
                  units_in_flight=1, latency_ms=0.1, stored="no",
-                 phases={"seed OTs": set_up} | {name: (wall - set_up) * share / total
+                 phases={"base OTs": set_up} | {name: (wall - set_up) * share / total
                                                 for name, share in phases.items()}, **link)
 
     def online(self, circuit: str, ands: int, layers: int, lanes: int, rtt_ms: float,

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "circuitgen/formats/values.h"
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 #include "tests/reliability/ledger.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
@@ -26,9 +26,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Random = std::mt19937_64;
 
-std::uint64_t setting(const char* name, std::uint64_t by_default) {
+std::uint64_t setting(const char* name, std::uint64_t default_value) {
   const char* const text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : by_default;
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : default_value;
 }
 
 // The same at both parties' clients, by the job's number.

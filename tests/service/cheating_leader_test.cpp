@@ -1,6 +1,6 @@
 // A peer that leads and does not keep to the protocol of daemons.
 #include "base/error.h"
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 #include "tests/service/scripted_peer.h"
 
 namespace tinyot::test {

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 #include "system/descriptor.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"

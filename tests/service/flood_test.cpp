@@ -146,9 +146,7 @@ TEST_F(ScriptedPeerTest, SilentConnectionsTakeLittleMemory) {
   setup.peer_a = "key: '" + a + "' peer_key: '@" + b + ".crt'";
   make(setup);
   a_->start();
-  const auto work = [](std::uint64_t ands) {
-    return engine::Work{ands, default_inputs(ands)};
-  };
+  const auto work = [](std::uint64_t ands) { return engine::Demand{ands, default_inputs(ands)}; };
   ScriptedPeer peer({.me = Party::B,
                      .port = port_,
                      .stores = dir_ / "peer",

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "crypto/rng.h"
 #include "engine/connection.h"
-#include "engine/growth.h"
+#include "engine/top_up.h"
 #include "service/evaluations.h"
 #include "storage/store.h"
 
@@ -93,8 +93,8 @@ void FalseDigest::operator()(const Outgoing& message) {
 ScriptedPeer::ScriptedPeer(Setup setup) : setup_(std::move(setup)) {}
 
 std::vector<net::Parameter> ScriptedPeer::parameters() const {
-  const auto level = [](const engine::Work& work) {
-    return std::to_string(work.ands) + " ANDs, " + std::to_string(work.inputs) + " inputs";
+  const auto level = [](const engine::Demand& demand) {
+    return std::to_string(demand.ands) + " ANDs, " + std::to_string(demand.inputs) + " inputs";
   };
   return {{"version of the daemon's messages", "1"},
           {"listening party", "A"},
@@ -183,8 +183,8 @@ void ScriptedPeer::send_stock(const std::vector<std::uint64_t>& sessions) {
   for (const std::uint64_t number : sessions) {
     const auto store =
         storage::Store::open(store_of(number), {.purpose = storage::Purpose::Inspect});
-    const engine::Work left =
-        engine::work_in(store.left(), *engine::begun_parameters(store.manifest()).material);
+    const engine::Demand left =
+        engine::capacity_of(store.left(), *engine::begun_parameters(store.manifest()).material);
     wire::Session& sent = *stock.add_sessions();
     sent.set_number(number);
     sent.set_id(short_name(engine::session_id_of(store.manifest())));
@@ -304,7 +304,7 @@ ScriptedPeer::Worker::Worker(ScriptedPeer& peer, std::uint64_t group, std::uint6
     : request_{.party = peer.setup_.me,
                .endpoint = peer.endpoint(group, on_send, cancel_.get_token()),
                .stores = {peer.store_of(session)},
-               .advance_ands = service::kAdvanceAnds} {}
+               .reserve_ahead_ands = service::kReserveAheadAnds} {}
 
 ScriptedPeer::Worker::~Worker() { cancel_.request_stop(); }
 
@@ -346,7 +346,7 @@ ScriptedPeer::Worker::Outcome ScriptedPeer::Worker::run(const std::string& job,
 }
 
 void ScriptedPeerTest::make_with_scripted(Party party, const Setup& with, const Levels& levels) {
-  const auto work = [](std::uint64_t ands) { return engine::Work{ands, default_inputs(ands)}; };
+  const auto work = [](std::uint64_t ands) { return engine::Demand{ands, default_inputs(ands)}; };
   scripted_ = party;
   Setup setup = with;
   setup.low = level("low", levels.low);

@@ -15,12 +15,12 @@
 #include <thread>
 #include <vector>
 
-#include "tinyot/run.h"
 #include "engine/plan.h"
-#include "tinyot/preprocess.h"
 #include "service/peer_link.h"
 #include "tests/service/daemons.h"
 #include "tests/support/layers.h"
+#include "tinyot/preprocess.h"
+#include "tinyot/run.h"
 
 namespace tinyot::test {
 
@@ -69,7 +69,7 @@ class ScriptedPeer {
     Party me = Party::A;  // A leads and listens, B follows and connects
     std::string port;
     std::filesystem::path stores;  // of this peer's half, by session
-    engine::Work low, high;
+    engine::Demand low, high;
     std::uint32_t evaluations = 4;
     std::string key = {}, peer_key = {};  // as in a configuration
   };
@@ -105,7 +105,7 @@ class ScriptedPeer {
   void answer_refill(const wire::Refill& order, bool begins, const std::string& reason = {});
   // Makes material with the daemon, in this peer's half; throws what ends it.
   PreprocessResult refill(const wire::Refill& order, const OnSend& on_send = {},
-                                  const std::stop_token& cancel = {});
+                          const std::stop_token& cancel = {});
   std::filesystem::path store_of(std::uint64_t session) const;
 
   // A link without the buffers and limits of PeerLink: a message is sent at once, or waits until

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/risk.h"
 #include "engine/connection.h"
-#include "engine/growth.h"
+#include "engine/top_up.h"
 #include "storage/store.h"
 #include "tests/service/scripted_peer.h"
 
@@ -251,8 +251,8 @@ class ClaimTest : public SessionLimitTest, public ::testing::WithParamInterface<
       if (GetParam() == Claim::kNothingLeft) continue;
       const bool has_ands = GetParam() == Claim::kNoInputs;
       use_up(peer_->store_of(number), {has_ands ? MaterialKind::AuthBitsB : MaterialKind::Triples});
-      const engine::Work left =
-          engine::work_in(left_in(peer_->store_of(number)), MaterialForm::Triples);
+      const engine::Demand left =
+          engine::capacity_of(left_in(peer_->store_of(number)), AndMaterial::Triples);
       EXPECT_EQ(has_ands ? left.inputs : left.ands, 0u);
       session.set_ands(left.ands);
       session.set_inputs(left.inputs);
@@ -284,8 +284,8 @@ TEST_P(ClaimTest, FollowerGetsFewSessions) {
     EXPECT_LE(begun_count_, kSessionsPerDay);
     EXPECT_LE(sessions_on_disk(), kSessionsPerDay);
     if (GetParam() == Claim::kNoAnds || GetParam() == Claim::kNoInputs) {
-      const engine::Work stock =
-          engine::work_in(left_in(a_->stores() / "bob" / "000001"), MaterialForm::Triples);
+      const engine::Demand stock =
+          engine::capacity_of(left_in(a_->stores() / "bob" / "000001"), AndMaterial::Triples);
       EXPECT_LE(stock.ands, 2 * kHigh);
       EXPECT_LE(stock.inputs, 2 * default_inputs(kHigh));
     }

@@ -130,9 +130,9 @@ TEST_F(SessionRecordTest, OperatorResumes) {
 
 TEST_F(SessionRecordTest, RetirementIsKept) {
   SessionRecord record = open();
-  record.set_retired_below(7);
-  record.set_retired_below(3);
-  EXPECT_EQ(open().retired_below(), 7u);
+  record.set_first_active_session(7);
+  record.set_first_active_session(3);
+  EXPECT_EQ(open().first_active_session(), 7u);
 }
 
 TEST_F(SessionRecordTest, DamagedRecordIsNotTakenForAnEmptyOne) {

@@ -1,7 +1,6 @@
-#include "storage/attempt.h"
-
 #include <cstring>
 
+#include "storage/unit_log.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/layers.h"
 
@@ -14,7 +13,7 @@ constexpr Attempt kAttempt{
 
 TEST(Attempt, RoundTripKeepsEveryField) {
   using enum Attempt::State;
-  for (const Attempt::State state : {Outstanding, Made, Withdrawn}) {
+  for (const Attempt::State state : {Pending, Made, Withdrawn}) {
     Attempt attempt = kAttempt;
     attempt.state = state;
     EXPECT_EQ(decode_attempt(encode_attempt(attempt)), attempt);
@@ -79,7 +78,7 @@ class AttemptTest : public StoreTest {
   static void finish(Store& store) { add_locked_unit(store, kTestKind, 300); }
   static std::vector<Attempt> log_of(const Store& store) {
     std::vector<Attempt> attempts;
-    store.read([&](const View& view) { attempts = view.attempts(); });
+    store.read([&](const ReadTransaction& view) { attempts = view.attempts(); });
     return attempts;
   }
   static Risk sum_of(std::initializer_list<std::uint64_t> numbers) {
@@ -198,8 +197,8 @@ TEST_F(AttemptTest, DetectsMissingAndChangedEntries) {
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   using enum Attempt::State;
-  const Attempt first{0, unit(7).plan, Outstanding, unit(7).risk},
-      second{1, unit(8).plan, Outstanding, unit(8).risk};
+  const Attempt first{0, unit(7).plan, Pending, unit(7).risk},
+      second{1, unit(8).plan, Pending, unit(8).risk};
   const std::string whole = text(encode_attempt(first));
   Attempt changed = first;
   changed.state = Withdrawn;
@@ -211,7 +210,8 @@ TEST_F(AttemptTest, DetectsMissingAndChangedEntries) {
   Store store = make_store(dir_);
   begin(store, 7);
   // As if the last entry had not been written.
-  store.change("remove an attempt", 0, [](Change& change) { change.marks().attempts = 2; });
+  store.change("remove an attempt", 0,
+               [](WriteTransaction& change) { change.cursors().attempts = 2; });
   EXPECT_TRUE(mentions(message_of([&] { (void)store.attempts(); }), "corrupt (attempt 1)"));
 }
 

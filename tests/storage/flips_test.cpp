@@ -89,7 +89,7 @@ std::uint64_t number_at(const std::string& bytes, std::size_t at, std::size_t si
   return number;
 }
 
-// A store with trees of several pages, records of one page and of several, and marks with every
+// A store with trees of several pages, records of one page and of several, and cursors with every
 // field in use.
 FlipTest::FlipTest() {
   {
@@ -111,7 +111,7 @@ FlipTest::FlipTest() {
     (void)store.take({{counts_of(kMany, 44), counts_of(kMany, 50)}, 0, {}}, {});
   }
   Store store = open_to_make(dir_);
-  position_ = store.position();
+  position_ = store.served();
   made_ = store.made();
   database_ = read_file(dir_ / "material.mdb")
                   .substr(0, store.store_bytes() - std::filesystem::file_size(dir_ / "store.keys"));
@@ -177,16 +177,16 @@ Outcome use(const std::filesystem::path& dir, const MaterialCounts& position,
     (void)verify(Store::open(dir, {.purpose = Purpose::Inspect}));
     Store store = open_to_make(dir);
     for (const MaterialKind kind : kAllMaterialKinds)
-      if (store.position()[kind] < position[kind] && store.left()[kind] > 0) {
+      if (store.served()[kind] < position[kind] && store.left()[kind] > 0) {
         // An older state: material served since then must not open.
         Reservation again =
-            store.reserve({}, counts_of(kind, position[kind] - store.position()[kind]));
+            store.reserve({}, counts_of(kind, position[kind] - store.served()[kind]));
         return draws_right(again) ? Outcome::ServedAgain : Outcome::Wrong;
       }
-    const bool is_older = store.made() != made || store.marks().planned.size() != 1;
+    const bool is_older = store.made() != made || store.cursors().planned.size() != 1;
     if (store.outstanding() != kOutstanding) return Outcome::Wrong;
-    while (!store.marks().planned.empty()) {
-      Reservation planned = store.claim(store.marks().planned[0].id);
+    while (!store.cursors().planned.empty()) {
+      Reservation planned = store.claim(store.cursors().planned[0].id);
       if (!draws_right(planned)) return Outcome::Wrong;
     }
     Reservation some = store.reserve({}, counts_of(kMany, 77));

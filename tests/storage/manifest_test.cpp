@@ -2,8 +2,8 @@
 
 #include <limits>
 
+#include "cursors.pb.h"
 #include "manifest.pb.h"
-#include "marks.pb.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/layers.h"
 
@@ -57,7 +57,7 @@ TEST(Manifest, FormatDescriptionHasEveryField) {
     }
   };
   expect_all(*stored::ManifestRecord::descriptor());
-  expect_all(*stored::MarksRecord::descriptor());
+  expect_all(*stored::CursorsRecord::descriptor());
 }
 
 TEST(Manifest, OtherFormatNamesBothAndWhatToDo) {

@@ -75,8 +75,7 @@ TEST_F(MergeTest, RequiresAllShardsCompleteAndUnused) {
   EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "not complete"));
   EXPECT_EQ(remedy_of([&] { merge_shards(out_, shards, {}); }), Remedy::Resume);
   EXPECT_FALSE(std::filesystem::exists(out_));
-  for (const auto& dir : shards)
-    EXPECT_NE(Store::open(dir).manifest().state, StoreState::Revoked);
+  for (const auto& dir : shards) EXPECT_NE(Store::open(dir).manifest().state, StoreState::Revoked);
 }
 
 TEST_F(MergeTest, RequiresShardsOfOneSession) {
@@ -152,9 +151,9 @@ TEST_F(MergeTest, CompletesIfInterruptedDuringRevocation) {
   std::filesystem::rename(out_, root_ / "whole.merging");
   {
     Store whole = Store::open(root_ / "whole.merging", {.purpose = Purpose::Own});
-    whole.change("lock again", 0, [](Change& change) {
-      change.marks().unlocked = {};
-      change.marks().units_unlocked = 0;
+    whole.change("lock again", 0, [](WriteTransaction& change) {
+      change.cursors().unlocked = {};
+      change.cursors().units_unlocked = 0;
     });
     EXPECT_THROW((void)whole.reserve({}, counts_of(kMerged, 1)), OutOfMaterial);
   }

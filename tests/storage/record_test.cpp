@@ -38,7 +38,7 @@ TEST(Record, ArraysAreThoseOfTheFormat) {
             append(&packed, sizeof packed);
           }
         };
-        for (const AuthBitsMine& column : batch.mine) {
+        for (const MacColumn& column : batch.mine) {
           append_bits(column.bits);
           append(column.macs.data(), 16 * count);
         }
@@ -46,7 +46,7 @@ TEST(Record, ArraysAreThoseOfTheFormat) {
           append_bits(column.bits);
           append(column.macs.data(), 16 * count);
         }
-        for (const AuthBitsPeers& column : batch.peers) append(column.keys.data(), 16 * count);
+        for (const KeyColumn& column : batch.peers) append(column.keys.data(), 16 * count);
 
         std::vector<std::byte> record;
         for (const auto array : arrays_of(batch))

@@ -12,11 +12,11 @@ namespace tinyot {
 namespace {
 
 void expect_good(Store& store, std::uint64_t position, std::uint64_t made) {
-  EXPECT_EQ(store.position(), counts_of(kTestKind, position));
+  EXPECT_EQ(store.served(), counts_of(kTestKind, position));
   EXPECT_EQ(store.made(), counts_of(kTestKind, made));
   add_unit(store, kTestKind, 1000);
   Reservation reservation =
-      store.reserve(store.position(), counts_of(kTestKind, made + 1000 - position));
+      store.reserve(store.served(), counts_of(kTestKind, made + 1000 - position));
   EXPECT_TRUE(holds(reservation.draw(kTestKind, made + 1000 - position), kTestKind, Party::A,
                     position, made + 1000 - position));
 }
@@ -78,7 +78,7 @@ TEST_F(StoreOnDiskTest, SurvivesKillsAtRandomTimes) {
         store.pour(test_batch(kTestKind, Party::A, store.made()[kTestKind] + 2000, 40000));
         store.finish_unit();
         unlock_all(store);
-        Reservation reservation = store.reserve(store.position(), counts_of(kTestKind, 12345));
+        Reservation reservation = store.reserve(store.served(), counts_of(kTestKind, 12345));
         (void)reservation.draw(kTestKind, 12345);
       }
     });
@@ -89,20 +89,20 @@ TEST_F(StoreOnDiskTest, SurvivesKillsAtRandomTimes) {
     Store store = open_to_make(dir_);
     unlock_all(store);
     EXPECT_GE(store.made()[kTestKind], made);
-    EXPECT_GE(store.position()[kTestKind], position);
+    EXPECT_GE(store.served()[kTestKind], position);
     made = store.made()[kTestKind];
-    position = store.position()[kTestKind];
+    position = store.served()[kTestKind];
     EXPECT_EQ(made, store.manifest().units_made * 42000);
     EXPECT_EQ(position % 12345, static_cast<std::uint64_t>(round) % 12345);
     // One more object per round, so that positions vary relative to record boundaries.
     if (made > position) {
-      Reservation reservation = store.reserve(store.position(), counts_of(kTestKind, 1));
+      Reservation reservation = store.reserve(store.served(), counts_of(kTestKind, 1));
       EXPECT_TRUE(holds(reservation.draw(kTestKind, 1), kTestKind, Party::A, position, 1));
       ++position;
     } else {
       add_unit(store, kTestKind, 42000);
       made += 42000;
-      (void)store.reserve(store.position(), counts_of(kTestKind, 1));
+      (void)store.reserve(store.served(), counts_of(kTestKind, 1));
       ++position;
     }
   }

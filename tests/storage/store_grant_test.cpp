@@ -48,19 +48,19 @@ TEST_F(GrantTest, HigherPositionOfPeerBurns) {
   EXPECT_EQ(granted.range, (Range{counts_of(kGranted, 333), counts_of(kGranted, 433)}));
   EXPECT_EQ(granted.burnt, counts_of(kGranted, 333));
   EXPECT_EQ(burnt(), 333u);
-  EXPECT_EQ(store_.marks().confirmed, counts_of(kGranted, 333));
+  EXPECT_EQ(store_.cursors().confirmed, counts_of(kGranted, 333));
   Reservation reservation = store_.hold(granted);
   EXPECT_TRUE(draws(reservation, kGranted, Party::B, 333, 100));
   reservation.finish();
   // The peer has taken the same range.
-  EXPECT_EQ(store_.marks().confirmed, counts_of(kGranted, 433));
-  EXPECT_TRUE(store_.marks().gaps.empty()) << "the granting party has no gaps";
+  EXPECT_EQ(store_.cursors().confirmed, counts_of(kGranted, 433));
+  EXPECT_TRUE(store_.cursors().gaps.empty()) << "the granting party has no gaps";
 }
 
 TEST_F(GrantTest, RangesOutOfOrderLeaveGaps) {
   EXPECT_TRUE(takes(300, 400));
   EXPECT_EQ(burnt(), 300u);
-  EXPECT_EQ(store_.marks().gaps, (std::vector<Gap>{{kGranted, 0, 300}}));
+  EXPECT_EQ(store_.cursors().gaps, (std::vector<Gap>{{kGranted, 0, 300}}));
   EXPECT_TRUE(takes(600, 601));
   EXPECT_TRUE(takes(100, 200));
   EXPECT_TRUE(takes(0, 100));
@@ -68,15 +68,15 @@ TEST_F(GrantTest, RangesOutOfOrderLeaveGaps) {
   EXPECT_TRUE(takes(200, 300));
   EXPECT_TRUE(takes(400, 600));
   EXPECT_EQ(burnt(), 0u);
-  EXPECT_TRUE(store_.marks().gaps.empty());
-  EXPECT_EQ(store_.position(), counts_of(kGranted, 601));
+  EXPECT_TRUE(store_.cursors().gaps.empty());
+  EXPECT_EQ(store_.served(), counts_of(kGranted, 601));
   EXPECT_TRUE(takes(601, 1000));
 }
 
 TEST_F(GrantTest, RejectsServedRange) {
   ASSERT_TRUE(takes(0, 250));
   ASSERT_TRUE(takes(500, 600));
-  const Marks before = store_.marks();
+  const MaterialCursors before = store_.cursors();
   const std::pair<int, int> ranges[] = {{0, 250},   {0, 1},     {249, 250}, {100, 200}, {200, 300},
                                         {249, 251}, {450, 501}, {500, 600}, {599, 601}, {0, 1000}};
   for (const auto& [start, end] : ranges) {
@@ -87,7 +87,7 @@ TEST_F(GrantTest, RejectsServedRange) {
         << message;
     EXPECT_TRUE(mentions(message, "has already served (up to 600)"));
   }
-  EXPECT_EQ(store_.marks(), before);
+  EXPECT_EQ(store_.cursors(), before);
   EXPECT_TRUE(takes(250, 500));
 }
 
@@ -110,24 +110,24 @@ TEST_F(GrantTest, ReopeningClearsGaps) {
     { const Store gone = std::move(store_); }
     return open_to_make(dir_);
   }();
-  EXPECT_TRUE(store_.marks().gaps.empty());
+  EXPECT_TRUE(store_.cursors().gaps.empty());
   EXPECT_EQ(burnt(), 300u);
   EXPECT_NE(disagreement(0, 100), "");
   EXPECT_TRUE(takes(400, 500));
 }
 
 TEST_F(GrantTest, DiscardsOldestGapAtLimit) {
-  for (std::uint64_t i = 0; i <= Marks::kGapsMax; ++i)
+  for (std::uint64_t i = 0; i <= MaterialCursors::kGapsMax; ++i)
     (void)store_.take(offer(3 * i + 2, 3 * i + 3), {});
-  EXPECT_EQ(store_.marks().gaps.size(), Marks::kGapsMax);
+  EXPECT_EQ(store_.cursors().gaps.size(), MaterialCursors::kGapsMax);
   EXPECT_NE(disagreement(0, 1), "");
   EXPECT_TRUE(takes(3, 4));
   EXPECT_TRUE(takes(4, 5));
   (void)store_.take(offer(900, 903), {});
-  ASSERT_EQ(store_.marks().gaps.size(), Marks::kGapsMax);
+  ASSERT_EQ(store_.cursors().gaps.size(), MaterialCursors::kGapsMax);
   // One gap becomes two.
   EXPECT_TRUE(takes(850, 851));
-  EXPECT_EQ(store_.marks().gaps.size(), Marks::kGapsMax);
+  EXPECT_EQ(store_.cursors().gaps.size(), MaterialCursors::kGapsMax);
   EXPECT_TRUE(takes(860, 900));
   EXPECT_TRUE(takes(903, 1000));
 }
@@ -144,7 +144,7 @@ TEST_F(GrantTest, PlanSurvivesReopeningAndIsClaimedOnce) {
   { const Store gone = std::move(store_); }
   {
     Store store = Store::open(dir_);
-    EXPECT_EQ(store.marks().planned,
+    EXPECT_EQ(store.cursors().planned,
               (std::vector<PlannedReservation>{{1, first.range}, {2, second.range}}));
     Reservation reservation = store.claim(2);
     EXPECT_EQ(reservation.range(), second.range);
@@ -160,7 +160,7 @@ TEST_F(GrantTest, PlanSurvivesReopeningAndIsClaimedOnce) {
     kill_this_process();
   })));
   store_ = open_to_make(dir_);
-  EXPECT_TRUE(store_.marks().planned.empty());
+  EXPECT_TRUE(store_.cursors().planned.empty());
   EXPECT_TRUE(mentions(message_of([&] { store_.claim(1); }), "holds no reservation 1;"));
   EXPECT_EQ(store_.bytes_of(kGranted), material::bytes_of(kGranted, Party::B, 800))
       << "claimed batches are dropped";
@@ -198,7 +198,7 @@ TEST_F(StoreTest, CuttingBatchesAtBothEndsKeepsEveryObject) {
     }
     EXPECT_EQ(drawn, total);
     for (const MaterialKind kind : kAllMaterialKinds) EXPECT_EQ(store.bytes_of(kind), 0u);
-    EXPECT_LT(store.marks().slots_to_erase.size(), 2 * kMaterialKinds)
+    EXPECT_LT(store.cursors().slots_to_erase.size(), 2 * kMaterialKinds)
         << "keys of batches that were cut leave the list";
   }
 }

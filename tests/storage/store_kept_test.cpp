@@ -70,7 +70,7 @@ TEST_F(KeptTest, AreDroppedWithUnfinishedUnit) {
 TEST_F(KeptTest, AreDroppedWithFirstUnitOnly) {
   const auto dropped = [&](Store& store) {
     std::optional<BatchEntry> entry;
-    store.read([&](const View& view) { entry = view.reference_entry(kOfB); });
+    store.read([&](const ReadTransaction& view) { entry = view.reference_entry(kOfB); });
     store.cut_back(0);
     return *entry;
   };
@@ -82,7 +82,7 @@ TEST_F(KeptTest, AreDroppedWithFirstUnitOnly) {
   EXPECT_TRUE(has_kept(store));
   const BatchEntry entry = dropped(store);
   EXPECT_FALSE(store.reference_bits());
-  store.read([&](const View& view) {
+  store.read([&](const ReadTransaction& view) {
     EXPECT_TRUE(mentions(message_of([&] { (void)view.key_of(entry); }), "is erased"));
   });
   // The first unit is made again, with other reference bits.
@@ -98,7 +98,7 @@ TEST_F(KeptTest, RejectsCorruptBits) {
     add_unit(store, kAnds, 10);
   }
   std::string sealed;
-  Store::open(dir_).read([&](const View& view) {
+  Store::open(dir_).read([&](const ReadTransaction& view) {
     const ByteView record = view.record(view.reference_entry(kOfA).value());
     sealed.assign(reinterpret_cast<const char*>(record.data()), record.size());
   });

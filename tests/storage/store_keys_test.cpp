@@ -22,7 +22,7 @@ void copy_store(const fs::path& from, const fs::path& to) {
 
 BatchEntry entry_of(const Store& store, std::uint64_t index) {
   std::optional<BatchEntry> entry;
-  store.read([&](const View& view) { entry = view.entry_holding(kTestKind, index); });
+  store.read([&](const ReadTransaction& view) { entry = view.entry_holding(kTestKind, index); });
   return entry.value();
 }
 
@@ -50,10 +50,10 @@ TEST_F(StoreTest, ErasesKeysOfReservation) {
   const BatchEntry whole = entry_of(store, 0), cut = entry_of(store, capacity);
   const std::string whole_sealed = sealed_record(store, kTestKind, 0),
                     cut_sealed = sealed_record(store, kTestKind, capacity);
-  ASSERT_EQ(slots_that_open(dir_, whole, whole_sealed, store.marks().next_slot),
+  ASSERT_EQ(slots_that_open(dir_, whole, whole_sealed, store.cursors().next_slot),
             std::vector{whole.slot});
   Reservation reservation = store.reserve({}, counts_of(kTestKind, capacity + 10));
-  const std::uint64_t slots = store.marks().next_slot;
+  const std::uint64_t slots = store.cursors().next_slot;
   EXPECT_TRUE(slots_that_open(dir_, whole, whole_sealed, slots).empty());
   EXPECT_TRUE(slots_that_open(dir_, cut, cut_sealed, slots).empty())
       << "key of the batch that was cut in two";
@@ -76,7 +76,7 @@ TEST_F(StoreTest, CopiedFilesDoNotOpenUsedMaterial) {
   EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, 1000));
   reservation.finish();
   copy_store(dir_, root_ / "later");
-  const std::uint64_t slots = store.marks().next_slot;
+  const std::uint64_t slots = store.cursors().next_slot;
   { const Store gone = std::move(store); }
   EXPECT_NE(read_file(root_ / "stolen/material.mdb").find(sealed), std::string::npos);
   for (const char* name : {"stolen", "later"}) {
@@ -127,8 +127,8 @@ TEST_F(StoreTest, ErasesKeysOfDroppedUnitsAndRevokedSessions) {
   const std::string kept_sealed = sealed_record(store, kTestKind, 0),
                     dropped_sealed = sealed_record(store, kTestKind, 100);
   store.cut_back(1);
-  EXPECT_TRUE(slots_that_open(dir_, dropped, dropped_sealed, store.marks().next_slot).empty());
-  EXPECT_EQ(slots_that_open(dir_, kept, kept_sealed, store.marks().next_slot),
+  EXPECT_TRUE(slots_that_open(dir_, dropped, dropped_sealed, store.cursors().next_slot).empty());
+  EXPECT_EQ(slots_that_open(dir_, kept, kept_sealed, store.cursors().next_slot),
             std::vector{kept.slot});
   const auto size = fs::file_size(dir_ / "store.keys");
   store.revoke("for a test");
@@ -136,7 +136,7 @@ TEST_F(StoreTest, ErasesKeysOfDroppedUnitsAndRevokedSessions) {
   EXPECT_EQ(keys.size(), size);
   EXPECT_EQ(keys.find_first_not_of('\0', 48), std::string::npos)
       << "salt, check and slots are overwritten";
-  EXPECT_TRUE(slots_that_open(dir_, kept, kept_sealed, store.marks().next_slot).empty());
+  EXPECT_TRUE(slots_that_open(dir_, kept, kept_sealed, store.cursors().next_slot).empty());
 }
 
 class StoreKeyTest : public StoreTest {

@@ -151,9 +151,9 @@ TEST_F(StoreTest, UsesMaterialOfOtherProcessAsMapGrows) {
     EXPECT_GT(store.store_bytes(), std::uint64_t{50} << 20);
     steps.reach(2);
     steps.wait_until(3);
-    EXPECT_EQ(store.position(), MaterialCounts{}) << "as of the last refresh";
+    EXPECT_EQ(store.served(), MaterialCounts{}) << "as of the last refresh";
     store.refresh();
-    EXPECT_EQ(store.position(), counts_of(kShared, 1000 + kUnit));
+    EXPECT_EQ(store.served(), counts_of(kShared, 1000 + kUnit));
     add_unit(store, kShared, 5);
     steps.reach(4);
   }
@@ -191,7 +191,9 @@ TEST_F(StoreTest, KilledReaderDoesNotGrowFile) {
   const Steps steps;
   const pid_t child = start_child([&] {
     steps.wait_until(1);
-    Store::open(dir_, {.purpose = Purpose::Inspect}).read([](const View&) { kill_this_process(); });
+    Store::open(dir_, {.purpose = Purpose::Inspect}).read([](const ReadTransaction&) {
+      kill_this_process();
+    });
   });
   Store store = open_to_make(dir_);
   const auto make_and_serve = [&](int units) {
@@ -261,7 +263,7 @@ TEST_F(StoreTest, ConcurrentProcessesGetDisjointRanges) {
     children.push_back(start_child([&] { draw_until_empty(dir_, *ledger, seed, false); }));
   for (const pid_t child : children) EXPECT_TRUE(ended_well(wait_for(child)));
   Store store = Store::open(dir_);
-  EXPECT_EQ(ledger->total(), store.position()[kShared]) << "nothing is skipped";
+  EXPECT_EQ(ledger->total(), store.served()[kShared]) << "nothing is skipped";
   EXPECT_GT(ledger->total(), Ledger::kObjects - 2500);
   EXPECT_EQ(store.burnt(), MaterialCounts{});
 }
@@ -277,7 +279,7 @@ TEST_F(StoreTest, ProcessesDrawDuringMaking) {
   store.update_manifest([](Manifest& manifest) { manifest.state = StoreState::Complete; });
   for (const pid_t child : children) EXPECT_TRUE(ended_well(wait_for(child)));
   store.refresh();
-  EXPECT_EQ(ledger->total(), store.position()[kShared]);
+  EXPECT_EQ(ledger->total(), store.served()[kShared]);
   EXPECT_EQ(store.made(), counts_of(kShared, Ledger::kObjects));
   EXPECT_GT(ledger->total(), Ledger::kObjects - 5000);
   Reservation reservation = reserve_all(store);
@@ -308,7 +310,7 @@ TEST_F(StoreTest, ReclaimsReservationsOfCrashedProcess) {
   {
     // Another process has the store open, so its reservations stay.
     Store store = Store::open(dir_);
-    EXPECT_EQ(store.position(), counts_of(kShared, 300));
+    EXPECT_EQ(store.served(), counts_of(kShared, 300));
     EXPECT_GT(store.bytes_of(kShared), material::bytes_of(kShared, Party::A, 990));
   }
   steps.reach(2);

@@ -212,7 +212,7 @@ TEST_F(StoreTest, CutNamesCorruptBatch) {
   Store store = Store::open(dir_);
   EXPECT_TRUE(mentions(message_of([&] { store.reserve({}, counts_of(kTestKind, 50)); }),
                        "batch auth_ands_a 0..99 is corrupt"));
-  EXPECT_EQ(store.position(), MaterialCounts{});
+  EXPECT_EQ(store.served(), MaterialCounts{});
 }
 
 TEST_F(StoreTest, RejectsSwappedBatches) {

@@ -57,7 +57,7 @@ inline Manifest test_manifest(Party me) {
   manifest.me = me;
   manifest.peer = "peer.example:7000";
   manifest.profile = "nnob12";
-  manifest.material = "pairs";
+  manifest.material = "aand-aot";
   manifest.own = {{"columns", "theorem"}};
   manifest.sigma = 40;
   manifest.bucket = 4;
@@ -105,7 +105,7 @@ inline ::testing::AssertionResult holds(material::Batch batch, MaterialKind kind
   if (batch.kind != kind || batch.count != count || batch.mine.size() != shape.mine ||
       batch.peers.size() != shape.peers || batch.shares.size() != shape.shares)
     return ::testing::AssertionFailure() << "wrong shape";
-  for (AuthBitsMine& column : batch.mine)
+  for (MacColumn& column : batch.mine)
     if (column.bits.size() != count || column.size() != count || !column.bits.clear_padding())
       return ::testing::AssertionFailure() << "wrong size or padding";
   for (AuthShares& column : batch.shares)
@@ -148,7 +148,7 @@ inline Store open_to_make(const std::filesystem::path& dir) {
 
 // Unlocks all units with the store's own digests in place of the peer's.
 inline void unlock_all(Store& store) {
-  const std::uint64_t first = store.marks().units_unlocked, end = store.manifest().units_made;
+  const std::uint64_t first = store.cursors().units_unlocked, end = store.manifest().units_made;
   store.unlock(first, end, store.halves(first, end));
 }
 
@@ -174,7 +174,7 @@ inline Reservation reserve_all(Store& store) { return store.reserve({}, store.le
 // The sealed record of the batch that holds an object.
 inline std::string sealed_record(const Store& store, MaterialKind kind, std::uint64_t index) {
   std::string bytes;
-  store.read([&](const View& view) {
+  store.read([&](const ReadTransaction& view) {
     const ByteView record = view.record(view.entry_holding(kind, index).value());
     bytes.assign(reinterpret_cast<const char*>(record.data()), record.size());
   });

@@ -35,7 +35,7 @@ TEST_F(StoreTest, RoundTripOfEveryKindForBothParties) {
     unlock_all(store);
     EXPECT_EQ(store.left(), total);
     EXPECT_EQ(store.manifest().units_made, std::size(kUnitSizes) + 1);
-    Reservation reservation = store.reserve(store.position(), total);
+    Reservation reservation = store.reserve(store.served(), total);
     for (const MaterialKind kind : kAllMaterialKinds)
       EXPECT_TRUE(holds(reservation.draw(kind, total[kind]), kind, me, 0, total[kind]));
     EXPECT_EQ(reservation.left(), MaterialCounts{});
@@ -55,7 +55,7 @@ TEST_F(StoreTest, DrawsAtOddOffsetsAndCounts) {
   }
   store.finish_unit();
   unlock_all(store);
-  Reservation reservation = store.reserve(store.position(), counts_of(kind, poured));
+  Reservation reservation = store.reserve(store.served(), counts_of(kind, poured));
   std::uint64_t drawn = 0;
   for (std::size_t count = 1; drawn < poured; count = count * 7 / 4 + 1) {
     const std::size_t part = std::min<std::uint64_t>(count, poured - drawn);
@@ -73,16 +73,16 @@ TEST_F(StoreTest, DrawnBatchesAreOpenedInAnyOrder) {
   store.pour(test_batch(kind, Party::A, 0, total));
   store.finish_unit();
   unlock_all(store);
-  Reservation reservation = store.reserve(store.position(), counts_of(kind, total));
+  Reservation reservation = store.reserve(store.served(), counts_of(kind, total));
   std::vector<material::DrawnBatch> drawn;
   std::uint64_t count = 0;
   // The first batches are drawn in parts.
   for (const std::size_t part :
        {std::size_t{1}, material::full_batch(kind) - 3, 2 * material::full_batch(kind)})
-    count += drawn.emplace_back(reservation.draw_some(kind, part)).count;
+    count += drawn.emplace_back(reservation.draw_up_to(kind, part)).count;
   EXPECT_EQ(count, material::full_batch(kind));
   while (count < total)
-    count += drawn.emplace_back(reservation.draw_some(kind, total - count)).count;
+    count += drawn.emplace_back(reservation.draw_up_to(kind, total - count)).count;
   EXPECT_EQ(drawn.size(), 3u + 8u);
   EXPECT_EQ(reservation.left(), MaterialCounts{});
   std::vector<std::thread> threads;
@@ -104,18 +104,18 @@ TEST_F(StoreTest, PositionsAndManifestSurviveReopening) {
       manifest.state = StoreState::Complete;
       manifest.sigma_exact = 41;
     });
-    Reservation reservation = store.reserve(store.position(), counts_of(kind, 300));
+    Reservation reservation = store.reserve(store.served(), counts_of(kind, 300));
     EXPECT_TRUE(holds(reservation.draw(kind, 100), kind, Party::A, 0, 100));
   }
   Store store = Store::open(dir_);
-  EXPECT_EQ(store.position(), counts_of(kind, 300));
+  EXPECT_EQ(store.served(), counts_of(kind, 300));
   EXPECT_EQ(store.left(), counts_of(kind, 700));
   EXPECT_EQ(store.manifest().units_made, 1u);
   EXPECT_EQ(store.manifest().state, StoreState::Complete);
   EXPECT_EQ(store.manifest().sigma_exact, 41);
   EXPECT_EQ(store.global_key().value.lo, kTestDelta.value.lo);
   EXPECT_EQ(store.global_key().value.hi, kTestDelta.value.hi);
-  Reservation reservation = store.reserve(store.position(), counts_of(kind, 700));
+  Reservation reservation = store.reserve(store.served(), counts_of(kind, 700));
   EXPECT_TRUE(holds(reservation.draw(kind, 700), kind, Party::A, 300, 700));
 }
 
@@ -135,7 +135,7 @@ TEST_F(StoreTest, DropsUnfinishedUnit) {
   EXPECT_EQ(store.manifest().units_made, 1u);
   EXPECT_LT(store.bytes_of(kind), std::uint64_t{1} << 20);
   add_unit(store, kind, 50);
-  Reservation reservation = store.reserve(store.position(), counts_of(kind, 150));
+  Reservation reservation = store.reserve(store.served(), counts_of(kind, 150));
   EXPECT_TRUE(holds(reservation.draw(kind, 150), kind, Party::A, 0, 150));
 }
 
@@ -149,7 +149,7 @@ TEST_F(StoreTest, HigherStartBurnsOnlyRequestedKinds) {
   Reservation reservation = store.reserve(start, counts_of(kind, 70));
   EXPECT_EQ(reservation.burnt(), counts_of(kind, 130));
   EXPECT_EQ(store.burnt(), counts_of(kind, 130));
-  EXPECT_EQ(store.position(), counts_of(kind, 200));
+  EXPECT_EQ(store.served(), counts_of(kind, 200));
   EXPECT_EQ(store.left()[other], 10u);
   EXPECT_TRUE(draws(reservation, kind, Party::A, 130, 70));
   // A lower start does not lower the position.
@@ -163,8 +163,8 @@ TEST_F(StoreTest, ConcurrentReservationsAreDisjoint) {
   Store store = make_store(dir_);
   add_unit(store, kind, 3 * material::full_batch(kind));
   const std::size_t half = material::full_batch(kind) * 3 / 2;
-  Reservation first = store.reserve(store.position(), counts_of(kind, half));
-  Reservation second = store.reserve(store.position(), counts_of(kind, half));
+  Reservation first = store.reserve(store.served(), counts_of(kind, half));
+  Reservation second = store.reserve(store.served(), counts_of(kind, half));
   EXPECT_TRUE(holds(second.draw(kind, 100), kind, Party::A, half, 100));
   second.finish();
   EXPECT_THROW(second.draw(kind, 1), OutOfMaterial);
@@ -179,14 +179,14 @@ TEST_F(StoreTest, DropsServedRecordsWhenReservationEnds) {
   add_unit(store, kind, 10 * capacity);
   const std::uint64_t before = store.bytes_of(kind), file = store.store_bytes();
   {
-    Reservation reservation = store.reserve(store.position(), counts_of(kind, 5 * capacity + 1));
+    Reservation reservation = store.reserve(store.served(), counts_of(kind, 5 * capacity + 1));
     Reservation moved_to = std::move(reservation);
     // The batch at the end of the range is cut in two.
     EXPECT_NEAR(static_cast<double>(store.bytes_of(kind)), static_cast<double>(before), 64);
   }
   EXPECT_NEAR(static_cast<double>(store.bytes_of(kind)), static_cast<double>(before) / 2, 8192);
-  EXPECT_TRUE(holds(store.reserve(store.position(), counts_of(kind, 9)).draw(kind, 9), kind,
-                    Party::A, 5 * capacity + 1, 9));
+  EXPECT_TRUE(holds(store.reserve(store.served(), counts_of(kind, 9)).draw(kind, 9), kind, Party::A,
+                    5 * capacity + 1, 9));
   // The space of dropped records is reused.
   for (int round = 0; round < 6; ++round) {
     (void)store.reserve({}, counts_of(kind, 4 * capacity));
@@ -219,7 +219,7 @@ TEST_F(StoreTest, OutOfMaterialNamesEveryShortKindAndChangesNothing) {
   EXPECT_THROW(store.reserve(counts_of(MaterialKind::AuthAndsA, 5),
                              counts_of(MaterialKind::AuthAndsA, ~std::uint64_t{0})),
                OutOfMaterial);
-  EXPECT_EQ(store.position(), MaterialCounts{});
+  EXPECT_EQ(store.served(), MaterialCounts{});
   EXPECT_EQ(store.burnt(), MaterialCounts{});
   EXPECT_TRUE(holds(
       store.reserve({}, counts_of(MaterialKind::AuthAndsA, 10)).draw(MaterialKind::AuthAndsA, 10),
@@ -282,7 +282,7 @@ TEST_F(StoreTest, RevokedSessionServesNothing) {
   EXPECT_EQ(store.protection(), KeyProtection::Erased);
   EXPECT_EQ(store.made(), counts_of(kind, 100));
   const std::string messages[] = {
-      message_of([&] { store.reserve(store.position(), {}); }),
+      message_of([&] { store.reserve(store.served(), {}); }),
       message_of([&] { store.take({}, {}); }),
       message_of([&] { store.claim(1); }),
       message_of([&] { store.unlock(0, 1, {}); }),
@@ -306,13 +306,13 @@ TEST_F(StoreTest, InventoryAddsUp) {
   const Inventory inventory = take_inventory(store);
   const KindCounts& ands = inventory.of(kind);
   EXPECT_EQ(ands.made, 1050u);
-  EXPECT_EQ(ands.locked, 50u);
-  EXPECT_EQ(ands.reserved, 125u);
+  EXPECT_EQ(ands.unconfirmed, 50u);
+  EXPECT_EQ(ands.spent, 125u);
   EXPECT_EQ(ands.planned, 25u);
   EXPECT_EQ(ands.burnt, 10u);
   EXPECT_EQ(ands.left, 875u);
   EXPECT_GE(ands.bytes, 48000u);
-  EXPECT_EQ(inventory.planned, store.marks().planned);
+  EXPECT_EQ(inventory.planned, store.cursors().planned);
   EXPECT_EQ(inventory.protection, KeyProtection::ByPermissions);
   EXPECT_EQ(inventory.of(MaterialKind::Triples).made, 0u);
   EXPECT_EQ(inventory.manifest, store.manifest());

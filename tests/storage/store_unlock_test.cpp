@@ -28,7 +28,7 @@ TEST_F(StoreTest, DoesNotServeLockedUnits) {
                OutOfMaterial);
   EXPECT_THROW(store.take({{counts_of(kTestKind, 60), counts_of(kTestKind, 101)}, 0, {}}, {}),
                OutOfMaterial);
-  EXPECT_EQ(store.position(), MaterialCounts{});
+  EXPECT_EQ(store.served(), MaterialCounts{});
   // Unlocked unit by unit.
   store.unlock(1, 2, store.halves(1, 2));
   EXPECT_EQ(store.left(), counts_of(kTestKind, 150));
@@ -63,8 +63,8 @@ class UnlockTest : public StoreTest {
   // Number of batches without the peer's tag.
   std::size_t unknown() const {
     std::size_t unknown = 0;
-    store_.read([&](const View& view) {
-      for (const BatchEntry& entry : view.entries(kTestKind, 0, view.marks().made[kTestKind]))
+    store_.read([&](const ReadTransaction& view) {
+      for (const BatchEntry& entry : view.entries(kTestKind, 0, view.cursors().made[kTestKind]))
         unknown += !entry.peers_tag;
     });
     return unknown;
@@ -101,11 +101,11 @@ TEST_F(UnlockTest, RejectsBatchesOfOneStoreOnly) {
   EXPECT_TRUE(mentions(refused(more), "the peer's store has a batch of"));
   EXPECT_TRUE(mentions(refused(shorter), "do not belong together"));
   EXPECT_TRUE(mentions(refused(unknown), "do not belong together"));
-  EXPECT_EQ(store_.marks().units_unlocked, 0u);
+  EXPECT_EQ(store_.cursors().units_unlocked, 0u);
   EXPECT_EQ(store_.left(), MaterialCounts{});
   // Rejected digests are not stored.
   EXPECT_EQ(unlock_message(0, 1, peers(0, 1, 11)), "");
-  EXPECT_EQ(store_.marks().units_unlocked, 1u);
+  EXPECT_EQ(store_.cursors().units_unlocked, 1u);
 }
 
 // In the meantime, another run of both parties has unlocked the units and used some of them.
@@ -127,7 +127,7 @@ TEST_F(UnlockTest, SkipsBatchesCutByPeer) {
   for (int unit = 0; unit < 2; ++unit) add_locked_unit(other, kTestKind, capacity + 1);
   EXPECT_TRUE(mentions(message_of<Disagreement>([&] { other.unlock(0, 2, missing); }),
                        "do not belong together"));
-  EXPECT_EQ(other.marks().units_unlocked, 0u);
+  EXPECT_EQ(other.cursors().units_unlocked, 0u);
 }
 
 TEST_F(UnlockTest, SkipsBatchesCutHere) {
@@ -151,9 +151,9 @@ TEST_F(UnlockTest, RejectsChangedDigestOfUnlockedBatch) {
                                       std::to_string(material::full_batch(kTestKind)) + ".."));
     EXPECT_TRUE(mentions(message, "has changed since the batch was made"));
   }
-  EXPECT_EQ(store_.marks().units_unlocked, 1u);
+  EXPECT_EQ(store_.cursors().units_unlocked, 1u);
   EXPECT_EQ(unlock_message(0, 2, peers(0, 2, 1)), "");
-  EXPECT_EQ(store_.marks().units_unlocked, 2u);
+  EXPECT_EQ(store_.cursors().units_unlocked, 2u);
   // Unlocking fewer units does not lock the others.
   EXPECT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
   EXPECT_EQ(store_.left(), store_.made());
@@ -163,7 +163,7 @@ TEST_F(UnlockTest, CutBackDropsLockedUnits) {
   const std::uint64_t unit = material::full_batch(kTestKind) + 1;
   ASSERT_EQ(unlock_message(0, 1, store_.halves(0, 1)), "");
   store_.update_manifest([](Manifest& manifest) { manifest.state = StoreState::Complete; });
-  const std::uint64_t bytes = store_.bytes_of(kTestKind), slots = store_.marks().next_slot;
+  const std::uint64_t bytes = store_.bytes_of(kTestKind), slots = store_.cursors().next_slot;
   store_.cut_back(1);
   EXPECT_EQ(store_.made(), counts_of(kTestKind, unit));
   EXPECT_EQ(store_.manifest().units_made, 1u);
@@ -171,21 +171,21 @@ TEST_F(UnlockTest, CutBackDropsLockedUnits) {
   EXPECT_LT(store_.bytes_of(kTestKind), bytes * 3 / 5);
   // The same indices are poured again, under other keys.
   add_unit(store_, kTestKind, 77);
-  EXPECT_GT(store_.marks().next_slot, slots);
+  EXPECT_GT(store_.cursors().next_slot, slots);
   Reservation reservation = reserve_all(store_);
   EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, unit + 77));
 }
 
 TEST_F(UnlockTest, RejectsCutBackOfUnlockedUnits) {
   ASSERT_EQ(unlock_message(0, 2, store_.halves(0, 2)), "");
-  const Marks before = store_.marks();
+  const MaterialCursors before = store_.cursors();
   for (const std::uint64_t units : {0u, 1u}) {
     const std::string message = message_of([&] { store_.cut_back(units); });
     EXPECT_TRUE(mentions(
         message, "the peer has only the first " + std::to_string(units) + " of the 2 units"));
     EXPECT_TRUE(mentions(message, "its store is an older copy"));
   }
-  EXPECT_EQ(store_.marks(), before);
+  EXPECT_EQ(store_.cursors(), before);
   store_.cut_back(2);
   EXPECT_EQ(store_.manifest().units_made, 2u);
   EXPECT_THROW(store_.cut_back(3), std::logic_error);

@@ -63,7 +63,7 @@ class StoreVectorTest : public StoreTest {
   }
 };
 
-TEST_F(StoreVectorTest, HasManifestAndMarks) {
+TEST_F(StoreVectorTest, HasManifestAndCursors) {
   for (const Party me : {Party::A, Party::B}) {
     const Store store = adopt(me);
     Manifest manifest = test_manifest(me);
@@ -77,15 +77,15 @@ TEST_F(StoreVectorTest, HasManifestAndMarks) {
     made[kBits] += kMoreBits;
     position[kAnds] += kPassedOver + kPlanned;
     EXPECT_EQ(store.made(), made);
-    EXPECT_EQ(store.position(), position);
+    EXPECT_EQ(store.served(), position);
     EXPECT_EQ(store.burnt(), [&] {
       MaterialCounts burnt;
       burnt[kAnds] = kPassedOver;
       return burnt;
     }());
-    EXPECT_EQ(store.marks().units_unlocked, 2u);
-    ASSERT_EQ(store.marks().planned.size(), 1u);
-    EXPECT_EQ(store.marks().planned[0].id, 1u);
+    EXPECT_EQ(store.cursors().units_unlocked, 2u);
+    ASSERT_EQ(store.cursors().planned.size(), 1u);
+    EXPECT_EQ(store.cursors().planned[0].id, 1u);
     const Verification verification = verify(store);
     EXPECT_TRUE(verification.corrupt.empty());
     // One batch for each kind and unit, and the planned one.
@@ -98,12 +98,12 @@ TEST_F(StoreVectorTest, HasLogOfAttempts) {
   for (const Party me : {Party::A, Party::B}) {
     const Store store = adopt(me);
     std::vector<Attempt> attempts;
-    store.read([&](const View& view) { attempts = view.attempts(); });
+    store.read([&](const ReadTransaction& view) { attempts = view.attempts(); });
     EXPECT_EQ(attempts,
               std::vector({attempt_at(0, kCounts[0], Made), attempt_at(1, kCounts[1], Made),
                            attempt_at(2, kCounts[2], Made), attempt_at(3, kWithdrawn, Withdrawn),
-                           attempt_at(3, kBrokenOff, Outstanding)}));
-    EXPECT_EQ(store.outstanding(), attempt_at(3, kBrokenOff, Outstanding).risk);
+                           attempt_at(3, kBrokenOff, Pending)}));
+    EXPECT_EQ(store.outstanding(), attempt_at(3, kBrokenOff, Pending).risk);
   }
 }
 
@@ -173,7 +173,7 @@ void make_vector(const fs::path& to, const fs::path& key) {
         to / std::string(1, letter(me)), test_manifest(me), kTestDelta, 0, StoreKey::read(key)));
     const auto begin = [&](std::uint64_t ands) {
       const Attempt attempt =
-          attempt_at(store.manifest().units_made, ands, Attempt::State::Outstanding);
+          attempt_at(store.manifest().units_made, ands, Attempt::State::Pending);
       store.begin_unit({attempt.unit, attempt.plan, attempt.risk});
     };
     for (const std::uint64_t count : kCounts) {

@@ -30,8 +30,9 @@ class VerifyTest : public StoreTest {
 
   void lose(MaterialKind kind, std::uint64_t index) const {
     Store store = Store::open(dir_, {.purpose = Purpose::Own});
-    store.change("lose a batch", 0,
-                 [&](Change& change) { change.drop(change.entry_holding(kind, index).value()); });
+    store.change("lose a batch", 0, [&](WriteTransaction& change) {
+      change.drop(change.entry_holding(kind, index).value());
+    });
   }
 
   Verification verified() const { return verify(Store::open(dir_, {.purpose = Purpose::Inspect})); }

@@ -33,7 +33,7 @@ void expect_ot(const std::vector<bool>& x0, const std::vector<bool>& x1, const s
 
 }  // namespace
 
-std::vector<bool> checked_bits(const AuthBitsMine& mine, const AuthBitsPeers& peers, Delta delta) {
+std::vector<bool> checked_bits(const MacColumn& mine, const KeyColumn& peers, Delta delta) {
   std::vector<bool> bits(mine.size());
   EXPECT_EQ(mine.size(), peers.size());
   for (std::size_t i = 0; i < mine.size(); ++i) {

@@ -31,7 +31,7 @@ class MemorySink : public material::Sink {
 };
 
 // The bits of one column, after checking each of its MACs. `delta` is the key holder's.
-std::vector<bool> checked_bits(const AuthBitsMine& mine, const AuthBitsPeers& peers, Delta delta);
+std::vector<bool> checked_bits(const MacColumn& mine, const KeyColumn& peers, Delta delta);
 
 // The opened bits of a shared column, after checking that the shares of their MACs add up to
 // x.(held_by_a ^ held_by_b).

@@ -133,7 +133,7 @@ TEST(Adversary, EachGroupAttacksAllOfItsMessages) {
   for (const Attack& attack : plan_campaign({}))
     attacked[attack.kind->group].insert(std::string(row_of(attack.tag)->message.name));
   for (const char* group : {"nnob12", "fast", "garbled"})
-    for (const char* message : {"seed_ot.r", "eq.point", "mac_transcript.digest"})
+    for (const char* message : {"base_ot.r", "eq.point", "mac_transcript.digest"})
       EXPECT_TRUE(attacked[group].contains(message)) << group << ": " << message;
 }
 

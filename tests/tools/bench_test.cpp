@@ -48,11 +48,11 @@ TEST(BenchOnline, RowsOfStoredTriples) {
 
 TEST(BenchOnline, RowsOfPairsAndOfLiveMaterial) {
   const Ended pairs = bench(Arguments{"--circuit", "millionaires", "--lanes", "3", "--material",
-                                      "pairs", "--format", "json"} +
+                                      "aand-aot", "--format", "json"} +
                             kFewColumns);
   ASSERT_TRUE(ended_with(pairs, 0));
   expect_bench_row(Json::parse(pairs.out), 3, 96, 32, 10);
-  EXPECT_EQ(Json::parse(pairs.out)["material"], "pairs");
+  EXPECT_EQ(Json::parse(pairs.out)["material"], "aand-aot");
 
   const Ended live = bench({"--circuit", "millionaires", "--live", "--format", "csv"});
   ASSERT_TRUE(ended_with(live, 0));
@@ -97,10 +97,10 @@ TEST(Bench, DoesNotMeasureFailedJob) {
   const auto ended = [](int status) {
     return tools::PairEnded{{{{"{\"wall_s\":1}", 0}, {"{\"wall_s\":1}", status}}}, 2};
   };
-  EXPECT_EQ(succeed(ended(0))["A"]["wall_s"], 1);
+  EXPECT_EQ(require_success(ended(0))["A"]["wall_s"], 1);
   for (const int status : {1, 4, 143}) {
     try {
-      succeed(ended(status));
+      require_success(ended(status));
       ADD_FAILURE() << status;
     } catch (const tools::CommandError& error) {
       EXPECT_EQ(static_cast<int>(error.status()), status);

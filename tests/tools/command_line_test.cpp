@@ -36,7 +36,7 @@ CommandLine line_of_run() {
   line.options()
       .value("sigma", "bits", "40")
       .value("connect-timeout", "seconds")
-      .also_named("wait")
+      .alias("wait")
       .values("output", "files")
       .values("input", "values")
       .secret()
@@ -69,7 +69,7 @@ TEST_F(CommandLineTest, EnvironmentAndFileSetOptions) {
   CommandLine line = line_of_run();
   ASSERT_TRUE(line.parse({"--config", file("connect-timeout = 5\noutput = a\noutput = b\n")}));
   EXPECT_EQ(line.text("sigma"), "64");
-  EXPECT_TRUE(line.given("sigma"));
+  EXPECT_TRUE(line.is_explicit("sigma"));
   EXPECT_TRUE(line.has("live"));
   EXPECT_EQ(line.text("connect-timeout"), "5");
   EXPECT_EQ(line.list("output"), (std::vector<std::string>{"a", "b"}));
@@ -81,7 +81,7 @@ TEST_F(CommandLineTest, CommandLinePrecedesEnvironmentPrecedesFilePrecedesDefaul
     CommandLine line = line_of_run();
     line.parse({});
     EXPECT_EQ(line.text("sigma"), "40");
-    EXPECT_FALSE(line.given("sigma"));
+    EXPECT_FALSE(line.is_explicit("sigma"));
   }
   {
     CommandLine line = line_of_run();

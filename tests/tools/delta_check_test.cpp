@@ -119,10 +119,10 @@ TEST_F(DeltaCheckTest, ReferenceBitsAreNeverDrawn) {
   const Json info = store_info('A');
   for (const char* kind : {"auth_bits_a", "auth_bits_b"}) {
     EXPECT_EQ(info["kinds"][kind]["made"], info["units_made"].get<std::uint64_t>() * kUnitAnds);
-    EXPECT_EQ(info["kinds"][kind]["reserved"], 0);
+    EXPECT_EQ(info["kinds"][kind]["spent"], 0);
   }
   expect_completed(resume(kPairs), "auth_ots_ba");
-  EXPECT_EQ(store_info('B')["kinds"]["auth_bits_a"]["reserved"], 0);
+  EXPECT_EQ(store_info('B')["kinds"]["auth_bits_a"]["spent"], 0);
 }
 
 TEST_F(DeltaCheckTest, DetectsAnotherGlobalKeyInResumedJobOfTriples) {
@@ -149,7 +149,7 @@ TEST_F(DeltaCheckTest, DoesNotResumeWithoutReferenceBits) {
   {
     Store store = Store::open(path("A"), {.purpose = Purpose::Make});
     store.change("drop the reference bits", 0,
-                 [](Change& change) { change.drop_reference_bits(); });
+                 [](WriteTransaction& change) { change.drop_reference_bits(); });
   }
   const Ended ended = tinyot(as('A', "preprocess", kOnlyTriples + kResume));
   EXPECT_TRUE(ended_with(ended, 5, "does not have reference bits to check new units against"));

@@ -57,7 +57,7 @@ TEST_F(DisagreementTest, OnTheFastProfileAndItsOptions) {
   expect_disagreement(both("preprocess", fast + Arguments{"--softspoken-k", "4"}, fast),
                       "softspoken-k", "4", "2");
   expect_disagreement(both("preprocess", small + Arguments{"--material", "triples"}, small),
-                      "material", "triples", "pairs");
+                      "material", "triples", "aand-aot");
   EXPECT_FALSE(std::filesystem::exists(path("A")));
   EXPECT_FALSE(std::filesystem::exists(path("B")));
 }
@@ -98,7 +98,7 @@ TEST_F(DisagreementTest, OnRunParameters) {
   EXPECT_TRUE(ended_with(ended.b, 6, "the peer has millionaires (built in, "));
 
   for (const char party : {'A', 'B'})
-    EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["reserved"], 0) << party;
+    EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["spent"], 0) << party;
   ended = both("run", a, b);
   EXPECT_EQ(json_of(ended.a)["outputs"]["0"], "0x0000000000000002");
 }

@@ -72,7 +72,7 @@ TEST_F(EstimateTest, HasEveryCostOfAJob) {
   EXPECT_GE(json["sigma_exact"], 40.0);
   EXPECT_EQ(json["bucket"], 5);  // 4 would give (18 + 1) 3 = 57 bits
   EXPECT_EQ(json["labit_columns"], 939);
-  EXPECT_EQ(json["seed_ots"], 2 * 939);
+  EXPECT_EQ(json["base_ots"], 2 * 939);
   for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"})
     EXPECT_GT(json[field], 1 << 20) << field;
 }
@@ -190,7 +190,7 @@ TEST_F(EstimateTest, NamesTheFieldsOfTheFastProfile) {
   EXPECT_EQ(json["profile"], "fast");
   EXPECT_EQ(json["material"], "triples");
   EXPECT_EQ(json["softspoken_k"], 2);
-  EXPECT_EQ(json["seed_ots"], 128);
+  EXPECT_EQ(json["base_ots"], 128);
   EXPECT_EQ(json["unit"], 1 << 20);
   EXPECT_EQ(json["units"].at(0)["count"], 2);
   EXPECT_EQ(json["bucket"], 3);
@@ -198,7 +198,7 @@ TEST_F(EstimateTest, NamesTheFieldsOfTheFastProfile) {
     EXPECT_FALSE(json.contains(field)) << field;
   const Json other = json_of(tinyot(params + kFewerTrees));
   EXPECT_EQ(other["softspoken_k"], 4);
-  EXPECT_EQ(other["seed_ots"], 128);
+  EXPECT_EQ(other["base_ots"], 128);
   for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"})
     EXPECT_GT(json[field], 1 << 20) << field;
   EXPECT_LT(other["bytes_sent"], json["bytes_sent"]);

@@ -147,10 +147,10 @@ TEST_F(InterruptionTest, StoresWithDifferentUnitsContinueFromCommonOnes) {
   Store::open(path("B"), {.purpose = Purpose::Make}).cut_back(1);
   const Json of_a = store_info('A');
   EXPECT_GT(of_a["units_made"], 1);
-  EXPECT_EQ(of_a["kinds"]["auth_ands_b"]["locked"], of_a["kinds"]["auth_ands_b"]["made"]);
+  EXPECT_EQ(of_a["kinds"]["auth_ands_b"]["unconfirmed"], of_a["kinds"]["auth_ands_b"]["made"]);
   expect_resumed(kUnits16 - 1);
   for (const char party : {'A', 'B'})
-    EXPECT_EQ(store_info(party)["kinds"]["auth_ands_b"]["locked"], 0) << party;
+    EXPECT_EQ(store_info(party)["kinds"]["auth_ands_b"]["unconfirmed"], 0) << party;
   expect_sums();
 }
 
@@ -187,7 +187,7 @@ TEST_F(InterruptionTest, PeerKilledWhileRunning) {
   EXPECT_TRUE(ended_with(held.a->end(), 3, "(phase gates, after "));
   // The material that the run had taken is gone on both sides, and the rest is valid.
   for (const char party : {'A', 'B'})
-    EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["reserved"], 6400) << party;
+    EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["spent"], 6400) << party;
   expect_sums();
 }
 
@@ -256,8 +256,8 @@ class InFlightTest : public InterruptionTest {
     std::uint64_t reserved[2] = {};
     for (std::uint64_t& now : reserved) {
       expect_sums();
-      now = store_info('A')["kinds"]["triples"]["reserved"];
-      EXPECT_EQ(store_info('B')["kinds"]["triples"]["reserved"], now);
+      now = store_info('A')["kinds"]["triples"]["spent"];
+      EXPECT_EQ(store_info('B')["kinds"]["triples"]["spent"], now);
     }
     EXPECT_EQ(reserved[1], 2 * reserved[0]);
     for (const char party : {'A', 'B'}) {

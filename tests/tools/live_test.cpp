@@ -95,7 +95,7 @@ TEST_F(LiveTest, RejectsUnsuitableOptions) {
   EXPECT_TRUE(ended_with(tinyot(live('A', circuit + Arguments{"--store", path("A")})), 2,
                          "takes no --store"));
   EXPECT_TRUE(ended_with(tinyot(live('A', circuit + Arguments{"--store-key", "@" + path("key")})),
-                         2, "nothing that --store-key could seal"));
+                         2, "--store-key cannot be used with --live"));
   EXPECT_TRUE(ended_with(tinyot(as('A', "run", circuit + Arguments{"--sigma", "64"})), 2,
                          "--sigma requires --live"));
   EXPECT_TRUE(ended_with(tinyot(as('A', "run", circuit + Arguments{"--window", "0"})), 2,

@@ -113,7 +113,7 @@ TEST_F(LocalTest, UnwritableOutputFileCostsNoMaterial) {
           {"--to", "B", "--input", "0=1", "--input", "1=1", "--output", "0=@" + path("none/sum")});
   EXPECT_NE(ended.status, 0);
   EXPECT_NE(ended.err.find(path("none/sum")), std::string::npos) << ended.err;
-  EXPECT_EQ(store_info('B')["kinds"]["auth_ands_a"]["reserved"], 0);
+  EXPECT_EQ(store_info('B')["kinds"]["auth_ands_a"]["spent"], 0);
 }
 
 TEST_F(LocalTest, WritesOneLanePerLineToFile) {

@@ -160,7 +160,7 @@ TEST_F(PeerTest, RejectedByRunAsByPreprocess) {
     EXPECT_TRUE(peer.send_all(bytes));
     EXPECT_TRUE(ended_with(party.end(), 3));
   }
-  EXPECT_EQ(store_info('A')["kinds"]["auth_ands_a"]["reserved"], 0);
+  EXPECT_EQ(store_info('A')["kinds"]["auth_ands_a"]["spent"], 0);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ class PreprocessRunTest : public CommandTest {
   static void expect_all_accounted_for(const Json& kinds) {
     for (const auto& [name, kind] : kinds.items()) {
       EXPECT_EQ(kind["made"].get<std::uint64_t>(),
-                kind["reserved"].get<std::uint64_t>() + kind["left"].get<std::uint64_t>())
+                kind["spent"].get<std::uint64_t>() + kind["left"].get<std::uint64_t>())
           << name;
       EXPECT_EQ(kind["burnt"], 0) << name;
     }
@@ -81,9 +81,9 @@ class PreprocessRunTest : public CommandTest {
     for (const char party : {'A', 'B'}) {
       const Json kinds = store_info(party)["kinds"];
       for (const char* kind : kKindsOfAnAnd)
-        EXPECT_EQ(kinds[kind]["reserved"], cost.ands) << party << " " << kind;
-      EXPECT_EQ(kinds["auth_bits_a"]["reserved"], cost.ands + cost.bits["A"]) << party;
-      EXPECT_EQ(kinds["auth_bits_b"]["reserved"], cost.ands + cost.bits["B"]) << party;
+        EXPECT_EQ(kinds[kind]["spent"], cost.ands) << party << " " << kind;
+      EXPECT_EQ(kinds["auth_bits_a"]["spent"], cost.ands + cost.bits["A"]) << party;
+      EXPECT_EQ(kinds["auth_bits_b"]["spent"], cost.ands + cost.bits["B"]) << party;
       expect_all_accounted_for(kinds);
     }
   }
@@ -95,9 +95,9 @@ class PreprocessRunTest : public CommandTest {
     for (const char party : {'A', 'B'}) {
       const Json kinds = store_info(party)["kinds"];
       EXPECT_EQ(kinds.size(), 3u) << kinds;
-      EXPECT_EQ(kinds["triples"]["reserved"], cost.ands) << party;
-      EXPECT_EQ(kinds["auth_bits_a"]["reserved"], cost.bits["A"]) << party;
-      EXPECT_EQ(kinds["auth_bits_b"]["reserved"], cost.bits["B"] + cost.outputs) << party;
+      EXPECT_EQ(kinds["triples"]["spent"], cost.ands) << party;
+      EXPECT_EQ(kinds["auth_bits_a"]["spent"], cost.bits["A"]) << party;
+      EXPECT_EQ(kinds["auth_bits_b"]["spent"], cost.bits["B"] + cost.outputs) << party;
       expect_all_accounted_for(kinds);
     }
   }

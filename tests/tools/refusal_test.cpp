@@ -124,7 +124,7 @@ TEST_F(RefusalTest, OptionsOfAnotherProfile) {
          {fast + Arguments{"--softspoken-k", "2^40"}, 2, "is not 1, 2 or 4\n"},
          {fast + Arguments{"--labit-columns", "theorem"}, 2,
           "--labit-columns requires --profile nnob12"},
-         {fast + Arguments{"--material", "pairs"}, 2,
+         {fast + Arguments{"--material", "aand-aot"}, 2,
           "fast profile makes triples only, but pairs were requested\n"},
          {fast + Arguments{"--unit", "2^10", "--bucket", "3"}, 2, kWeakOptions},
          {paper + Arguments{"--softspoken-k", "2"}, 2, "--softspoken-k requires --profile fast"}});

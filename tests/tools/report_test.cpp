@@ -145,7 +145,7 @@ TEST_F(ReportTest, OfTheFastProfile) {
 TEST_F(ReportTest, OfNnob12HasNothingOfTheFastProfile) {
   preprocess("2^10");
   const Json info = store_info('A');
-  EXPECT_EQ(info["material"], "pairs");
+  EXPECT_EQ(info["material"], "aand-aot");
   EXPECT_EQ(info["columns"], "experiment");
   EXPECT_FALSE(info.contains("softspoken_k"));
 }
@@ -209,8 +209,8 @@ TEST_F(ReportTest, OfStoreInfo) {
     EXPECT_EQ(info["kinds"].size(), 6u);
     for (const char* kind : {"auth_bits_a", "auth_bits_b", "auth_ands_a", "auth_ands_b",
                              "auth_ots_ab", "auth_ots_ba"}) {
-      expect_fields(info["kinds"][kind], {"made", "reserved", "left", "bytes"});
-      EXPECT_EQ(info["kinds"][kind]["reserved"], 0) << kind;
+      expect_fields(info["kinds"][kind], {"made", "spent", "left", "bytes"});
+      EXPECT_EQ(info["kinds"][kind]["spent"], 0) << kind;
       EXPECT_EQ(info["kinds"][kind]["made"], info["kinds"][kind]["left"]) << kind;
       EXPECT_GT(info["kinds"][kind]["bytes"], 1024 * 32) << kind;
     }
@@ -301,7 +301,7 @@ TEST_F(ReportTest, OfBenchOffline) {
   }
   std::set<std::string> wanted;
   for (const std::string stored : {"yes", "no"}) {
-    for (const std::string material : {"pairs", "triples"})
+    for (const std::string material : {"aand-aot", "triples"})
       wanted.insert("nnob12 " + material + " 0 " + stored);
     for (const std::string k : {"2", "4"}) wanted.insert("fast triples " + k + " " + stored);
   }
@@ -317,7 +317,7 @@ TEST_F(ReportTest, OfBenchOfflineByDefault) {
   ASSERT_EQ(rows.size(), 2u);
   for (const auto& [field, of_fast, of_nnob12] :
        {std::tuple<const char*, Json, Json>{"profile", "fast", "nnob12"},
-        {"material", "triples", "pairs"},
+        {"material", "triples", "aand-aot"},
         {"softspoken_k", 2, 0},
         {"stored", "yes", "yes"},
         {"ands", 1 << 10, 1 << 10}}) {

@@ -20,9 +20,9 @@ class UnlockRunTest : public CommandTest {
   // Restores the state of a store whose maker was killed before it had received the peer's digests.
   void lock(char party) const {
     Store store = Store::open(path(std::string(1, party)), {.purpose = Purpose::Make});
-    store.change("lock", 0, [](Change& change) {
-      change.marks().unlocked = {};
-      change.marks().units_unlocked = 0;
+    store.change("lock", 0, [](WriteTransaction& change) {
+      change.cursors().unlocked = {};
+      change.cursors().units_unlocked = 0;
     });
   }
   Arguments sum(char party, const std::string& port) const {
@@ -64,7 +64,7 @@ TEST_F(UnlockRunTest, RunsAlthoughOnlyOnePartyHasUnlocked) {
     }();
     expect_sum(ended.a);
     expect_sum(ended.b);
-    EXPECT_EQ(store_info(late)["kinds"]["triples"]["locked"], 0);
+    EXPECT_EQ(store_info(late)["kinds"]["triples"]["unconfirmed"], 0);
     if (late == 'A') {
       // Make both stores again.
       for (const char party : {'A', 'B'}) std::filesystem::remove_all(path(std::string(1, party)));
@@ -83,7 +83,8 @@ TEST_F(UnlockRunTest, ConcurrentFirstRunsUnlock) {
       processes.push_back(std::make_unique<Process>(TINYOT_BINARY, sum(party, port)));
   }
   for (const auto& process : processes) expect_sum(process->end());
-  for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["kinds"]["triples"]["locked"], 0);
+  for (const char party : {'A', 'B'})
+    EXPECT_EQ(store_info(party)["kinds"]["triples"]["unconfirmed"], 0);
 }
 
 }  // namespace

@@ -45,10 +45,11 @@ class VerificationTest : public CommandTest {
   }
 
   void change(char party, std::uint64_t index,
-              const std::function<void(Change&, BatchEntry)>& alter) const {
+              const std::function<void(WriteTransaction&, BatchEntry)>& alter) const {
     Store store = Store::open(path(std::string(1, party)), {.purpose = Purpose::Own});
-    store.change("alter a batch", 0,
-                 [&](Change& open) { alter(open, open.entry_holding(kLastKind, index).value()); });
+    store.change("alter a batch", 0, [&](WriteTransaction& open) {
+      alter(open, open.entry_holding(kLastKind, index).value());
+    });
   }
 
   static Json report_of(const Ended& ended, int status) {
@@ -79,14 +80,16 @@ TEST_F(VerificationTest, ReportsCorruptLastBatch) {
 }
 
 TEST_F(VerificationTest, ReportsMissingBatch) {
-  change('A', kLastIndex - kUnit, [](Change& open, const BatchEntry& entry) { open.drop(entry); });
+  change('A', kLastIndex - kUnit,
+         [](WriteTransaction& open, const BatchEntry& entry) { open.drop(entry); });
   const Json report = report_of(verify('A'), 5);
   ASSERT_EQ(report["corrupt"].size(), 1u);
   EXPECT_TRUE(mentions(report["corrupt"][0], "triples 14336 is missing"));
 }
 
 TEST_F(VerificationTest, ReportsMissingLastBatch) {
-  change('A', kLastIndex, [](Change& open, const BatchEntry& entry) { open.drop(entry); });
+  change('A', kLastIndex,
+         [](WriteTransaction& open, const BatchEntry& entry) { open.drop(entry); });
   const Json report = report_of(verify('A'), 5);
   ASSERT_EQ(report["corrupt"].size(), 1u);
   EXPECT_TRUE(mentions(report["corrupt"][0], "triples 15360 is missing"));
@@ -113,7 +116,7 @@ TEST_F(VerificationTest, ReportsLastBatchOfOnlyOneParty) {
 
 TEST_F(VerificationTest, ReportsHalfWhoseDigestDiffersInOneByte) {
   for (const std::size_t byte : {0u, 8u, 15u}) {
-    const auto flip = [&](Change& open, BatchEntry entry) {
+    const auto flip = [&](WriteTransaction& open, BatchEntry entry) {
       (*entry.peers_tag)[byte] ^= std::byte{1};
       open.put_entry(entry);
     };

@@ -128,9 +128,9 @@ class VerilogSimulationTest : public CommandTest {
 };
 
 // TINYOT_VERILOG_MODULES: how many; TINYOT_VERILOG_SEED: the first seed.
-std::uint64_t number_from(const char* variable, std::uint64_t by_default) {
+std::uint64_t number_from(const char* variable, std::uint64_t default_value) {
   const char* text = std::getenv(variable);
-  return text == nullptr ? by_default : std::strtoull(text, nullptr, 10);
+  return text == nullptr ? default_value : std::strtoull(text, nullptr, 10);
 }
 
 TEST_F(VerilogSimulationTest, RandomModulesHaveValuesOfSimulation) {

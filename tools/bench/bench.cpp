@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "engine/both_parties.h"
+#include "engine/two_party_harness.h"
 #include "system/clock.h"
 #include "tools/bench/pair_report.h"
 #include "tools/cli/failure.h"
@@ -43,7 +43,7 @@ std::string compiler_text() {
 }
 
 int printed(int (*rows)(const Arguments&, const RowSink&), const Arguments& arguments) {
-  const NotedSignals signals;
+  const DeferredSignals signals;
   return rows(arguments, {});
 }
 
@@ -149,7 +149,7 @@ std::uint64_t repeat_from(const CommandLine& line) {
   return repeat;
 }
 
-Json succeed(const PairEnded& ended) {
+Json require_success(const PairEnded& ended) {
   if (const int status = ended.cause().status; status != 0)
     throw CommandError("a measured job failed", static_cast<ExitStatus>(status));
   return joined(ended);
@@ -215,8 +215,8 @@ std::vector<LocalLink> links_from(const CommandLine& line) {
   const auto shapes = shapes_from(line);
   for (const std::string& name : parse_names(line.text("tls")))
     for (const auto& shape : shapes)
-      links.push_back(
-          {timeouts_from(line), value_named("tls", name, {Channels::Plain, Channels::Tls}), shape});
+      links.push_back({timeouts_from(line),
+                       parse_choice("tls", name, {Channels::Plain, Channels::Tls}), shape});
   return links;
 }
 

@@ -87,7 +87,7 @@ double median(std::vector<double> values);
 void add_spread(Json& row, const std::string& name, const std::vector<double>& values);
 
 // The joint report of a measured job. Fails: CommandError if it failed.
-Json succeed(const PairEnded& ended);
+Json require_success(const PairEnded& ended);
 // Of a joint report of both parties, the one that took longer.
 const Json& slower_of(const Json& both);
 // Wall time of a phase, 0 if there is none of that name.

@@ -43,7 +43,7 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters, const Lo
   offline.parameters = parameters;
   offline.ands = paper.blocks * kAndsOfABlock;
   offline.inputs = 128 * (paper.blocks + 1);
-  const Json made = succeed(run_pair(preprocess_commands(offline, dir.path()), link));
+  const Json made = require_success(run_pair(preprocess_commands(offline, dir.path()), link));
 
   crypto::Rng rng = crypto::Rng::from_system();
   MeasuredRun online;
@@ -52,8 +52,8 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters, const Lo
   const InputTexts inputs = {{"key_a", secret_text(random_hex(rng, 16))},
                              {"key_b", secret_text(random_hex(rng, 16))},
                              {"message", secret_text(random_hex(rng, 16 * paper.blocks))}};
-  const Json run =
-      succeed(run_pair(run_commands(online, NamedCircuit(online.spec), inputs, dir.path()), link));
+  const Json run = require_success(
+      run_pair(run_commands(online, NamedCircuit(online.spec), inputs, dir.path()), link));
 
   const double offline_s = slower_of(made)["wall_s"], online_s = slower_of(run)["wall_s"],
                total_s = offline_s + online_s, blocks = static_cast<double>(paper.blocks);

@@ -21,7 +21,7 @@ double sum_over_phases(const Json& report, const char* field) {
 // Uses the memory that the job's two parties will need once in advance, as on a machine that has
 // been running for a while.
 void warm_up(const PreprocessRequest& job) {
-  const Estimate estimate = engine::estimate_of(engine::planned(job));
+  const Estimate estimate = engine::estimate_of(engine::resolve(job));
   engine::use_memory_once(std::min(2 * (estimate.memory_bytes + estimate.disk_bytes),
                                    engine::available_memory_bytes() / 2));
 }
@@ -29,7 +29,7 @@ void warm_up(const PreprocessRequest& job) {
 // Runs one job into temporary stores; returns its report.
 Json measure(const PreprocessRequest& job, const LocalLink& link) {
   const system::TemporaryDirectory dir;
-  return succeed(run_pair(preprocess_commands(job, dir.path()), link));
+  return require_success(run_pair(preprocess_commands(job, dir.path()), link));
 }
 
 Json row_of(const PreprocessRequest& job, const LocalLink& link, const std::vector<Json>& runs) {
@@ -38,7 +38,7 @@ Json row_of(const PreprocessRequest& job, const LocalLink& link, const std::vect
     const Json& slower = slower_of(run);
     rates.push_back(slower["ands_per_s"]);
     walls.push_back(slower["wall_s"]);
-    set_up.push_back(wall_of_phase(slower, "seed OTs"));
+    set_up.push_back(wall_of_phase(slower, "base OTs"));
     after_set_up.push_back(1e6 * (slower["wall_s"].get<double>() - set_up.back()) /
                            static_cast<double>(job.ands));
     cpu_a.push_back(sum_over_phases(run["A"], "cpu_s"));
@@ -81,7 +81,7 @@ Json row_of(const PreprocessRequest& job, const LocalLink& link, const std::vect
   row["units"] = a["units"];
   row["units_in_flight"] = a["units_in_flight"];
   row["latency_ms"] = a["latency_ms"];
-  row["round_trips_per_unit"] = engine::estimate_of(engine::planned(job)).round_trips_of_unit;
+  row["round_trips_per_unit"] = engine::estimate_of(engine::resolve(job)).round_trips_of_unit;
   row["stored"] = job.is_stored ? "yes" : "no";
   row.update(fields_of(link));
   row["repeats"] = runs.size();

@@ -66,7 +66,7 @@ double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
   const auto command = [&] {
     return PairCommand{{"bench", "party", "--rounds", std::to_string(rounds)}};
   };
-  return slower_of(succeed(run_pair({command(), command()}, link)))["wall_s"];
+  return slower_of(require_success(run_pair({command(), command()}, link)))["wall_s"];
 }
 
 // A store keeps to the kind of connection that it was made over.
@@ -79,15 +79,15 @@ std::filesystem::path store_for(const LocalLink& link, const std::filesystem::pa
 void make_material(const OnlineBench& bench, const NamedCircuit& circuit, LocalLink link,
                    const std::filesystem::path& dir) {
   if (std::filesystem::exists(store_for(link, dir))) return;
-  const engine::Work work =
-      engine::work_of_runs(circuit, offline::SecurityParameters::make(bench.parameters).material(),
-                           bench.repeat * bench.links.size());
+  const engine::Demand demand = engine::demand_of_runs(
+      circuit, offline::SecurityParameters::make(bench.parameters).material(),
+      bench.repeat * bench.links.size());
   PreprocessRequest job;
   job.parameters = bench.parameters;
-  job.ands = work.ands;
-  job.inputs = work.inputs;
+  job.ands = demand.ands;
+  job.inputs = demand.inputs;
   link.shape.reset();
-  succeed(run_pair(preprocess_commands(job, store_for(link, dir)), link));
+  require_success(run_pair(preprocess_commands(job, store_for(link, dir)), link));
 }
 
 Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs) {
@@ -150,7 +150,7 @@ std::vector<Json> measure(const OnlineBench& bench, const Row& row) {
   for (std::uint64_t i = 0; i < bench.repeat; ++i) {
     for (std::size_t link = 0; link < bench.links.size(); ++link) {
       const InputTexts inputs = random_inputs(circuit, rng);
-      runs[link].push_back(succeed(
+      runs[link].push_back(require_success(
           run_pair(run_commands(run, circuit, inputs, store_for(bench.links[link], dir.path())),
                    bench.links[link])));
       check_outputs(circuit, inputs, runs[link].back());
@@ -205,8 +205,9 @@ int online_rows(const Arguments& arguments, const RowSink& sink) {
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
   Rows rows(line, sink);
-  if (line.given("material") && line.text("material").find("pairs") != std::string::npos)
-    lists.profile = "nnob12";
+  if (line.is_explicit("material"))
+    for (const std::string& name : parse_names(line.text("material")))
+      if (parse_material(name) == AndMaterial::AandAot) lists.profile = "nnob12";
   OnlineBench bench;
   bench.live = line.has("live");
   bench.repeat = repeat_from(line);

@@ -88,7 +88,7 @@ int ot_rows(const Arguments& arguments, const RowSink& sink) {
       job.k = static_cast<std::uint32_t>(k);
       for (const LocalLink& link : links) {
         const auto command = [&] { return PairCommand{arguments_of(job)}; };
-        rows.add(row_of(job, link, succeed(run_pair({command(), command()}, link))));
+        rows.add(row_of(job, link, require_success(run_pair({command(), command()}, link))));
       }
     }
   }

@@ -33,11 +33,11 @@ void vary(std::vector<ParameterRequest>& points, const std::vector<Value>& value
 // Combines each point with those of the forms that its profile makes; with the profile's usual form
 // if it makes none of them.
 std::vector<ParameterRequest> with_materials(const std::vector<ParameterRequest>& points,
-                                             const std::vector<MaterialForm>& forms) {
+                                             const std::vector<AndMaterial>& forms) {
   std::vector<ParameterRequest> combined;
   for (const ParameterRequest& point : points) {
     const std::size_t before = combined.size();
-    for (const MaterialForm form : forms) {
+    for (const AndMaterial form : forms) {
       const auto made = offline::entry_of(point.profile).materials;
       if (std::ranges::find(made, form) == made.end()) continue;
       combined.push_back(point);
@@ -73,11 +73,11 @@ void add_parameter_lists(Options& options, const ParameterLists& lists) {
       .value("unit",
              "ANDs that are permuted together: a list, or 2^14..2^20; default: the profile's")
       .value("labit-columns", "nnob12: theorem, experiment or both", "theorem")
-      .also_named("columns")
+      .alias("columns")
       .value("material",
-             "pairs, triples or garbling, a list; a profile that makes none of them makes its "
+             "aand-aot, triples or garbling, a list; a profile that makes none of them makes its "
              "usual one",
-             "pairs")
+             "aand-aot")
       .value("softspoken-k", "fast: 1, 2, 4, a list", "2")
       .flag("allow-weak", "accept buckets that miss sigma; their rows say so");
 }
@@ -85,23 +85,16 @@ void add_parameter_lists(Options& options, const ParameterLists& lists) {
 std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
                                                 const ParameterLists& lists) {
   // Every value is checked, even if no point of the other lists is concerned.
-  const auto values = [&]<class Value>(const std::string& option, const std::string& text,
-                                       std::initializer_list<Value> known) {
-    std::vector<Value> chosen;
-    for (const std::string& name : parse_names(text))
-      chosen.push_back(value_named(option, name, known));
-    return chosen;
-  };
   const auto sizes = [&](const std::string& option) {
     return parse_sizes(option, line.text(option));
   };
   std::vector<Profile> profiles;
   for (const std::string& name :
-       parse_names(line.given("profile") ? line.text("profile") : lists.profile))
+       parse_names(line.is_explicit("profile") ? line.text("profile") : lists.profile))
     profiles.push_back(profile_from(name));
-  const auto materials =
-      values("material", line.text("material"),
-             {MaterialForm::Pairs, MaterialForm::Triples, MaterialForm::Garbling});
+  std::vector<AndMaterial> materials;
+  for (const std::string& name : parse_names(line.text("material")))
+    materials.push_back(parse_material(name));
   std::vector<ParameterRequest> points(1);
   points[0].weak_allowed = line.has("allow-weak");
   vary(points, profiles, [](ParameterRequest& point, Profile profile) { point.profile = profile; });

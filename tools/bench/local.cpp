@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "engine/both_parties.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
+#include "engine/two_party_harness.h"
 #include "tools/bench/pair.h"
 #include "tools/bench/pair_report.h"
 #include "tools/cli/preprocess.h"
@@ -46,7 +46,7 @@ int local_preprocess(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   // Errors are found once here, so that the two processes do not both report them.
   const fs::path dir = line.text("store");
-  check_memory(engine::planned(stored_request_from(line, engine::store_in(dir, Party::A))), 2,
+  check_memory(engine::resolve(stored_request_from(line, engine::store_in(dir, Party::A))), 2,
                engine::available_memory_bytes());
   const LocalLink link = local_link_from(line);
   std::error_code error;

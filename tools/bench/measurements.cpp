@@ -17,15 +17,15 @@ double offline_s(Profile profile, double ands, double bucket) {
   return profile == Profile::Fast ? 0.3 + ands * bucket / 6e6 : 1 + ands * bucket / 250e3;
 }
 
-class List {
+class MeasurementGrid {
  public:
-  List(Extent extent, bool weak) : full_(extent == Extent::Full), weak_(weak) {}
+  MeasurementGrid(Extent extent, bool weak) : full_(extent == Extent::Full), weak_(weak) {}
 
-  void buckets();
-  void sizes();
-  void links();
-  void online_links();
-  void blocks();
+  void add_bucket_sweep();
+  void add_size_sweep();
+  void add_link_sweep();
+  void add_online_link_sweep();
+  void add_block_sweep();
   std::vector<Measurement> take() { return std::move(list_); }
 
  private:
@@ -37,7 +37,7 @@ class List {
   const char* round_trips() const {
     return full_ ? "0.2ms,5ms,20ms,100ms,200ms" : "0.2ms,20ms,100ms";
   }
-  void buckets_of(Profile profile, int exponent);
+  void add_buckets_of(Profile profile, int exponent);
 
   bool full_, weak_;
   std::vector<Measurement> list_;
@@ -45,7 +45,7 @@ class List {
 
 // Each bucket size from the smallest that reaches 40 bits to the smallest that reaches 80, with the
 // largest sigma that it reaches.
-void List::buckets_of(Profile profile, int exponent) {
+void MeasurementGrid::add_buckets_of(Profile profile, int exponent) {
   const std::uint64_t unit = std::uint64_t{1} << exponent;
   // Enough for a rate that is not that of the set-up.
   const int least = profile == Profile::Fast ? (full_ ? 20 : 18) : (full_ ? 16 : 14),
@@ -79,14 +79,14 @@ void List::buckets_of(Profile profile, int exponent) {
   }
 }
 
-void List::buckets() {
+void MeasurementGrid::add_bucket_sweep() {
   for (const int exponent : full_ ? std::vector{14, 16, 18, 20} : std::vector{14, 18})
-    buckets_of(Profile::Fast, exponent);
+    add_buckets_of(Profile::Fast, exponent);
   for (const int exponent : full_ ? std::vector{12, 14, 16, 18} : std::vector{12, 14})
-    buckets_of(Profile::Nnob12, exponent);
+    add_buckets_of(Profile::Nnob12, exponent);
 }
 
-void List::sizes() {
+void MeasurementGrid::add_size_sweep() {
   const auto up_to = [&](Profile profile, int last) {
     for (int exponent = 10; exponent <= last; exponent += full_ ? 2 : 3) {
       // One run of the largest takes minutes.
@@ -101,7 +101,7 @@ void List::sizes() {
   up_to(Profile::Nnob12, full_ ? 22 : 16);
 }
 
-void List::links() {
+void MeasurementGrid::add_link_sweep() {
   const auto of = [&](Profile profile, const char* ands, const char* rate, const char* tls,
                       double seconds) {
     add("links",
@@ -121,7 +121,7 @@ void List::links() {
   }
 }
 
-void List::online_links() {
+void MeasurementGrid::add_online_link_sweep() {
   const auto of = [&](const char* lanes, const char* rate, double seconds) {
     add("online links",
         {"online", "--circuit", "aes128", "--lanes", lanes, "--rtt", round_trips(), "--rate", rate,
@@ -136,7 +136,7 @@ void List::online_links() {
   }
 }
 
-void List::blocks() {
+void MeasurementGrid::add_block_sweep() {
   add("blocks", {"fig17", "--profile", "fast", "--max-blocks", full_ ? "4096" : "54"},
       full_ ? 60 : 2);
   add("blocks",
@@ -154,13 +154,13 @@ std::string command_of(const Measurement& measurement) {
 }
 
 std::vector<Measurement> measurements(Extent extent, bool weak) {
-  List list(extent, weak);
-  list.buckets();
-  list.sizes();
-  list.links();
-  list.online_links();
-  list.blocks();
-  return list.take();
+  MeasurementGrid grid(extent, weak);
+  grid.add_bucket_sweep();
+  grid.add_size_sweep();
+  grid.add_link_sweep();
+  grid.add_online_link_sweep();
+  grid.add_block_sweep();
+  return grid.take();
 }
 
 }  // namespace tinyot::tools

@@ -92,9 +92,9 @@ void wait_for_both(std::array<Child, 2>& children, Clock::duration grace) {
     for (std::size_t i = 0; i < 2; ++i)
       descriptors[i] = {children[i].has_ended ? -1 : children[i].pipe.get(), POLLIN, 0};
     ::poll(descriptors, 2, give_up ? 100 : 1000);
-    if (NotedSignals::received() != 0 && !std::exchange(passed_on, true))
+    if (DeferredSignals::received() != 0 && !std::exchange(passed_on, true))
       for (const Child& child : children)
-        if (!child.has_ended) NotedSignals::pass_on(child.pid);
+        if (!child.has_ended) DeferredSignals::pass_on(child.pid);
     for (std::size_t i = 0; i < 2; ++i) {
       if (children[i].has_ended || descriptors[i].revents == 0 || children[i].read_some()) continue;
       children[i].reap();
@@ -109,7 +109,7 @@ void wait_for_both(std::array<Child, 2>& children, Clock::duration grace) {
 }
 
 void check_not_interrupted() {
-  if (const int signal = NotedSignals::received(); signal != 0)
+  if (const int signal = DeferredSignals::received(); signal != 0)
     throw CommandError("interrupted", static_cast<ExitStatus>(128 + signal));
 }
 

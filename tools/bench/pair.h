@@ -46,7 +46,7 @@ PairEnded run_both(const std::filesystem::path& program, const PairCommands& com
                    std::chrono::nanoseconds grace);
 
 // Runs subcommands of this program, to whose arguments it adds those for the party and for the link
-// between the two: A listens. Fails: CommandError if a signal has arrived (NotedSignals).
+// between the two: A listens. Fails: CommandError if a signal has arrived (DeferredSignals).
 PairEnded run_pair(PairCommands commands, const LocalLink& link);
 
 }  // namespace tinyot::tools

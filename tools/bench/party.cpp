@@ -30,7 +30,7 @@ SecretVector<Block> random_blocks(checks::Session& session, std::size_t count) {
 Round sending(checks::Session& session, const offline::Trees& trees, const OtJob& job) {
   const auto ots = std::make_shared<offline::OtExtensionSender>(session, trees.peers, kDomain);
   if (job.kind == "delta")
-    return [ots, keys = std::make_shared<AuthBitsPeers>(job.round_ots)] {
+    return [ots, keys = std::make_shared<KeyColumn>(job.round_ots)] {
       ots->delta_correlated(keys->view());
     };
   const auto zero = std::make_shared<SecretVector<Block>>(random_blocks(session, job.round_ots));
@@ -44,7 +44,7 @@ Round sending(checks::Session& session, const offline::Trees& trees, const OtJob
 Round receiving(checks::Session& session, const offline::Trees& trees, const OtJob& job) {
   const auto ots = std::make_shared<offline::OtExtensionReceiver>(session, trees.mine, kDomain);
   if (job.kind == "delta")
-    return [ots, bits = std::make_shared<AuthBitsMine>(job.round_ots)] {
+    return [ots, bits = std::make_shared<MacColumn>(job.round_ots)] {
       ots->delta_correlated(bits->view());
     };
   const auto choices = std::make_shared<BitVector>(session.rng().bits(job.round_ots));
@@ -63,8 +63,8 @@ struct Kind {
 // Both directions at the same time, as preprocessing makes its bits.
 Round both_ways(checks::Session& session, const offline::Trees& trees, const OtJob& job) {
   const auto bits = std::make_shared<offline::SoftSpokenStream>(session, trees, kDomain);
-  const auto mine = std::make_shared<AuthBitsMine>(whole_blocks(job.round_ots));
-  const auto peers = std::make_shared<AuthBitsPeers>(mine->size());
+  const auto mine = std::make_shared<MacColumn>(whole_blocks(job.round_ots));
+  const auto peers = std::make_shared<KeyColumn>(mine->size());
   return [=, &session] {
     bits->fill(mine->view(), peers->view());
     session.channel().flush();

@@ -118,7 +118,7 @@ int report_command(const Arguments& arguments) {
   fs::create_directories(output, error);
   if (error) throw CommandError("cannot make " + output.string() + ": " + error.message());
   {
-    const NotedSignals signals;
+    const DeferredSignals signals;
     ResultsFile results(file);
     measure(measurements(line.has("quick") ? Extent::Quick : Extent::Full, line.has("allow-weak")),
             results, line.common().quiet);

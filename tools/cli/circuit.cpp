@@ -54,13 +54,11 @@ int circuit_list(const Arguments& arguments) {
 int circuit_info(const Arguments& arguments) {
   CommandLine line = circuit_line("info", " [--lanes N] [--link wan]",
                                   "tinyot circuit info aes128 --lanes 512 --link wan");
-  line.options().value("material", "of the run: pairs or triples", "triples");
+  line.options().value("material", "of the run: aand-aot, triples or garbling", "triples");
   add_window_option(line.options());
   add_shape_options(line.options(), kEstimatedLink);
   if (!line.parse(arguments)) return 0;
-  const MaterialForm form =
-      value_named("material", line.text("material"),
-                  {MaterialForm::Pairs, MaterialForm::Triples, MaterialForm::Garbling});
+  const AndMaterial form = parse_material(line.text("material"));
   const auto link = one_shape_from(line);
   const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
   CircuitReport report{circuit, {}, link};

@@ -30,19 +30,19 @@ PortRoles roles_from(const CommandLine& line) {
   }
   for (const std::string& text : line.list("receiver")) {
     const auto [port, receiver] = split_assignment("receiver", text);
-    roles.receivers[port] = value_named("receiver", receiver,
-                                        {Receiver::A, Receiver::B, Receiver::Both, Receiver::None});
+    roles.receivers[port] = parse_choice(
+        "receiver", receiver, {Receiver::A, Receiver::B, Receiver::Both, Receiver::None});
   }
   if (line.has("to"))
     roles.other_receivers =
-        value_named("to", line.text("to"), {Receiver::A, Receiver::B, Receiver::Both});
+        parse_choice("to", line.text("to"), {Receiver::A, Receiver::B, Receiver::Both});
   return roles;
 }
 
-void log_defaults(const std::vector<std::string>& by_default) {
-  if (by_default.empty()) return;
+void log_defaults(const std::vector<std::string>& defaults) {
+  if (defaults.empty()) return;
   std::string list;
-  for (const std::string& port : by_default) list += (list.empty() ? "" : ", ") + port;
+  for (const std::string& port : defaults) list += (list.empty() ? "" : ", ") + port;
   log_line(LogLevel::Info, "by default " + list +
                                ": --owner, --to and --receiver, or attributes "
                                "of the ports, say otherwise");
@@ -109,7 +109,7 @@ int circuit_import(const Arguments& arguments) {
   circuit::write_bristol_fashion(*best.circuit, file.stream());
   circuit::write_description(best.circuit->info(), file.stream());
   file.finish();
-  if (!line.common().quiet) log_defaults(best.by_default);
+  if (!line.common().quiet) log_defaults(best.defaults);
 
   print(line.common().format, ImportReport{candidates, yosys.sandbox(), path});
   return 0;

@@ -88,8 +88,8 @@ engine::LoadedCircuit load(const CircuitSpec& spec) {
 
 circuit::InputSource input_source(const std::string& option, const std::string& text) {
   using circuit::InputSource;
-  return value_named(option, text,
-                     {InputSource::A, InputSource::B, InputSource::Shared, InputSource::Public});
+  return parse_choice(option, text,
+                      {InputSource::A, InputSource::B, InputSource::Shared, InputSource::Public});
 }
 
 void add_circuit_options(Options& options) {
@@ -98,15 +98,15 @@ void add_circuit_options(Options& options) {
       .value("blocks", "lanes that are the blocks of one message (aes128)")
       .value("sbox", "small (fewest ANDs) or shallow (fewest rounds): the S-box of an AES circuit")
       .values("owner", "i=A|B|shared|public: owner of input bundle i of a circuit file")
-      .rare()
+      .advanced()
       .value("to", "A or B: who learns the outputs of a circuit file; default: both")
-      .rare()
+      .advanced()
       .value("bundles",
              "widths of the input bundles, such as 16,16, for a file that has only gates with "
              "truth tables")
-      .rare()
+      .advanced()
       .value("bit-order", "lsb or msb: which bit of a value is wire 0 of a bundle", "lsb")
-      .rare();
+      .advanced();
 }
 
 void add_window_option(Options& options) {
@@ -114,7 +114,7 @@ void add_window_option(Options& options) {
       .value(
           "window",
           "gates that are layered into rounds together; default: as many as 256 MB of wires allow")
-      .rare();
+      .advanced();
 }
 
 void add_output_base_option(Options& options) {
@@ -237,7 +237,7 @@ PrintedOutput NamedCircuit::print(std::size_t output, const LaneMatrix& values) 
   return printed;
 }
 
-RunForecast run_forecast(const NamedCircuit& circuit, MaterialForm form, const CommandLine& line) {
+RunForecast run_forecast(const NamedCircuit& circuit, AndMaterial form, const CommandLine& line) {
   return {circuit.lanes(), form, engine::estimate_run(circuit, form, window_from(line))};
 }
 

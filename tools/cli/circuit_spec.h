@@ -11,7 +11,7 @@
 #include "base/secret_text.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/formats/values.h"
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 #include "engine/run_estimate.h"
 #include "tinyot/circuit/gate.h"
 #include "tinyot/values.h"
@@ -74,11 +74,11 @@ class NamedCircuit : public engine::LoadedCircuit {
 // The estimated cost of a run.
 struct RunForecast {
   std::size_t lanes;
-  MaterialForm form;
+  AndMaterial form;
   engine::RunEstimate estimate;
 };
 // Fails: UsageError for the option --window.
-RunForecast run_forecast(const NamedCircuit& circuit, MaterialForm form, const CommandLine& line);
+RunForecast run_forecast(const NamedCircuit& circuit, AndMaterial form, const CommandLine& line);
 
 // By name of their bundles.
 using InputTexts = std::map<std::string, SecretText>;

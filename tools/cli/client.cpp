@@ -57,7 +57,7 @@ void add_wait_options(Options& options) {
       .value("wait",
              "seconds to wait for the result; the job goes on afterwards. Default: no limit")
       .flag("forget", "the daemon drops the job and its outputs once they have been printed")
-      .rare();
+      .advanced();
 }
 
 // The requests for a job that is there already.
@@ -118,7 +118,7 @@ int print_result(const CommandLine& line, const std::string& verb, DaemonConnect
   if (result.job.state == RemoteJob::State::Cancelled) throw CommandError("the job was cancelled");
   PrintedOutputs outputs;
   for (const RemoteOutput& output : result.outputs)
-    files.hand_out(format.print(output, result.job.lanes), outputs);
+    files.write(format.print(output, result.job.lanes), outputs);
   print(line.common().format, "client " + verb, result.job, outputs);
   if (line.has("forget")) daemon.forget(result.job.id);
   int status = 0;
@@ -144,7 +144,7 @@ DaemonConnection::Wait wait_from(const CommandLine& line) {
 
 [[noreturn]] void fail_waiting(const CommandLine& line, const RemoteJob& job) {
   const std::string& id = job.id;
-  const std::string server = line.given("server") ? " --server " + line.text("server") : "",
+  const std::string server = line.is_explicit("server") ? " --server " + line.text("server") : "",
                     remedy = "tinyot client result " + id + server +
                              " waits for its result, tinyot client cancel " + id + server +
                              " cancels it";
@@ -254,7 +254,7 @@ int client_result(const Arguments& arguments) {
   std::optional<NamedCircuit> circuit;
   if (line.has("circuit")) circuit.emplace(circuit_spec_from(line, line.text("circuit")));
   for (const char* option : {"lanes", "blocks", "sbox", "owner", "to", "bundles", "bit-order"})
-    if (!circuit && line.given(option))
+    if (!circuit && line.is_explicit(option))
       throw UsageError("--" + std::string(option) + " is for the circuit: give --circuit");
   const OutputFormat format(line, circuit ? &*circuit : nullptr);
   const DaemonConnection::Wait wait = wait_from(line);

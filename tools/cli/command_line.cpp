@@ -35,11 +35,11 @@ void describe(po::options_description& description, const Option& option, const 
     add(name.c_str(), option.help.c_str());
   } else if (option.takes == Takes::Value) {
     auto* const value = po::value<std::string>();
-    if (option.by_default) value->default_value(*option.by_default);
+    if (option.default_value) value->default_value(*option.default_value);
     add(name.c_str(), value, option.help.c_str());
   } else {
     auto* const values = po::value<std::vector<std::string>>();
-    if (option.takes == Takes::Several) values->multitoken();
+    if (option.takes == Takes::MultiValue) values->multitoken();
     add(name.c_str(), values, option.help.c_str());
   }
 }
@@ -200,7 +200,8 @@ void CommandLine::take(const Option& option, std::vector<std::string> texts,
 
 void CommandLine::take_defaults() {
   for (const Option& option : options_)
-    if (option.by_default && !has(option.name)) values_[option.name] = {{*option.by_default}, true};
+    if (option.default_value && !has(option.name))
+      values_[option.name] = {{*option.default_value}, true};
 }
 
 void CommandLine::check_required() const {
@@ -229,7 +230,7 @@ void CommandLine::print_help(bool all) const {
   std::vector<std::string> headings;
   bool complete = true;
   for (const Option& option : options_) {
-    if (option.is_rare && !all) {
+    if (option.is_advanced && !all) {
       complete = false;
       continue;
     }
@@ -270,7 +271,7 @@ CommonOptions CommandLine::common() const {
 Arguments CommandLine::given_but(const std::set<std::string>& own) const {
   Arguments arguments;
   for (const Option& option : options_) {
-    if (!given(option.name) || own.contains(option.name)) continue;
+    if (!is_explicit(option.name) || own.contains(option.name)) continue;
     if (option.takes == Takes::Nothing) arguments.push_back("--" + option.name);
     for (const std::string& text : values_.at(option.name).texts)
       arguments.insert(arguments.end(), {"--" + option.name, text});
@@ -289,6 +290,12 @@ std::vector<std::string> parse_names(const std::string& text) {
   std::istringstream stream(text);
   for (std::string name; std::getline(stream, name, ',');) names.push_back(name);
   return names;
+}
+
+AndMaterial parse_material(const std::string& name) {
+  if (name == "pairs") return AndMaterial::AandAot;
+  return parse_choice("material", name,
+                      {AndMaterial::AandAot, AndMaterial::Triples, AndMaterial::Garbling});
 }
 
 std::pair<std::string, std::string> split_assignment(const std::string& option,

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "net/tcp.h"
+#include "tinyot/parameters.h"
 #include "tinyot/party.h"
 #include "tools/cli/subcommands.h"
 
@@ -27,13 +28,13 @@ struct CommonOptions {
 
 // An option of a subcommand.
 struct Option {
-  enum class Takes { Nothing, Value, Values, Several };
+  enum class Takes { Nothing, Value, Repeatable, MultiValue };
   std::string name, help;
   Takes takes;
-  std::optional<std::string> by_default;
+  std::optional<std::string> default_value;
   std::string group;                     // the heading under which the help lists it
   std::vector<std::string> other_names;  // accepted, but not in the help
-  bool is_rare = false;                  // listed by --help-all only
+  bool is_advanced = false;              // listed by --help-all only
   bool is_secret = false;                // not taken from a file or the environment
 };
 
@@ -46,23 +47,25 @@ class Options {
   Options& flag(std::string name, std::string help) {
     return add(std::move(name), std::move(help), Option::Takes::Nothing);
   }
-  Options& value(std::string name, std::string help, std::optional<std::string> by_default = {}) {
-    return add(std::move(name), std::move(help), Option::Takes::Value, std::move(by_default));
+  Options& value(std::string name, std::string help,
+                 std::optional<std::string> default_value = {}) {
+    return add(std::move(name), std::move(help), Option::Takes::Value, std::move(default_value));
   }
   // May be given more than once.
   Options& values(std::string name, std::string help) {
-    return add(std::move(name), std::move(help), Option::Takes::Values);
+    return add(std::move(name), std::move(help), Option::Takes::Repeatable);
   }
-  // The same, also with several values after one name, as a shell expands a pattern.
-  Options& several(std::string name, std::string help) {
-    return add(std::move(name), std::move(help), Option::Takes::Several);
+  // May be given more than once, and with several values after one name, as a shell expands a
+  // pattern.
+  Options& multi_value(std::string name, std::string help) {
+    return add(std::move(name), std::move(help), Option::Takes::MultiValue);
   }
 
-  // Of the option added last.
-  Options& also_named(std::string other_name) {
+  // These describe the option that was added last.
+  Options& alias(std::string other_name) {
     return options_.back().other_names.push_back(std::move(other_name)), *this;
   }
-  Options& rare() { return options_.back().is_rare = true, *this; }
+  Options& advanced() { return options_.back().is_advanced = true, *this; }
   Options& secret() { return options_.back().is_secret = true, *this; }
 
   auto begin() const { return options_.begin(); }
@@ -70,9 +73,9 @@ class Options {
 
  private:
   Options& add(std::string name, std::string help, Option::Takes takes,
-               std::optional<std::string> by_default = {}) {
+               std::optional<std::string> default_value = {}) {
     options_.push_back(
-        {std::move(name), std::move(help), takes, std::move(by_default), group_, {}});
+        {std::move(name), std::move(help), takes, std::move(default_value), group_, {}});
     return *this;
   }
 
@@ -101,7 +104,9 @@ class CommandLine {
 
   bool has(const std::string& name) const { return values_.contains(name); }
   // Whether the option was given, and does not only have its default.
-  bool given(const std::string& name) const { return has(name) && !values_.at(name).by_default; }
+  bool is_explicit(const std::string& name) const {
+    return has(name) && !values_.at(name).is_default;
+  }
   // The value of an option that is present.
   const std::string& text(const std::string& name) const { return values_.at(name).texts.at(0); }
   std::vector<std::string> list(const std::string& name) const;
@@ -115,7 +120,7 @@ class CommandLine {
  private:
   struct Given {
     std::vector<std::string> texts;  // none for a flag
-    bool by_default;
+    bool is_default;
   };
   void take_arguments(const Arguments& arguments);
   void take_environment();
@@ -142,8 +147,8 @@ std::uint64_t parse_size(const std::string& option, const std::string& text);
 std::vector<std::string> parse_names(const std::string& text);
 // The one of `values` with this name. Fails: UsageError naming the option and all values.
 template <class Value>
-Value value_named(const std::string& option, const std::string& name,
-                  std::initializer_list<Value> values) {
+Value parse_choice(const std::string& option, const std::string& name,
+                   std::initializer_list<Value> values) {
   std::string known;
   for (const Value& value : values) {
     if (name == name_of(value)) return value;
@@ -152,6 +157,9 @@ Value value_named(const std::string& option, const std::string& name,
   }
   throw UsageError("--" + option + " must be " + known + ", not '" + name + "'");
 }
+// What an AND consumes, as the option --material names it; `pairs` is the older name of `aand-aot`.
+// Fails: UsageError.
+AndMaterial parse_material(const std::string& name);
 // Splits NAME=VALUE. Fails: UsageError.
 std::pair<std::string, std::string> split_assignment(const std::string& option,
                                                      const std::string& text);

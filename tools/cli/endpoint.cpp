@@ -11,7 +11,7 @@ void add_endpoint_options(Options& options) {
       .value("party", "A or B")
       .value("listen", "HOST:PORT to listen on for the peer")
       .value("connect", "HOST:PORT where the peer listens")
-      .also_named("peer")
+      .alias("peer")
       .value(
           "key",
           "FILE of this party's private key and certificate (tinyot keygen); required unless the "
@@ -24,7 +24,7 @@ void add_endpoint_options(Options& options) {
       .flag("insecure-plaintext",
             "no TLS although the address is not a loopback address: inside a tunnel that encrypts "
             "and authenticates")
-      .rare();
+      .advanced();
 }
 
 Endpoint endpoint_from(const CommandLine& line) {

@@ -13,7 +13,7 @@ int keygen_command(const Arguments& arguments) {
       .value("output",
              "FILE for the private key and its certificate (mode 0600), FILE.crt for the "
              "certificate alone; or a directory for both")
-      .also_named("out");
+      .alias("out");
   line.require("output");
   if (!line.parse(arguments)) return 0;
   std::filesystem::path file = line.text("output");

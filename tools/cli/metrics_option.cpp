@@ -43,7 +43,7 @@ void add_metrics_option(Options& options) {
       .value("metrics-file",
              "FILE for the metrics of this command and its stores, in the text format of "
              "Prometheus")
-      .rare();
+      .advanced();
 }
 
 int with_metrics(const CommandLine& line, const Measured& measured,

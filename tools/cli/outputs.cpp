@@ -39,7 +39,7 @@ OutputFiles::OutputFiles(const OutputPaths& paths) {
   for (const auto& [name, path] : paths) files_.emplace(name, system::OutputFile(path));
 }
 
-void OutputFiles::hand_out(PrintedOutput output, PrintedOutputs& reported) {
+void OutputFiles::write(PrintedOutput output, PrintedOutputs& reported) {
   if (const auto file = files_.find(output.name); file != files_.end())
     file->second.write(output.lines() + "\n");
   else

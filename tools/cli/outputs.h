@@ -35,7 +35,7 @@ class OutputFiles {
   explicit OutputFiles(const OutputPaths& paths);
 
   // Fails: CommandError.
-  void hand_out(PrintedOutput output, PrintedOutputs& reported);
+  void write(PrintedOutput output, PrintedOutputs& reported);
 
  private:
   std::map<std::string, system::OutputFile> files_;

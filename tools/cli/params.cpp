@@ -38,7 +38,7 @@ int params_command(const Arguments& arguments) {
       .value("for",
              "a circuit: estimates a run as well, and the material for its runs unless --ands is "
              "given")
-      .also_named("circuit")
+      .alias("circuit")
       .value("runs", "with --for: the number of runs to make material for", "1");
   add_circuit_options(line.options());
   add_window_option(line.options());
@@ -52,12 +52,12 @@ int params_command(const Arguments& arguments) {
   const net::LinkShape link = given.value_or(net::LinkShape{});
   std::optional<NamedCircuit> circuit;
   if (line.has("for")) circuit.emplace(circuit_spec_from(line, line.text("for")));
-  std::optional<engine::Work> of_run;
+  std::optional<engine::Demand> of_run;
   if (circuit)
-    of_run = engine::work_of_runs(
+    of_run = engine::demand_of_runs(
         *circuit, offline::SecurityParameters::make(parameters_from(line)).material(),
         line.size("runs"));
-  const PreprocessRequest job = engine::planned(preprocess_request_from(line, of_run));
+  const PreprocessRequest job = engine::resolve(preprocess_request_from(line, of_run));
   const offline::SecurityParameters params = offline::SecurityParameters::make(job.parameters);
   const Estimate estimate = engine::estimate_of(job, link);
   JobForecast forecast{job, params, estimate,

@@ -36,7 +36,7 @@ class Terminal final : public Observer {
  private:
   static void announce_stop() {
     log_line(LogLevel::Info,
-             "stopping after the unit at hand, together with the peer; a second signal ends the "
+             "stopping after the current unit, together with the peer; a second signal ends the "
              "process at once, which counts as a broken attempt");
   }
 
@@ -84,7 +84,7 @@ int preprocess_command(const Arguments& arguments) {
   job.party = parse_party("party", line.text("party"));
   job.endpoint = endpoint_from(line);
   return with_metrics(line, {"preprocess", {job.store}, job.store_key}, [&]() -> WorkDone {
-    check_memory(engine::planned(job), 1, engine::available_memory_bytes());
+    check_memory(engine::resolve(job), 1, engine::available_memory_bytes());
     Terminal terminal(common.quiet);
     const PreprocessResult result = tinyot::preprocess(job, &terminal, terminal.cancel());
     print(common.format, job.party, result);

@@ -37,7 +37,7 @@ BucketSizes bucket_from(const std::string& text);
 // Everything but party, endpoint and store. `wanted` is what the job makes if --ands and --inputs
 // are not given; `begun` has what is not given at all.
 PreprocessRequest preprocess_request_from(const CommandLine& line,
-                                          const std::optional<engine::Work>& wanted = {},
+                                          const std::optional<engine::Demand>& wanted = {},
                                           const storage::Manifest* begun = nullptr);
 
 // Options of a job that stores its material: how much it makes, other than --ands. A job of

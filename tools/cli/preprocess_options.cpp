@@ -45,7 +45,8 @@ std::string amount_given(const CommandLine& line) {
   if (line.has("resume") && amount == "add")
     throw UsageError(
         "--resume continues what was begun, and --add begins something new: leave one of them out");
-  if (line.given("runs") && amount != "for") throw UsageError("--runs requires --for CIRCUIT");
+  if (line.is_explicit("runs") && amount != "for")
+    throw UsageError("--runs requires --for CIRCUIT");
   return amount;
 }
 
@@ -56,23 +57,23 @@ bool has_store(const CommandLine& line, const std::string& amount,
 }
 
 // What `amount` counts; empty if that is what --ands gives.
-std::optional<engine::Work> work_from(const CommandLine& line, const std::string& amount,
-                                      const storage::Manifest* begun) {
+std::optional<engine::Demand> work_from(const CommandLine& line, const std::string& amount,
+                                        const storage::Manifest* begun) {
   if (amount == "for") {
     const NamedCircuit circuit(circuit_spec_from(line, line.text("for")));
     const auto parameters = offline::SecurityParameters::make(parameters_from(line, begun));
-    return engine::work_of_runs(circuit, parameters.material(), line.size("runs"));
+    return engine::demand_of_runs(circuit, parameters.material(), line.size("runs"));
   }
   if (amount == "add" || amount == "until-left") {
     const std::uint64_t ands = line.size(amount);
-    return engine::Work{ands, default_inputs(ands)};
+    return engine::Demand{ands, default_inputs(ands)};
   }
   if (begun == nullptr && amount.empty())
     throw UsageError("--ands is missing: the store in " + line.text("store") +
                      " is yet to be made");
   if (begun == nullptr) return std::nullopt;
   const std::uint64_t ands = amount.empty() ? begun->ands_requested : line.size("ands");
-  return engine::Work{ands, begun->inputs_requested.value_or(default_inputs(ands))};
+  return engine::Demand{ands, begun->inputs_requested.value_or(default_inputs(ands))};
 }
 
 }  // namespace
@@ -108,7 +109,7 @@ BucketSizes bucket_from(const std::string& text) {
 
 ParameterRequest parameters_from(const CommandLine& line, const storage::Manifest* begun) {
   const auto is_set = [&](const std::string& name) {
-    return begun != nullptr ? line.given(name) : line.has(name);
+    return begun != nullptr ? line.is_explicit(name) : line.has(name);
   };
   const auto small = [&](const std::string& name) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX));
@@ -123,10 +124,7 @@ ParameterRequest parameters_from(const CommandLine& line, const storage::Manifes
     if (profile != request.profile) request = {};
     request.profile = profile;
   }
-  if (line.has("material"))
-    request.material =
-        value_named("material", line.text("material"),
-                    {MaterialForm::Pairs, MaterialForm::Triples, MaterialForm::Garbling});
+  if (line.has("material")) request.material = parse_material(line.text("material"));
   for (const OwnOption& own : kOwnOptions) {
     if (!line.has(own.option)) continue;
     if (!has_parameter(request.profile, own.parameter))
@@ -145,17 +143,17 @@ void refuse_parameter_options(const CommandLine& line, const std::string& reason
   Options parameters;
   add_parameter_options(parameters);
   for (const Option& option : parameters)
-    if (line.given(option.name)) throw UsageError("--" + option.name + " " + reason);
+    if (line.is_explicit(option.name)) throw UsageError("--" + option.name + " " + reason);
 }
 
 void add_parameter_options(Options& options) {
   options.group("Security")
       .value("profile", "nnob12 (the paper's protocols) or fast (triples, from SoftSpokenOT)",
              "nnob12")
-      .value(
-          "material",
-          "pairs (two aANDs, two aOTs and two aBits per AND, the default of nnob12), triples (one "
-          "per AND, the default of fast) or garbling (for both online phases)")
+      .value("material",
+             "aand-aot (two aANDs, two aOTs and two aBits per AND, the default of nnob12), triples "
+             "(one "
+             "per AND, the default of fast) or garbling (for both online phases)")
       .value("sigma", "statistical security in bits, 40 to 128", "40")
       .value("bucket",
              "bucket size B; default: the smallest that reaches sigma by the paper's bound, with "
@@ -166,15 +164,15 @@ void add_parameter_options(Options& options) {
       .value("labit-columns",
              "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper "
              "measured)")
-      .also_named("columns")
-      .rare()
+      .alias("columns")
+      .advanced()
       .value(
           "softspoken-k",
           "fast: 1, 2 or 4 bits of the global key per tree; traffic falls and work grows with it; "
           "default: 2")
-      .rare()
+      .advanced()
       .flag("allow-weak", "accept a bucket that misses sigma, for measurements")
-      .rare();
+      .advanced();
 }
 
 void add_preprocess_options(Options& options) {
@@ -193,18 +191,18 @@ void add_preprocess_options(Options& options) {
       .value("session",
              "file of a session that several stores share: shard 1 makes it, all others start from "
              "a copy of it")
-      .rare()
+      .advanced()
       .flag("discard", "discard the material once it is made, to measure the cost of making it")
-      .rare()
+      .advanced()
       .value("shard",
              "i/n: make part i of n of the session's ANDs in this store; the same command again "
              "resumes it")
-      .rare();
+      .advanced();
   add_parameter_options(options);
 }
 
 PreprocessRequest preprocess_request_from(const CommandLine& line,
-                                          const std::optional<engine::Work>& wanted,
+                                          const std::optional<engine::Demand>& wanted,
                                           const storage::Manifest* begun) {
   PreprocessRequest job;
   job.ands = wanted && !line.has("ands") ? wanted->ands : line.size("ands");
@@ -235,7 +233,7 @@ void add_amount_options(Options& options) {
       .value("add", "ANDs that a complete store gets in addition")
       .value("until-left", "ANDs to be left unused in the store: makes as many as are missing")
       .value("for", "a circuit: makes what the store lacks for runs of it")
-      .also_named("circuit")
+      .alias("circuit")
       .value("runs", "with --for: the number of runs", "1");
   add_circuit_options(options);
 }

@@ -34,11 +34,12 @@ OutputFiles open_outputs(const NamedCircuit& circuit, const RunSpec& spec, Party
   return OutputFiles(spec.outputs);
 }
 
-PrintedOutputs hand_out(const NamedCircuit& circuit, OutputFiles& files, const Values& values) {
+PrintedOutputs write_outputs(const NamedCircuit& circuit, OutputFiles& files,
+                             const Values& values) {
   PrintedOutputs outputs;
   for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
     const std::string& name = circuit.info().outputs[i].name;
-    if (values.contains(name)) files.hand_out(circuit.print(i, values.at(name)), outputs);
+    if (values.contains(name)) files.write(circuit.print(i, values.at(name)), outputs);
   }
   return outputs;
 }
@@ -62,10 +63,12 @@ WorkDone run(RunRequest request, const RunSpec& spec) {
   };
   const RunResult result = tinyot::run(request, circuit.circuit(), inputs, circuit.lanes());
   progress.end();
-  print(
-      spec.common.format,
-      RunReport{
-          request, circuit, result, circuit.lanes(), {}, hand_out(circuit, files, result.outputs)});
+  print(spec.common.format, RunReport{request,
+                                      circuit,
+                                      result,
+                                      circuit.lanes(),
+                                      {},
+                                      write_outputs(circuit, files, result.outputs)});
   return {0, result.ands, result.phases};
 }
 
@@ -88,12 +91,12 @@ void add_run_options(Options& options) {
       .flag("reserve-only",
             "reserve the run's material in both stores and print the reservation's number; inputs "
             "are not needed yet")
-      .rare()
+      .advanced()
       .value("reservation", "run on reserved material: the number of the reservation")
-      .rare()
+      .advanced()
       .value("ledger",
              "FILE to which the run appends what it takes from the store, before it uses it")
-      .rare();
+      .advanced();
   add_parameter_options(options);
 }
 
@@ -110,8 +113,8 @@ RunRequest run_request_from(const CommandLine& line) {
   RunRequest request;
   request.window = window_from(line);
   if (line.has("online"))
-    request.phase = value_named("online", line.text("online"),
-                                {OnlinePhase::Interactive, OnlinePhase::Garbled});
+    request.phase = parse_choice("online", line.text("online"),
+                                 {OnlinePhase::Interactive, OnlinePhase::Garbled});
   if (line.has("ledger")) request.ledger = line.text("ledger");
   request.reservation = line.optional_size("reservation");
   const bool is_reserved = line.has("reserve-only") || request.reservation;
@@ -123,7 +126,7 @@ RunRequest run_request_from(const CommandLine& line) {
     if (line.has("store"))
       throw UsageError("--live makes its material during the run and takes no --store");
     if (line.has("store-key"))
-      throw UsageError("--live stores nothing that --store-key could seal");
+      throw UsageError("--store-key cannot be used with --live: no store is written");
     request.live = parameters_from(line);
     return request;
   }
@@ -143,7 +146,7 @@ int run_command(const Arguments& arguments) {
       "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input "
       "key_a=@key.hex --input message=@message.hex");
   add_endpoint_options(line.options());
-  line.options().group("Store").several(
+  line.options().group("Store").multi_value(
       "store", "directory of this party's store, or of several shards of a session, or 'DIR/*'");
   add_store_key_option(line.options());
   add_run_options(line.options());

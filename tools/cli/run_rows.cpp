@@ -218,17 +218,17 @@ void add_rows_options(Options& options) {
              "rows that are evaluated together: more take more memory, and less "
              "time on links with a long round-trip time",
              std::to_string(kRowsAtOnce))
-      .rare();
+      .advanced();
 }
 
 std::optional<RowsSpec> rows_from(const CommandLine& line) {
   if (!line.has("rows")) {
     for (const char* option : {"out", "column"})
-      if (line.given(option)) throw UsageError("--" + std::string(option) + " is for --rows");
+      if (line.is_explicit(option)) throw UsageError("--" + std::string(option) + " is for --rows");
     return std::nullopt;
   }
   for (const char* option : {"live", "lanes", "blocks", "output", "reserve-only", "reservation"})
-    if (line.given(option))
+    if (line.is_explicit(option))
       throw UsageError("--rows cannot be combined with --" + std::string(option));
   RowsSpec rows;
   rows.file = line.text("rows");

@@ -70,7 +70,7 @@ StopSignals::~StopSignals() {
 
 int StopSignals::received() { return received_signal; }
 
-NotedSignals::NotedSignals() {
+DeferredSignals::DeferredSignals() {
   noted_signal = 0;
   struct sigaction action {};
   action.sa_sigaction = note_with_origin;
@@ -78,14 +78,14 @@ NotedSignals::NotedSignals() {
   install(action);
 }
 
-NotedSignals::~NotedSignals() {
+DeferredSignals::~DeferredSignals() {
   install(SIG_DFL, 0);
   noted_signal = 0;
 }
 
-int NotedSignals::received() { return noted_signal; }
+int DeferredSignals::received() { return noted_signal; }
 
-void NotedSignals::pass_on(pid_t child) {
+void DeferredSignals::pass_on(pid_t child) {
   if (noted_signal != 0 && is_from_process != 0) ::kill(child, noted_signal);
 }
 

@@ -28,13 +28,13 @@ class StopSignals {
 };
 
 // For a process with parties as child processes. While an object exists, a signal does not end the
-// process: it is noted, and a wait is interrupted.
-class NotedSignals {
+// process: it is deferred, and a wait is interrupted.
+class DeferredSignals {
  public:
-  NotedSignals();
-  ~NotedSignals();
-  NotedSignals(const NotedSignals&) = delete;
-  NotedSignals& operator=(const NotedSignals&) = delete;
+  DeferredSignals();
+  ~DeferredSignals();
+  DeferredSignals(const DeferredSignals&) = delete;
+  DeferredSignals& operator=(const DeferredSignals&) = delete;
 
   // 0, or the last signal that has arrived.
   static int received();

@@ -100,7 +100,7 @@ int store_adopt(const Arguments& arguments) {
 int store_merge(const Arguments& arguments) {
   CommandLine line("store merge", "OUT SHARD... [--store-key @FILE]",
                    "tinyot store merge whole shards/1 shards/2 shards/3");
-  line.options().several("store", "the store to make, and the shards of the session");
+  line.options().multi_value("store", "the store to make, and the shards of the session");
   add_store_key_option(line.options());
   line.positional("store", -1);
   if (!line.parse(arguments)) return 0;

@@ -25,7 +25,7 @@ std::vector<Candidate> import_design(const system::Confinement& yosys, const Des
     DescribedPorts ports = describe_ports(netlist, roles);
     auto circuit = std::make_unique<NetlistCircuit>(std::move(netlist), std::move(ports.info));
     const CircuitCost cost = cost_of(*circuit);
-    candidates.push_back({synthesis.name, std::move(circuit), cost, std::move(ports.by_default)});
+    candidates.push_back({synthesis.name, std::move(circuit), cost, std::move(ports.defaults)});
   }
   std::ranges::stable_sort(
       candidates, [&](const Candidate& x, const Candidate& y) { return is_better(x, y, goal); });

@@ -16,7 +16,7 @@ struct Candidate {
   std::string name;  // of the synthesis
   std::unique_ptr<NetlistCircuit> circuit;
   CircuitCost cost;
-  std::vector<std::string> by_default;  // see DescribedPorts
+  std::vector<std::string> defaults;  // see DescribedPorts
 };
 
 // The circuits of the design, the best for the goal first. Fails: UsageError.

@@ -88,7 +88,7 @@ DescribedPorts describe_ports(const Netlist& netlist, const PortRoles& roles) {
       if (!owner) owner = attribute;
       if (!owner) {
         owner = default_source(static_cast<std::uint32_t>(info.inputs.size()));
-        described.by_default.push_back(port.name + " is " + std::string(name_of(*owner)) + "'s");
+        described.defaults.push_back(port.name + " is " + std::string(name_of(*owner)) + "'s");
       }
       info.inputs.push_back({port.name, bits, *owner, ValueFormat::Integer, is_common(port)});
     } else {
@@ -100,7 +100,7 @@ DescribedPorts describe_ports(const Netlist& netlist, const PortRoles& roles) {
       if (!to) to = attribute;
       if (!to) {
         to = Receiver::Both;
-        described.by_default.push_back(port.name + " is for both");
+        described.defaults.push_back(port.name + " is for both");
       }
       info.outputs.push_back({port.name, bits, *to, ValueFormat::Integer});
     }

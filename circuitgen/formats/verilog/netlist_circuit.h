@@ -22,7 +22,7 @@ struct PortRoles {
 
 struct DescribedPorts {
   CircuitInfo info;
-  std::vector<std::string> by_default;  // ports that neither options nor attributes describe
+  std::vector<std::string> defaults;  // ports that neither options nor attributes describe
 };
 
 // Fails: UsageError for an unknown port or a wrong attribute.

@@ -14,7 +14,7 @@ namespace {
 // be in the file, so these keys must be erased.
 std::vector<std::uint64_t> unerased_slots(const Store& store, const std::filesystem::path& keys) {
   std::set<std::uint64_t> used;
-  store.read([&](const View& view) {
+  store.read([&](const ReadTransaction& view) {
     for (const MaterialKind kind : kAllMaterialKinds)
       for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0}))
         used.insert(entry.slot);
@@ -25,7 +25,7 @@ std::vector<std::uint64_t> unerased_slots(const Store& store, const std::filesys
   const std::string bytes = read_file(keys);
   std::vector<std::uint64_t> unerased;
   // A key at or above next_slot belongs to a commit that was not made.
-  for (std::uint64_t slot = 1; slot < store.marks().next_slot; ++slot) {
+  for (std::uint64_t slot = 1; slot < store.cursors().next_slot; ++slot) {
     const bool is_erased =
         bytes.substr(kHead + slot * kSlot, kSlot).find_first_not_of('\0') == std::string::npos;
     if (!is_erased && !used.contains(slot)) unerased.push_back(slot);
@@ -46,29 +46,29 @@ void expect_attempts(const Store& store, const Ledger& ledger) {
 }
 
 void expect_committed(const Store& store, const Ledger& ledger) {
-  const Marks& marks = store.marks();
+  const MaterialCursors& cursors = store.cursors();
   EXPECT_GE(store.manifest().units_made, ledger.units);
   EXPECT_EQ(store.reference_bits().has_value(), store.manifest().units_made > 0)
       << "reference bits are stored with the first unit";
-  EXPECT_GE(marks.units_unlocked, ledger.units_unlocked);
+  EXPECT_GE(cursors.units_unlocked, ledger.units_unlocked);
   for (const MaterialKind kind : kAllMaterialKinds)
-    EXPECT_GE(marks.position[kind], ledger.position[kind]);
+    EXPECT_GE(cursors.served[kind], ledger.position[kind]);
   MaterialCounts made;
   for (std::uint64_t unit = 0; unit < store.manifest().units_made; ++unit)
     for (const MaterialKind kind : {kAnds, kBits}) made[kind] += unit_counts(unit)[kind];
-  EXPECT_EQ(marks.made, made);
+  EXPECT_EQ(cursors.made, made);
   expect_attempts(store, ledger);
   if (ledger.plan > 0 && !ledger.claim_begun) {
-    EXPECT_FALSE(marks.planned.empty());
+    EXPECT_FALSE(cursors.planned.empty());
   }
   const Verification verification = verify(store);
   EXPECT_TRUE(verification.corrupt.empty()) << verification.corrupt[0];
 }
 
 void serve_the_rest(Store& store, Ledger& ledger) {
-  const MaterialCounts position = store.position();
-  while (!store.marks().planned.empty()) {
-    Reservation planned = store.claim(store.marks().planned[0].id);
+  const MaterialCounts position = store.served();
+  while (!store.cursors().planned.empty()) {
+    Reservation planned = store.claim(store.cursors().planned[0].id);
     ledger.draw(planned);
   }
   while (store.manifest().units_made < kUnits) {
@@ -84,7 +84,7 @@ void serve_the_rest(Store& store, Ledger& ledger) {
   Reservation rest = reserve_all(store);
   ledger.draw(rest);
   for (const MaterialKind kind : {kAnds, kBits}) {
-    EXPECT_EQ(store.position()[kind], store.made()[kind]);
+    EXPECT_EQ(store.served()[kind], store.made()[kind]);
     for (std::uint64_t i = position[kind]; i < store.made()[kind]; ++i)
       ASSERT_EQ(ledger.served[kind == kBits][i], 1) << "lost: " << name_of(kind) << " " << i;
   }

@@ -116,7 +116,7 @@ void Scenario::add_units() {
 void Scenario::use(const std::function<Grant()>& range) {
   steps_.push_back([this, range] {
     grant_ = range();
-    ledger_.position = store_->position();
+    ledger_.position = store_->served();
   });
   steps_.push_back([this] { reservation_ = store_->hold(grant_); });
   steps_.push_back([this] { ledger_.draw(*reservation_); });
@@ -131,7 +131,7 @@ void Scenario::reserve_and_draw() {
   counts[kBits] = 0;
   counts[kAnds] = 20;
   use([=, this] {
-    MaterialCounts higher = store_->position();
+    MaterialCounts higher = store_->served();
     higher[kAnds] += 10;
     return store_->grant({.counts = counts, .at_least = higher});
   });
@@ -139,10 +139,10 @@ void Scenario::reserve_and_draw() {
 
 void Scenario::take_out_of_order() {
   use([this] {
-    Range range{store_->position(), store_->position()};
+    Range range{store_->served(), store_->served()};
     range.start[kAnds] += 20;
     range.end[kAnds] += 50;
-    gap_ = {store_->position(), range.start};
+    gap_ = {store_->served(), range.start};
     return store_->take({range, 0, {}}, {});
   });
   use([this] { return store_->take({gap_, 0, {}}, {}); });
@@ -154,7 +154,7 @@ void Scenario::plan_and_claim() {
     counts[kAnds] = 30;
     counts[kBits] = 1000;
     ledger_.plan = store_->grant({.counts = counts, .at_least = {}, .is_plan = true}).plan;
-    ledger_.position = store_->position();
+    ledger_.position = store_->served();
   });
   steps_.push_back([this] {
     reservation_.reset();

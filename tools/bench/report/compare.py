@@ -10,7 +10,8 @@ WIDENED = 0.05
 HEADINGS = ["", "experiment", "measurement", "of", "old", "new", "change"]
 # Asked fields that follow from others: the circuit says how many ANDs a run has, and they what
 # material is made for it.
-NOT_ASKED = {"offline": (), "online": ("ands", "bucket", "unit"), "blocks": ("ands", "bucket", "unit")}
+NOT_ASKED = {"offline": (), "online": ("ands", "bucket", "unit"),
+             "blocks": ("ands", "bucket", "unit")}
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ Json json_of(const JobForecast& forecast) {
   add_security(report, security);
   add_units(report, security);
   if (has_columns(params)) report["labit_columns"] = offline::columns_kept(params);
-  report["seed_ots"] = estimate.base_ots;
+  report["base_ots"] = estimate.base_ots;
   report["bytes_sent"] = estimate.bytes_sent;
   report["bytes_per_and"] = bytes_per_and(forecast);
   report["disk_bytes"] = estimate.disk_bytes;
@@ -108,8 +108,8 @@ std::string text_of(const JobForecast& forecast) {
   std::string text =
       grouped(job.ands) + " ANDs in " + counted(estimate.units, "unit") + " of at most " +
       grouped(params.unit()) + ", bucket " + params.bucket().text() + "\n" + units_text(security) +
-      sigma_text(params.sigma(), estimate.sigma_paper_bound, estimate.sigma_exact) +
-      "; kappa " + std::to_string(kKappa) + "\n" + profile_text(security) + ": " +
+      sigma_text(params.sigma(), estimate.sigma_paper_bound, estimate.sigma_exact) + "; kappa " +
+      std::to_string(kKappa) + "\n" + profile_text(security) + ": " +
       (has_columns(params) ? "tau = " + std::to_string(offline::columns_kept(params)) + " columns, "
                            : "") +
       grouped(estimate.base_ots) + " base OTs each way, once\n" + "traffic: each party sends " +

@@ -43,9 +43,10 @@ Json json_of(const StoreInfo& info) {
     const KindCounts& entry = info.of(kind);
     if (entry.made == 0) continue;
     report["kinds"][std::string(name_of(kind))] = {
-        {"made", entry.made},       {"locked", entry.locked}, {"reserved", entry.reserved},
-        {"planned", entry.planned}, {"burnt", entry.burnt},   {"left", entry.left},
-        {"bytes", entry.bytes}};
+        {"made", entry.made},       {"unconfirmed", entry.unconfirmed},
+        {"spent", entry.spent},     {"served", entry.spent - entry.planned - entry.burnt},
+        {"planned", entry.planned}, {"burnt", entry.burnt},
+        {"left", entry.left},       {"bytes", entry.bytes}};
   }
   return report;
 }
@@ -70,10 +71,11 @@ std::string text_of(const StoreInfo& info) {
     const KindCounts& entry = info.of(kind);
     if (entry.made == 0) continue;
     text += std::string(name_of(kind)) + ": made " + grouped(entry.made) + ", used " +
-            grouped(entry.reserved - entry.planned) + ", left " + grouped(entry.left) +
+            grouped(entry.spent - entry.planned) + ", left " + grouped(entry.left) +
             (entry.planned > 0 ? ", reserved for later " + grouped(entry.planned) : "") +
             (entry.burnt > 0 ? ", burnt " + grouped(entry.burnt) : "") +
-            (entry.locked > 0 ? ", not yet confirmed by the peer " + grouped(entry.locked) : "") +
+            (entry.unconfirmed > 0 ? ", not yet confirmed by the peer " + grouped(entry.unconfirmed)
+                                   : "") +
             ", " + bytes_text(entry.bytes) + "\n";
   }
   for (const std::uint64_t number : info.reservations)

@@ -96,7 +96,7 @@ class Computation final : public Scenario {
     circuit::CircuitRounds rounds(*circuit_, cost.gates(), kLanes, kWindow);
     const std::uint64_t ands = cost.ands_of(kLanes);
     online::Evaluation result =
-        params_.material() == MaterialForm::Garbling
+        params_.material() == AndMaterial::Garbling
             ? online::run_garbled(session, material,
                                   online::garbled_material_for(circuit_->info(), ands, kLanes),
                                   rounds, mine)
@@ -136,9 +136,9 @@ ScenarioKind computation(std::string name, std::string description, std::string 
 
 std::vector<ScenarioKind> computations() {
   ParameterRequest triples = small(Profile::Nnob12);
-  triples.material = MaterialForm::Triples;
+  triples.material = AndMaterial::Triples;
   ParameterRequest garbling = small(Profile::Fast);
-  garbling.material = MaterialForm::Garbling;
+  garbling.material = AndMaterial::Garbling;
   return {
       computation("nnob12", "the paper's protocols, ANDs from pairs", "nnob12",
                   small(Profile::Nnob12)),

@@ -173,7 +173,7 @@ class DeviatingStream final : public net::ByteStream {
         }
         return;
       default:
-        ENSURE(!"a deviation that changes the payload");
+        ENSURE(false && "this deviation does not change the payload");
     }
   }
 

@@ -5,8 +5,8 @@
 #include "checks/session.h"
 #include "crypto/rng.h"
 #include "engine/disk_space.h"
-#include "engine/growth.h"
 #include "engine/synchronise.h"
+#include "engine/top_up.h"
 #include "storage/verify.h"
 #include "tools/selftest/adversary/scenario.h"
 #include "tools/selftest/adversary/unit_making.h"
@@ -95,11 +95,11 @@ class StoreAgreement final : public Scenario {
     request.parameters.weak_allowed = true;
     request.ands = kStoredUnits * kUnitTriples;
     const engine::JobPlan plan(request);
-    if (engine::settle_last_job(session, store, plan))
+    if (engine::reconcile_last_job(session, store, plan))
       throw Disagreement("a job is left to finish");
     engine::agree_on_space(session.channel(), std::nullopt);
     engine::begin_next_job(session, store, plan);
-    if (!engine::settle_last_job(session, store, plan)) throw Disagreement("the job is lost");
+    if (!engine::reconcile_last_job(session, store, plan)) throw Disagreement("the job is lost");
   }
 
   void pour(storage::Store& store, Party me, crypto::Rng& rng) {

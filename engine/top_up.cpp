@@ -1,4 +1,4 @@
-#include "engine/growth.h"
+#include "engine/top_up.h"
 
 #include <algorithm>
 #include <array>
@@ -66,7 +66,7 @@ void forget_last_job(storage::Store& store) {
 
 }  // namespace
 
-Work work_in(const MaterialCounts& counts, MaterialForm form) {
+Demand capacity_of(const MaterialCounts& counts, AndMaterial form) {
   const MaterialCounts of_an_and = offline::counts_of({{.ands = 1, .bucket = 1}, 0}, form);
   std::uint64_t ands = ~std::uint64_t{0};
   const MaterialKind bits[] = {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB};
@@ -77,41 +77,42 @@ Work work_in(const MaterialCounts& counts, MaterialForm form) {
   return {ands, of_inputs};
 }
 
-Work work_for(const MaterialCounts& needed, MaterialForm form) {
+Demand demand_for(const MaterialCounts& needed, AndMaterial form) {
   const MaterialCounts of_an_and = offline::counts_of({{.ands = 1, .bucket = 1}, 0}, form);
   const auto is_bits = [](MaterialKind kind) {
     return kind == MaterialKind::AuthBitsA || kind == MaterialKind::AuthBitsB;
   };
-  Work work;
+  Demand demand;
   for (const MaterialKind kind : kAllMaterialKinds)
-    if (of_an_and[kind] > 0 && !is_bits(kind)) work.ands = std::max(work.ands, needed[kind]);
-  work.inputs = std::max(needed[MaterialKind::AuthBitsA], needed[MaterialKind::AuthBitsB]);
-  if (of_an_and[MaterialKind::AuthBitsA] > 0) work.inputs -= std::min(work.inputs, work.ands);
-  return work;
+    if (of_an_and[kind] > 0 && !is_bits(kind)) demand.ands = std::max(demand.ands, needed[kind]);
+  demand.inputs = std::max(needed[MaterialKind::AuthBitsA], needed[MaterialKind::AuthBitsB]);
+  if (of_an_and[MaterialKind::AuthBitsA] > 0) demand.inputs -= std::min(demand.inputs, demand.ands);
+  return demand;
 }
 
-Work lacking(const Work& target, const MaterialCounts& left, MaterialForm form,
-             std::uint64_t unit) {
+Demand shortfall(const Demand& target, const MaterialCounts& left, AndMaterial form,
+                 std::uint64_t unit) {
   const MaterialCounts wanted =
       offline::counts_of({{.ands = target.ands, .bucket = 1}, target.inputs}, form);
   MaterialCounts missing;
   for (const MaterialKind kind : kAllMaterialKinds)
     missing[kind] = wanted[kind] - std::min(left[kind], wanted[kind]);
-  Work work = work_for(missing, form);
-  if (work.inputs > 0)
-    work.ands = std::max(
-        work.ands, work.inputs > std::max(unit, kInputsOfOneUnit) ? work.inputs : std::uint64_t{1});
-  return work;
+  Demand demand = demand_for(missing, form);
+  if (demand.inputs > 0)
+    demand.ands =
+        std::max(demand.ands, demand.inputs > std::max(unit, kInputsOfOneUnit) ? demand.inputs
+                                                                               : std::uint64_t{1});
+  return demand;
 }
 
 JobPlan next_job(const PreprocessRequest& request, const MaterialCounts& left) {
-  PreprocessRequest next = planned(request);
+  PreprocessRequest next = resolve(request);
   if (request.amount == Amount::Left) {
     const offline::SecurityParameters params = offline::SecurityParameters::make(next.parameters);
-    const Work work =
-        lacking({request.ands, inputs_of(request)}, left, params.material(), params.unit());
-    next.ands = work.ands;
-    next.inputs = work.inputs;
+    const Demand demand =
+        shortfall({request.ands, inputs_of(request)}, left, params.material(), params.unit());
+    next.ands = demand.ands;
+    next.inputs = demand.inputs;
   }
   return JobPlan(next);
 }
@@ -119,14 +120,14 @@ JobPlan next_job(const PreprocessRequest& request, const MaterialCounts& left) {
 MaterialCounts left_at_both(const storage::Store& store, const StoreStatuses& statuses) {
   MaterialCounts left;
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const std::uint64_t unlocked = store.marks().unlocked[kind];
-    left[kind] = unlocked - std::min(unlocked, std::max(statuses.mine.position[kind],
-                                                        statuses.peers.position[kind]));
+    const std::uint64_t unlocked = store.cursors().unlocked[kind];
+    left[kind] = unlocked - std::min(unlocked, std::max(statuses.mine.served[kind],
+                                                        statuses.peers.served[kind]));
   }
   return left;
 }
 
-bool settle_last_job(checks::Session& session, storage::Store& store, const JobPlan& plan) {
+bool reconcile_last_job(checks::Session& session, storage::Store& store, const JobPlan& plan) {
   const storage::Manifest& manifest = store.manifest();
   const bool is_open = manifest.state == StoreState::Open;
   const Terms mine = terms_of(plan, manifest.units_before);

@@ -1,5 +1,5 @@
 // Circuits from files and from the content of files.
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 
 #include <gtest/gtest.h>
 

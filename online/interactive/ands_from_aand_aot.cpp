@@ -1,11 +1,11 @@
-#include "online/interactive/ands_from_pairs.h"
+#include "online/interactive/ands_from_aand_aot.h"
 
 #include "base/block_sums.h"
 #include "base/declassify.h"
 #include "base/error.h"
 #include "base/secret.h"
 #include "checks/opening.h"
-#include "online/flights.h"
+#include "online/windowed_exchange.h"
 
 namespace tinyot::online {
 namespace {
@@ -101,7 +101,7 @@ class PairLayer final : public AndLayer {
     mine_.g = sum(bits_.v, y_);
     mine_.d = sum(bits_.c, y_);
     mine_.h = sum(sum(bits_.u0, bits_.u1), x_);
-    flights_.send_first([&](std::size_t first, std::size_t count) { send_first(first, count); });
+    exchange_.fill_window([&](std::size_t first, std::size_t count) { send_first(first, count); });
   }
 
   BitVector open() override {
@@ -111,8 +111,7 @@ class PairLayer final : public AndLayer {
       for (BitVector* part : {&peers_.f, &peers_.g, &peers_.d, &peers_.h})
         part->copy_from(message, segment++ * count, first, count);
     };
-    flights_.receive_all([&](std::size_t first, std::size_t count) { send_first(first, count); },
-                         receive);
+    exchange_.run([&](std::size_t first, std::size_t count) { send_first(first, count); }, receive);
     reveal_second();
     for (BitVector* revealed : {&mine_.f, &mine_.g, &mine_.d, &mine_.h, &mine_.e})
       declassify(revealed->words());
@@ -147,14 +146,14 @@ class PairLayer final : public AndLayer {
   template <class Column, class Word>
   static void combine_shares(Column column, const OwnersMaterial& material,
                              const RevealedStep& owners, const RevealedStep& others,
-                             const std::uint64_t* moved, Block delta, TranscriptStep<Word>& of,
+                             const std::uint64_t* delta_mask, Block delta, TranscriptStep<Word>& of,
                              const Entries& entries);
   void combine_mine(const Entries& entries);
   void combine_peers(const Entries& entries);
 
   checks::Session& session_;
   std::size_t n_;
-  Flights flights_{n_, 4};  // f, g, d, h
+  WindowedExchange exchange_{n_, 4};  // f, g, d, h
   BitVector x_, y_;
   LayerMaterial material_;
   MyBits bits_;
@@ -175,8 +174,8 @@ void PairLayer::reveal_second() {
     message.copy_from(mine_.e, first, 0, count);
     checks::reveal_bits(session_, kSecond, message);
   };
-  flights_.send_first(send);
-  flights_.receive_all(send, [&](std::size_t first, std::size_t count) {
+  exchange_.fill_window(send);
+  exchange_.run(send, [&](std::size_t first, std::size_t count) {
     peers_.e.copy_from(checks::receive_revealed_bits(session_, kSecond, count), 0, first, count);
   });
 }
@@ -223,12 +222,12 @@ void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBloc
 }
 
 // The shares of one party, the owner. `column` selects their blocks, the owner's MACs or the other
-// party's keys, which move by delta where a bit of `moved` is set.
+// party's keys: delta is added to a key where its bit of `delta_mask` is set.
 template <class Column, class Word>
 void PairLayer::combine_shares(Column column, const OwnersMaterial& material,
                                const RevealedStep& owners, const RevealedStep& others,
-                               const std::uint64_t* moved, Block delta, TranscriptStep<Word>& of,
-                               const Entries& entries) {
+                               const std::uint64_t* delta_mask, Block delta,
+                               TranscriptStep<Word>& of, const Entries& entries) {
   combine_pairs({.x = entries.x,
                  .y = entries.y,
                  .u = column(material.ands, 0),
@@ -243,7 +242,7 @@ void PairLayer::combine_shares(Column column, const OwnersMaterial& material,
                  .g = owners.g,
                  .d = others.d,
                  .h = others.h,
-                 .moved = moved,
+                 .delta_mask = delta_mask,
                  .of_f = &of.f[entries.at].value,
                  .of_g = &of.g[entries.at].value,
                  .of_d = &of.d[entries.at].value,
@@ -267,11 +266,11 @@ void PairLayer::combine_peers(const Entries& entries) {
     return &cursor.batch().peers[index].keys[cursor.at()].value;
   };
   // Where f.g of the peer and my e differ, the key moves with the bit.
-  std::uint64_t moved[kPairStep / 64];
+  std::uint64_t delta_mask[kPairStep / 64];
   for (std::size_t word = 0; word < kPairStep / 64; ++word)
-    moved[word] = (peers_step_.f[word] & peers_step_.g[word]) ^ my_step_.e[word];
+    delta_mask[word] = (peers_step_.f[word] & peers_step_.g[word]) ^ my_step_.e[word];
   combine_shares(keys, {cursors_.peers_and, cursors_.chosen, cursors_.sent, cursors_.peers_bit},
-                 peers_step_, my_step_, moved, session_.global_key().value, of_keys_, entries);
+                 peers_step_, my_step_, delta_mask, session_.global_key().value, of_keys_, entries);
 }
 
 }  // namespace

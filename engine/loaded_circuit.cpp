@@ -1,4 +1,4 @@
-#include "engine/circuit_source.h"
+#include "engine/loaded_circuit.h"
 
 #include <filesystem>
 #include <utility>
@@ -100,7 +100,7 @@ LoadedCircuit LoadedCircuit::read(const std::shared_ptr<const circuit::TextSourc
 }
 
 LoadedCircuit LoadedCircuit::borrowed(const circuit::Circuit& circuit, std::size_t lanes) {
-  // Shares the ownership of nothing.
+  // This shared_ptr owns nothing (aliasing constructor).
   return of(std::shared_ptr<const circuit::Circuit>(std::shared_ptr<void>(), &circuit), lanes);
 }
 

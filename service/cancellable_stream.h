@@ -1,5 +1,5 @@
-// A stream that a stop request breaks: what waits on it then fails. It counts the bytes that it
-// moves.
+// A stream that a stop request cancels: every wait on it then fails. It counts the bytes that it
+// transfers.
 #pragma once
 
 #include <atomic>
@@ -18,44 +18,44 @@ namespace tinyot::service {
 
 using ByteCount = std::atomic<std::uint64_t>;
 
-class BreakableStream final : public net::ByteStream {
+class CancellableStream final : public net::ByteStream {
  public:
-  // `moved`, which outlives the stream, counts bytes in both directions.
-  BreakableStream(std::unique_ptr<net::ByteStream> stream, const std::stop_token& broken,
-                  ByteCount& moved)
-      : stream_(std::move(stream)), moved_(moved), callback_(broken, Break{*this}) {}
+  // `transferred`, which outlives the stream, counts bytes in both directions.
+  CancellableStream(std::unique_ptr<net::ByteStream> stream, const std::stop_token& cancel,
+                    ByteCount& transferred)
+      : stream_(std::move(stream)), transferred_(transferred), callback_(cancel, Cancel{*this}) {}
 
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
     stream_->write(bytes, more);
-    moved_ += bytes.size() + more.size();
+    transferred_ += bytes.size() + more.size();
   }
   void read(std::span<std::byte> bytes) override {
     stream_->read(bytes);
-    moved_ += bytes.size();
+    transferred_ += bytes.size();
   }
   void flush() override { stream_->flush(); }
   std::span<const std::byte> binding() const override { return stream_->binding(); }
   void limit_rate(std::uint64_t bytes_per_s) override { stream_->limit_rate(bytes_per_s); }
   void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
     const std::lock_guard lock(mutex_);
-    stream_->set_deadline(is_broken_ ? std::chrono::steady_clock::now() : deadline);
+    stream_->set_deadline(is_cancelled_ ? std::chrono::steady_clock::now() : deadline);
   }
 
  private:
-  struct Break {
-    BreakableStream& stream;
+  struct Cancel {
+    CancellableStream& stream;
     void operator()() const noexcept {
       const std::lock_guard lock(stream.mutex_);
-      stream.is_broken_ = true;
+      stream.is_cancelled_ = true;
       stream.stream_->set_deadline(std::chrono::steady_clock::now());
     }
   };
 
   std::unique_ptr<net::ByteStream> stream_;
-  ByteCount& moved_;
+  ByteCount& transferred_;
   std::mutex mutex_;
-  bool is_broken_ = false;  // no later deadline counts
-  std::stop_callback<Break> callback_;
+  bool is_cancelled_ = false;  // no later deadline counts
+  std::stop_callback<Cancel> callback_;
 };
 
 }  // namespace tinyot::service

@@ -1,4 +1,4 @@
-#include "storage/tagged.h"
+#include "storage/authenticated_values.h"
 
 #include <cstring>
 #include <vector>
@@ -45,7 +45,7 @@ AttemptName attempt_name(ByteView key) {
   return name;
 }
 
-std::optional<ByteView> without_tag(const std::optional<ByteView>& stored) {
+std::optional<ByteView> strip_tag(const std::optional<ByteView>& stored) {
   if (!stored || stored->size() < sizeof(crypto::SealTag)) return std::nullopt;
   return stored->first(stored->size() - sizeof(crypto::SealTag));
 }
@@ -53,11 +53,11 @@ std::optional<ByteView> without_tag(const std::optional<ByteView>& stored) {
 std::optional<ByteView> get_tagged(const Transaction& transaction, Table table,
                                    const KeyTable& keys, ByteView name) {
   const auto stored = transaction.get(table, name);
-  return stored ? checked(keys, name, *stored) : std::nullopt;
+  return stored ? verify(keys, name, *stored) : std::nullopt;
 }
 
-std::optional<ByteView> checked(const KeyTable& keys, ByteView name, ByteView stored) {
-  const auto value = without_tag(stored);
+std::optional<ByteView> verify(const KeyTable& keys, ByteView name, ByteView stored) {
+  const auto value = strip_tag(stored);
   if (!value || keys.protection() == KeyProtection::Erased) return value;
   crypto::SealTag tag;
   std::memcpy(tag.data(), stored.data() + value->size(), tag.size());

@@ -9,27 +9,29 @@
 
 namespace tinyot::online {
 
-class Flights {
+class WindowedExchange {
  public:
   static constexpr std::size_t kEntries = std::size_t{1} << 16;
   static constexpr std::size_t kWindowBytes = std::size_t{8} << 20;
 
   // Each party sends this many entries of `bits` bits.
-  Flights(std::size_t entries, std::size_t bits) : Flights(entries, entries, bits) {}
+  WindowedExchange(std::size_t entries, std::size_t bits)
+      : WindowedExchange(entries, entries, bits) {}
   // This party sends `sent` entries and the peer sends `received`.
-  Flights(std::size_t sent, std::size_t received, std::size_t bits)
+  WindowedExchange(std::size_t sent, std::size_t received, std::size_t bits)
       : sent_(sent), received_(received), ahead_(kWindowBytes * 8 / (kEntries * bits)) {}
 
   // Messages that are sent before the first is received.
   std::size_t ahead() const { return ahead_; }
 
-  // send(first, count) and receive(first, count) handle one message.
+  // Sends the first window; send(first, count) and receive(first, count) handle one message each.
   template <class Send>
-  void send_first(Send send) const {
+  void fill_window(Send send) const {
     for (std::size_t at = 0; at < std::min(ahead_, messages(sent_)); ++at) use(sent_, at, send);
   }
+  // Receives all messages and sends the rest.
   template <class Send, class Receive>
-  void receive_all(Send send, Receive receive) const {
+  void run(Send send, Receive receive) const {
     for (std::size_t at = 0; at < std::max(messages(received_), messages(sent_)); ++at) {
       if (at < messages(received_)) use(received_, at, receive);
       if (at + ahead_ < messages(sent_)) use(sent_, at + ahead_, send);

@@ -1,5 +1,5 @@
 // A tagged value is accepted only unchanged and under its own name and keys.
-#include "storage/tagged.h"
+#include "storage/authenticated_values.h"
 
 #include <algorithm>
 
@@ -33,25 +33,25 @@ class TaggedTest : public StoreTest {
 
 TEST_F(TaggedTest, RejectsEveryFlippedBit) {
   const KeyTable keys = keys_of("keys");
-  Bytes bytes = stored(keys, "marks", "some value");
-  const auto value = checked(keys, view_of("marks"), bytes);
+  Bytes bytes = stored(keys, "cursors", "some value");
+  const auto value = verify(keys, view_of("cursors"), bytes);
   ASSERT_TRUE(value);
   EXPECT_EQ(value->size(), 10u);
   for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     bytes[bit / 8] ^= std::byte{1} << (bit % 8);
-    EXPECT_FALSE(checked(keys, view_of("marks"), bytes)) << bit;
+    EXPECT_FALSE(verify(keys, view_of("cursors"), bytes)) << bit;
     bytes[bit / 8] ^= std::byte{1} << (bit % 8);
   }
 }
 
 TEST_F(TaggedTest, RejectsOtherNamesAndKeys) {
   const KeyTable keys = keys_of("keys"), others = keys_of("others");
-  const Bytes bytes = stored(keys, "marks", "some value");
-  for (const std::string_view name : {"mark", "Marks", "markt", ""})
-    EXPECT_FALSE(checked(keys, view_of(name), bytes)) << name;
-  EXPECT_FALSE(checked(keys, view_of("markss"), stored(keys, "marks", "some value")));
-  EXPECT_FALSE(checked(others, view_of("marks"), bytes));
-  EXPECT_FALSE(checked(keys, view_of("marks"), std::span(bytes).first(15)));
+  const Bytes bytes = stored(keys, "cursors", "some value");
+  for (const std::string_view name : {"cursor", "Cursors", "cursort", ""})
+    EXPECT_FALSE(verify(keys, view_of(name), bytes)) << name;
+  EXPECT_FALSE(verify(keys, view_of("cursorss"), stored(keys, "cursors", "some value")));
+  EXPECT_FALSE(verify(others, view_of("cursors"), bytes));
+  EXPECT_FALSE(verify(keys, view_of("cursors"), std::span(bytes).first(15)));
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
-// The marks of a store: how far each kind of material is made, unlocked and served. They change in
-// one commit:
+// The cursors of a store: how far each kind of material is made, unlocked and served. They change
+// in one commit:
 //
-//        0 ............ position ............ unlocked ............ made
-//          served,       to be served          LOCKED: the peer has
+//        0 ............ served .............. unlocked ............ made
+//          granted,      to be served          LOCKED: the peer has
 //          burnt, or                           not confirmed its half
 //          a gap
-// A gap is a range below the position that is not served yet: the peer, which grants ranges to
+// A gap is a range below `served` that is not served yet: the peer, which grants ranges to
 // several runs at once, has granted it to a run that has not reached this store. The encoding is
-// protobuf (marks.proto, FORMAT.md). Marks read from disk are untrusted.
+// protobuf (cursors.proto, FORMAT.md). Cursors read from disk are untrusted.
 #pragma once
 
 #include <cstdint>
@@ -42,15 +42,15 @@ struct PlannedReservation {
   friend bool operator==(const PlannedReservation&, const PlannedReservation&) = default;
 };
 
-struct Marks {
+struct MaterialCursors {
   static constexpr std::size_t kGapsMax = 256, kPlannedMax = 1024, kSlotsToEraseMax = 4096;
 
   MaterialCounts made;      // in finished units, served or not
   MaterialCounts unlocked;  // of these, with halves that the peer has confirmed
-  MaterialCounts position;  // first index not yet granted to a run
-  // below the position and never served: skipped because the peer's position was higher
+  MaterialCounts served;    // first index not yet granted to a run
+  // below `served` and never used: skipped because the peer had served more
   MaterialCounts burnt;
-  MaterialCounts confirmed;  // highest known position of the peer
+  MaterialCounts confirmed;  // highest known `served` of the peer
   std::uint64_t units_unlocked = 0;
   std::uint64_t attempts = 0;   // entries of the log
   std::uint64_t next_slot = 1;  // of the key table; slots are not reused
@@ -62,12 +62,12 @@ struct Marks {
   // identity_of() the files of this store; those of a copy differ
   std::uint64_t database_identity = 0, keys_identity = 0;
 
-  friend bool operator==(const Marks&, const Marks&) = default;
+  friend bool operator==(const MaterialCursors&, const MaterialCursors&) = default;
 };
 
-std::string serialize_marks(const Marks& marks);
+std::string serialize_cursors(const MaterialCursors& cursors);
 
 // Fails: StoreError naming the invalid field.
-Marks parse_marks(std::span<const std::byte> bytes);
+MaterialCursors parse_cursors(std::span<const std::byte> bytes);
 
 }  // namespace tinyot::storage

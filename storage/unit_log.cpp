@@ -1,4 +1,4 @@
-#include "storage/attempt.h"
+#include "storage/unit_log.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // Stores that grow: what they lack, and how the parties agree on the next job. Whatever a peer
 // claims, nothing is lost and nothing is made that this party has not asked for.
-#include "engine/growth.h"
+#include "engine/top_up.h"
 
 #include <cstring>
 
@@ -13,7 +13,7 @@
 namespace tinyot::test {
 namespace {
 
-constexpr MaterialForm kPairs = MaterialForm::Pairs, kTriples = MaterialForm::Triples;
+constexpr AndMaterial kPairs = AndMaterial::AandAot, kTriples = AndMaterial::Triples;
 constexpr std::uint64_t kUnit = 1024;
 
 MaterialCounts triples_and_bits(std::uint64_t triples, std::uint64_t of_a, std::uint64_t of_b) {
@@ -24,61 +24,61 @@ MaterialCounts triples_and_bits(std::uint64_t triples, std::uint64_t of_a, std::
   return counts;
 }
 
-void expect_work(const Work& work, std::uint64_t ands, std::uint64_t inputs) {
-  EXPECT_EQ(work.ands, ands);
-  EXPECT_EQ(work.inputs, inputs);
+void expect_demand(const Demand& demand, std::uint64_t ands, std::uint64_t inputs) {
+  EXPECT_EQ(demand.ands, ands);
+  EXPECT_EQ(demand.inputs, inputs);
 }
 
 TEST(Lacking, IsDifferenceToTarget) {
-  expect_work(lacking({100, 10}, triples_and_bits(0, 0, 0), kTriples, kUnit), 100, 10);
-  expect_work(lacking({100, 10}, triples_and_bits(40, 7, 4), kTriples, kUnit), 60, 6);
-  expect_work(lacking({100, 10}, triples_and_bits(101, 10, 11), kTriples, kUnit), 0, 0);
-  expect_work(lacking({100, 10}, triples_and_bits(30, 50, 50), kTriples, kUnit), 70, 0);
+  expect_demand(shortfall({100, 10}, triples_and_bits(0, 0, 0), kTriples, kUnit), 100, 10);
+  expect_demand(shortfall({100, 10}, triples_and_bits(40, 7, 4), kTriples, kUnit), 60, 6);
+  expect_demand(shortfall({100, 10}, triples_and_bits(101, 10, 11), kTriples, kUnit), 0, 0);
+  expect_demand(shortfall({100, 10}, triples_and_bits(30, 50, 50), kTriples, kUnit), 70, 0);
 }
 
 TEST(Lacking, InputsComeWithAnds) {
-  expect_work(lacking({100, 10}, triples_and_bits(200, 9, 10), kTriples, kUnit), 1, 1);
+  expect_demand(shortfall({100, 10}, triples_and_bits(200, 9, 10), kTriples, kUnit), 1, 1);
   // Several units of few inputs, not one with all of them.
-  expect_work(lacking({100, 5 * kUnit}, triples_and_bits(100, 0, 0), kTriples, kUnit), 1,
-              5 * kUnit);
-  expect_work(lacking({100, kUnitMax}, triples_and_bits(100, 0, 0), kTriples, kUnit), kUnitMax,
-              kUnitMax);
-  expect_work(lacking({100, kUnitMax}, triples_and_bits(100, 0, 0), kTriples, kUnitMax), 1,
-              kUnitMax);
+  expect_demand(shortfall({100, 5 * kUnit}, triples_and_bits(100, 0, 0), kTriples, kUnit), 1,
+                5 * kUnit);
+  expect_demand(shortfall({100, kUnitMax}, triples_and_bits(100, 0, 0), kTriples, kUnit), kUnitMax,
+                kUnitMax);
+  expect_demand(shortfall({100, kUnitMax}, triples_and_bits(100, 0, 0), kTriples, kUnitMax), 1,
+                kUnitMax);
 }
 
 TEST(Lacking, AndsOfPairsTakeBits) {
   MaterialCounts left = counts_of({{.ands = 40, .bucket = 1}, 4}, kPairs);
-  expect_work(work_in(left, kPairs), 40, 4);
-  expect_work(lacking({100, 10}, left, kPairs, kUnit), 60, 6);
+  expect_demand(capacity_of(left, kPairs), 40, 4);
+  expect_demand(shortfall({100, 10}, left, kPairs, kUnit), 60, 6);
   // Runs with more inputs than expected have used bits that ANDs need.
   left[MaterialKind::AuthBitsB] = 30;
-  expect_work(work_in(left, kPairs), 30, 0);
-  expect_work(lacking({100, 10}, left, kPairs, kUnit), 60, 20);
+  expect_demand(capacity_of(left, kPairs), 30, 0);
+  expect_demand(shortfall({100, 10}, left, kPairs, kUnit), 60, 20);
   // One of the kinds is short.
   left = counts_of({{.ands = 100, .bucket = 1}, 10}, kPairs);
   left[MaterialKind::AuthOtsBA] = 99;
-  expect_work(lacking({100, 10}, left, kPairs, kUnit), 1, 0);
+  expect_demand(shortfall({100, 10}, left, kPairs, kUnit), 1, 0);
 }
 
 TEST(Lacking, MakingItReachesTarget) {
-  for (const MaterialForm form : {kPairs, kTriples})
+  for (const AndMaterial form : {kPairs, kTriples})
     for (const std::uint64_t ands : {0u, 1u, 999u, 5000u})
       for (const std::uint64_t of_a : {0u, 77u, 4000u})
         for (const std::uint64_t of_b : {0u, 78u, 9000u}) {
-          const Work target{1000, 3000};
+          const Demand target{1000, 3000};
           MaterialCounts left = counts_of({{.ands = ands, .bucket = 1}, 0}, form);
           left[MaterialKind::AuthBitsA] += of_a;
           left[MaterialKind::AuthBitsB] = of_b;
-          const Work work = lacking(target, left, form, kUnit);
+          const Demand demand = shortfall(target, left, form, kUnit);
           const MaterialCounts more =
-              counts_of({{.ands = work.ands, .bucket = 1}, work.inputs}, form);
+              counts_of({{.ands = demand.ands, .bucket = 1}, demand.inputs}, form);
           for (const MaterialKind kind : kAllMaterialKinds) left[kind] += more[kind];
-          const Work reached = work_in(left, form);
+          const Demand reached = capacity_of(left, form);
           EXPECT_GE(reached.ands, target.ands);
           EXPECT_GE(left[MaterialKind::AuthBitsA] + left[MaterialKind::AuthBitsB],
                     2 * target.inputs);
-          expect_work(lacking(target, left, form, kUnit), 0, 0);
+          expect_demand(shortfall(target, left, form, kUnit), 0, 0);
         }
 }
 
@@ -125,7 +125,7 @@ class Jobs : public StoreTest {
         [&](Session& session) {
           Store store = open_to_make(place(session.me()));
           const JobPlan last(last_job(request_of(0), store.manifest()));
-          const bool is_left = settle_last_job(session, store, last);
+          const bool is_left = reconcile_last_job(session, store, last);
           is_left_[static_cast<std::size_t>(session.me())] = is_left;
           const std::uint64_t ands = session.me() == Party::A ? of_a : of_b;
           if (!is_left && ands > 0) begin_next_job(session, store, JobPlan(request_of(ands)));
@@ -262,12 +262,12 @@ TEST_F(Jobs, ClaimedJobIsNotAdopted) {
 TEST_F(Jobs, LeftIsTheSameAtBoth) {
   const Store store = Store::open(place(Party::A));
   StoreStatuses statuses{status_of(store), status_of(store)};
-  statuses.mine.position[MaterialKind::Triples] = 10;
-  statuses.peers.position[MaterialKind::Triples] = 24;
+  statuses.mine.served[MaterialKind::Triples] = 10;
+  statuses.peers.served[MaterialKind::Triples] = 24;
   EXPECT_EQ(left_at_both(store, statuses)[MaterialKind::Triples], kUnit - 24);
   std::swap(statuses.mine, statuses.peers);
   EXPECT_EQ(left_at_both(store, statuses)[MaterialKind::Triples], kUnit - 24);
-  statuses.peers.position[MaterialKind::Triples] = ~std::uint64_t{0};
+  statuses.peers.served[MaterialKind::Triples] = ~std::uint64_t{0};
   EXPECT_EQ(left_at_both(store, statuses)[MaterialKind::Triples], 0u);
 }
 

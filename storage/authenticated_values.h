@@ -15,7 +15,7 @@
 namespace tinyot::storage {
 
 // Names in the table of the state.
-inline constexpr std::string_view kManifestKey = "manifest", kMarksKey = "marks";
+inline constexpr std::string_view kManifestKey = "manifest", kCursorsKey = "cursors";
 
 // Key of the entry of the reference bits.
 std::string reference_name(MaterialKind kind);
@@ -30,7 +30,7 @@ void put_tagged(Transaction& transaction, Table table, const KeyTable& keys, Byt
 void put_tagged_as(Transaction& transaction, Table table, const KeyTable& keys, ByteView name,
                    ByteView key, ByteView value);
 // The value without its tag; empty if the tag is wrong.
-std::optional<ByteView> checked(const KeyTable& keys, ByteView name, ByteView stored);
+std::optional<ByteView> verify(const KeyTable& keys, ByteView name, ByteView stored);
 
 // The name of a batch's entry: kind, then index.
 using EntryName = std::array<std::byte, 1 + sizeof(IndexKey)>;
@@ -45,6 +45,6 @@ std::optional<ByteView> get_tagged(const Transaction& transaction, Table table,
                                    const KeyTable& keys, ByteView name);
 
 // The value without its tag, unchecked; empty if there is none.
-std::optional<ByteView> without_tag(const std::optional<ByteView>& stored);
+std::optional<ByteView> strip_tag(const std::optional<ByteView>& stored);
 
 }  // namespace tinyot::storage

@@ -36,7 +36,7 @@ auto as_both_parties(const net::TcpTimeouts& timeouts, Work work) {
   std::thread of_b(run, Party::B);
   run(Party::A);
   of_b.join();
-  if (const auto& failure = explaining(failures[0], failures[1])) std::rethrow_exception(failure);
+  if (const auto& failure = root_cause(failures[0], failures[1])) std::rethrow_exception(failure);
   return std::array<Result, 2>{std::move(*results[0]), std::move(*results[1])};
 }
 

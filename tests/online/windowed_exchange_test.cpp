@@ -1,5 +1,5 @@
 // The split of revealed bits into messages, and the number of messages sent ahead.
-#include "online/flights.h"
+#include "online/windowed_exchange.h"
 
 #include <gtest/gtest.h>
 
@@ -19,25 +19,25 @@ std::size_t expect_consecutive(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     EXPECT_EQ(part.first, end);
     EXPECT_GT(part.count, 0u);
-    EXPECT_LE(part.count, Flights::kEntries);
+    EXPECT_LE(part.count, WindowedExchange::kEntries);
     end += part.count;
   }
   return end;
 }
 
-TEST(Flights, SendEachEntryOnceAndNoneTooFarAhead) {
-  constexpr std::size_t kEntries = Flights::kEntries;
-  const std::size_t ahead = Flights(0, 4).ahead();
-  EXPECT_EQ(ahead * kEntries * 4 / 8, Flights::kWindowBytes);
+TEST(WindowedExchange, SendEachEntryOnceAndNoneTooFarAhead) {
+  constexpr std::size_t kEntries = WindowedExchange::kEntries;
+  const std::size_t ahead = WindowedExchange(0, 4).ahead();
+  EXPECT_EQ(ahead * kEntries * 4 / 8, WindowedExchange::kWindowBytes);
   for (const std::size_t entries :
        {std::size_t{0}, std::size_t{1}, kEntries - 1, kEntries, kEntries + 1, ahead * kEntries,
         ahead * kEntries + 1, 3 * ahead * kEntries - 7}) {
-    const Flights flights(entries, 4);
+    const WindowedExchange exchange(entries, 4);
     std::vector<Part> sent, received;
     const auto send = [&](std::size_t first, std::size_t count) { sent.push_back({first, count}); };
-    flights.send_first(send);
-    EXPECT_EQ(sent.size(), std::min(Flights::messages(entries), ahead));
-    flights.receive_all(send, [&](std::size_t first, std::size_t count) {
+    exchange.fill_window(send);
+    EXPECT_EQ(sent.size(), std::min(WindowedExchange::messages(entries), ahead));
+    exchange.run(send, [&](std::size_t first, std::size_t count) {
       received.push_back({first, count});
       EXPECT_GE(sent.size(), received.size())
           << "the peer waits for a message that has not been sent";
@@ -49,19 +49,19 @@ TEST(Flights, SendEachEntryOnceAndNoneTooFarAhead) {
 }
 
 // A party may send more than it receives, or nothing.
-TEST(Flights, MayDifferInTheTwoDirections) {
-  constexpr std::size_t kEntries = Flights::kEntries;
-  const std::size_t ahead = Flights(0, 1).ahead();
+TEST(WindowedExchange, MayDifferInTheTwoDirections) {
+  constexpr std::size_t kEntries = WindowedExchange::kEntries;
+  const std::size_t ahead = WindowedExchange(0, 1).ahead();
   const std::size_t sizes[] = {0, 5, kEntries + 1, (2 * ahead + 1) * kEntries};
   for (const std::size_t mine : sizes) {
     for (const std::size_t peers : sizes) {
-      const Flights flights(mine, peers, 1);
+      const WindowedExchange exchange(mine, peers, 1);
       std::vector<Part> sent, received;
       const auto send = [&](std::size_t first, std::size_t count) {
         sent.push_back({first, count});
       };
-      flights.send_first(send);
-      flights.receive_all(send, [&](std::size_t first, std::size_t count) {
+      exchange.fill_window(send);
+      exchange.run(send, [&](std::size_t first, std::size_t count) {
         received.push_back({first, count});
         EXPECT_LE(sent.size(), received.size() - 1 + ahead);
       });

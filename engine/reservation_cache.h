@@ -14,19 +14,19 @@ namespace tinyot::engine {
 // What is reserved at a time for runs like one that needs `needed` for its `ands` ANDs, if as much
 // is left.
 MaterialCounts in_advance(const MaterialCounts& needed, std::uint64_t ands,
-                          std::uint64_t advance_ands);
+                          std::uint64_t reserve_ahead_ands);
 
-class Advance {
+class ReservationCache {
  public:
-  // `ands`: for as many ANDs at a time; runs that need more are reserved for alone. 0: no run is
-  // reserved for before it begins.
-  explicit Advance(std::uint64_t ands) : ands_(ands) {}
+  // A reservation is for `ands` ANDs; larger runs get a reservation of their own. With 0, nothing
+  // is reserved before a run begins.
+  explicit ReservationCache(std::uint64_t ands) : ands_(ands) {}
 
   bool holds(const MaterialCounts& needed) const;
 
   // Role: both, symmetric. Holds at least `needed` on return, which is for `ands` ANDs. Returns
   // what has been reserved now; null if enough was held. Wire: nothing, or as synchronise() and
-  // grant_with_peer(). Fails: likewise.
+  // grant_with_peer(). Fails: as these two.
   const storage::Reservation* reserve(checks::Session& session, storage::Store& store,
                                       const MaterialCounts& needed, std::uint64_t ands);
   material::Source& source() { return held_; }

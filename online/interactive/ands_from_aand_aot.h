@@ -18,8 +18,8 @@ namespace tinyot::online {
 
 // Role: both, symmetric.
 // Wire: 2 flights each way, of 4n / 8 and n / 8 bytes for n = x.size(), in messages of
-// Flights::kEntries entries; 2 rounds. Fails: OutOfMaterial; wrong bits are detected when the
-// transcript is settled.
+// WindowedExchange::kEntries entries; 2 rounds. Fails: OutOfMaterial; wrong bits are detected when
+// the transcript is settled.
 std::unique_ptr<AndLayer> begin_pair_layer(checks::Session& session, MaterialReader& material,
                                            const BitVector& x, const BitVector& y);
 

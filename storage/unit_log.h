@@ -17,13 +17,13 @@ namespace tinyot::storage {
 
 struct Attempt {
   enum class State : std::uint32_t {
-    Outstanding = 1,  // in flight or broken off
+    Pending = 1,  // in flight or broken off
     Made = 2,
     Withdrawn = 3,  // nothing was sent except unit.begin
   };
   std::uint64_t unit = 0;  // of the store, from 0; a unit may have several attempts
   UnitPlan plan{};
-  State state = State::Outstanding;
+  State state = State::Pending;
   Risk risk{};
 
   friend bool operator==(const Attempt&, const Attempt&) = default;

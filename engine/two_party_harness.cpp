@@ -1,4 +1,4 @@
-#include "engine/both_parties.h"
+#include "engine/two_party_harness.h"
 
 namespace tinyot::engine {
 
