@@ -68,7 +68,8 @@ TEST(Plan, ErrorNamesParameterThatDiffers) {
   };
   expect_error(changed([](Manifest& m) { m.me = Party::B; }), "party B, not A");
   expect_error(changed([](Manifest& m) { m.profile = "fast"; }), "profile fast, not nnob12");
-  expect_error(changed([](Manifest& m) { m.material = "triples"; }), "material triples, not pairs");
+  expect_error(changed([](Manifest& m) { m.material = "triples"; }),
+               "material triples, not aand-aot");
   expect_error(changed([](Manifest& m) {
                  m.own = {{"columns", "experiment"}};
                }),

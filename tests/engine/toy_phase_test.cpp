@@ -138,7 +138,7 @@ TEST_F(ToyPhase, IsRefusedOnOtherMaterial) {
   request.phase = kToy;
   EXPECT_NE(message_of([&] {
               run(request, *product(), input_of(Party::A, 3));
-            }).find("the toy phase does not run on pairs"),
+            }).find("the toy phase does not run on aand-aot"),
             std::string::npos);
 }
 
