@@ -95,12 +95,12 @@ TEST(Mutations, FiltersSelectTests) {
       const auto blank = line.find(' ', 6);
       const std::string program = line.substr(6, blank - 6);
       std::string filter = blank == std::string::npos ? "*" : line.substr(blank + 1);
-      // Executables of one folder: storage_test, store_flips_test; hygiene_test is in tools.
+      // Executables of one folder: storage_test, store_flips_test; hygiene_test is in cli.
       std::string folder = program.substr(0, program.find("_test"));
       if (folder.starts_with("store_")) folder = "storage";
       if (folder == "daemon") folder = "service";
       if (folder == "verilog") folder = "circuitgen";
-      if (!fs::exists(kRoot / "tests" / folder)) folder = "tools";
+      if (!fs::exists(kRoot / "tests" / folder)) folder = "cli";
       const std::vector<std::string> tests = tests_in(kRoot / "tests" / folder);
       bool selects = false;
       for (std::size_t at = 0; at <= filter.size();) {

@@ -14,7 +14,7 @@
 #include "tests/service/daemons.h"
 #include "tests/support/hex.h"
 #include "tests/support/layers.h"
-#include "tests/tools/memory_search.h"
+#include "tests/support/memory_search.h"
 
 namespace tinyot::test {
 namespace {

@@ -6,7 +6,7 @@
 #include "engine/circuit_source.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
-#include "tests/tools/certificates.h"
+#include "tests/support/certificates.h"
 
 namespace tinyot::test {
 namespace {

@@ -9,7 +9,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "tests/tools/sockets.h"
+#include "tests/support/sockets.h"
 
 namespace tinyot::test {
 namespace {

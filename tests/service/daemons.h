@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tests/support/ports.h"
-#include "tests/tools/process.h"
+#include "tests/support/process.h"
 #include "tinyot/v1/party.grpc.pb.h"
 
 namespace tinyot::test {

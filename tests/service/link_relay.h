@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "tests/support/layers.h"
-#include "tests/tools/sockets.h"
+#include "tests/support/sockets.h"
 
 namespace tinyot::test {
 

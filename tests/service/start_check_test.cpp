@@ -8,7 +8,7 @@
 #include "base/secret_text.h"
 #include "engine/key_file.h"
 #include "tests/service/daemons.h"
-#include "tests/tools/sockets.h"
+#include "tests/support/sockets.h"
 
 namespace tinyot::test {
 namespace {
