@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 
 #include <csignal>
-#include <fstream>
 #include <set>
 #include <thread>
 
@@ -64,11 +63,8 @@ TEST(Measurements, HaveBucketsThatMissSigmaOnlyIfTheseAreAllowed) {
 class Results : public CommandTest {
  protected:
   std::filesystem::path file() const { return dir_ / "results.jsonl"; }
-  std::string content() const {
-    std::ifstream stream(file());
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-  void write(const std::string& text) const { std::ofstream(file()) << text; }
+  std::string content() const { return std::filesystem::exists(file()) ? read_file(file()) : ""; }
+  void write(const std::string& text) const { write_file(file(), text); }
 
   // Rows as a bench of this build has them.
   static std::vector<tools::Json> rows(std::size_t count) {

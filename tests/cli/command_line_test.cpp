@@ -4,11 +4,9 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <fstream>
-
 #include "base/error.h"
 #include "base/suggestion.h"
-#include "system/temporary_directory.h"
+#include "tests/support/files.h"
 
 namespace tinyot::test {
 namespace {
@@ -56,12 +54,12 @@ std::string refusal_of(CommandLine line, const Arguments& arguments) {
 class CommandLineTest : public ::testing::Test {
  protected:
   std::string file(const std::string& text) {
-    const std::string path = directory_.path() / "options";
-    std::ofstream(path) << text;
+    const std::string path = directory_ / "options";
+    write_file(path, text);
     return path;
   }
 
-  system::TemporaryDirectory directory_;
+  const TestDirectory directory_;
 };
 
 TEST_F(CommandLineTest, EnvironmentAndFileSetOptions) {

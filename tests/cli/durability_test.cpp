@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -114,13 +113,9 @@ TEST_F(DurabilityTest, RangeIsDurablyReservedBeforeThePeerIsTold) {
   Trace trace;
   PartyOptions options;
   const auto tap = [&](char party) {
-    return [&trace, party](std::unique_ptr<Channel> inner) {
-      return make_cheating_channel(
-          std::move(inner),
-          [&trace, party](std::string_view tag, std::size_t, std::vector<std::byte>&) {
-            if (party_here == party) trace.note(std::string(tag));
-          });
-    };
+    return cheating([&trace, party](std::string_view tag, std::size_t, std::vector<std::byte>&) {
+      if (party_here == party) trace.note(std::string(tag));
+    });
   };
   options.wrap_a = tap('A');
   options.wrap_b = tap('B');
@@ -222,7 +217,7 @@ TEST_F(DurabilityTest, LedgerKeepsItsLinesAfterPowerCut) {
   const auto cut = [&] {
     for (const auto& chance : {oldest, any}) {
       disk->after_power_cut(image, chance);
-      const std::string text = read_file(image / "ledger");
+      const std::string text = lines == 0 ? "" : read_file(image / "ledger");
       for (std::size_t i = 0; i < lines; ++i) {
         EXPECT_TRUE(mentions(text, " 2 " + std::to_string(100 * i) + " 50\n"));
       }

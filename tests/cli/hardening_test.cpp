@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "tests/support/files.h"
 
 namespace tinyot::test {
 namespace {
@@ -16,10 +16,7 @@ namespace {
 class Executable {
  public:
   explicit Executable(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream all;
-    all << file.rdbuf();
-    bytes_ = std::move(all).str();
+    bytes_ = read_file(path);
     header_ = at<Elf64_Ehdr>(0);
     for (std::size_t i = 0; i < header_.e_phnum; ++i)
       segments_.push_back(at<Elf64_Phdr>(header_.e_phoff + i * header_.e_phentsize));

@@ -12,6 +12,7 @@
 
 #include "storage/key_table.h"
 #include "storage/store.h"
+#include "tests/support/files.h"
 #include "tests/support/hex.h"
 #include "tests/support/layers.h"
 #include "tests/support/memory_search.h"
@@ -33,24 +34,15 @@ Bytes random_bytes(std::size_t count) {
   return bytes;
 }
 
-void write_private(const fs::path& path, std::string_view text) {
-  std::ofstream(path, std::ios::binary) << text;
-  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
-}
-
 class Memory : public ::testing::Test {
  protected:
   Memory() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     is_too_large_ = true;  // a sanitizer maps terabytes
 #endif
-    std::string name = (fs::temp_directory_path() / "tinyot_memory_XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    dir_ = name;
   }
-  ~Memory() override { fs::remove_all(dir_); }
 
-  std::string path(const std::string& name) const { return (dir_ / name).string(); }
+  std::string path(const std::string& name) const { return (directory_ / name).string(); }
   std::string of(char party, const std::string& name) const {
     return path(std::string(1, party) + name);
   }
@@ -70,16 +62,16 @@ class Memory : public ::testing::Test {
       const std::string whose = std::string(" of ") + party;
       know(made_elsewhere("store key" + whose, kInputBytes, [&] {
         const Bytes key = random_bytes(kInputBytes);
-        write_private(of(party, ".key"), std::string(key.begin(), key.end()));
+        write_private_file(of(party, ".key"), std::string(key.begin(), key.end()));
         return key;
       }));
       know(made_elsewhere("input" + whose, kInputBytes, [&] {
         const Bytes value = random_bytes(kInputBytes);
-        write_private(of(party, ".hex"), "0x" + hex_of(value) + "\n");
+        write_private_file(of(party, ".hex"), "0x" + hex_of(value) + "\n");
         return value;
       }));
       know(made_elsewhere("reversed input" + whose, kInputBytes, [&] {
-        const std::string text = text_in(of(party, ".hex"));
+        const std::string text = read_file(of(party, ".hex"));
         Bytes value;
         for (std::size_t i = 0; i < kInputBytes; ++i)
           value.insert(value.begin(), static_cast<unsigned char>(
@@ -88,21 +80,16 @@ class Memory : public ::testing::Test {
       }));
       know(made_elsewhere("half of the digits of the input" + whose, kInputBytes, [&] {
         const std::string text =
-            text_in(of(party, ".hex")).substr(2 + kInputBytes / 2, kInputBytes);
+            read_file(of(party, ".hex")).substr(2 + kInputBytes / 2, kInputBytes);
         return Bytes(text.begin(), text.end());
       }));
       know(made_elsewhere("TLS key" + whose, 32, [&] { return tls_seed(of(party, ".pem")); }));
       know(made_elsewhere("text of the TLS key" + whose, 40, [&] {
-        const std::string text = text_in(of(party, ".pem"));
+        const std::string text = read_file(of(party, ".pem"));
         const std::string line = text.substr(text.find('\n') + 1 + 20, 40);
         return Bytes(line.begin(), line.end());
       }));
     }
-  }
-
-  static std::string text_in(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
   }
 
   static Bytes tls_seed(const std::string& file) {
@@ -132,7 +119,7 @@ class Memory : public ::testing::Test {
             {.purpose = Purpose::Inspect, .store_key = StoreKey::read(of(party, ".key"))});
         SessionId session;
         std::memcpy(session.bytes.data(), store.manifest().session_id.data(), sizeof session.bytes);
-        const KeyTable table(dir_ / std::string(1, party) / "store.keys", session,
+        const KeyTable table(directory_.path() / std::string(1, party) / "store.keys", session,
                              StoreKey::read(of(party, ".key")));
         Bytes keys;
         for (std::uint64_t slot = KeyTable::kFirstBatchSlot; slot < 40; ++slot) {
@@ -188,7 +175,7 @@ class Memory : public ::testing::Test {
     for (const std::string& place : places_of(secrets_)) ADD_FAILURE() << place;
   }
 
-  fs::path dir_;
+  const TestDirectory directory_;
   bool is_too_large_ = false;
   std::vector<MaskedSecret> secrets_;
 };
@@ -196,7 +183,7 @@ class Memory : public ::testing::Test {
 TEST_F(Memory, IsSearchedCompletely) {
   const auto secrets = made_elsewhere("number", 32, [&] {
     const Bytes value = random_bytes(32);
-    write_private(path("number"), std::string(value.begin(), value.end()));
+    write_private_file(path("number"), std::string(value.begin(), value.end()));
     return value;
   });
   EXPECT_TRUE(places_of(secrets).empty());
@@ -250,7 +237,7 @@ TEST_F(Memory, HoldsNoRowsAfterUse) {
   const Arguments amount = {"--ands", "1.2M", "--inputs", "600k", "--profile", "fast"};
   both(preprocess_command, amount, amount);
   const auto evaluate = [&](std::uint32_t bits, const std::string& type) {
-    write_private(path("copies.txt"), copies(bits));
+    write_private_file(path("copies.txt"), copies(bits));
     const Arguments circuit = {"--circuit", path("copies.txt"), "--column",       "0=" + type,
                                "--column",  "1=" + type,        "--rows-at-once", "1000"};
     Arguments a = circuit, b = circuit;
@@ -275,7 +262,7 @@ TEST_F(Memory, HoldsNoRowsAfterUse) {
           searched.insert(searched.end(), text.begin() + static_cast<std::ptrdiff_t>(from),
                           text.begin() + static_cast<std::ptrdiff_t>(from + length));
       }
-      write_private(of(party, ".csv"), table);
+      write_private_file(of(party, ".csv"), table);
       return searched;
     }));
   };
@@ -283,7 +270,7 @@ TEST_F(Memory, HoldsNoRowsAfterUse) {
   for (const char party : {'A', 'B'}) {
     make_table(party, 16, 32, [] { return hex_of(random_bytes(32)); });
     know(made_elsewhere(std::string("row of ") + party, kInputBytes, [&] {
-      const std::string text = text_in(of(party, ".csv"));
+      const std::string text = read_file(of(party, ".csv"));
       Bytes value;
       for (std::size_t i = 0; i < kInputBytes; ++i)
         value.insert(value.begin(), static_cast<unsigned char>(

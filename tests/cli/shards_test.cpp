@@ -332,10 +332,8 @@ TEST_F(ShardsTest, LedgerRecordsMaterialOfRun) {
 }
 
 TEST_F(ShardsTest, StoreKeySealsStoreAndSession) {
-  write_file(path("key"), std::string(32, 'k'));
-  write_file(path("other"), std::string(32, 'o'));
-  for (const char* name : {"key", "other"})
-    std::filesystem::permissions(path(name), std::filesystem::perms(0600));
+  write_private_file(path("key"), std::string(32, 'k'));
+  write_private_file(path("other"), std::string(32, 'o'));
   const BothEnded made = make(1, 1, {"--store-key", "@" + path("key")});
   for (const Ended& each : {made.a, made.b}) ASSERT_TRUE(ended_with(each, 0));
   EXPECT_TRUE(

@@ -30,8 +30,7 @@ TEST_F(StoreCommandTest, RetiresCorruptStoreAndReportsWhatWasNotDone) {
 
 TEST_F(StoreCommandTest, RejectsSuperfluousStoreKey) {
   preprocess("2^10");
-  write_file(path("key"), std::string(32, 'k'));
-  std::filesystem::permissions(path("key"), std::filesystem::perms(0600));
+  write_private_file(path("key"), std::string(32, 'k'));
   const Arguments key = {"--store-key", "@" + path("key")};
   for (const char* command : {"info", "verify", "adopt", "retire"})
     EXPECT_TRUE(ended_with(store(command, key), 5,

@@ -125,7 +125,7 @@ class DiskSpace : public ::testing::TestWithParam<Party> {
     return {store_info(store_of(Party::A)), store_info(store_of(Party::B))};
   }
 
-  Directory directory_;
+  TestDirectory directory_;
   Endpoints endpoints_;
 };
 

@@ -20,7 +20,7 @@ TEST(EstimateOfJob, AgreesWithJob) {
   EXPECT_GE(estimated.sigma_paper_bound, 40);
   EXPECT_GT(estimated.memory_bytes, 0u);
 
-  const Directory directory;
+  const TestDirectory directory;
   const Endpoints endpoints;
   PreprocessResult made;
   both([&](Party party) {

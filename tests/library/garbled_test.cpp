@@ -48,7 +48,7 @@ struct GarblingStores {
     return {.party = party, .endpoint = endpoints.of(party), .stores = {of(party)}, .phase = phase};
   }
 
-  Directory directory;
+  TestDirectory directory;
   Endpoints endpoints;
 };
 

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <tinyot/tinyot.h>
 
 #include <filesystem>
@@ -13,28 +12,10 @@
 #include <memory>
 #include <string>
 
+#include "tests/support/files.h"
 #include "tests/support/socket_transport.h"
 
 namespace tinyot::test {
-
-class Directory {
- public:
-  Directory() {
-    std::string name = std::filesystem::temp_directory_path() / "tinyot-library-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    path_ = name;
-  }
-  ~Directory() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // The ends of any number of connections over pairs of sockets. When one party ends, the other
 // party's streams end too.
@@ -112,7 +93,7 @@ struct Stores {
     return {.party = party, .endpoint = endpoints.of(party), .stores = {of(party)}};
   }
 
-  Directory directory;
+  TestDirectory directory;
   Endpoints endpoints;
 };
 

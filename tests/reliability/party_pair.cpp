@@ -98,15 +98,10 @@ void NetworkTally::print(const std::string& title, std::uint64_t seed) const {
 
 PartyPair::PartyPair(const Setting& setting, NetworkTally& tally, std::uint64_t seed)
     : setting_(setting), tally_(tally), random_(seed) {
-  std::string name = (fs::temp_directory_path() / "tinyot_network_XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-  root_ = name;
   if (!setting_.has_keys) return;
   for (const char* key : {"A.pem", "B.pem"})
     EXPECT_EQ(Process(tinyot(), {"keygen", "--out", (root_ / key).string()}).end().status, 0);
 }
-
-PartyPair::~PartyPair() { fs::remove_all(root_); }
 
 Arguments PartyPair::keys_of(char party) const {
   if (!setting_.has_keys) return {};

@@ -11,6 +11,7 @@
 
 #include "tests/reliability/parties.h"
 #include "tests/reliability/wire.h"
+#include "tests/support/files.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
@@ -59,7 +60,6 @@ using Traffic = std::array<std::uint64_t, 2>;
 class PartyPair {
  public:
   PartyPair(const Setting& setting, NetworkTally& tally, std::uint64_t seed);
-  ~PartyPair();
   PartyPair(const PartyPair&) = delete;
   PartyPair& operator=(const PartyPair&) = delete;
 
@@ -100,7 +100,7 @@ class PartyPair {
   const Setting& setting_;
   NetworkTally& tally_;
   std::mt19937_64 random_;
-  std::filesystem::path root_;
+  const TestDirectory root_;
   Meanwhile meanwhile_;
   PairEnded ended_;
   bool is_injected_ = false, is_short_ = false;

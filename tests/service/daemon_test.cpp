@@ -1,8 +1,6 @@
 // Jobs of two daemons: what both submit is evaluated, everything else ends with a stated error.
 #include <sys/stat.h>
 
-#include <fstream>
-
 #include "engine/circuit_source.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
@@ -344,7 +342,7 @@ TEST_F(DaemonTest, BadConfigurationIsRefusedAtStart) {
   make({});
   const auto refused = [&](const std::string& text, const std::string& part) {
     const auto file = dir_ / "conf";
-    std::ofstream(file) << text;
+    write_file(file, text);
     Process process(TINYOT_BINARY, {"serve", "--config", file.string()});
     const Ended ended = process.end();
     EXPECT_EQ(ended.status, 2) << ended.err;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.h"
 #include "tests/support/ports.h"
 #include "tests/support/process.h"
 #include "tinyot/v1/party.grpc.pb.h"
@@ -119,7 +120,6 @@ class DaemonTest : public ::testing::Test {
       "allow { circuit: 'random' parameter { name: 'width' max: 4096 }\n"
       "        parameter { name: 'depth' max: 1048576 } }\n";
 
-  DaemonTest();
   ~DaemonTest() override;
   void make(const Setup& setup);
   // Makes and starts both, and waits until they are connected and have stock.
@@ -132,7 +132,8 @@ class DaemonTest : public ::testing::Test {
   // Submits the job to both and checks the result.
   void evaluate(const std::string& id, std::uint32_t a = 20, std::uint32_t b = 10);
 
-  std::filesystem::path dir_;
+  const TestDirectory directory_;
+  const std::filesystem::path dir_ = directory_.path();
   std::string port_ = reserved_port();
   std::unique_ptr<Daemon> a_, b_;
 };

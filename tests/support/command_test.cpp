@@ -1,19 +1,11 @@
 #include "tests/support/command_test.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
-#include <stdexcept>
 
 #include "crypto/rng.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
-
-namespace fs = std::filesystem;
 
 Ended tinyot(const Arguments& arguments, const std::string& input, std::chrono::seconds deadline) {
   return Process(TINYOT_BINARY, arguments, input, deadline).end();
@@ -51,15 +43,6 @@ Json json_of(const Ended& ended) {
   return json;
 }
 
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_file(const fs::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
 std::string random_hex(std::size_t bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   Rng rng = Rng::from_system();
@@ -71,17 +54,6 @@ std::string random_hex(std::size_t bytes) {
 Arguments operator+(Arguments first, const Arguments& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
-}
-
-CommandTest::CommandTest() {
-  std::string pattern = (fs::temp_directory_path() / "tinyot-command-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
-  dir_ = pattern;
-}
-
-CommandTest::~CommandTest() {
-  std::error_code ignored;
-  fs::remove_all(dir_, ignored);
 }
 
 Arguments CommandTest::as(char party, const std::string& command, const Arguments& more) const {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "tests/support/circuit_files.h"
+#include "tests/support/files.h"
 #include "tests/support/layers.h"
 #include "tests/support/ports.h"
 #include "tests/support/process.h"
@@ -35,8 +36,6 @@ bool is_error_report(const std::string& out, int status);
 // and nothing else.
 Json json_of(const Ended& ended);
 
-std::string read_file(const std::filesystem::path& path);
-void write_file(const std::filesystem::path& path, const std::string& text);
 std::string random_hex(std::size_t bytes);
 
 Arguments operator+(Arguments first, const Arguments& second);
@@ -70,9 +69,6 @@ struct BothEnded {
 // by default.
 class CommandTest : public ::testing::Test {
  protected:
-  CommandTest();
-  ~CommandTest() override;
-
   std::string path(const std::string& name) const { return (dir_ / name).string(); }
   // The command line of one party: command, party, address, store, JSON, and `more`.
   Arguments as(char party, const std::string& command, const Arguments& more) const;
@@ -83,7 +79,8 @@ class CommandTest : public ::testing::Test {
   void preprocess(const std::string& ands, const Arguments& more = {}) const;
   Json store_info(char party) const;
 
-  std::filesystem::path dir_;
+  const TestDirectory directory_;
+  const std::filesystem::path dir_ = directory_.path();
   std::string port_ = reserved_port();
   // The port to which the connecting side connects: that of the relay, if there is one.
   std::string peer_port_ = port_;
