@@ -7,8 +7,10 @@
 
 #include "offline/parameters.h"
 #include "storage/store.h"
+#include "tests/support/becomes_true.h"
 #include "tests/support/command_test.h"
 #include "tests/support/layers.h"
+#include "tests/support/relay.h"
 
 namespace tinyot::test {
 namespace {
@@ -35,7 +37,7 @@ class BrokenAttempts : public CommandTest {
     Process a(TINYOT_BINARY, as('A', "preprocess", job));
     Process b(TINYOT_BINARY, as('B', "preprocess", job));
     relay.wait_until_held();
-    relay.drop();
+    relay.cut();
     peer_port_ = port_;
     return {a.end(), b.end()};
   }
@@ -59,8 +61,8 @@ class BrokenAttempts : public CommandTest {
     Process a(TINYOT_BINARY, in('A', "measured-a")), b(TINYOT_BINARY, in('B', "measured-b"));
     EXPECT_TRUE(ended_with(a.end(), 0));
     EXPECT_TRUE(ended_with(b.end(), 0));
-    relay.drop();
-    return relay.count();
+    relay.cut();
+    return relay.bytes(Direction::FromConnecting);
   }
 
   AttemptTotals attempts(char party) const {
@@ -183,11 +185,10 @@ class FailedCheck : public BrokenAttempts {
     peer_port_ = peer.port();
     Process a(TINYOT_BINARY, as('A', command, of_a + patient));
     Process b(TINYOT_BINARY, as('B', command, of_b + patient));
-    const auto give_up = Clock::now() + 40s;
-    while (!peer.stopped_reading() && Clock::now() < give_up) std::this_thread::sleep_for(1ms);
-    ASSERT_TRUE(peer.stopped_reading()) << "B has sent " << peer.passed();
+    ASSERT_TRUE(becomes_true([&] { return peer.stopped_reading(); }))
+        << "B has sent " << peer.passed();
     const auto since = Clock::now();
-    while (!is_revoked() && Clock::now() < give_up) std::this_thread::sleep_for(5ms);
+    EXPECT_TRUE(becomes_true([&] { return is_revoked(); }));
     EXPECT_LT(Clock::now() - since, kRevokedWithin);
     const Ended ended = a.end();
     EXPECT_LT(Clock::now() - since, kEndedWithin);

@@ -2,8 +2,10 @@
 #include <signal.h>
 
 #include "storage/store.h"
+#include "tests/support/becomes_true.h"
 #include "tests/support/command_test.h"
 #include "tests/support/layers.h"
+#include "tests/support/relay.h"
 
 namespace tinyot::test {
 namespace {
@@ -58,8 +60,7 @@ class GrowthTest : public CommandTest {
   void kill_b_while_growing(const Arguments& options, std::uint64_t units) const {
     Process a(TINYOT_BINARY, as('A', "preprocess", options)),
         b(TINYOT_BINARY, as('B', "preprocess", options));
-    for (int i = 0; i < 2000 && store_info('A')["units_made"] < units; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    ASSERT_TRUE(becomes_true([&] { return store_info('A')["units_made"] >= units; }));
     b.signal(SIGKILL);
     EXPECT_EQ(b.end().status, 128 + SIGKILL);
     EXPECT_TRUE(ended_with(a.end(), 3));
@@ -146,7 +147,7 @@ TEST_F(GrowthTest, IsNoLongerCompleteAtBothOnceTheJobIsDiscussed) {
   grow(kFastProfile + Arguments{"--ands", "2^10"});
   const Arguments nothing = {"--until-left", "1", "--inputs", "0"};
   constexpr std::uint64_t kInSecondStatus = 50;  // bytes before the end
-  for (std::uint64_t bytes = Relay::kNever; const bool is_first : {true, false}) {
+  for (std::optional<std::uint64_t> bytes; const bool is_first : {true, false}) {
     Relay relay(port_, {.hold_at = bytes});
     peer_port_ = relay.port();
     Process a(TINYOT_BINARY, as('A', "preprocess", nothing)),
@@ -154,8 +155,8 @@ TEST_F(GrowthTest, IsNoLongerCompleteAtBothOnceTheJobIsDiscussed) {
     if (is_first) {
       EXPECT_TRUE(ended_with(a.end(), 0));
       EXPECT_TRUE(ended_with(b.end(), 0));
-      relay.drop();
-      bytes = relay.count() - kInSecondStatus;
+      relay.cut();
+      bytes = relay.bytes(Direction::FromConnecting) - kInSecondStatus;
     } else {
       relay.wait_until_held();
       for (Process* party : {&a, &b}) party->signal(SIGKILL);

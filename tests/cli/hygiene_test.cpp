@@ -16,6 +16,7 @@
 #include "tests/support/command_test.h"
 #include "tests/support/hex.h"
 #include "tests/support/layers.h"
+#include "tests/support/relay.h"
 
 namespace tinyot::test {
 namespace {
@@ -199,7 +200,7 @@ class HygieneTest : public CommandTest {
     preprocess("2^14");
     keep_global_keys_secret(false);
     port_ = reserved_port();
-    Relay relay(port_, {.garble_from = 2500, .garble_to = 2600});
+    Relay relay(port_, {.change = inverting(2500, 2600)});
     peer_port_ = relay.port();
     const BothEnded ended = both("run", aes("A.hex", "A"), aes("B.hex", "B"));
     EXPECT_TRUE(ended_with(ended.a, 4, "the session is revoked"));
@@ -210,20 +211,23 @@ class HygieneTest : public CommandTest {
   // A job over plain TCP in which bytes [from, to) sent by B arrive inverted.
   struct Garbled {
     BothEnded ended;
-    std::uint64_t sent_by_b;
-    std::string last_bytes_of_a;
+    std::string sent_by_a;
+    std::uint64_t bytes_of_b = 0;
   };
   Garbled garbled_job(std::uint64_t from, std::uint64_t to) {
     for (const char* party : {"A", "B"}) std::filesystem::remove_all(path(party));
     port_ = reserved_port();
-    Relay relay(port_, {.garble_from = from, .garble_to = to});
+    Garbled garbled;
+    Relay relay(port_, {.change = [&, invert = inverting(from, to)](const Relay::Chunk& chunk) {
+                  if (chunk.direction == Direction::FromListening) garbled.sent_by_a += chunk.bytes;
+                  return invert(chunk);
+                }});
     peer_port_ = relay.port();
     const Arguments job = kTwoUnits + Arguments{"--idle-timeout", "3", "--connect-timeout", "5"};
-    Garbled garbled{both("preprocess", job, job), 0, ""};
-    relay.drop();
+    garbled.ended = both("preprocess", job, job);
+    relay.cut();
     peer_port_ = port_;
-    garbled.sent_by_b = relay.count();
-    garbled.last_bytes_of_a = relay.last_bytes();
+    garbled.bytes_of_b = relay.bytes(Direction::FromConnecting);
     return garbled;
   }
 
@@ -242,7 +246,7 @@ TEST_F(HygieneTest, PrintsNoSecretInAnyCase) {
 
 // Whichever check has failed, the peer is told the same; the reason is only reported locally.
 TEST_F(HygieneTest, CheaterLearnsOnlyThatTheSessionIsAborted) {
-  const std::uint64_t sent = garbled_job(Relay::kNever, Relay::kNever).sent_by_b;
+  const std::uint64_t sent = garbled_job(0, 0).bytes_of_b;
   std::set<std::string> reasons, told;
   // Most of what B sends belongs to one message, so many positions are detected by the same check.
   constexpr std::uint64_t kParts = 41, kStride = 17;
@@ -254,8 +258,8 @@ TEST_F(HygieneTest, CheaterLearnsOnlyThatTheSessionIsAborted) {
     reasons.insert(garbled.ended.a.err.substr(garbled.ended.a.err.find("tinyot: ")));
     told.insert(garbled.ended.b.err.substr(garbled.ended.b.err.find("tinyot: ")));
     // Length 0, the tag of aborts; then only the number of the message.
-    ASSERT_GE(garbled.last_bytes_of_a.size(), 16u);
-    const std::string frame = garbled.last_bytes_of_a.substr(garbled.last_bytes_of_a.size() - 16);
+    ASSERT_GE(garbled.sent_by_a.size(), 16u);
+    const std::string frame = garbled.sent_by_a.substr(garbled.sent_by_a.size() - 16);
     EXPECT_EQ(frame.substr(0, 12), std::string(8, '\0') + std::string(4, '\xff')) << hex_of(frame);
   }
   EXPECT_GE(reasons.size(), 2u);

@@ -4,8 +4,10 @@
 
 #include "net/shaped_link.h"
 #include "storage/store.h"
+#include "tests/support/becomes_true.h"
 #include "tests/support/command_test.h"
 #include "tests/support/layers.h"
+#include "tests/support/relay.h"
 #include "tests/support/repetitions.h"
 
 namespace tinyot::test {
@@ -54,7 +56,7 @@ class InterruptionTest : public CommandTest {
     held.a = std::make_unique<Process>(TINYOT_BINARY, as('A', command, of_a));
     held.b = std::make_unique<Process>(TINYOT_BINARY, as('B', command, of_b));
     peer_port_ = port_;
-    if (plan.hold_at != Relay::kNever) held.relay->wait_until_held();
+    if (plan.hold_at) held.relay->wait_until_held();
     return held;
   }
 
@@ -64,7 +66,7 @@ class InterruptionTest : public CommandTest {
     Held held = start_held(options, options, hold_after(units));
     held.b->signal(SIGKILL);
     EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
-    held.relay->drop();
+    held.relay->cut();
     EXPECT_TRUE(ended_with(held.a->end(), 3, "(phase " + phase + ", after "));
   }
 
@@ -107,14 +109,18 @@ class InterruptionTest : public CommandTest {
               "0x0000000000000041");
   }
 
-  // Waits until the party has created its store, and a little longer.
-  void wait_for_store(char party) const {
-    for (int i = 0;
-         i < 1000 && !std::filesystem::exists(std::filesystem::path(path(std::string(1, party))) /
-                                              "store.keys");
-         ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  Store store_of(char party) const {
+    return Store::open(path(std::string(1, party)), {.purpose = Purpose::Inspect});
+  }
+  // Waits until the party has committed some units.
+  void wait_for_units(char party, std::uint64_t units) const {
+    ASSERT_TRUE(becomes_true([&] {
+      try {
+        return store_of(party).manifest().units_made >= units;
+      } catch (const std::exception&) {
+        return false;  // the store is being created
+      }
+    }));
   }
 
   void expect_stopped_by(char party, int signal);
@@ -183,7 +189,7 @@ TEST_F(InterruptionTest, PeerKilledWhileRunning) {
       aes + Arguments{"--input", "key_b=" + random_hex(16)}, {.hold_at = 3500}, "run");
   held.b->signal(SIGKILL);
   EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
-  held.relay->drop();
+  held.relay->cut();
   EXPECT_TRUE(ended_with(held.a->end(), 3, "(phase gates, after "));
   // The material that the run had taken is gone on both sides, and the rest is valid.
   for (const char party : {'A', 'B'})
@@ -200,7 +206,7 @@ const Arguments kThreeWorkers = kLongJob + Arguments{"--threads", "3"};
 TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
   Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)),
       b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
-  wait_for_store('B');
+  wait_for_units('B', 3);
   b.signal(SIGKILL);
   EXPECT_EQ(b.end().status, 128 + SIGKILL);
   EXPECT_TRUE(ended_with(a.end(), 3, "closed the connection"));
@@ -225,19 +231,6 @@ class InFlightTest : public InterruptionTest {
     link_ =
         std::make_unique<ShapedLink>(LinkShape{.rtt = std::chrono::milliseconds(4)},
                                      Address{"127.0.0.1", peer_port_}, Address{"127.0.0.1", port_});
-  }
-
-  // Waits until the party has committed some units.
-  void wait_for_units(char party, std::uint64_t units) const {
-    for (int i = 0; i < 5000; ++i) {
-      try {
-        if (store_of(party).manifest().units_made >= units) return;
-      } catch (const std::exception&) {
-        // The store is being created.
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    FAIL() << "no units";
   }
 
   // Both parties have made a part of the units, and make the rest. Runs take different material.
@@ -267,10 +260,6 @@ class InFlightTest : public InterruptionTest {
   }
 
  private:
-  Store store_of(char party) const {
-    return Store::open(path(std::string(1, party)), {.purpose = Purpose::Inspect});
-  }
-
   std::unique_ptr<ShapedLink> link_;
 };
 
@@ -298,7 +287,7 @@ TEST_F(InFlightTest, SigintCanBeResumed) {
 TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {
   Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)),
       b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
-  wait_for_store('B');
+  wait_for_units('B', 3);
   a.signal(SIGINT);
   EXPECT_TRUE(ended_with(a.end(), 130));
   EXPECT_TRUE(ended_with(b.end(), 0));
@@ -316,7 +305,7 @@ TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {
 void InterruptionTest::expect_stopped_by(char party, int signal) {
   Held held = start_held(kUnits, kUnits, hold_after(5));
   (party == 'A' ? held.a : held.b)->signal(signal);
-  held.relay->release();
+  held.relay->resume();
   const Ended a = held.a->end(), b = held.b->end();
   const Ended &stopped = party == 'A' ? a : b, &other = party == 'A' ? b : a;
   EXPECT_TRUE(ended_with(stopped, 128 + signal));
@@ -343,7 +332,7 @@ TEST_F(InterruptionTest, SecondSigintDropsTheUnit) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   held.a->signal(SIGINT);
   EXPECT_EQ(held.a->end().status, 128 + SIGINT);
-  held.relay->drop();
+  held.relay->cut();
   EXPECT_TRUE(ended_with(held.b->end(), 3, "phase"));
   for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["units_made"], 5) << party;
 }
@@ -366,8 +355,8 @@ TEST_F(InterruptionTest, TimesOutIfThePeerStopsAnswering) {
 // A whole range of bytes of the columns arrives inverted: the honest receiver ends with 4 and
 // notifies the other side, and the session is revoked for both.
 TEST_F(InterruptionTest, GarbledBytesEndTheSession) {
-  Held held = start_held(kUnits, kUnits,
-                         {.garble_from = unit_bytes_ + 100000, .garble_to = unit_bytes_ + 200000});
+  Held held =
+      start_held(kUnits, kUnits, {.change = inverting(unit_bytes_ + 100000, unit_bytes_ + 200000)});
   EXPECT_TRUE(ended_with(held.a->end(), 4, "the session is revoked"));
   EXPECT_TRUE(ended_with(held.b->end(), 3, "the peer aborted the session"));
   for (const char party : {'A', 'B'}) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/becomes_true.h"
 #include "tests/support/files.h"
 #include "tests/support/ports.h"
 #include "tests/support/process.h"
@@ -86,19 +87,6 @@ class Daemon {
   std::unique_ptr<Process> process_;
   std::unique_ptr<Client> client_;
 };
-
-// Waits until `holds`; fails the test if it takes too long.
-template <class Condition>
-::testing::AssertionResult becomes_true(const Condition& holds,
-                                        std::chrono::seconds patience = std::chrono::seconds(180)) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > until)
-      return ::testing::AssertionFailure() << "too late";
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return ::testing::AssertionSuccess();
-}
 
 // Two daemons, each the other's only peer. A's calls it "bob", B's "alice".
 class DaemonTest : public ::testing::Test {

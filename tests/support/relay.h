@@ -1,14 +1,18 @@
-// A faulty network between two parties: a proxy on loopback that splits and delays data, and cuts,
-// resets, stalls or swallows a connection at a given byte of one direction.
+// The network between two programs on loopback: it can hold, split, delay and change what is sent,
+// and cut, reset, stall or swallow a connection at a known byte.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <list>
+#include <mutex>
 #include <optional>
 #include <random>
+#include <string>
 #include <thread>
 
 #include "tests/support/layers.h"
@@ -37,29 +41,44 @@ struct FaultPoint {
   std::size_t connection = 0;  // number of the connection, in order of acceptance
 };
 
-struct WirePlan {
-  std::size_t chunk_bytes_max = 65536;     // a chunk has 1 to chunk_bytes_max bytes, at random
-  std::chrono::microseconds delay_max{0};  // a chunk waits up to delay_max, at random
-  std::optional<FaultPoint> fault_point = std::nullopt;
-  // Bytes that the connecting party sends on the first connection before everything is held until
-  // resume().
-  std::optional<std::uint64_t> hold_at = std::nullopt;
-  std::uint64_t seed = 1;
-};
-
-class Wire {
+class Relay {
  public:
+  // What a party has sent.
+  struct Chunk {
+    std::size_t connection;
+    Direction direction;
+    std::uint64_t at;  // bytes of this direction before it
+    std::string bytes;
+  };
+
+  // Returns what arrives in place of a chunk; called by the thread of the relay.
+  using Change = std::function<std::string(const Chunk&)>;
+
+  struct Plan {
+    std::size_t chunk_bytes_max = 65536;     // a chunk has 1 to chunk_bytes_max bytes, at random
+    std::chrono::microseconds delay_max{0};  // a chunk waits up to delay_max, at random
+    std::optional<FaultPoint> fault_point = std::nullopt;
+    // Bytes that the connecting party sends on the first connection before everything is held until
+    // resume().
+    std::optional<std::uint64_t> hold_at = std::nullopt;
+    Change change = nullptr;
+    // How long the relay waits for a process to listen at the target.
+    std::chrono::milliseconds patience = std::chrono::seconds(10);
+    std::uint64_t seed = 1;
+  };
+
   // Forwards connections to port() to `target_port`.
-  Wire(const std::string& target_port, const WirePlan& plan);
+  Relay(std::string target_port, Plan plan);
   // Closes all connections.
-  ~Wire();
+  ~Relay();
 
   const std::string& port() const { return listener_.port(); }
   bool is_injected() const { return is_injected_; }
-  bool holds() const {
-    return plan_.hold_at && !is_resumed_ && bytes(Direction::FromConnecting) >= *plan_.hold_at;
-  }
-  void resume() { is_resumed_ = true; }
+  // Fails the test if it does not happen in time.
+  void wait_until_held();
+  void resume();
+  // Closes all connections; new ones are possible.
+  void cut();
   // Bytes forwarded on the first connection.
   std::uint64_t bytes(Direction direction) const {
     return bytes_[static_cast<std::size_t>(direction)];
@@ -83,25 +102,37 @@ class Wire {
   };
 
   void work();
+  bool holds() const;
+  void cut_if_wanted();
   void admit();
   void await();
+  void wake();
   bool move(Connection& connection, Direction direction);
   bool take(Connection& connection, Direction direction);
   bool give(Connection& connection, Flow& flow);
   void inject(Connection& connection);
   bool is_due(const Connection& connection) const;
+  bool is_swallowed(const Connection& connection) const;
+  bool is_over(const Connection& connection) const;
   static void end(Flow& flow);
   void reset(Connection& connection);
 
   const std::string target_port_;
-  const WirePlan plan_;
+  const Plan plan_;
   std::mt19937_64 random_;
   Listener listener_;
+  Socket wake_;  // an eventfd that ends the thread's wait for events of sockets
   std::list<Connection> connections_;
   std::size_t admitted_ = 0;
   std::array<std::atomic<std::uint64_t>, 2> bytes_{};
   std::atomic<bool> is_injected_{false}, is_resumed_{false}, is_over_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;  // one of these:
+  bool is_held_ = false, is_cut_wanted_ = false;
   std::thread thread_;
 };
+
+// Inverts bytes [from, to) that the connecting party sends.
+Relay::Change inverting(std::uint64_t from, std::uint64_t to);
 
 }  // namespace tinyot::test
