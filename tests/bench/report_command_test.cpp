@@ -4,9 +4,9 @@
 
 #include <csignal>
 #include <set>
-#include <thread>
 
 #include "offline/parameters.h"
+#include "tests/support/becomes_true.h"
 #include "tests/support/command_test.h"
 #include "tests/support/layers.h"
 #include "tools/bench/measurements.h"
@@ -185,8 +185,7 @@ TEST_F(ReportCommand, GoesOnAfterAnInterruption) {
   std::ptrdiff_t before = 0;
   for (int interruption = 0; interruption < 2; ++interruption) {
     Process process(TINYOT_BINARY, {"report", "--quick", "--output", output, "--resume"});
-    for (int tenths = 0; tenths < 500 && lines() < before + 2; ++tenths)
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ASSERT_TRUE(becomes_true([&] { return lines() >= before + 2; }));
     process.signal(SIGKILL);
     EXPECT_EQ(process.end().status, 128 + SIGKILL);
     ASSERT_GE(lines(), before + 2);
@@ -219,8 +218,7 @@ TEST_F(ReportCommand, EndsAndCleansUpOnASignal) {
          {Arguments{"bench", "offline", "--ands", "2^20", "--unit", "2^12"},
           Arguments{"report", "--quick", "--output", dir_.string(), "--resume"}}) {
       Process process(TINYOT_BINARY, arguments);
-      for (int tenths = 0; tenths < 300 && stores() == 0; ++tenths)
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      EXPECT_TRUE(becomes_true([&] { return stores() > 0; }));
       process.signal(signal);
       const Ended ended = process.end();
       EXPECT_EQ(ended.status, 128 + signal) << ended.err;

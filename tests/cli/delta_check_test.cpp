@@ -9,6 +9,7 @@
 #include "crypto/aead.h"
 #include "storage/database.h"
 #include "storage/store.h"
+#include "tests/support/becomes_true.h"
 #include "tests/support/command_test.h"
 #include "tests/support/layers.h"
 
@@ -30,10 +31,8 @@ class DeltaCheckTest : public CommandTest {
   void make_some_units(const Arguments& job) const {
     Process a(TINYOT_BINARY, as('A', "preprocess", job)),
         b(TINYOT_BINARY, as('B', "preprocess", job));
-    for (int i = 0; i < 1000 && !Store::exists(path("B")); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    for (int i = 0; i < 1000 && store_info('B')["units_made"] < 2; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ASSERT_TRUE(becomes_true([&] { return Store::exists(path("B")); }));
+    ASSERT_TRUE(becomes_true([&] { return store_info('B')["units_made"] >= 2; }));
     a.signal(SIGINT);
     EXPECT_TRUE(ended_with(a.end(), 130));
     EXPECT_TRUE(ended_with(b.end(), 0));

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "material/material.h"
+#include "tests/support/becomes_true.h"
 #include "tests/support/command_test.h"
 #include "tests/support/layers.h"
 
@@ -122,9 +123,7 @@ void wait_until_at_work(const Process& process) {
       if (line.starts_with("Threads:")) return std::stoi(line.substr(std::strlen("Threads:")));
     return 0;
   };
-  const auto deadline = std::chrono::steady_clock::now() + Process::kDeadline;
-  while (threads() < 3 && std::chrono::steady_clock::now() < deadline)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(becomes_true([&] { return threads() >= 3; }, Process::kDeadline));
 }
 
 // Either party may be killed at any time, in either phase: the other one ends.
