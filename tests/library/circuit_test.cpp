@@ -3,7 +3,7 @@
 #include <tinyot/circuit.h>
 #include <tinyot/error.h>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot::circuit {
 namespace {

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot {
 namespace {

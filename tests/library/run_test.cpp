@@ -6,7 +6,7 @@
 #include <future>
 #include <thread>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <atomic>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot::test {
 namespace {

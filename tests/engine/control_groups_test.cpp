@@ -1,9 +1,10 @@
 // The memory that control groups leave free, computed from file trees like those of the kernel.
-#include <fstream>
+#include <gtest/gtest.h>
+
 #include <limits>
 
 #include "engine/memory.h"
-#include "tests/support/command_test.h"
+#include "tests/support/files.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
@@ -24,7 +25,7 @@ const std::string kVersion2 =
                             "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 "
                             "rw\n";
 
-class ControlGroupsTest : public CommandTest {
+class ControlGroupsTest : public ::testing::Test {
  protected:
   void group_v2(const std::string& directory, const std::string& limit, std::uint64_t used) const {
     group(directory, "memory.max", limit, "memory.current", used);
@@ -40,7 +41,8 @@ class ControlGroupsTest : public CommandTest {
     return free_in_control_groups(root_);
   }
 
-  const std::filesystem::path root_ = dir_ / "root";
+  const TestDirectory directory_;
+  const std::filesystem::path root_ = directory_ / "root";
 
  private:
   void group(const std::string& directory, const char* limit_name, const std::string& limit,
@@ -137,7 +139,7 @@ TEST_F(ControlGroupsTest, FindsMountPointsAnywhere) {
 }
 
 TEST_F(ControlGroupsTest, MissingOrMalformedFilesLimitNothing) {
-  EXPECT_EQ(free_in_control_groups(path("empty")), kNone);
+  EXPECT_EQ(free_in_control_groups(directory_ / "empty"), kNone);
   for (const char* groups :
        {"", "\n", "0::/none\n", "4:memory:/none\n", "nonsense", "4:memory", ":::", "0::"})
     EXPECT_EQ(free_with(groups, kHybrid), kNone) << groups;
