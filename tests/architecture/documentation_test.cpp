@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/architecture/source_tree.h"
+#include "tests/support/files.h"
 
 namespace tinyot::test {
 namespace {
@@ -23,7 +24,7 @@ std::set<std::string> existing_tests() {
   for (const auto& entry :
        fs::recursive_directory_iterator(fs::path(TINYOT_SOURCE_DIR) / "tests")) {
     if (entry.path().extension() != ".cpp") continue;
-    const std::string text = text_of(entry.path());
+    const std::string text = read_file(entry.path());
     for (std::sregex_iterator match(text.begin(), text.end(), kTest), end; match != end; ++match)
       names.insert((*match)[1].str() + "." + (*match)[2].str());
   }
@@ -37,7 +38,7 @@ TEST(Documentation, NamesExistingTests) {
   std::size_t named = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(TINYOT_SOURCE_DIR) / "doc")) {
     if (!entry.is_regular_file()) continue;
-    const std::string text = text_of(entry.path());
+    const std::string text = read_file(entry.path());
     for (std::sregex_iterator match(text.begin(), text.end(), kName), end; match != end;
          ++match, ++named)
       EXPECT_TRUE(tests.contains((*match)[1].str()))

@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "tests/architecture/source_tree.h"
+#include "tests/support/files.h"
 
 namespace tinyot::test {
 namespace {
@@ -36,10 +37,10 @@ std::size_t expect_texts_occur_once(const fs::path& list) {
   std::string name, file, wanted;
   std::size_t lines = 0;
   bool reads_line = false;
-  for (const std::string& line : lines_of(text_of(list))) {
+  for (const std::string& line : lines_of(read_file(list))) {
     const bool continues = reads_line && !line.starts_with("off   ");
     if (reads_line && !continues) {
-      EXPECT_EQ(occurrences(text_of(kRoot / file), wanted), 1u)
+      EXPECT_EQ(occurrences(read_file(kRoot / file), wanted), 1u)
           << name << ": does not occur once in " << file << ":\n"
           << wanted;
       ++lines, reads_line = false;
@@ -69,7 +70,7 @@ std::vector<std::string> tests_in(const fs::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".cpp") continue;
-    const std::string text = text_of(entry.path());
+    const std::string text = read_file(entry.path());
     for (std::sregex_iterator match(text.begin(), text.end(), kTest), end; match != end; ++match) {
       const std::string name = (*match)[2].str() + "." + (*match)[3].str();
       names.push_back((*match)[1].str() == "_P" ? "Instance/" + name + "/0" : name);
@@ -90,17 +91,17 @@ bool matches(std::string_view pattern, std::string_view name) {
 TEST(Mutations, FiltersSelectTests) {
   std::size_t seen = 0;
   for (const auto& entry : fs::directory_iterator(kRoot / "checks" / "mutations")) {
-    for (const std::string& line : lines_of(text_of(entry.path()))) {
+    for (const std::string& line : lines_of(read_file(entry.path()))) {
       if (!line.starts_with("test  ")) continue;
       const auto blank = line.find(' ', 6);
       const std::string program = line.substr(6, blank - 6);
       std::string filter = blank == std::string::npos ? "*" : line.substr(blank + 1);
-      // Executables of one folder: storage_test, store_flips_test; hygiene_test is in tools.
+      // Executables of one folder: storage_test, store_flips_test; hygiene_test is in cli.
       std::string folder = program.substr(0, program.find("_test"));
       if (folder.starts_with("store_")) folder = "storage";
       if (folder == "daemon") folder = "service";
       if (folder == "verilog") folder = "circuitgen";
-      if (!fs::exists(kRoot / "tests" / folder)) folder = "tools";
+      if (!fs::exists(kRoot / "tests" / folder)) folder = "cli";
       const std::vector<std::string> tests = tests_in(kRoot / "tests" / folder);
       bool selects = false;
       for (std::size_t at = 0; at <= filter.size();) {

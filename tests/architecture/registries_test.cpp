@@ -12,6 +12,7 @@
 #include "crypto/phases.h"
 #include "net/message_tags.h"
 #include "tests/architecture/source_tree.h"
+#include "tests/support/files.h"
 
 namespace tinyot::test {
 namespace {
@@ -57,7 +58,9 @@ void expect_used_in(const std::multimap<std::string, std::string>& uses, std::st
     EXPECT_EQ(use->second, file) << name << " is used outside the file that the registry names";
 }
 
-std::string protocol_text() { return text_of(fs::path(TINYOT_SOURCE_DIR) / "doc" / "protocol.md"); }
+std::string protocol_text() {
+  return read_file(fs::path(TINYOT_SOURCE_DIR) / "doc" / "protocol.md");
+}
 
 // The names in backquotes in the first column of a table's rows, between two headings.
 std::set<std::string> documented_names(std::string_view begin, std::string_view end) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/architecture/source_tree.h"
+#include "tests/support/files.h"
 
 namespace tinyot::test {
 namespace {
@@ -53,7 +54,7 @@ bool has_private_path(const std::string& line) {
 std::set<std::string> subcommands() {
   static const std::regex kEntry(R"re(\{"(\w+)",\s*"[^"]*",)re");
   const std::string text =
-      text_of(std::filesystem::path(TINYOT_SOURCE_DIR) / "tools" / "cli" / "subcommands.cpp");
+      read_file(std::filesystem::path(TINYOT_SOURCE_DIR) / "tools" / "cli" / "subcommands.cpp");
   std::set<std::string> names;
   for (std::sregex_iterator match(text.begin(), text.end(), kEntry), end; match != end; ++match)
     names.insert((*match)[1].str());

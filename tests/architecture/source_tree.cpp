@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <regex>
 #include <stdexcept>
+
+#include "tests/support/files.h"
 
 namespace tinyot::test {
 namespace {
@@ -100,19 +101,13 @@ std::vector<SourceFile> product_files() {
          fs::recursive_directory_iterator(fs::path(TINYOT_SOURCE_DIR) / folder)) {
       if (!entry.is_regular_file()) continue;
       files.push_back({fs::relative(entry.path(), TINYOT_SOURCE_DIR).generic_string(), folder,
-                       lines_of(text_of(entry.path()))});
+                       lines_of(read_file(entry.path()))});
     }
     if (files.size() == before) throw std::runtime_error("no sources in " + folder);
   }
   std::sort(files.begin(), files.end(),
             [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
   return files;
-}
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("cannot read " + path.string());
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::vector<std::string> lines_of(std::string_view text) {

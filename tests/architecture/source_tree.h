@@ -24,8 +24,6 @@ const std::vector<std::string>& product_folders();
 // empty.
 std::vector<SourceFile> product_files();
 
-// Fails: std::runtime_error if it cannot be read.
-std::string text_of(const std::filesystem::path& path);
 std::vector<std::string> lines_of(std::string_view text);
 
 // The file with comments and the contents of string and character literals replaced by blanks. Raw

@@ -46,11 +46,7 @@ void put(std::span<std::byte> message, const PublicSeed& seed) {
   std::ranges::copy(std::as_bytes(std::span(seed)), message.begin());
 }
 
-ChannelWrapper altered(const char* tag, std::size_t bit) {
-  return [=](std::unique_ptr<Channel> inner) {
-    return make_cheating_channel(std::move(inner), flip_bit(tag, 0, bit));
-  };
-}
+ChannelWrapper altered(const char* tag, std::size_t bit) { return cheating(flip_bit(tag, 0, bit)); }
 
 TEST(CoinToss, GivesBothPartiesTheSameFreshCoins) {
   std::set<PublicSeed> seen;

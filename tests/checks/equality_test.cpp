@@ -33,12 +33,6 @@ void compare(Session& session, std::size_t n, std::optional<Party> other = {},
   check.run(session);
 }
 
-ChannelWrapper cheating(Deviation deviation) {
-  return [deviation = std::move(deviation)](std::unique_ptr<Channel> inner) {
-    return make_cheating_channel(std::move(inner), deviation);
-  };
-}
-
 void expect_cheated(const Outcome& outcome, const std::string& check = "EQ of test") {
   EXPECT_EQ(outcome.kind, Kind::PeerCheated) << outcome.message;
   EXPECT_EQ(outcome.check, check);
@@ -144,10 +138,10 @@ TEST(Equality, RejectsReflectedConfirmation) {
   });
   const auto inner = options.wrap_a;
   options.wrap_a = [&, inner](std::unique_ptr<Channel> channel) {
-    return inner(make_cheating_channel(std::move(channel), [&](std::string_view tag, std::size_t,
-                                                               std::vector<std::byte>& payload) {
+    const auto reflect = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
       if (tag == "eq.confirmation") std::memcpy(payload.data(), of_b.bytes.data(), 32);
-    }));
+    };
+    return inner(cheating(reflect)(std::move(channel)));
   };
   const Outcomes outcomes =
       run_sessions([](Session& session) { compare(session, 1); }, options, false);
@@ -192,46 +186,38 @@ TEST(Equality, ConfirmationCoversBothPoints) {
   expect_cheated(outcomes.a);
 }
 
-// The messages of one run of EQ, by the names of their tags.
-using Messages = std::map<std::string, std::vector<std::byte>, std::less<>>;
-
-Deviation recording(Messages& messages, std::size_t wanted = 0) {
-  return [&messages, wanted](std::string_view tag, std::size_t occurrence,
-                             std::vector<std::byte>& payload) {
-    if (tag.starts_with("eq.") && occurrence == wanted) messages[std::string(tag)] = payload;
-  };
+// Sends the messages of the first run of EQ that were recorded, in the run with this number.
+ChannelWrapper playing(const Messages& messages, std::size_t run) {
+  return cheating([&messages, run](std::string_view tag, std::size_t occurrence,
+                                   std::vector<std::byte>& payload) {
+    if (tag.starts_with("eq.") && occurrence == run) payload = payload_of(messages, tag);
+  });
 }
 
-Deviation playing(const Messages& messages, std::size_t wanted = 0) {
-  return [&messages, wanted](std::string_view tag, std::size_t occurrence,
-                             std::vector<std::byte>& payload) {
-    if (const auto found = messages.find(tag); found != messages.end() && occurrence == wanted)
-      payload = found->second;
-  };
+std::size_t messages_of_eq(const Messages& sent) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      sent, [](const Message& message) { return message.tag.starts_with("eq."); }));
 }
 
 TEST(Equality, RejectsReplayFromAnotherSession) {
   Messages of_a, of_b;
-  run_sessions(
-      [](Session& session) { compare(session, 1); },
-      {.seed = 1, .wrap_a = cheating(recording(of_a)), .wrap_b = cheating(recording(of_b))});
-  ASSERT_EQ(of_a.size(), 2u);
-  ASSERT_EQ(of_b.size(), 1u);
+  run_sessions([](Session& session) { compare(session, 1); },
+               {.seed = 1, .wrap_a = recording(of_a), .wrap_b = recording(of_b)});
+  ASSERT_EQ(messages_of_eq(of_a), 2u);
+  ASSERT_EQ(messages_of_eq(of_b), 1u);
   // Both parties repeat their own messages: only the session's id differs.
-  const Outcomes outcomes = run_sessions(
-      [](Session& session) { compare(session, 1); },
-      {.seed = 2, .wrap_a = cheating(playing(of_a)), .wrap_b = cheating(playing(of_b))}, false);
+  const Outcomes outcomes =
+      run_sessions([](Session& session) { compare(session, 1); },
+                   {.seed = 2, .wrap_a = playing(of_a, 0), .wrap_b = playing(of_b, 0)}, false);
   expect_cheated(outcomes.a);
 }
 
 TEST(Equality, RejectsReplayFromEarlierRun) {
   Messages of_a, of_b;
   const auto both = [](Messages& messages) {
-    return cheating(
-        [&messages](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
-          recording(messages, 0)(tag, occurrence, payload);
-          playing(messages, 1)(tag, occurrence, payload);
-        });
+    return [&messages](std::unique_ptr<Channel> inner) {
+      return recording(messages)(playing(messages, 1)(std::move(inner)));
+    };
   };
   const Outcomes outcomes =
       run_sessions([](Session& session) { compare(session, 1), compare(session, 1); },
@@ -240,29 +226,20 @@ TEST(Equality, RejectsReplayFromEarlierRun) {
 }
 
 TEST(Equality, PointsOfTheSameDigestDifferPerRun) {
-  std::set<std::string> points;
-  const auto note = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-    if (tag == "eq.point" || tag == "eq.answer")
-      points.emplace(reinterpret_cast<const char*>(payload.data()), 32);
-  };
-  PartyOptions options;
-  options.wrap_a = cheating(note);
+  Messages sent;
   run_sessions(
       [](Session& session) { compare(session, 1), compare(session, 1), compare(session, 1); },
-      options);
+      {.wrap_a = recording(sent)});
+  std::set<std::vector<std::byte>> points;
+  for (std::size_t run = 0; run < 3; ++run) points.insert(payload_of(sent, "eq.point", run));
   EXPECT_EQ(points.size(), 3u);
 }
 
 // Ids, counter and digest are equal; only the party's randomness differs.
 TEST(Equality, PointsDependOnThePartysRandomness) {
-  std::set<std::string> points;
+  std::set<std::vector<std::byte>> points;
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
-    PartyOptions options;
-    options.wrap_a =
-        cheating([&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-          if (tag == "eq.point")
-            points.emplace(reinterpret_cast<const char*>(payload.data()), payload.size());
-        });
+    Messages sent;
     run_channels(
         [&](Party me, Channel& channel) {
           PhaseLog log;
@@ -270,7 +247,8 @@ TEST(Equality, PointsDependOnThePartysRandomness) {
                           Rng(Seed{{seed, static_cast<std::uint64_t>(me)}}), log);
           compare(session, 1);
         },
-        options);
+        {.wrap_a = recording(sent)});
+    points.insert(payload_of(sent, "eq.point"));
   }
   EXPECT_EQ(points.size(), 3u);
 }
@@ -279,10 +257,10 @@ TEST(Equality, PointsDependOnThePartysRandomness) {
 // digest.
 TEST(Equality, PointsOfDifferentDigestsDiffer) {
   Messages one, two;
-  run_sessions([](Session& session) { compare(session, 1); }, {.wrap_a = cheating(recording(one))});
-  run_sessions([](Session& session) { compare(session, 1, Party::A); },
-               {.wrap_a = cheating(recording(two))}, false);
-  EXPECT_NE(one.at("eq.point"), two.at("eq.point"));
+  run_sessions([](Session& session) { compare(session, 1); }, {.wrap_a = recording(one)});
+  run_sessions([](Session& session) { compare(session, 1, Party::A); }, {.wrap_a = recording(two)},
+               false);
+  EXPECT_NE(payload_of(one, "eq.point"), payload_of(two, "eq.point"));
 }
 
 // The attack on commit and open: A uses a wrong digest, receives B's answer, closes the connection
@@ -291,7 +269,7 @@ TEST(Equality, PointsOfDifferentDigestsDiffer) {
 // made from B's digest.
 TEST(Equality, MessagesAllowNoOfflineTestOfCandidates) {
   constexpr std::uint64_t kCandidates = 256, kOfB = 77;
-  Messages of_b;
+  std::vector<std::byte> answer(64);
   SessionId id{};
   Rng rng(Seed{{5, 5}});
   const Scalar scalar = random_scalar(rng);
@@ -321,8 +299,7 @@ TEST(Equality, MessagesAllowNoOfflineTestOfCandidates) {
             id = session.id();
             send_object(session.channel(), {0x0201, "eq.point"}, times(scalar, base_of(of_a)));
             session.channel().flush();
-            of_b["eq.answer"].resize(64);
-            session.channel().recv({0x0202, "eq.answer"}, of_b["eq.answer"]);
+            session.channel().recv({0x0202, "eq.answer"}, answer);
             throw NetworkError("closed by the test");
           }
           EqualityCheck check("test");
@@ -335,7 +312,7 @@ TEST(Equality, MessagesAllowNoOfflineTestOfCandidates) {
   // `candidate`.
   const auto fits = [&](std::uint64_t of_a, std::uint64_t candidate) {
     Point v;
-    std::memcpy(v.bytes.data(), of_b["eq.answer"].data(), 32);
+    std::memcpy(v.bytes.data(), answer.data(), 32);
     const Point u = times(scalar, base_of(of_a)), g = base_of(candidate);
     return std::ranges::any_of(
         std::array{times(scalar, v), times(scalar, v - g), times(scalar, g), times(scalar, g) + v},
@@ -345,7 +322,7 @@ TEST(Equality, MessagesAllowNoOfflineTestOfCandidates) {
                                       .absorb_object(v)
                                       .absorb_object(shared)
                                       .digest();
-          return std::memcmp(expected.bytes.data(), of_b["eq.answer"].data() + 32, 32) == 0;
+          return std::memcmp(expected.bytes.data(), answer.data() + 32, 32) == 0;
         });
   };
   attack(kOfB);

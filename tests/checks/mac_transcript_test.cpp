@@ -148,11 +148,8 @@ TEST(MacTranscript, ComparesEveryByteOfTheDigest) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (std::size_t byte = 0; byte < 32; ++byte) {
       PartyOptions options;
-      (cheater == Party::A ? options.wrap_a
-                           : options.wrap_b) = [&](std::unique_ptr<Channel> inner) {
-        return make_cheating_channel(std::move(inner),
-                                     flip_bit("mac_transcript.digest", 0, 8 * byte));
-      };
+      (cheater == Party::A ? options.wrap_a : options.wrap_b) =
+          cheating(flip_bit("mac_transcript.digest", 0, 8 * byte));
       const Outcomes outcomes = run_sessions(
           [](Session& session) {
             open(session, Party::A, 65);

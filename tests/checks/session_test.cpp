@@ -73,22 +73,15 @@ TEST(JoinSession, AcceptsThePeersWorker) {
 }
 
 TEST(JoinSession, RejectsAnyOtherConnection) {
-  for (const Outcomes& outcomes :
-       {join(1, 2), join(1, 1, {}, 2),
-        join(1, 1,
-             {.wrap_b =
-                  [](std::unique_ptr<Channel> inner) {
-                    return make_cheating_channel(std::move(inner), flip_bit("session.join", 0, 7));
-                  }}),
-        join(1, 1, {.wrap_a = in_transit(reflect("session.join"))})})
+  for (const Outcomes& outcomes : {join(1, 2), join(1, 1, {}, 2),
+                                   join(1, 1, {.wrap_b = cheating(flip_bit("session.join", 0, 7))}),
+                                   join(1, 1, {.wrap_a = in_transit(reflect("session.join"))})})
     EXPECT_EQ(outcomes.a.kind, Kind::Network) << outcomes.a.message;
 }
 
 TEST(JoinSession, ComparesEveryByteOfTheProof) {
   for (const std::size_t bit : {0u, 64u, 128u, 255u}) {
-    const auto alter = [=](std::unique_ptr<Channel> inner) {
-      return make_cheating_channel(std::move(inner), flip_bit("session.join", 0, bit));
-    };
+    const auto alter = cheating(flip_bit("session.join", 0, bit));
     EXPECT_EQ(join(1, 1, {.wrap_a = alter}).b.kind, Kind::Network) << bit;
     EXPECT_EQ(join(1, 1, {.wrap_b = alter}).a.kind, Kind::Network) << bit;
   }

@@ -1,9 +1,9 @@
 // Files that change or become unreadable between the check and generate().
 #include <filesystem>
-#include <fstream>
 
 #include "circuit_texts.h"
 #include "circuits.h"
+#include "tests/support/files.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -14,14 +14,7 @@ const std::string kText =
 
 class FileChange : public testing::Test {
  protected:
-  FileChange()
-      : path_(std::filesystem::path(testing::TempDir()) /
-              ("tinyot_file_change_" + std::to_string(::getpid()) + ".txt")) {}
-  ~FileChange() override { std::filesystem::remove(path_); }
-
-  void write(const std::string& text) const {
-    std::ofstream(path_, std::ios::binary | std::ios::trunc) << text;
-  }
+  void write(const std::string& text) const { test::write_file(path_, text); }
 
   // The error message of an evaluation with generate(); the stream must not be malformed.
   static std::string message_of_run(const Circuit& circuit) {
@@ -34,7 +27,8 @@ class FileChange : public testing::Test {
     return "accepted";
   }
 
-  std::filesystem::path path_;
+  const test::TestDirectory directory_;
+  const std::filesystem::path path_ = directory_ / "circuit.txt";
 };
 
 TEST_F(FileChange, IsDetectedByLengthAndByEveryByte) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <sstream>
@@ -12,8 +11,8 @@
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/formats/file_description.h"
 #include "engine/loaded_circuit.h"
-#include "system/temporary_directory.h"
 #include "tests/support/circuit_files.h"
+#include "tests/support/files.h"
 #include "tests/support/layers.h"
 #include "tinyot/circuit.h"
 #include "tinyot/circuit/fingerprint.h"
@@ -111,10 +110,10 @@ std::string renumbered(const std::string& text) {
 
 // Every way by which a circuit can come to a party, by name.
 std::map<std::string, CircuitFingerprint> ways_of(const std::shared_ptr<const Circuit>& circuit) {
-  const system::TemporaryDirectory directory;
+  const TestDirectory directory;
   const std::string text = file_of(*circuit);
-  const auto file = directory.path() / "renamed.txt";
-  std::ofstream(file, std::ios::binary) << text;
+  const auto file = directory / "renamed.txt";
+  write_file(file, text);
   const auto read_by_library = read_circuit_file(file);
   const LoadedCircuit loaded = from_text(text);
   return {
@@ -177,7 +176,7 @@ TEST(CircuitFingerprint, OfBuiltInCircuitsMatchesThemAlone) {
     EXPECT_EQ(LoadedCircuit::borrowed(*copy, 1).interface_fingerprint(),
               loaded.interface_fingerprint());
   }
-  const system::TemporaryDirectory directory;
+  const TestDirectory directory;
   EXPECT_EQ(LoadedCircuit::generated("AES-128:sbox=small", 1)->fingerprint(),
             LoadedCircuit::generated("aes128", 1)->fingerprint());
 }

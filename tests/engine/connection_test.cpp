@@ -10,7 +10,7 @@
 #include "tests/support/channel_decorator.h"
 #include "tests/support/layers.h"
 #include "tests/support/ports.h"
-#include "tests/tools/sockets.h"
+#include "tests/support/sockets.h"
 
 namespace tinyot::test {
 namespace {
@@ -36,7 +36,7 @@ std::shared_ptr<const TlsAdmission> tls_of(bool listen) {
 class OpenWorker : public ::testing::TestWithParam<bool> {
  protected:
   PeerOptions endpoint(bool listen, const std::string& port,
-                    std::chrono::milliseconds connect = 10s) const {
+                       std::chrono::milliseconds connect = 10s) const {
     return {.listen = listen,
             .address = {"127.0.0.1", port},
             .timeouts = {connect, 10s},

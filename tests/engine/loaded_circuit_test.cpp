@@ -4,22 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "base/error.h"
-#include "system/temporary_directory.h"
 #include "tests/support/circuit_files.h"
+#include "tests/support/files.h"
 #include "tests/support/layers.h"
 #include "tinyot/circuit.h"
 
 namespace tinyot::test {
 namespace {
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 TEST(CircuitSource, ContentOfFileGivesSameCircuitAsFile) {
   CircuitFileOptions swapped;
@@ -37,7 +30,7 @@ TEST(CircuitSource, ContentOfFileGivesSameCircuitAsFile) {
     const std::string path = circuit_file(name);
     const auto file = LoadedCircuit::from_file(path, options, 3);
     const auto text = LoadedCircuit::from_text(
-        content_of(path), std::filesystem::path(path).stem().string(), options, 3);
+        read_file(path), std::filesystem::path(path).stem().string(), options, 3);
     EXPECT_EQ(text.fingerprint(), file.fingerprint());
     EXPECT_EQ(text.info().name, file.info().name);
     EXPECT_EQ(text.lanes(), 3u);
@@ -63,13 +56,13 @@ TEST(CircuitSource, CircuitsThatAreNotBuiltInAreCountedAndChecked) {
 // Replaced by another valid file of the same length after it was loaded: no gate of it is
 // evaluated.
 TEST(CircuitSource, NoGateOfAFileThatHasChangedIsEvaluated) {
-  const system::TemporaryDirectory directory;
-  const std::string path = (directory.path() / "f.txt").string();
-  std::string text = content_of(circuit_file("adder64.txt"));
-  std::ofstream(path, std::ios::binary) << text;
+  const TestDirectory directory;
+  const std::string path = (directory / "f.txt").string();
+  std::string text = read_file(circuit_file("adder64.txt"));
+  write_file(path, text);
   const auto loaded = LoadedCircuit::from_file(path, {}, 1);
   text.replace(text.rfind("XOR"), 3, "AND");
-  std::ofstream(path, std::ios::binary) << text;
+  write_file(path, text);
   struct Sink final : GateSink {
     void emit(const Gate&) override { ++events; }
     int events = 0;

@@ -102,9 +102,7 @@ class Agreement : public StoreTest {
   // Runs with one message of the cheater altered; returns the outcome of the honest party.
   Outcome honest_outcome(Party cheater, const Deviation& deviation) {
     PartyOptions options;
-    (cheater == Party::A ? options.wrap_a : options.wrap_b) = [&](std::unique_ptr<Channel> inner) {
-      return make_cheating_channel(std::move(inner), deviation);
-    };
+    (cheater == Party::A ? options.wrap_a : options.wrap_b) = cheating(deviation);
     const Outcomes outcomes = run(options);
     return cheater == Party::A ? outcomes.b : outcomes.a;
   }
@@ -338,15 +336,13 @@ TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
   ASSERT_EQ(Store::open(place(Party::A)).cursors().planned.size(), 1u);
   const std::uint64_t number = Store::open(place(Party::A)).cursors().planned.front().id;
   PartyOptions options;
-  options.wrap_b = [](std::unique_ptr<Channel> inner) {
-    return make_cheating_channel(
-        std::move(inner), [](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
-          if (sent != kPlanSent.tag) return;
-          Content plan = content_of(kPlanSent, payload);
-          for (List& list : plan.lists) ++count_in(list);
-          payload = payload_of(plan);
-        });
-  };
+  options.wrap_b =
+      cheating([](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+        if (sent != kPlanSent.tag) return;
+        Content plan = content_of(kPlanSent, payload);
+        for (List& list : plan.lists) ++count_in(list);
+        payload = payload_of(plan);
+      });
   const Outcomes outcomes = run_sessions(
       [&](Session& session) {
         Store store = Store::open(place(session.me()));
@@ -360,12 +356,10 @@ TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
 TEST_F(WrongLists, OfPlansAreRejected) {
   for (const WrongList& wrong : wrong_lists()) {
     PartyOptions options;
-    options.wrap_b = [&](std::unique_ptr<Channel> inner) {
-      return make_cheating_channel(std::move(inner), [&](std::string_view sent, std::size_t,
-                                                         std::vector<std::byte>& payload) {
-        if (sent == kPlanSent.tag) payload = payload_of({{1, 1}, {wrong.list, {}}});
-      });
-    };
+    options.wrap_b =
+        cheating([&](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+          if (sent == kPlanSent.tag) payload = payload_of({{1, 1}, {wrong.list, {}}});
+        });
     const Outcomes outcomes = run_sessions(
         [&](Session& session) {
           Store store = Store::open(place(session.me()));
@@ -378,9 +372,7 @@ TEST_F(WrongLists, OfPlansAreRejected) {
 
 TEST_F(Agreement, RejectsWrongConfirmationOfCompletion) {
   PartyOptions options;
-  options.wrap_b = [](std::unique_ptr<Channel> inner) {
-    return make_cheating_channel(std::move(inner), flip_bit("store.complete", 0, 1));
-  };
+  options.wrap_b = cheating(flip_bit("store.complete", 0, 1));
   const Outcomes outcomes = run_sessions(
       [&](Session& session) {
         Store store = Store::open(place(session.me()));

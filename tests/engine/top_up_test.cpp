@@ -149,9 +149,7 @@ class Jobs : public StoreTest {
   }
   static PartyOptions cheater(Party party, const Deviation& deviation) {
     PartyOptions options;
-    (party == Party::A ? options.wrap_a : options.wrap_b) = [=](std::unique_ptr<Channel> inner) {
-      return make_cheating_channel(std::move(inner), deviation);
-    };
+    (party == Party::A ? options.wrap_a : options.wrap_b) = cheating(deviation);
     return options;
   }
 

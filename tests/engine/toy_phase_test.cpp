@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "online/interactive/interactive_phase.h"
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot {
 namespace {

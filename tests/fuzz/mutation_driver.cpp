@@ -15,13 +15,13 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "tests/fuzz/fuzz_circuit.h"
+#include "tests/support/files.h"
 
 namespace {
 
@@ -130,8 +130,7 @@ void load(const std::filesystem::path& path, Corpus& corpus) {
     for (const auto& file : files) load(file, corpus);
     return;
   }
-  std::ifstream file(path, std::ios::binary);
-  corpus.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  corpus.push_back(tinyot::test::read_file(path));
 }
 
 void run(const std::string& text) {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot {
 namespace {

@@ -3,9 +3,7 @@
 #include <tinyot/circuit.h>
 #include <tinyot/error.h>
 
-#include <fstream>
-
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot::circuit {
 namespace {
@@ -99,8 +97,8 @@ TEST(NamedCircuit, FindsBuiltInCircuits) {
 }
 
 TEST(CircuitFile, IsReadWithItsOwners) {
-  const Directory directory;
-  std::ofstream(directory / "and.txt") << "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n";
+  const TestDirectory directory;
+  write_file(directory / "and.txt", "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n");
   const auto circuit = read_circuit_file(directory / "and.txt");
   EXPECT_EQ(circuit->info().name, "and");
   EXPECT_EQ(circuit->info().inputs[1].source, InputSource::B);

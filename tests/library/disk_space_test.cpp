@@ -9,7 +9,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace {
 
@@ -125,7 +125,7 @@ class DiskSpace : public ::testing::TestWithParam<Party> {
     return {store_info(store_of(Party::A)), store_info(store_of(Party::B))};
   }
 
-  Directory directory_;
+  TestDirectory directory_;
   Endpoints endpoints_;
 };
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot {
 namespace {
@@ -20,7 +20,7 @@ TEST(EstimateOfJob, AgreesWithJob) {
   EXPECT_GE(estimated.sigma_paper_bound, 40);
   EXPECT_GT(estimated.memory_bytes, 0u);
 
-  const Directory directory;
+  const TestDirectory directory;
   const Endpoints endpoints;
   PreprocessResult made;
   both([&](Party party) {

@@ -4,7 +4,7 @@
 #include <tinyot/error.h>
 #include <tinyot/evaluate.h>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot::circuit {
 namespace {

@@ -1,7 +1,7 @@
 // Several circuits on one connection, and values that stay shared between them.
 #include <gtest/gtest.h>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot {
 namespace {

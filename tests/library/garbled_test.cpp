@@ -1,7 +1,7 @@
 // Both online phases on one store of material for garbling, by the public headers alone.
 #include <gtest/gtest.h>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot {
 namespace {
@@ -48,7 +48,7 @@ struct GarblingStores {
     return {.party = party, .endpoint = endpoints.of(party), .stores = {of(party)}, .phase = phase};
   }
 
-  Directory directory;
+  TestDirectory directory;
   Endpoints endpoints;
 };
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <tinyot/ot.h>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot {
 namespace {

@@ -6,7 +6,7 @@
 #include <future>
 #include <thread>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot {
 namespace {
@@ -171,7 +171,7 @@ TEST(Library, StopsPreprocessingAfterCurrentUnit) {
     }
     std::stop_source stop;
   };
-  const Directory directory;
+  const TestDirectory directory;
   const Endpoints endpoints;
   both([&](Party party) {
     StopAfterFirst observer;
@@ -203,7 +203,7 @@ void expect_cancelled(const std::function<void(std::stop_token)>& work) {
 }
 
 TEST(Library, CancelsTheWaitForThePeer) {
-  const Directory directory;
+  const TestDirectory directory;
   const std::string address = free_address();
   for (const Endpoint& endpoint : {Endpoint::listen(address), Endpoint::connect(address)}) {
     PreprocessRequest request{.endpoint = endpoint, .store = directory / "store", .ands = 64};
@@ -217,7 +217,7 @@ TEST(Library, CancelsTheWaitForThePeer) {
 
 // The peer connects but sends nothing.
 TEST(Library, CancelsTheHandshake) {
-  const Directory directory;
+  const TestDirectory directory;
   const auto [mine, peers] = socket_pair();
   const Endpoint endpoint =
       Endpoint::over([descriptor = mine] { return std::make_unique<SocketTransport>(descriptor); });
@@ -248,7 +248,7 @@ TEST(Library, CancelsRuns) {
 }
 
 TEST(Library, AuthenticatesByKeys) {
-  const Directory directory;
+  const TestDirectory directory;
   const std::string of_a = make_key_file(directory / "a.key"),
                     of_b = make_key_file(directory / "b.key"),
                     of_c = make_key_file(directory / "c.key");
@@ -263,7 +263,7 @@ TEST(Library, AuthenticatesByKeys) {
 }
 
 TEST(Library, RefusesPlainTcpBeyondLoopback) {
-  const Directory directory;
+  const TestDirectory directory;
   PreprocessRequest request{
       .endpoint = Endpoint::connect("192.0.2.1:7766", {.connect = std::chrono::milliseconds(1)}),
       .store = directory / "store",

@@ -4,10 +4,8 @@
 
 #include <array>
 #include <atomic>
-#include <fstream>
-#include <sstream>
 
-#include "tests/library/two_threads.h"
+#include "tests/support/two_threads.h"
 
 namespace tinyot::test {
 namespace {
@@ -19,12 +17,6 @@ std::unique_ptr<circuit::Circuit> and_of_bytes() {
     for (std::size_t i = 0; i < 8; ++i) z[i] = x[i] & y[i];
     program.output("z", z);
   });
-}
-
-std::string text_of_file(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
 }
 
 TEST(Store, IsCheckedWithThePeer) {
@@ -57,7 +49,7 @@ TEST(Store, AdoptsACopyOnly) {
 }
 
 TEST(Store, MergesTheShardsOfASession) {
-  const Directory directory;
+  const TestDirectory directory;
   const Endpoints endpoints;
   const auto place = [&](Party party, std::uint32_t shard) {
     return directory / (std::string(1, letter(party)) + std::to_string(shard));
@@ -122,8 +114,8 @@ TEST(Store, SetsMaterialAsideForALaterRun) {
     EXPECT_EQ(result.security.profile, Profile::Fast);
     const std::string line = result.session + " " + letter(party) + " triples 1 " +
                              std::to_string(reserved[0].first[MaterialKind::Triples]) + " 8\n";
-    EXPECT_NE(text_of_file(*request.ledger).find(line), std::string::npos)
-        << text_of_file(*request.ledger);
+    EXPECT_NE(read_file(*request.ledger).find(line), std::string::npos)
+        << read_file(*request.ledger);
     EXPECT_THROW(run(request, *circuit, input_of(party, 1)), Error) << "used once";
   });
 }
@@ -131,7 +123,7 @@ TEST(Store, SetsMaterialAsideForALaterRun) {
 TEST(Store, IsSealedUnderAKeyOfItsOwner) {
   const std::array<std::byte, 32> bytes{std::byte{7}};
   const StoreKey key(bytes);
-  const Directory directory;
+  const TestDirectory directory;
   const Endpoints endpoints;
   const auto place = [&](Party party) { return directory / std::string(1, letter(party)); };
   both([&](Party party) {
@@ -149,7 +141,7 @@ TEST(Store, IsSealedUnderAKeyOfItsOwner) {
 }
 
 TEST(EndpointTest, WithoutAPeerIsRefused) {
-  const Directory directory;
+  const TestDirectory directory;
   PreprocessRequest request{.endpoint = Endpoint(), .store = directory / "a", .ands = 1024};
   EXPECT_NE(message_of([&] { preprocess(request); }).find("no endpoint"), std::string::npos);
   EXPECT_FALSE(store_exists(request.store));

@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "tests/storage/store_support.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -120,13 +122,7 @@ TEST(BackgroundSink, NextUnitWaitsUntilPreviousIsWritten) {
   sink.close();
   material::BackgroundSink background(sink);
   for (const std::size_t step : kUnit) take(background, step);
-  std::atomic<bool> taken = false;
-  std::thread thread([&] {
-    background.pour(bits(9));
-    taken = true;
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_FALSE(taken);
+  test::BlockedThread thread([&] { background.pour(bits(9)); });
   sink.open();
   thread.join();
   background.flush();
@@ -147,13 +143,7 @@ TEST(BackgroundSink, FlushReturnsAfterLastStep) {
   }
   sink.close();
   background.finish_unit();
-  std::atomic<bool> flushed = false;
-  std::thread thread([&] {
-    background.flush();
-    flushed = true;
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_FALSE(flushed);
+  test::BlockedThread thread([&] { background.flush(); });
   sink.open();
   thread.join();
   poured.push_back(RecordingSink::kFinished);
@@ -163,16 +153,12 @@ TEST(BackgroundSink, FlushReturnsAfterLastStep) {
 TEST(BackgroundSink, DestructorWritesQueue) {
   RecordingSink sink;
   sink.close();
-  std::thread opener;
   {
-    material::BackgroundSink background(sink);
-    for (const std::size_t step : kUnit) take(background, step);
-    opener = std::thread([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      sink.open();
-    });
+    auto background = std::make_unique<material::BackgroundSink>(sink);
+    for (const std::size_t step : kUnit) take(*background, step);
+    test::BlockedThread destroying([&] { background.reset(); });
+    sink.open();
   }
-  opener.join();
   EXPECT_EQ(sink.steps(), kUnit);
 }
 

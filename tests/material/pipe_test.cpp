@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/storage/store_support.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -44,15 +45,9 @@ TEST(MaterialPipe, UnitIsReadyOnlyWhenFinished) {
   material::Pipe pipe(Party::A);
   pipe.pour(test_batch(kPiped, Party::A, 0, 50));
   EXPECT_EQ(pipe.ready(kPiped), 0u);
-  std::atomic<bool> drawn = false;
-  std::thread drawer([&] {
-    EXPECT_TRUE(holds(pipe.draw(kPiped, 50), kPiped, Party::A, 0, 50));
-    drawn = true;
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_FALSE(drawn);
+  test::BlockedThread drawer(
+      [&] { EXPECT_TRUE(holds(pipe.draw(kPiped, 50), kPiped, Party::A, 0, 50)); });
   pipe.finish_unit();
-  drawer.join();
 }
 
 TEST(MaterialPipe, PourBlocksWhileEnoughIsReady) {
@@ -60,13 +55,12 @@ TEST(MaterialPipe, PourBlocksWhileEnoughIsReady) {
   constexpr std::size_t kPipedUnit = material::Pipe::kReadyBytesMax / (3 * sizeof(Block)) + 1;
   pour_unit(pipe, kPiped, 0, kPipedUnit);
   std::atomic<bool> poured = false;
-  std::thread pourer([&] {
+  test::BlockedThread pourer([&] {
     pipe.pour(test_batch(kPiped, Party::A, kPipedUnit, 10));
     poured = true;
     pipe.pour(test_batch(kPiped, Party::A, kPipedUnit + 10, 10));
     pipe.finish_unit();
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_FALSE(poured);
   EXPECT_TRUE(holds(pipe.draw(kPiped, kPipedUnit), kPiped, Party::A, 0, kPipedUnit));
   pourer.join();
@@ -90,15 +84,13 @@ TEST(MaterialPipe, WaitingDrawUnblocksPour) {
 TEST(MaterialPipe, EndWakesBothSides) {
   material::Pipe pipe(Party::A);
   pour_unit(pipe, kPiped, 0, material::Pipe::kReadyBytesMax / (3 * sizeof(Block)) + 1);
-  std::thread pourer([&] { EXPECT_THROW(pour_unit(pipe, kPiped, 0, 10), StoreError); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  test::BlockedThread pourer([&] { EXPECT_THROW(pour_unit(pipe, kPiped, 0, 10), StoreError); });
   pipe.end(reason("over"));
   pourer.join();
 
   material::Pipe empty(Party::B);
-  std::thread drawer(
+  test::BlockedThread drawer(
       [&] { EXPECT_TRUE(mentions(message_of([&] { empty.draw(kPiped, 1); }), "over")); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(10));
   empty.end(reason("over"));
   empty.end(reason("again"));
   drawer.join();

@@ -5,7 +5,7 @@
 
 #include "tests/net/stream_pair.h"
 #include "tests/support/layers.h"
-#include "tests/tools/sockets.h"
+#include "tests/support/sockets.h"
 
 namespace tinyot {
 namespace {

@@ -6,7 +6,7 @@
 #include "net/handshake.h"
 #include "tests/net/stream_pair.h"
 #include "tests/support/layers.h"
-#include "tests/tools/sockets.h"
+#include "tests/support/sockets.h"
 
 namespace tinyot {
 namespace {

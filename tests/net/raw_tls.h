@@ -9,7 +9,7 @@
 #include "net/tls/certificate.h"
 #include "tests/net/stream_pair.h"
 #include "tests/support/layers.h"
-#include "tests/tools/sockets.h"
+#include "tests/support/sockets.h"
 
 namespace tinyot::test {
 

@@ -6,6 +6,7 @@
 #include "net/tls/tls_admission.h"
 #include "tests/net/raw_tls.h"
 #include "tests/support/layers.h"
+#include "tests/support/relay.h"
 
 namespace tinyot {
 namespace {
@@ -301,7 +302,7 @@ TEST(Tls, ReportsEndWithoutCloseNotify) {
   b->flush();
   std::vector<std::byte> received(3);
   a->read(received);
-  relay.drop();
+  relay.cut();
   for (ByteStream* stream : {a.get(), b.get()}) {
     const std::string message = message_of<NetworkError>([&] { stream->read(received); });
     expect_contains(message, "closed the connection without close_notify");
@@ -322,7 +323,7 @@ TEST(Tls, CloseNotifyIsAnOrderlyEnd) {
 TEST(Tls, RejectsAlteredByte) {
   const Address address = free_address();
   for (const std::uint64_t byte : {100u, 2500u, 5000u}) {
-    Relay relay(address.port, {.garble_from = byte, .garble_to = byte + 1});
+    Relay relay(address.port, {.change = inverting(byte, byte + 1)});
     auto listening = std::async(std::launch::async, [&] {
       const auto a = TcpListener(address, {1s, 10s}).accept(tls_of(Side::Listens));
       std::vector<std::byte> received(5000);

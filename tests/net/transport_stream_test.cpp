@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <future>
-#include <thread>
 
 #include "base/error.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/layers.h"
 #include "tests/support/socket_transport.h"
 
@@ -97,12 +97,10 @@ TEST(TransportStream, LimitsWhatWaitsToBeSent) {
 TEST(TransportStream, StopsAtTheDeadline) {
   const auto stream = make_transport_stream(std::make_unique<StalledTransport>(), 60s);
   std::byte byte{};
-  auto reading = std::async(std::launch::async, [&] {
-    return error_of([&] { stream->read({&byte, 1}); });
+  test::BlockedThread reading([&] {
+    EXPECT_EQ(error_of([&] { stream->read({&byte, 1}); }), "stopped");
   });
-  std::this_thread::sleep_for(20ms);
   stream->set_deadline(std::chrono::steady_clock::now());
-  EXPECT_EQ(reading.get(), "stopped");
 }
 
 TEST(TransportStream, ReportsWhyTheTransportCannotRead) {

@@ -111,12 +111,6 @@ inline void compare_digests(Session& session, const std::string& name, const Dig
   }
 }
 
-inline ChannelWrapper cheating(Deviation deviation) {
-  return [deviation = std::move(deviation)](std::unique_ptr<Channel> inner) {
-    return make_cheating_channel(std::move(inner), deviation);
-  };
-}
-
 inline PartyOptions options_with(Party cheater, std::uint64_t seed, const Deviation& deviation) {
   PartyOptions options{.seed = seed};
   (cheater == Party::A ? options.wrap_a : options.wrap_b) = cheating(deviation);

@@ -23,10 +23,9 @@ ChannelWrapper noting(Events& events) {
   return [&events](std::unique_ptr<Channel> inner) {
     auto arrivals = std::make_unique<TransitChannel>(
         std::move(inner), [&](const Arrival& arrival) { events.push_back("-" + arrival.tag); });
-    return make_cheating_channel(std::move(arrivals),
-                                 [&](std::string_view tag, std::size_t, std::vector<std::byte>&) {
-                                   events.push_back("+" + std::string(tag));
-                                 });
+    return cheating([&](std::string_view tag, std::size_t, std::vector<std::byte>&) {
+      events.push_back("+" + std::string(tag));
+    })(std::move(arrivals));
   };
 }
 

@@ -4,14 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <deque>
 #include <random>
-#include <thread>
 
 #include "base/cause.h"
 #include "base/error.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -117,13 +116,7 @@ TEST(UnitAccount, WaitsForUnitsInFlightBeforeEnlargingTheBucket) {
   UnitAccount account(log, parameters);
   for (std::uint64_t unit = 0; unit < 7; ++unit) ASSERT_TRUE(account.begin(unit, kPlan));
   EXPECT_FALSE(account.try_begin(7, kPlan));
-  std::atomic<bool> is_begun = false;
-  std::thread waiting([&] {
-    EXPECT_EQ(account.begin(7, kPlan)->plan.bucket, 3u);
-    is_begun = true;
-  });
-  std::this_thread::sleep_for(50ms);
-  EXPECT_FALSE(is_begun);
+  test::BlockedThread waiting([&] { EXPECT_EQ(account.begin(7, kPlan)->plan.bucket, 3u); });
   account.finish_unit();
   waiting.join();
   EXPECT_LE(account.outstanding(), parameters.risk_limit());
@@ -150,8 +143,7 @@ TEST(UnitAccount, EntersUnitsInOrder) {
   const auto parameters = params();
   UnitAccount account(log, parameters);
   ASSERT_FALSE(account.try_begin(1, kPlan));
-  std::thread second([&] { account.begin(1, kPlan); });
-  std::this_thread::sleep_for(20ms);
+  test::BlockedThread second([&] { account.begin(1, kPlan); });
   EXPECT_EQ(log.begun, 0u);
   account.begin(0, kPlan);
   second.join();
@@ -209,8 +201,7 @@ TEST(UnitAccount, FailureOfTheSinkEndsWaitingUnits) {
   const auto parameters = params();
   UnitAccount account(log, parameters);
   for (std::uint64_t unit = 0; unit < 7; ++unit) account.begin(unit, kPlan);
-  std::thread waiting([&] { EXPECT_THROW(account.begin(7, kPlan), StoreError); });
-  std::this_thread::sleep_for(20ms);
+  test::BlockedThread waiting([&] { EXPECT_THROW(account.begin(7, kPlan), StoreError); });
   log.fails = true;
   EXPECT_THROW(account.finish_unit(), StoreError);
   waiting.join();
@@ -221,16 +212,12 @@ TEST(UnitAccount, StopAndEndWakeWaitingCalls) {
   const auto parameters = params();
   {
     UnitAccount account(log, parameters);
-    std::thread waiting([&] { EXPECT_THROW(account.begin(1, kPlan), WorkerStopped); });
-    std::this_thread::sleep_for(20ms);
+    test::BlockedThread waiting([&] { EXPECT_THROW(account.begin(1, kPlan), WorkerStopped); });
     account.stop();
-    waiting.join();
   }
   UnitAccount account(log, parameters);
-  std::thread waiting([&] { EXPECT_FALSE(account.begin(1, kPlan)); });
-  std::this_thread::sleep_for(20ms);
+  test::BlockedThread waiting([&] { EXPECT_FALSE(account.begin(1, kPlan)); });
   account.end_before(1);
-  waiting.join();
 }
 
 TEST(UnitAccount, SinkReceivesNothingAfterAFailedCheck) {

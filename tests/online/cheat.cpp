@@ -32,19 +32,6 @@ struct Layers : RoundSink {
 
 }  // namespace
 
-ChannelWrapper deviating(Deviation deviation) {
-  return [deviation = std::move(deviation)](std::unique_ptr<Channel> inner) {
-    return make_cheating_channel(std::move(inner), deviation);
-  };
-}
-
-ChannelWrapper recording(Messages& sent) {
-  return deviating(
-      [&sent](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
-        sent.push_back({std::string(tag), occurrence, payload});
-      });
-}
-
 Messages messages_of(const OnlineJob& job, Party sender, std::uint64_t seed) {
   Messages sent;
   PartyOptions options{.seed = seed};
@@ -105,7 +92,7 @@ void expect_change_caught(const OnlineJob& job, Party cheater, const std::string
   bool done = false;
   expect_caught(
       job, cheater,
-      deviating([&](std::string_view sent, std::size_t number, std::vector<std::byte>& payload) {
+      cheating([&](std::string_view sent, std::size_t number, std::vector<std::byte>& payload) {
         if (sent != tag || number != occurrence) return;
         done = true;
         change(payload);

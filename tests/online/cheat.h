@@ -7,18 +7,6 @@
 
 namespace tinyot::test {
 
-struct Message {
-  std::string tag;
-  std::size_t occurrence;
-  std::vector<std::byte> payload;
-};
-using Messages = std::vector<Message>;
-
-// Records the messages that a party sends.
-ChannelWrapper recording(Messages& sent);
-// Alters the messages that a party sends.
-ChannelWrapper deviating(Deviation deviation);
-
 // The messages of `sender` in an honest run.
 Messages messages_of(const OnlineJob& job, Party sender, std::uint64_t seed = 1);
 

@@ -142,12 +142,12 @@ TEST_P(OnlineCheating, DetectsLieThatIsUndoneInTheOutput) {
   const Inputs inputs = {{BitVector(1)}, {one}};
   const OnlineJob job{circuit, 1, inputs, GetParam()};
   const ChannelWrapper correct =
-      deviating([](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+      cheating([](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
         if (tag == "output.shares") flip(payload, 0);
       });
   // With pairs the peer's share is negated; with triples z = xy ^ y, where y is the cheater's 1.
-  const ChannelWrapper lie = GetParam() == AndMaterial::AandAot ? deviating(flip_bit("and.e", 0, 0))
-                                                                : flipping_both_ways("and.de", {0});
+  const ChannelWrapper lie = GetParam() == AndMaterial::AandAot ? cheating(flip_bit("and.e", 0, 0))
+                                                               : flipping_both_ways("and.de", {0});
   expect_caught(
       job, Party::A, [&](std::unique_ptr<Channel> inner) { return correct(lie(std::move(inner))); },
       "MAC transcript");
@@ -166,7 +166,7 @@ TEST_P(OnlineCheating, HonestPartyRevealsNoOutputAfterALie) {
       Messages seen;
       PartyOptions options;
       (cheater == Party::A ? options.wrap_a : options.wrap_b) =
-          deviating(flip_bit(tag, occurrence, 1));
+          cheating(flip_bit(tag, occurrence, 1));
       (cheater == Party::A ? options.wrap_b : options.wrap_a) = recording(seen);
       const OnlineRun run = run_online(job, options, false);
       EXPECT_EQ(run.outcome(peer_of(cheater)).kind, Outcome::Kind::PeerCheated)

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <optional>
 
 #include "online/garbled/garbled_run.h"
@@ -132,23 +131,6 @@ TEST(Garbled, TakesTheMaterialThatIsCounted) {
   for (const MaterialCounts& dealt : run.dealt) EXPECT_EQ(dealt, wanted);
 }
 
-// Bytes of each party by the name of the tag, and the order of all messages of each.
-struct Sent {
-  std::map<std::string, std::size_t> bytes;
-  std::vector<std::string> order;
-};
-
-ChannelWrapper noting(Sent& sent, std::mutex& mutex) {
-  const Deviation note = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-    const std::lock_guard lock(mutex);
-    sent.bytes[std::string(tag)] += payload.size();
-    sent.order.emplace_back(tag);
-  };
-  return [note](std::unique_ptr<Channel> inner) {
-    return make_cheating_channel(std::move(inner), note);
-  };
-}
-
 TEST(Garbled, SendsTheBytesOfTheTable) {
   const ListedCircuit circuit = mixed_layers();
   constexpr std::size_t kLanes = 16;
@@ -162,21 +144,19 @@ TEST(Garbled, SendsTheBytesOfTheTable) {
   for (const OutputBundle& bundle : circuit.info().outputs)
     for (const Party party : {Party::A, Party::B})
       received[static_cast<int>(party)] += receives(bundle.to, party) ? bundle.bits * kLanes : 0;
-  Sent of_a, of_b;
-  std::mutex mutex;
-  run_job({circuit, kLanes, inputs},
-          {.wrap_a = noting(of_a, mutex), .wrap_b = noting(of_b, mutex)});
+  Messages of_a, of_b;
+  run_job({circuit, kLanes, inputs}, {.wrap_a = recording(of_a), .wrap_b = recording(of_b)});
   const auto bytes = [](std::size_t bits) { return (bits + 7) / 8; };
-  EXPECT_EQ(of_a.bytes["garbled.de"], bytes(2 * n));
-  EXPECT_EQ(of_b.bytes["garbled.de"], bytes(2 * n));
-  EXPECT_EQ(of_a.bytes["garbled.masked"], bytes(of_party[0]));
-  EXPECT_EQ(of_b.bytes["garbled.masked"], bytes(of_party[1]));
-  EXPECT_EQ(of_b.bytes["garbled.rows"], 32 * n);
-  EXPECT_EQ(of_b.bytes["garbled.colours"], bytes(n));
-  EXPECT_EQ(of_b.bytes["garbled.labels"], 16 * (of_party[0] + of_party[1]));
-  EXPECT_EQ(of_a.bytes["garbled.masked_ands"], bytes(n));
-  EXPECT_EQ(of_b.bytes["garbled.outputs"], bytes(received[0]));
-  EXPECT_EQ(of_a.bytes["garbled.outputs"], bytes(received[1]));
+  EXPECT_EQ(bytes_of(of_a, "garbled.de"), bytes(2 * n));
+  EXPECT_EQ(bytes_of(of_b, "garbled.de"), bytes(2 * n));
+  EXPECT_EQ(bytes_of(of_a, "garbled.masked"), bytes(of_party[0]));
+  EXPECT_EQ(bytes_of(of_b, "garbled.masked"), bytes(of_party[1]));
+  EXPECT_EQ(bytes_of(of_b, "garbled.rows"), 32 * n);
+  EXPECT_EQ(bytes_of(of_b, "garbled.colours"), bytes(n));
+  EXPECT_EQ(bytes_of(of_b, "garbled.labels"), 16 * (of_party[0] + of_party[1]));
+  EXPECT_EQ(bytes_of(of_a, "garbled.masked_ands"), bytes(n));
+  EXPECT_EQ(bytes_of(of_b, "garbled.outputs"), bytes(received[0]));
+  EXPECT_EQ(bytes_of(of_a, "garbled.outputs"), bytes(received[1]));
   // Messages 1, 3 and 5 of A, 1, 2 and 4 of B.
   const std::vector<std::string> messages_of_a = {"garbled.de",          "garbled.masked",
                                                   "garbled.masked_ands", "mac_transcript.digest",
@@ -184,13 +164,15 @@ TEST(Garbled, SendsTheBytesOfTheTable) {
   const std::vector<std::string> messages_of_b = {
       "garbled.de",     "garbled.masked",  "garbled.rows",         "garbled.colours",
       "garbled.labels", "garbled.outputs", "mac_transcript.digest"};
-  const auto last = [](const std::vector<std::string>& order, std::size_t count) {
-    return std::vector<std::string>(order.end() - static_cast<std::ptrdiff_t>(count), order.end());
+  const auto last = [](const Messages& sent, std::size_t count) {
+    std::vector<std::string> tags;
+    for (std::size_t i = sent.size() - count; i < sent.size(); ++i) tags.push_back(sent[i].tag);
+    return tags;
   };
-  ASSERT_GE(of_a.order.size(), messages_of_a.size());
-  ASSERT_GE(of_b.order.size(), messages_of_b.size());
-  EXPECT_EQ(last(of_a.order, messages_of_a.size()), messages_of_a);
-  EXPECT_EQ(last(of_b.order, messages_of_b.size()), messages_of_b);
+  ASSERT_GE(of_a.size(), messages_of_a.size());
+  ASSERT_GE(of_b.size(), messages_of_b.size());
+  EXPECT_EQ(last(of_a, messages_of_a.size()), messages_of_a);
+  EXPECT_EQ(last(of_b, messages_of_b.size()), messages_of_b);
 }
 
 // Each bit of each message flipped, by either party: the honest party ends with the check that is
@@ -203,66 +185,49 @@ TEST(Garbled, DetectsEveryFlippedBit) {
   const Inputs inputs = random_inputs(circuit, kLanes, rng);
   const GarbledWindow window{.entries = 12, .chunk_min = 6, .chunk_max = 9};
   for (const Party cheater : {Party::A, Party::B}) {
-    Sent sent[2];
-    std::mutex mutex;
-    run_job({circuit, kLanes, inputs, window},
-            {.wrap_a = noting(sent[0], mutex), .wrap_b = noting(sent[1], mutex)});
-    std::map<std::string, std::size_t> messages;
-    for (const std::string& tag : sent[static_cast<int>(cheater)].order)
-      if (tag.starts_with("garbled") || tag.starts_with("mac_")) ++messages[tag];
-    for (const auto& [tag, count] : messages) {
-      for (std::size_t occurrence = 0; occurrence < count; ++occurrence) {
-        std::size_t bits = 0;
-        const Deviation measure = [&, tag = tag](std::string_view name, std::size_t number,
-                                                 std::vector<std::byte>& payload) {
-          if (name == tag && number == occurrence) bits = 8 * payload.size();
-        };
-        const auto wrapped = [&](const Deviation& deviation) {
-          PartyOptions options;
-          (cheater == Party::A ? options.wrap_a
-                               : options.wrap_b) = [deviation](std::unique_ptr<Channel> inner) {
-            return make_cheating_channel(std::move(inner), deviation);
-          };
-          return options;
-        };
-        run_job({circuit, kLanes, inputs, window}, wrapped(measure));
-        ASSERT_GT(bits, 0u) << tag;
-        const std::size_t step = tag == "garbled.rows" || tag == "garbled.labels" ? 37
-                                 : tag == "mac_transcript.digest"                 ? 19
-                                                                                  : 1;
-        for (std::size_t bit = 0; bit < bits; bit += step) {
-          SCOPED_TRACE(tag + " " + std::to_string(occurrence) + ", bit " + std::to_string(bit));
-          Sent of_honest;
-          PartyOptions options = wrapped(flip_bit(tag, occurrence, bit));
-          (cheater == Party::A ? options.wrap_b : options.wrap_a) = noting(of_honest, mutex);
-          const GarbledOutcome run = run_job({circuit, kLanes, inputs, window}, options, false);
-          const Outcome& honest = cheater == Party::A ? run.outcomes.b : run.outcomes.a;
-          const Evaluation& result = run.of[cheater == Party::A ? 1 : 0];
-          if (tag == "garbled.masked" && honest.kind == Outcome::Kind::Done) continue;
-          // A row that is not hit, and a label of nothing that is read, are harmless.
-          if (honest.kind == Outcome::Kind::Done &&
-              (tag == "garbled.rows" || tag == "garbled.labels")) {
-            expect_outputs(circuit.info(), run.of[0], run.of[1], evaluate(circuit, kLanes, inputs));
-            continue;
-          }
-          // What B has changed on the wire, B's own check may find first.
-          const bool found_by_b = cheater == Party::B && honest.kind == Outcome::Kind::PeerAborted;
-          EXPECT_TRUE(found_by_b || honest.kind == Outcome::Kind::PeerCheated) << honest.message;
-          EXPECT_TRUE(found_by_b || honest.check == "MAC transcript" ||
-                      honest.check.starts_with("framing"))
-              << honest.check;
-          EXPECT_TRUE(result.outputs.empty());
-          if (tag != "garbled.outputs" && tag != "mac_transcript.digest") {
-            EXPECT_EQ(of_honest.bytes["garbled.outputs"], 0u);
-          }
-          if (cheater == Party::A && tag != "garbled.outputs" &&
-              !(tag == "mac_transcript.digest" && occurrence > 0)) {
-            EXPECT_EQ(of_honest.bytes["mac_transcript.digest"], 0u)
-                << "B shows something about its gates before A has proved its own";
-          }
+    Messages sent;
+    PartyOptions options;
+    (cheater == Party::A ? options.wrap_a : options.wrap_b) = recording(sent);
+    run_job({circuit, kLanes, inputs, window}, options);
+    for (const auto& [tag, occurrence, payload] : sent) {
+      if (!tag.starts_with("garbled") && !tag.starts_with("mac_")) continue;
+      const std::size_t bits = 8 * payload.size();
+      const std::size_t step = tag == "garbled.rows" || tag == "garbled.labels" ? 37
+                               : tag == "mac_transcript.digest"                 ? 19
+                                                                                : 1;
+      for (std::size_t bit = 0; bit < bits; bit += step) {
+        SCOPED_TRACE(tag + " " + std::to_string(occurrence) + ", bit " + std::to_string(bit));
+        Messages of_honest;
+        (cheater == Party::A ? options.wrap_a : options.wrap_b) =
+            cheating(flip_bit(tag, occurrence, bit));
+        (cheater == Party::A ? options.wrap_b : options.wrap_a) = recording(of_honest);
+        const GarbledOutcome run = run_job({circuit, kLanes, inputs, window}, options, false);
+        const Outcome& honest = cheater == Party::A ? run.outcomes.b : run.outcomes.a;
+        const Evaluation& result = run.of[cheater == Party::A ? 1 : 0];
+        if (tag == "garbled.masked" && honest.kind == Outcome::Kind::Done) continue;
+        // A row that is not hit, and a label of nothing that is read, are harmless.
+        if (honest.kind == Outcome::Kind::Done &&
+            (tag == "garbled.rows" || tag == "garbled.labels")) {
+          expect_outputs(circuit.info(), run.of[0], run.of[1], evaluate(circuit, kLanes, inputs));
+          continue;
         }
-        if (testing::Test::HasFailure()) return;
+        // What B has changed on the wire, B's own check may find first.
+        const bool found_by_b = cheater == Party::B && honest.kind == Outcome::Kind::PeerAborted;
+        EXPECT_TRUE(found_by_b || honest.kind == Outcome::Kind::PeerCheated) << honest.message;
+        EXPECT_TRUE(found_by_b || honest.check == "MAC transcript" ||
+                    honest.check.starts_with("framing"))
+            << honest.check;
+        EXPECT_TRUE(result.outputs.empty());
+        if (tag != "garbled.outputs" && tag != "mac_transcript.digest") {
+          EXPECT_EQ(bytes_of(of_honest, "garbled.outputs"), 0u);
+        }
+        if (cheater == Party::A && tag != "garbled.outputs" &&
+            !(tag == "mac_transcript.digest" && occurrence > 0)) {
+          EXPECT_EQ(bytes_of(of_honest, "mac_transcript.digest"), 0u)
+              << "B shows something about its gates before A has proved its own";
+        }
       }
+      if (testing::Test::HasFailure()) return;
     }
   }
 }
@@ -383,12 +348,8 @@ TEST(Garbled, DetectsConsistentLiesAboutOpenings) {
         SCOPED_TRACE(std::string(1, letter(cheater)) + (in_e ? ", e " : ", d ") +
                      std::to_string(entry));
         PartyOptions options;
-        (cheater == Party::A ? options.wrap_a
-                             : options.wrap_b) = [=](std::unique_ptr<Channel> inner) {
-          return make_cheating_channel(
-              std::move(inner),
-              flip_bit("garbled.de", 0, (in_e ? entries : std::size_t{0}) + entry));
-        };
+        (cheater == Party::A ? options.wrap_a : options.wrap_b) =
+            cheating(flip_bit("garbled.de", 0, (in_e ? entries : std::size_t{0}) + entry));
         bool has_revealed = false;
         const Outcomes outcomes = run_garbling(
             [&](Session& session, IdealDealer& dealer) {
@@ -413,19 +374,15 @@ TEST(Garbled, RowsFollowTheMaskedInputs) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{4, 2}});
   const Inputs inputs = random_inputs(circuit, 2, rng);
-  std::mutex mutex;
-  Sent of_b;
-  PartyOptions options{.wrap_b = noting(of_b, mutex)};
-  options.wrap_a = [](std::unique_ptr<Channel> inner) {
-    return make_cheating_channel(
-        std::move(inner), [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-          if (tag == "garbled.masked") payload.pop_back();
-        });
-  };
+  Messages of_b;
+  PartyOptions options{.wrap_b = recording(of_b)};
+  options.wrap_a = cheating([](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+    if (tag == "garbled.masked") payload.pop_back();
+  });
   const GarbledOutcome run = run_job({circuit, 2, inputs}, options, false);
   EXPECT_EQ(run.outcomes.b.kind, Outcome::Kind::PeerCheated) << run.outcomes.b.message;
-  EXPECT_GT(of_b.bytes["garbled.de"], 0u);
-  EXPECT_EQ(of_b.bytes["garbled.rows"], 0u);
+  EXPECT_GT(bytes_of(of_b, "garbled.de"), 0u);
+  EXPECT_EQ(bytes_of(of_b, "garbled.rows"), 0u);
 }
 
 // The rows of z AND z and the labels of two runs, in which z is the same shared value, whose label
@@ -438,18 +395,7 @@ TEST(Garbled, NoTweakAndNoLabelReturns) {
   second.output(Receiver::Both, {second.and_of(z[0], z[0]), second.xor_of(x[0], y[0])});
   Rng rng(Seed{{8, 2}});
   const Inputs of_first = random_inputs(first, 1, rng), of_second = random_inputs(second, 1, rng);
-  std::vector<std::string> strings;
-  std::mutex mutex;
-  PartyOptions options;
-  options.wrap_b = [&](std::unique_ptr<Channel> inner) {
-    return make_cheating_channel(
-        std::move(inner), [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-          if (tag != "garbled.rows" && tag != "garbled.labels") return;
-          const std::lock_guard lock(mutex);
-          for (std::size_t at = 0; at < payload.size(); at += 16)
-            strings.emplace_back(reinterpret_cast<const char*>(payload.data()) + at, 16);
-        });
-  };
+  Messages sent;
   run_garbling(
       [&](Session& session, IdealDealer& dealer) {
         const Evaluation kept = run_garbled_party(session, dealer, {first, 1, of_first});
@@ -457,7 +403,13 @@ TEST(Garbled, NoTweakAndNoLabelReturns) {
           run_garbled_party(session, dealer, {second, 1, of_second},
                             {&*kept.shared[0], nullptr, nullptr});
       },
-      options);
+      {.wrap_b = recording(sent)});
+  std::vector<std::string> strings;
+  for (const Message& message : sent) {
+    if (message.tag != "garbled.rows" && message.tag != "garbled.labels") continue;
+    for (std::size_t at = 0; at < message.payload.size(); at += 16)
+      strings.emplace_back(reinterpret_cast<const char*>(message.payload.data()) + at, 16);
+  }
   ASSERT_EQ(strings.size(), 1u + 2 * (2 + 2));
   std::ranges::sort(strings);
   EXPECT_EQ(std::ranges::adjacent_find(strings), strings.end());
@@ -516,9 +468,7 @@ TEST(Garbled, AFindsWhatAGarblerChanges) {
                                             {"garbled.labels", 19 * seed % 768}}) {
       SCOPED_TRACE(tag + ", seed " + std::to_string(seed));
       PartyOptions options{.seed = seed};
-      options.wrap_b = [tag = tag, bit = bit](std::unique_ptr<Channel> inner) {
-        return make_cheating_channel(std::move(inner), flip_bit(tag, 0, bit));
-      };
+      options.wrap_b = cheating(flip_bit(tag, 0, bit));
       Outcomes outcomes;
       bool has_revealed = false;
       outcomes = run_garbling(

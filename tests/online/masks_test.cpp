@@ -1,6 +1,5 @@
 // The masks of inputs and outputs: each authenticated bit that a run draws masks one value and
 // equals the dealt bit.
-#include <map>
 
 #include "tests/online/listed_circuit.h"
 #include "tests/online/online_run.h"
@@ -34,7 +33,7 @@ ListedCircuit inputs_and_outputs() {
 struct MaskedRun {
   ListedCircuit circuit = inputs_and_outputs();
   Inputs inputs;
-  std::map<std::string, std::vector<bool>> sent[2];  // the bits of all messages of a tag
+  Messages sent[2];
   OnlineRun run;
 };
 
@@ -43,21 +42,22 @@ MaskedRun run_masked(AndMaterial form, std::size_t window) {
   MaskedRun masked;
   Rng rng(Seed{{5, 5}});
   masked.inputs = random_inputs(masked.circuit, kMaskLanes, rng);
-  const auto record = [&](Party party) {
-    const Deviation note = [&sent = masked.sent[static_cast<int>(party)]](
-                               std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-      std::vector<bool>& bits = sent[std::string(tag)];
-      for (const std::byte byte : payload)
-        for (int bit = 0; bit < 8; ++bit)
-          bits.push_back(((byte >> bit) & std::byte{1}) != std::byte{0});
-    };
-    return [note](std::unique_ptr<Channel> inner) {
-      return make_cheating_channel(std::move(inner), note);
-    };
-  };
-  masked.run = run_online({masked.circuit, kMaskLanes, masked.inputs, form, window},
-                          {.wrap_a = record(Party::A), .wrap_b = record(Party::B)});
+  masked.run =
+      run_online({masked.circuit, kMaskLanes, masked.inputs, form, window},
+                 {.wrap_a = recording(masked.sent[0]), .wrap_b = recording(masked.sent[1])});
   return masked;
+}
+
+// The bits of all messages of a tag.
+std::vector<bool> sent_bits(const Messages& sent, std::string_view tag) {
+  std::vector<bool> bits;
+  for (const Message& message : sent) {
+    if (message.tag != tag) continue;
+    for (const std::byte byte : message.payload)
+      for (int bit = 0; bit < 8; ++bit)
+        bits.push_back(((byte >> bit) & std::byte{1}) != std::byte{0});
+  }
+  return bits;
 }
 
 // The dealt bits of a party.
@@ -83,7 +83,8 @@ std::vector<bool> inputs_of(const MaskedRun& masked, Party party) {
 
 // The masks of the outputs that only `party` learns, from the opened values: bundle, bit, lane.
 std::vector<bool> output_masks(const MaskedRun& masked, Party party) {
-  const auto &of_a = masked.sent[0].at("output.shares"), &of_b = masked.sent[1].at("output.shares");
+  const auto of_a = sent_bits(masked.sent[0], "output.shares"),
+             of_b = sent_bits(masked.sent[1], "output.shares");
   const std::vector<LaneValues> values = evaluate(masked.circuit, kMaskLanes, masked.inputs);
   std::vector<bool> masks;
   std::size_t at = 0;
@@ -112,7 +113,7 @@ TEST_P(MasksOf, EachDrawnBitMasksOneInputOrOneOutput) {
       SCOPED_TRACE(letter(party));
       const std::vector<bool> inputs = inputs_of(masked, party);
       std::vector<bool> masks;
-      const auto& sent = masked.sent[static_cast<int>(party)].at("input.masked");
+      const auto sent = sent_bits(masked.sent[static_cast<int>(party)], "input.masked");
       for (std::size_t i = 0; i < inputs.size(); ++i) masks.push_back(sent.at(i) ^ inputs[i]);
       if (GetParam() == AndMaterial::Triples) {
         const std::vector<bool> of_outputs = output_masks(masked, party);

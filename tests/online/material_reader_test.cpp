@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "base/error.h"
+#include "tests/support/becomes_true.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -33,6 +36,7 @@ class NumberedSource : public material::Source {
     const std::size_t draw = draws;
     if (before_draw) before_draw(draw);
     ++draws;
+    draws.notify_all();
     const std::uint64_t first = std::exchange(next_[static_cast<std::size_t>(kind)],
                                               next_[static_cast<std::size_t>(kind)] + count);
     drawing_ = false;
@@ -173,7 +177,7 @@ TEST(MaterialReader, ReadsSmallRunAtOnceWithoutAThread) {
 }
 
 void wait_for(const NumberedSource& source, std::size_t draws) {
-  while (source.draws < draws) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (std::size_t now = source.draws; now < draws; now = source.draws) source.draws.wait(now);
 }
 
 TEST(MaterialReader, ReadsLargerRunAheadInAnotherThread) {
@@ -191,10 +195,11 @@ TEST(MaterialReader, CallerThatWouldWaitOpensBatches) {
   NumberedSource source;
   std::atomic<bool> caller_has_opened = false;
   source.before = [&, caller = std::this_thread::get_id()](std::size_t draw) {
-    if (std::this_thread::get_id() == caller) caller_has_opened = true;
-    for (int ms = 0; draw == 0 && !caller_has_opened; ++ms) {
-      ASSERT_LT(ms, 20000) << "the caller waits";
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (std::this_thread::get_id() == caller) {
+      caller_has_opened = true;
+    } else if (draw == 0) {
+      EXPECT_TRUE(test::becomes_true([&] { return caller_has_opened.load(); }))
+          << "the caller waits";
     }
   };
   MaterialReader reader(source, wanted(4 * kBatch));
@@ -299,20 +304,17 @@ TEST(MaterialReader, DestructorWaitsForABatchAndStartsNoOther) {
   std::atomic<bool> drawing = false, open = false;
   source.before = [&](std::size_t) {
     drawing = true;
-    while (!open) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    drawing.notify_all();
+    open.wait(false);
   };
-  std::thread opener;
+  auto reader = std::make_unique<MaterialReader>(source, wanted(10 * kBatch));
+  drawing.wait(false);
   {
-    MaterialReader reader(source, wanted(10 * kBatch));
-    while (!drawing) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    opener = std::thread([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      open = true;
-    });
+    test::BlockedThread destroying([&] { reader.reset(); });
+    open = true;
+    open.notify_all();
   }
-  EXPECT_TRUE(open) << "the reader was destroyed while it opened a batch";
   EXPECT_EQ(source.draws, 1u);
-  opener.join();
 }
 
 TEST(MaterialReader, DestructorAcceptsAnUnreportedFailure) {
@@ -320,10 +322,11 @@ TEST(MaterialReader, DestructorAcceptsAnUnreportedFailure) {
   std::atomic<bool> failed = false;
   source.before = [&](std::size_t) {
     failed = true;
+    failed.notify_all();
     throw OutOfMaterial("none left");
   };
   MaterialReader reader(source, wanted(2 * kBatch));
-  while (!failed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  failed.wait(false);
 }
 
 }  // namespace

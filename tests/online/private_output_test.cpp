@@ -38,14 +38,6 @@ Inputs drawn(const Circuit& circuit) {
   return random_inputs(circuit, kPrivateLanes, rng);
 }
 
-std::vector<std::byte> payload_of(const Messages& messages, std::string_view tag,
-                                  std::size_t occurrence = 0) {
-  for (const Message& message : messages)
-    if (message.tag == tag && message.occurrence == occurrence) return message.payload;
-  ADD_FAILURE() << "no " << tag;
-  return {};
-}
-
 TEST_P(PrivateOutput, ReceiverDetectsLieOfTheOtherParty) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
@@ -54,7 +46,7 @@ TEST_P(PrivateOutput, ReceiverDetectsLieOfTheOtherParty) {
          {std::size_t{0}, kPrivateLanes - 1, kPrivateLanes, 2 * kPrivateLanes - 1}) {
       const OnlineRun run =
           expect_caught({circuit, kPrivateLanes, inputs, form}, other(),
-                        deviating(flip_bit("output.shares", 0, bit)), "MAC transcript");
+                        cheating(flip_bit("output.shares", 0, bit)), "MAC transcript");
       EXPECT_TRUE(run.of(other()).outputs.empty() || !run.of(other()).outputs[0]);
     }
   }
@@ -73,7 +65,7 @@ TEST_P(PrivateOutput, WithTriplesALieOfTheReceiverRevealsNothingAndIsDetected) {
     Messages seen;
     PartyOptions options;
     (receiver() == Party::A ? options.wrap_a : options.wrap_b) =
-        deviating(flip_bit("output.shares", 0, bit));
+        cheating(flip_bit("output.shares", 0, bit));
     (receiver() == Party::A ? options.wrap_b : options.wrap_a) = recording(seen);
     const OnlineRun run = run_online(job, options, false);
     EXPECT_EQ(run.outcome(other()).kind, Outcome::Kind::PeerCheated)

@@ -1,8 +1,6 @@
 // Inputs that both parties give. Random circuits (random_circuit.h) have them too.
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "circuitgen/generators/family.h"
 #include "tests/online/online_run.h"
 #include "tests/support/cheating_channel.h"
@@ -41,22 +39,13 @@ TEST_P(PublicInputs, TakeNoMaterialAndNoMessage) {
   EXPECT_EQ(counts[MaterialKind::AuthBitsA], 40u) << "of x";
   EXPECT_EQ(counts[MaterialKind::AuthBitsB], 0u);
 
-  std::map<std::string, std::size_t> sent[2];  // bytes by tag
-  const auto count = [&](Party party) {
-    const Deviation note = [&bytes = sent[static_cast<int>(party)]](
-                               std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-      bytes[std::string(tag)] += payload.size();
-    };
-    return [note](std::unique_ptr<Channel> inner) {
-      return make_cheating_channel(std::move(inner), note);
-    };
-  };
   Rng rng(Seed{{5, 1}});
   const Inputs inputs = random_inputs(circuit, 5, rng);
+  Messages of_a, of_b;
   const OnlineRun run = run_online({circuit, 5, inputs, GetParam()},
-                                   {.wrap_a = count(Party::A), .wrap_b = count(Party::B)});
-  EXPECT_EQ(sent[0]["input.masked"], 5u) << "x in five lanes";
-  EXPECT_EQ(sent[1].count("input.masked"), 0u);
+                                   {.wrap_a = recording(of_a), .wrap_b = recording(of_b)});
+  EXPECT_EQ(bytes_of(of_a, "input.masked"), 5u) << "x in five lanes";
+  EXPECT_EQ(bytes_of(of_b, "input.masked"), 0u);
   expect_outputs(circuit, run, evaluate(circuit, 5, inputs));
 }
 

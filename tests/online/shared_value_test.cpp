@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "circuitgen/generators/family.h"
 #include "tests/online/online_run.h"
 #include "tests/support/cheating_channel.h"
@@ -165,21 +163,12 @@ TEST_P(SharedValues, AreNotSent) {
   const GeneratedCircuit circuit = product();
   Rng rng(Seed{{8, 1}});
   const Inputs inputs = random_inputs(circuit, 8, rng);
-  std::map<std::string, std::size_t> sent[2];  // bytes by tag
-  const auto count = [&](Party party) {
-    const Deviation note = [&bytes = sent[static_cast<int>(party)]](
-                               std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-      bytes[std::string(tag)] += payload.size();
-    };
-    return [note](std::unique_ptr<Channel> inner) {
-      return make_cheating_channel(std::move(inner), note);
-    };
-  };
+  Messages of_a, of_b;
   run_online({circuit, 8, inputs, GetParam()},
-             {.wrap_a = count(Party::A), .wrap_b = count(Party::B)});
+             {.wrap_a = recording(of_a), .wrap_b = recording(of_b)});
   // The parity of x, for B, and that of y, for both: one byte each for 8 lanes.
-  EXPECT_EQ(sent[0]["output.shares"], 2u);
-  EXPECT_EQ(sent[1]["output.shares"], GetParam() == AndMaterial::Triples ? 2u : 1u);
+  EXPECT_EQ(bytes_of(of_a, "output.shares"), 2u);
+  EXPECT_EQ(bytes_of(of_b, "output.shares"), GetParam() == AndMaterial::Triples ? 2u : 1u);
 }
 
 // A party's shared value is from another circuit of the session: its bits and MACs are valid, but

@@ -6,12 +6,12 @@
 #include <atomic>
 #include <bit>
 #include <cstdio>
-#include <cstdlib>
 #include <future>
 #include <nlohmann/json.hpp>
 
 #include "tests/reliability/ledger.h"
 #include "tests/reliability/parties.h"
+#include "tests/support/files.h"
 #include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
 
@@ -36,12 +36,8 @@ struct Tally {
 class SessionTrial {
  public:
   SessionTrial(Killer& killer, Tally& tally) : killer_(killer), tally_(tally) {
-    std::string name = (fs::temp_directory_path() / "tinyot_kills_XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    root_ = name;
     for (const char* party : {"A", "B"}) fs::create_directory(root_ / party);
   }
-  ~SessionTrial() { fs::remove_all(root_); }
 
   void run_all() {
     for (int shard = 1; shard <= kShards && !::testing::Test::HasFailure(); ++shard)
@@ -274,7 +270,7 @@ class SessionTrial {
 
   Killer& killer_;
   Tally& tally_;
-  fs::path root_;
+  const TestDirectory root_;
   std::atomic<std::uint64_t> unfinished_[2] =
       {};  // runs of A and of B that ended with a status other than 0
 };

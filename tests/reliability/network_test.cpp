@@ -28,7 +28,7 @@ class FaultChooser {
   FaultChooser(std::vector<Fault> faults, std::uint64_t seed)
       : faults_(std::move(faults)), random_(seed) {}
 
-  WirePlan next(const Traffic& usual, std::size_t connections = 1) {
+  Relay::Plan next(const Traffic& usual, std::size_t connections = 1) {
     const Fault fault = faults_[random_() % faults_.size()];
     const auto direction = random_() % 2;
     const std::uint64_t end = usual[direction] + 1;
@@ -108,7 +108,7 @@ TEST(Network, EndsInTimeWhenConnectionStalls) {
              from_environment("TINYOT_AT_ONCE", 8));
 }
 
-using Session = Traffic (PartyPair::*)(const WirePlan&);
+using Session = Traffic (PartyPair::*)(const Relay::Plan&);
 
 // Faults at every `step`-th byte of the sessions that consist of handshake and store
 // synchronisation.

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "tests/support/layers.h"
-#include "tests/tools/process.h"
+#include "tests/support/process.h"
 
 namespace tinyot::test {
 

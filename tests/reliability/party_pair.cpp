@@ -98,15 +98,10 @@ void NetworkTally::print(const std::string& title, std::uint64_t seed) const {
 
 PartyPair::PartyPair(const Setting& setting, NetworkTally& tally, std::uint64_t seed)
     : setting_(setting), tally_(tally), random_(seed) {
-  std::string name = (fs::temp_directory_path() / "tinyot_network_XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-  root_ = name;
   if (!setting_.has_keys) return;
   for (const char* key : {"A.pem", "B.pem"})
     EXPECT_EQ(Process(tinyot(), {"keygen", "--out", (root_ / key).string()}).end().status, 0);
 }
-
-PartyPair::~PartyPair() { fs::remove_all(root_); }
 
 Arguments PartyPair::keys_of(char party) const {
   if (!setting_.has_keys) return {};
@@ -124,23 +119,24 @@ Arguments PartyPair::arguments(char party, const std::string& command, const Lin
 }
 
 Traffic PartyPair::run_session(const std::string& command, const Arguments& of_a,
-                               const Arguments& of_b, const WirePlan& plan,
+                               const Arguments& of_b, const Relay::Plan& plan,
                                std::initializer_list<int> others) {
-  WirePlan seeded = plan;
+  Relay::Plan seeded = plan;
   seeded.seed = random_();
+  seeded.patience = std::chrono::seconds(3);
   const LoopbackPort reserved;
   const std::string& port = reserved.address().port;
-  Wire wire(port, seeded);
-  const LinkSettings link{port, wire.port(), kConnectTimeout, kIdleTimeout};
+  Relay relay(port, seeded);
+  const LinkSettings link{port, relay.port(), kConnectTimeout, kIdleTimeout};
   const auto start = std::chrono::steady_clock::now();
   Process a(tinyot(), arguments('A', command, link, of_a), {}, std::chrono::seconds(kSessionMax));
   Process b(tinyot(), arguments('B', command, link, of_b), {}, std::chrono::seconds(kSessionMax));
   const bool is_disturbed = meanwhile_ != nullptr;
-  if (is_disturbed) std::exchange(meanwhile_, nullptr)(a, b, wire);
+  if (is_disturbed) std::exchange(meanwhile_, nullptr)(a, b, relay);
   ended_ = {a.end(), b.end()};
   tally_.count(ended_,
                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  is_injected_ = wire.is_injected();
+  is_injected_ = relay.is_injected();
   if (is_injected_) ++tally_.injected[static_cast<std::size_t>(plan.fault_point->fault)];
   for (const Ended& party : {ended_.a, ended_.b}) {
     const bool is_allowed = party.status == 0 ||
@@ -151,10 +147,10 @@ Traffic PartyPair::run_session(const std::string& command, const Arguments& of_a
                             << party.status << "\n"
                             << party.err;
   }
-  return {wire.bytes(Direction::FromConnecting), wire.bytes(Direction::FromListening)};
+  return {relay.bytes(Direction::FromConnecting), relay.bytes(Direction::FromListening)};
 }
 
-Traffic PartyPair::preprocess(const WirePlan& plan) {
+Traffic PartyPair::preprocess(const Relay::Plan& plan) {
   const auto options = [&](char party) {
     Arguments all = setting_.preprocess;
     if (fs::exists(store_of(party))) all.push_back("--resume");
@@ -179,7 +175,7 @@ Arguments PartyPair::run_arguments(char party, const std::string& input) const {
           "--format",  "json"};
 }
 
-Traffic PartyPair::run(const WirePlan& plan) {
+Traffic PartyPair::run(const Relay::Plan& plan) {
   const std::uint64_t a = random_(), b = random_();
   const Traffic traffic =
       run_session("run", run_arguments('A', hex_of(a)), run_arguments('B', hex_of(b)), plan, {5});
@@ -201,14 +197,14 @@ Traffic PartyPair::run(const WirePlan& plan) {
   return traffic;
 }
 
-Traffic PartyPair::reserve(const WirePlan& plan) {
+Traffic PartyPair::reserve(const Relay::Plan& plan) {
   const Arguments options = {"--circuit", "hamming:bits=8", "--reserve-only"};
   const Traffic traffic = run_session("run", options, options, plan, {5});
   is_short_ = ended_.a.status == 5 || ended_.b.status == 5;
   return traffic;
 }
 
-Traffic PartyPair::verify(const WirePlan& plan) {
+Traffic PartyPair::verify(const Relay::Plan& plan) {
   return run_session("store verify", {}, {}, plan);
 }
 

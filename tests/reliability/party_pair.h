@@ -10,8 +10,9 @@
 #include <mutex>
 
 #include "tests/reliability/parties.h"
-#include "tests/reliability/wire.h"
+#include "tests/support/files.h"
 #include "tests/support/layers.h"
+#include "tests/support/relay.h"
 
 namespace tinyot::test {
 
@@ -53,29 +54,28 @@ struct NetworkTally {
   double longest_s_ = 0;
 };
 
-// Bytes of a session in both directions, at the wire.
+// Bytes of a session in both directions, at the relay.
 using Traffic = std::array<std::uint64_t, 2>;
 
 class PartyPair {
  public:
   PartyPair(const Setting& setting, NetworkTally& tally, std::uint64_t seed);
-  ~PartyPair();
   PartyPair(const PartyPair&) = delete;
   PartyPair& operator=(const PartyPair&) = delete;
 
-  // Each runs one session over a wire with this plan and returns its traffic. Both parties must end
-  // in time, with status 0, or 3 after a fault.
+  // Each runs one session over a relay with this plan and returns its traffic. Both parties must
+  // end in time, with status 0, or 3 after a fault.
 
   // Starts or resumes a store.
-  Traffic preprocess(const WirePlan& plan);
+  Traffic preprocess(const Relay::Plan& plan);
   // With random inputs; checks the outputs.
-  Traffic run(const WirePlan& plan);
+  Traffic run(const Relay::Plan& plan);
   // Handshake and store synchronisation only.
-  Traffic reserve(const WirePlan& plan);
-  Traffic verify(const WirePlan& plan);
+  Traffic reserve(const Relay::Plan& plan);
+  Traffic verify(const Relay::Plan& plan);
 
   // An action during the next session; it may end the session like a fault.
-  using Meanwhile = std::function<void(Process& a, Process& b, Wire& wire)>;
+  using Meanwhile = std::function<void(Process& a, Process& b, Relay& relay)>;
   void meanwhile(Meanwhile action) { meanwhile_ = std::move(action); }
 
   bool are_both_done() const { return ended_.both_done(); }
@@ -89,7 +89,7 @@ class PartyPair {
 
  private:
   Traffic run_session(const std::string& command, const Arguments& of_a, const Arguments& of_b,
-                      const WirePlan& plan, std::initializer_list<int> others = {});
+                      const Relay::Plan& plan, std::initializer_list<int> others = {});
   void remove_partial_start();
   Arguments keys_of(char party) const;
   Arguments arguments(char party, const std::string& command, const LinkSettings& link,
@@ -100,7 +100,7 @@ class PartyPair {
   const Setting& setting_;
   NetworkTally& tally_;
   std::mt19937_64 random_;
-  std::filesystem::path root_;
+  const TestDirectory root_;
   Meanwhile meanwhile_;
   PairEnded ended_;
   bool is_injected_ = false, is_short_ = false;

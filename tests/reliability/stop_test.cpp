@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <thread>
-
 #include "tests/reliability/party_pair.h"
 #include "tests/support/layers.h"
 
@@ -15,18 +13,15 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 // The network holds everything once B has sent this many bytes.
-WirePlan held_at(std::uint64_t bytes) { return {.chunk_bytes_max = 400, .hold_at = bytes}; }
+Relay::Plan held_at(std::uint64_t bytes) { return {.chunk_bytes_max = 400, .hold_at = bytes}; }
 
 // Stops the party while the network holds.
 void stop(PartyPair& pair, char party) {
-  pair.meanwhile([=](Process& a, Process& b, Wire& wire) {
-    for (const auto until = Clock::now() + std::chrono::seconds(kSessionMax);
-         !wire.holds() && Clock::now() < until;)
-      std::this_thread::sleep_for(200us);
-    EXPECT_TRUE(wire.holds());
+  pair.meanwhile([=](Process& a, Process& b, Relay& relay) {
+    relay.wait_until_held();
     Process &stopped = party == 'A' ? a : b, &other = party == 'A' ? b : a;
     stopped.signal(SIGSTOP);
-    wire.resume();
+    relay.resume();
     const auto start = Clock::now();
     const Ended left = other.end();
     EXPECT_EQ(left.status, 3) << left.err;

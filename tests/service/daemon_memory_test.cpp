@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <random>
 #include <stop_token>
@@ -12,9 +11,10 @@
 
 #include "service/daemon.h"
 #include "tests/service/daemons.h"
+#include "tests/support/files.h"
 #include "tests/support/hex.h"
 #include "tests/support/layers.h"
-#include "tests/tools/memory_search.h"
+#include "tests/support/memory_search.h"
 
 namespace tinyot::test {
 namespace {
@@ -28,8 +28,7 @@ constexpr const char* kCircuit = "hamming:bits=256";
 TEST(Submitter, DISABLED_SubmitsNumber) {
   const char* const socket = std::getenv("TINYOT_TEST_SOCKET");
   ASSERT_NE(socket, nullptr);
-  std::ifstream file(std::getenv("TINYOT_TEST_INPUT"));
-  const std::string number{std::istreambuf_iterator<char>(file), {}};
+  const std::string number = read_file(std::getenv("TINYOT_TEST_INPUT"));
   const grpc::Status status =
       Client(socket).submit({"job", kCircuit, "", {{std::getenv("TINYOT_TEST_NAME"), number}}});
   EXPECT_TRUE(status.ok()) << status.error_message();
@@ -37,17 +36,11 @@ TEST(Submitter, DISABLED_SubmitsNumber) {
 
 class DaemonMemory : public ::testing::Test {
  protected:
-  DaemonMemory() {
-    std::string name = (fs::temp_directory_path() / "tinyot-memory-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    dir_ = name;
-  }
   ~DaemonMemory() override {
     stop_.request_stop();
     for (std::thread& daemon : daemons_) daemon.join();
-    fs::remove_all(dir_);
   }
-  std::string path(const std::string& name) const { return (dir_ / name).string(); }
+  std::string path(const std::string& name) const { return (directory_ / name).string(); }
 
   // Before there are threads.
   void make_input(const std::string& name) {
@@ -56,19 +49,18 @@ class DaemonMemory : public ::testing::Test {
       std::random_device random;
       for (unsigned char& byte : value) byte = static_cast<unsigned char>(random());
       // The first byte of a value is the last one of the number.
-      std::ofstream(path(name)) << "0x" << hex_of(Bytes(value.rbegin(), value.rend()));
+      write_file(path(name), "0x" + hex_of(Bytes(value.rbegin(), value.rend())));
       return value;
     });
     secrets_.insert(secrets_.end(), secrets.begin(), secrets.end());
   }
 
   void serve(const std::string& name, const std::string& peer) {
-    std::ofstream(path("policy"))
-        << "allow { circuit: 'hamming' parameter { name: 'bits' max: 256 } }";
-    std::ofstream(path(name + ".conf"))
-        << "directory: '" << path(name + ".stores") << "' socket: '" << path(name + ".socket")
-        << "' peer { profile: 'fast' low { ands: 1000 } high { ands: 2000 } policy: '"
-        << path("policy") << "' " << peer << " }";
+    write_file(path("policy"), "allow { circuit: 'hamming' parameter { name: 'bits' max: 256 } }");
+    write_file(path(name + ".conf"),
+               "directory: '" + path(name + ".stores") + "' socket: '" + path(name + ".socket") +
+                   "' peer { profile: 'fast' low { ands: 1000 } high { ands: 2000 } policy: '" +
+                   path("policy") + "' " + peer + " }");
     daemons_.emplace_back(
         [this, name] { service::serve(path(name + ".conf"), "test", stop_.get_token()); });
   }
@@ -84,7 +76,7 @@ class DaemonMemory : public ::testing::Test {
     ASSERT_EQ(ended.status, 0) << ended.out;
   }
 
-  fs::path dir_;
+  const TestDirectory directory_;
   std::vector<MaskedSecret> secrets_;
   std::stop_source stop_;
   std::vector<std::thread> daemons_;

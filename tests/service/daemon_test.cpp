@@ -4,13 +4,11 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <fstream>
-
 #include "engine/loaded_circuit.h"
 #include "system/descriptor.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
-#include "tests/tools/certificates.h"
+#include "tests/support/certificates.h"
 
 namespace tinyot::test {
 namespace {
@@ -372,7 +370,7 @@ TEST_F(DaemonTest, BadConfigurationIsRefusedAtStart) {
   make({});
   const auto refused = [&](const std::string& text, const std::string& part) {
     const auto file = dir_ / "conf";
-    std::ofstream(file) << text;
+    write_file(file, text);
     Process process(TINYOT_BINARY, {"serve", "--config", file.string()});
     const Ended ended = process.end();
     EXPECT_EQ(ended.status, 2) << ended.err;

@@ -5,11 +5,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <fstream>
 #include <iostream>
 #include <iterator>
 
-#include "tests/tools/sockets.h"
+#include "tests/support/sockets.h"
 
 namespace tinyot::test {
 namespace {
@@ -29,10 +28,6 @@ bool accepts(const fs::path& path) {
   path.string().copy(address.sun_path, sizeof address.sun_path - 1);
   const Socket socket(::socket(AF_UNIX, SOCK_STREAM, 0));
   return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-}
-
-void write_file(const fs::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
 }
 
 }  // namespace
@@ -196,20 +191,10 @@ std::string Daemon::metric(const std::string& line_begin) const {
   return text.substr(space + 1, end - space - 1);
 }
 
-DaemonTest::DaemonTest() {
-  std::string name = (fs::temp_directory_path() / "tinyot-daemon-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a directory");
-  dir_ = name;
-}
-
 DaemonTest::~DaemonTest() {
   if (HasFailure())
     for (Daemon* const daemon : {a_.get(), b_.get()})
       if (daemon != nullptr && daemon->runs()) std::cerr << daemon->stop().err << "\n";
-  a_.reset();
-  b_.reset();
-  std::error_code error;
-  fs::remove_all(dir_, error);
 }
 
 void DaemonTest::make(const Setup& setup) {

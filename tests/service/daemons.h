@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/becomes_true.h"
+#include "tests/support/files.h"
 #include "tests/support/ports.h"
-#include "tests/tools/process.h"
+#include "tests/support/process.h"
 #include "tinyot/v1/party.grpc.pb.h"
 
 namespace tinyot::test {
@@ -86,19 +88,6 @@ class Daemon {
   std::unique_ptr<Client> client_;
 };
 
-// Waits until `holds`; fails the test if it takes too long.
-template <class Condition>
-::testing::AssertionResult becomes_true(const Condition& holds,
-                                        std::chrono::seconds patience = std::chrono::seconds(180)) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > until)
-      return ::testing::AssertionFailure() << "too late";
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return ::testing::AssertionSuccess();
-}
-
 // Two daemons, each the other's only peer. A's calls it "bob", B's "alice".
 class DaemonTest : public ::testing::Test {
  protected:
@@ -119,7 +108,6 @@ class DaemonTest : public ::testing::Test {
       "allow { circuit: 'random' parameter { name: 'width' max: 4096 }\n"
       "        parameter { name: 'depth' max: 1048576 } }\n";
 
-  DaemonTest();
   ~DaemonTest() override;
   void make(const Setup& setup);
   // Makes and starts both, and waits until they are connected and have stock.
@@ -132,7 +120,8 @@ class DaemonTest : public ::testing::Test {
   // Submits the job to both and checks the result.
   void evaluate(const std::string& id, std::uint32_t a = 20, std::uint32_t b = 10);
 
-  std::filesystem::path dir_;
+  const TestDirectory directory_;
+  const std::filesystem::path dir_ = directory_.path();
   std::string port_ = reserved_port();
   std::unique_ptr<Daemon> a_, b_;
 };

@@ -1,12 +1,6 @@
 #include "tests/service/link_relay.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
-#include <vector>
 
 namespace tinyot::test {
 namespace {
@@ -18,58 +12,17 @@ constexpr std::size_t kMessageHeader = 16, kFewBytes = 4;
 
 }  // namespace
 
-LinkRelay::LinkRelay(std::string target_port) : target_port_(std::move(target_port)) {
-  thread_ = std::thread([this] { work(); });
-}
+LinkRelay::LinkRelay(std::string target_port)
+    : relay_(std::move(target_port),
+             {.change = [this](const Relay::Chunk& chunk) { return pass(chunk); },
+              .patience = std::chrono::milliseconds(200)}) {}
 
-LinkRelay::~LinkRelay() {
-  is_over_ = true;
-  thread_.join();
-}
-
-void LinkRelay::cut() {
-  const std::lock_guard lock(mutex_);
-  connections_.clear();
-}
-
-void LinkRelay::work() {
-  while (!is_over_) {
-    if (Socket accepted = listener_.accept(std::chrono::milliseconds(0)); accepted.valid()) {
-      Socket onward = connect_to(target_port_, std::chrono::milliseconds(200));
-      if (onward.valid()) {
-        const std::lock_guard lock(mutex_);
-        connections_.emplace_back();
-        connections_.back().ends[0] = std::move(accepted);
-        connections_.back().ends[1] = std::move(onward);
-      }
-    }
-    const std::lock_guard lock(mutex_);
-    std::vector<pollfd> polled;
-    for (const Connection& connection : connections_)
-      for (const Socket& end : connection.ends) polled.push_back({end.get(), POLLIN, 0});
-    if (::poll(polled.data(), polled.size(), 1) <= 0) continue;
-    std::size_t next = 0;
-    for (auto at = connections_.begin(); at != connections_.end();) {
-      bool is_open = true;
-      for (int from = 0; from < 2; ++from)
-        if (polled[next++].revents != 0) is_open = is_open && forward(*at, from);
-      at = is_open ? std::next(at) : connections_.erase(at);
-    }
-  }
-}
-
-bool LinkRelay::forward(Connection& connection, int from) {
-  char buffer[65536];
-  const ssize_t count = ::recv(connection.ends[from].get(), buffer, sizeof buffer, MSG_DONTWAIT);
-  if (count <= 0) return count < 0 && (errno == EAGAIN || errno == EINTR);
-  std::string bytes(buffer, static_cast<std::size_t>(count));
-  if (from == 0) bytes = connection.is_lost ? std::string() : pass(connection, bytes);
-  return connection.ends[1 - from].send_all(bytes);
-}
-
-std::string LinkRelay::pass(Connection& connection, const std::string& bytes) const {
+std::string LinkRelay::pass(const Relay::Chunk& chunk) {
+  if (chunk.direction == Direction::FromListening) return chunk.bytes;
+  Connection& connection = connections_[chunk.connection];
+  if (connection.is_lost) return {};
   std::string passed;
-  for (const char byte : bytes) {
+  for (const char byte : chunk.bytes) {
     if (connection.left > 0) {
       const bool is_last = --connection.left == 0;
       const Openings openings = connection.is_short ? openings_.load() : Openings::kPassedOn;

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <list>
-#include <mutex>
+#include <cstdint>
+#include <map>
 #include <string>
-#include <thread>
 
 #include "tests/support/layers.h"
-#include "tests/tools/sockets.h"
+#include "tests/support/relay.h"
 
 namespace tinyot::test {
 
@@ -16,11 +15,10 @@ class LinkRelay {
  public:
   // Forwards connections to port() to `target_port`.
   explicit LinkRelay(std::string target_port);
-  ~LinkRelay();
-  const std::string& port() const { return listener_.port(); }
+  const std::string& port() const { return relay_.port(); }
 
   // Ends all connections; new ones are possible.
-  void cut();
+  void cut() { relay_.cut(); }
   // What happens from now on to messages of a few bits that the connecting side sends on
   // connections that are not of the link: to the openings of small rounds. Wherever TCP divides
   // them, a bit of each is changed, or one is lost with all that follows, so that the other side
@@ -32,22 +30,15 @@ class LinkRelay {
  private:
   enum class Openings { kPassedOn, kChanged, kLost };
   struct Connection {
-    Socket ends[2];      // of the connecting and of the listening side
     std::string header;  // of the connection, then of the message that is being sent
     bool is_open = false, is_link = false, is_short = false, is_lost = false;
     std::uint64_t left = 0;  // bytes of the message
   };
-  void work();
-  bool forward(Connection& connection, int from);
-  std::string pass(Connection& connection, const std::string& bytes) const;
+  std::string pass(const Relay::Chunk& chunk);
 
-  const std::string target_port_;
-  Listener listener_;
-  std::mutex mutex_;
-  std::list<Connection> connections_;
+  std::map<std::size_t, Connection> connections_;
   std::atomic<Openings> openings_{Openings::kPassedOn};
-  std::atomic<bool> is_over_{false};
-  std::thread thread_;
+  Relay relay_;  // its thread uses the others
 };
 
 }  // namespace tinyot::test

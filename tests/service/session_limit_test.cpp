@@ -2,7 +2,6 @@
 // succeeds rarely: no more are begun than the configuration allows for a day, whoever leads.
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -121,7 +120,7 @@ TEST_F(SessionLimitTest, RiskOfAllSessionsStopsRefills) {
   std::string ended;
   for (const std::uint64_t word : risk_limit(36, 1).words)
     ended += " word: " + std::to_string(word);
-  std::ofstream(directory / "record") << "ended {" << ended << " }\n";
+  write_file(directory / "record", "ended {" + ended + " }\n");
   std::string reason;
   const auto is_stopped = [&](std::uint64_t session) {
     return becomes_true([&] {

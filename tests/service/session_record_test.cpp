@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 
 #include "base/error.h"
@@ -12,6 +11,7 @@
 #include "service/refill_slots.h"
 #include "service/sessions.h"
 #include "storage/store_files.h"
+#include "tests/support/files.h"
 
 namespace tinyot::service {
 namespace {
@@ -20,12 +20,6 @@ using namespace std::chrono_literals;
 
 class SessionRecordTest : public ::testing::Test {
  protected:
-  SessionRecordTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "tinyot-record-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-  }
-  ~SessionRecordTest() override { std::filesystem::remove_all(directory_); }
-
   std::filesystem::path file() const { return directory_ / "record"; }
   SessionRecord open(std::uint32_t per_day = 4) const {
     return SessionRecord(file(), {.sessions_per_day = per_day, .sigma = 40});
@@ -35,7 +29,7 @@ class SessionRecordTest : public ::testing::Test {
     return !record.refusal_to_begin(by, at).has_value();
   }
 
-  std::filesystem::path directory_;
+  const test::TestDirectory directory_;
   const SessionRecord::Clock::time_point now_ = SessionRecord::Clock::now();
 };
 
@@ -109,7 +103,7 @@ TEST_F(SessionRecordTest, SessionThatCannotBeReadHasAllRiskOfOne) {
   Sessions sessions(directory_ / "peer", std::nullopt, {.sigma = 40});
   EXPECT_EQ(sessions.open_risk(), Risk{});
   std::filesystem::create_directory(sessions.path_of(1));
-  std::ofstream(storage::StoreFiles(sessions.path_of(1)).database) << "not a store";
+  test::write_file(storage::StoreFiles(sessions.path_of(1)).database, "not a store");
   EXPECT_TRUE(sessions.stock().empty());
   EXPECT_EQ(sessions.open_risk(), risk_limit(40, 1));
 }
@@ -136,7 +130,7 @@ TEST_F(SessionRecordTest, RetirementIsKept) {
 }
 
 TEST_F(SessionRecordTest, DamagedRecordIsNotTakenForAnEmptyOne) {
-  { std::ofstream(file()) << "begun { at_"; }
+  test::write_file(file(), "begun { at_");
   EXPECT_THROW(open(), StoreError);
 }
 

@@ -3,12 +3,11 @@
 #include <sys/stat.h>
 
 #include <chrono>
-#include <fstream>
 
 #include "base/secret_text.h"
 #include "engine/key_file.h"
 #include "tests/service/daemons.h"
-#include "tests/tools/sockets.h"
+#include "tests/support/sockets.h"
 
 namespace tinyot::test {
 namespace {
@@ -29,7 +28,7 @@ class StartCheckTest : public DaemonTest {
 
   std::string path(const std::string& name) const { return (dir_ / name).string(); }
   void write(const std::string& name, const std::string& text, mode_t mode = 0600) const {
-    std::ofstream(dir_ / name) << text;
+    write_file(dir_ / name, text);
     ::chmod(path(name).c_str(), mode);
   }
   // An ordinary certificate and its key in files of their own.

@@ -211,7 +211,7 @@ Outcome FlipTest::outcome_of(const Flip& flip) {
   // Written in place, since new files would count as a copy. Bytes after the database's last page
   // have no meaning.
   std::fstream(dir_ / "material.mdb", std::ios::binary | std::ios::in | std::ios::out) << database;
-  write_file(dir_ / "store.keys", keys);
+  write_private_file(dir_ / "store.keys", keys);
   const int status = status_of_child([&] {
     ::alarm(20);
     ::_exit(static_cast<int>(use(dir_, position_, made_)));

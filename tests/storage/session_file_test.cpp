@@ -52,7 +52,7 @@ TEST_F(SessionFileTest, DoesNotReplaceExistingFile) {
 }
 
 TEST_F(SessionFileTest, DoesNotFollowLeftoverLink) {
-  write_file(root_ / "elsewhere", "not a session's");
+  write_private_file(root_ / "elsewhere", "not a session's");
   std::filesystem::create_symlink(root_ / "elsewhere", root_ / "session.new");
   write_session_file(file_, test_session(), {});
   EXPECT_EQ(read_file(root_ / "elsewhere"), "not a session's");
@@ -67,14 +67,14 @@ TEST_F(SessionFileTest, DetectsFlippedBitsAndTruncation) {
     for (const int bit : {0, 3, 7}) {
       std::string flipped = bytes;
       flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
-      write_file(file_, flipped);
+      write_private_file(file_, flipped);
       EXPECT_THROW((void)read_session_file(file_, {}), StoreError)
           << "byte " << at << " bit " << bit;
     }
   }
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{10}, std::size_t{56}, bytes.size() - 1}) {
-    write_file(file_, bytes.substr(0, size));
+    write_private_file(file_, bytes.substr(0, size));
     EXPECT_THROW((void)read_session_file(file_, {}), StoreError) << "cut to " << size;
   }
 }
@@ -88,7 +88,7 @@ TEST_F(SessionFileTest, OtherFormatNamesBothAndWhatToDo) {
         std::pair<char, std::string>{4, "use the version that made the file"}}) {
     std::string other = bytes;
     other[kVersionAt] = version;
-    write_file(file_, other);
+    write_private_file(file_, other);
     EXPECT_EQ(message_of([&] { (void)read_session_file(file_, {}); }),
               "the session file " + file_.string() + " has format " + std::to_string(version) +
                   "; this version reads format 3: " + action);

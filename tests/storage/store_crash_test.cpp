@@ -114,8 +114,8 @@ TEST_F(StoreTest, MakesStoreAfterInterruptedCreation) {
   std::filesystem::create_directory(dir_);
   std::filesystem::permissions(dir_, std::filesystem::perms::owner_all);
   // The state left by a process that was killed before the database had its name.
-  write_file(dir_ / "store.keys", "TINY");
-  write_file(dir_ / "material.mdb.new", std::string(5000, 'x'));
+  write_private_file(dir_ / "store.keys", "TINY");
+  write_private_file(dir_ / "material.mdb.new", std::string(5000, 'x'));
   EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_); }), "no store in"));
   Store store = make_store(dir_);
   add_unit(store, kTestKind, 500);
@@ -127,7 +127,7 @@ TEST_F(StoreTest, DoesNotWriteThroughLinks) {
   namespace fs = std::filesystem;
   fs::create_directory(dir_);
   fs::permissions(dir_, fs::perms::owner_all);
-  write_file(root_ / "elsewhere", "not a store's");
+  write_private_file(root_ / "elsewhere", "not a store's");
   for (const char* name : {"store.keys", "material.mdb.new"})
     fs::create_symlink(root_ / "elsewhere", dir_ / name);
   {
@@ -148,7 +148,7 @@ TEST_F(StoreTest, OpeningErasesKeysOfRevokedStore) {
   }();
   Store::open(dir_).revoke("combiner openings");
   const std::string wiped = read_file(dir_ / "store.keys");
-  write_file(dir_ / "store.keys", whole);
+  write_private_file(dir_ / "store.keys", whole);
   EXPECT_EQ(Store::open(dir_).manifest().revocation_reason, "combiner openings");
   EXPECT_EQ(read_file(dir_ / "store.keys"), wiped);
 }
@@ -167,7 +167,7 @@ TEST_F(StoreTest, OpeningCompletesInterruptedErasure) {
   for (const std::size_t done :
        {std::size_t{0}, std::size_t{128}, std::size_t{200}, whole.size() - 64}) {
     const std::string cut_off = wiped.substr(0, done) + whole.substr(done);
-    write_file(dir_ / "store.keys", cut_off);
+    write_private_file(dir_ / "store.keys", cut_off);
     {
       const Store store = Store::open(dir_, {.purpose = Purpose::Inspect});
       EXPECT_EQ(store.manifest().revocation_reason, "combiner openings");
@@ -190,7 +190,7 @@ TEST_F(StoreTest, OpeningCompletesErasureWithoutManifest) {
   std::string cut_off = whole;
   cut_off[12] = 3;
   std::fill(cut_off.begin() + 48, cut_off.begin() + 128, '\0');
-  write_file(dir_ / "store.keys", cut_off);
+  write_private_file(dir_ / "store.keys", cut_off);
   EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_, {.purpose = Purpose::Inspect}); }),
                        "are erased"));
   EXPECT_EQ(read_file(dir_ / "store.keys"), cut_off);

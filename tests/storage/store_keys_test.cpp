@@ -148,7 +148,7 @@ class StoreKeyTest : public StoreTest {
     return message_of([&] { Store::open(dir_, {.store_key = key}); });
   }
   std::string read_message(const std::string& bytes, mode_t mode = 0600) {
-    write_file(root_ / "key", bytes);
+    write_private_file(root_ / "key", bytes);
     EXPECT_EQ(::chmod((root_ / "key").c_str(), mode), 0);
     return message_of([&] { (void)StoreKey::read(root_ / "key"); });
   }

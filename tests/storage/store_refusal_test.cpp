@@ -53,13 +53,13 @@ TEST_F(StoreTest, CheckAbsentChangesNothing) {
   EXPECT_FALSE(fs::exists(dir_));
   { const Store store = make_store(dir_); }
   EXPECT_TRUE(mentions(message_of([&] { Store::check_absent(dir_); }), "already holds a store"));
-  write_file(root_ / "file", "x");
+  write_private_file(root_ / "file", "x");
   EXPECT_TRUE(
       mentions(message_of([&] { Store::check_absent(root_ / "file"); }), "is not a directory"));
 }
 
 TEST_F(StoreTest, RejectsUnsuitableDirectories) {
-  write_file(root_ / "file", "x");
+  write_private_file(root_ / "file", "x");
   EXPECT_TRUE(mentions(message_of([&] { make_store(root_ / "file"); }), "is not a directory"));
   EXPECT_NE(message_of([&] { make_store("/proc/tinyot_store"); }), "");
   fs::create_directory(root_ / "loose");
@@ -92,7 +92,7 @@ TEST_F(StoreTest, RejectsForeignFilesUnchanged) {
   ASSERT_EQ(::chmod(dir_.c_str(), 0700), 0);
   for (const std::string& bytes :
        {std::string(), std::string("hello"), std::string(8192, '\0'), std::string(100000, 'x')}) {
-    write_file(dir_ / "material.mdb", bytes);
+    write_private_file(dir_ / "material.mdb", bytes);
     EXPECT_TRUE(mentions(refusal(dir_), "is not a TinyOT store")) << bytes.size();
     EXPECT_EQ(read_file(dir_ / "material.mdb"), bytes);
   }
@@ -112,12 +112,12 @@ TEST_F(StoreTest, RejectsTruncationAtEveryPage) {
   const std::string whole = read_file(dir_ / "material.mdb");
   const std::uint64_t used = Store::open(dir_).store_bytes() - fs::file_size(dir_ / "store.keys");
   for (std::uint64_t size = 4096; size < used; size += 4096) {
-    write_file(dir_ / "material.mdb", whole.substr(0, size));
+    write_private_file(dir_ / "material.mdb", whole.substr(0, size));
     EXPECT_NE(refusal(dir_), "") << size;
   }
-  write_file(dir_ / "material.mdb", whole.substr(0, used - 1));
+  write_private_file(dir_ / "material.mdb", whole.substr(0, used - 1));
   EXPECT_TRUE(mentions(refusal(dir_), "is truncated"));
-  write_file(dir_ / "material.mdb", whole.substr(0, used));
+  write_private_file(dir_ / "material.mdb", whole.substr(0, used));
   EXPECT_EQ(refusal(dir_), "");
 }
 
@@ -148,7 +148,7 @@ TEST_F(StoreTest, ChecksKeyTable) {
   const auto with_byte = [&](std::size_t at, char value) {
     std::string bytes = whole;
     bytes[at] = value;
-    write_file(keys, bytes);
+    write_private_file(keys, bytes);
     return refusal(dir_);
   };
   EXPECT_TRUE(mentions(with_byte(0, 'X'), "is corrupt (header)"));
@@ -169,16 +169,16 @@ TEST_F(StoreTest, ChecksKeyTable) {
   for (std::size_t at = kSlotsAt; at < whole.size(); ++at)
     EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])),
                          "the key of the global key in " + keys.string() + " is corrupt"));
-  write_file(keys, whole.substr(0, kSlotsAt) + std::string(kSlotBytes, '\0'));
+  write_private_file(keys, whole.substr(0, kSlotsAt) + std::string(kSlotBytes, '\0'));
   EXPECT_TRUE(mentions(refusal(dir_), "is erased"));
-  write_file(keys, whole.substr(0, whole.size() - 1));
+  write_private_file(keys, whole.substr(0, whole.size() - 1));
   EXPECT_TRUE(mentions(refusal(dir_), "is erased"));
-  write_file(keys, whole.substr(0, kSlotsAt - 1));
+  write_private_file(keys, whole.substr(0, kSlotsAt - 1));
   EXPECT_TRUE(mentions(refusal(dir_), "is corrupt (header)"));
   fs::rename(keys, root_ / "keys");
   EXPECT_TRUE(mentions(refusal(dir_), "is missing"));
   fs::rename(root_ / "keys", keys);
-  write_file(keys, whole);
+  write_private_file(keys, whole);
   EXPECT_EQ(refusal(dir_), "");
 }
 

@@ -31,7 +31,7 @@ class RetireTest : public StoreTest {
   void flip(const char* name, std::size_t at) const {
     std::string bytes = read_file(dir_ / name);
     bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
-    write_file(dir_ / name, bytes);
+    write_private_file(dir_ / name, bytes);
   }
   void expect_retired_unopened(const std::string& why) const {
     EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_, {.purpose = Purpose::Own}); }), why));
@@ -67,7 +67,7 @@ TEST_F(RetireTest, ErasesKeysOfStoreWithCorruptManifest) {
 }
 
 TEST_F(RetireTest, ErasesKeysOfTruncatedStore) {
-  write_file(dir_ / "material.mdb", read_file(dir_ / "material.mdb").substr(0, 8192));
+  write_private_file(dir_ / "material.mdb", read_file(dir_ / "material.mdb").substr(0, 8192));
   expect_retired_unopened("");
 }
 

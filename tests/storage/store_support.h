@@ -5,17 +5,18 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "storage/database.h"
 #include "storage/store.h"
+#include "tests/support/files.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
+
+using test::read_file;
+using test::write_private_file;
 
 // A directory where syncing is fast, if it has room; the tests make thousands of commits.
 inline std::filesystem::path directory_in_memory() {
@@ -29,15 +30,11 @@ inline std::filesystem::path directory_in_memory() {
 
 class StoreTest : public ::testing::Test {
  protected:
-  explicit StoreTest(const std::filesystem::path& parent = directory_in_memory()) {
-    std::string name = (parent / "tinyot_store_XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    root_ = name;
-    dir_ = root_ / "store";
-  }
-  ~StoreTest() override { std::filesystem::remove_all(root_); }
+  explicit StoreTest(const std::filesystem::path& parent = directory_in_memory())
+      : directory_(parent) {}
 
-  std::filesystem::path root_, dir_;
+  const test::TestDirectory directory_;
+  const std::filesystem::path root_ = directory_.path(), dir_ = root_ / "store";
 };
 
 class StoreOnDiskTest : public StoreTest {
@@ -210,17 +207,6 @@ inline ::testing::AssertionResult mentions(const std::string& message, const std
          << "\"" << message << "\" does not mention \"" << part << "\"";
 }
 
-inline std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-inline void write_file(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-  std::filesystem::permissions(
-      path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-}
-
 // Replaces every occurrence of a pattern in a file by a text of the same length. Returns the number
 // of replacements.
 inline int replace_in_file(const std::filesystem::path& path, const std::string& pattern,
@@ -232,7 +218,7 @@ inline int replace_in_file(const std::filesystem::path& path, const std::string&
     bytes.replace(at, pattern.size(), replacement);
     ++replaced;
   }
-  write_file(path, bytes);
+  write_private_file(path, bytes);
   return replaced;
 }
 

@@ -47,9 +47,10 @@ class StoreVectorTest : public StoreTest {
       fs::create_directory(dir_of(me));
       fs::permissions(dir_of(me), fs::perms::owner_all);
       for (const char* name : {"material.mdb", "store.keys"})
-        write_file(dir_of(me) / name, read_file(vector_of(me) / name));
+        write_private_file(dir_of(me) / name, read_file(vector_of(me) / name));
     }
-    write_file(root_ / "store.key", read_file(fs::path(TINYOT_VECTORS_DIR) / "store_v4/store.key"));
+    write_private_file(root_ / "store.key",
+                       read_file(fs::path(TINYOT_VECTORS_DIR) / "store_v4/store.key"));
   }
 
   fs::path dir_of(Party me) const { return root_ / std::string(1, letter(me)); }
@@ -154,8 +155,8 @@ TEST_F(StoreTest, RejectsStoreOfFormerFormatAndKeepsIt) {
   fs::permissions(dir_, fs::perms::owner_all);
   const fs::path former = fs::path(TINYOT_VECTORS_DIR) / "store_v3";
   for (const char* name : {"material.mdb", "store.keys"})
-    write_file(dir_ / name, read_file(former / name));
-  write_file(root_ / "store.key", read_file(former / "store.key"));
+    write_private_file(dir_ / name, read_file(former / name));
+  write_private_file(root_ / "store.key", read_file(former / "store.key"));
   EXPECT_EQ(message_of([&] {
               Store::open(dir_,
                           {.store_key = StoreKey::read(root_ / "store.key"), .is_adopted = true});
@@ -203,7 +204,7 @@ class StoreVectorMakingTest : public StoreTest {};
 TEST_F(StoreVectorMakingTest, DISABLED_MakeVector) {
   const char* wanted = std::getenv("TINYOT_NEW_VECTOR");
   ASSERT_NE(wanted, nullptr) << "the directory to write to";
-  write_file(root_ / "store.key", kStoreKey);
+  write_private_file(root_ / "store.key", kStoreKey);
   make_vector(root_, root_ / "store.key");
   fs::create_directories(wanted);
   fs::copy_file(root_ / "store.key", fs::path(wanted) / "store.key",
@@ -213,9 +214,9 @@ TEST_F(StoreVectorMakingTest, DISABLED_MakeVector) {
     Store store = Store::open(root_ / party, {.store_key = StoreKey::read(root_ / "store.key")});
     const std::string keys = read_file(root_ / party / "store.keys"),
                       database = read_file(root_ / party / "material.mdb");
-    write_file(fs::path(wanted) / party / "store.keys", keys);
-    write_file(fs::path(wanted) / party / "material.mdb",
-               database.substr(0, store.store_bytes() - keys.size()));
+    write_private_file(fs::path(wanted) / party / "store.keys", keys);
+    write_private_file(fs::path(wanted) / party / "material.mdb",
+                       database.substr(0, store.store_bytes() - keys.size()));
   }
 }
 

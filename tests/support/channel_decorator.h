@@ -1,6 +1,7 @@
 // A channel that forwards every call: base class of channels that change some of them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,9 @@
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
+
+// May wrap a party's channel, for example in a cheating one.
+using ChannelWrapper = std::function<std::unique_ptr<Channel>(std::unique_ptr<Channel>)>;
 
 class ChannelDecorator : public Channel {
  public:

@@ -1,8 +1,8 @@
 #include "tests/support/cheating_channel.h"
 
 #include <map>
+#include <stdexcept>
 
-#include "tests/support/channel_decorator.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
@@ -26,9 +26,10 @@ class CheatingChannel final : public ChannelDecorator {
 
 }  // namespace
 
-std::unique_ptr<Channel> make_cheating_channel(std::unique_ptr<Channel> inner,
-                                               Deviation deviation) {
-  return std::make_unique<CheatingChannel>(std::move(inner), std::move(deviation));
+ChannelWrapper cheating(Deviation deviation) {
+  return [deviation = std::move(deviation)](std::unique_ptr<Channel> inner) {
+    return std::make_unique<CheatingChannel>(std::move(inner), deviation);
+  };
 }
 
 Deviation flip_bit(std::string tag, std::size_t occurrence, std::size_t bit) {
@@ -36,6 +37,27 @@ Deviation flip_bit(std::string tag, std::size_t occurrence, std::size_t bit) {
                                                  std::vector<std::byte>& payload) {
     if (sent == tag && number == occurrence) payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
   };
+}
+
+ChannelWrapper recording(Messages& sent) {
+  return cheating(
+      [&sent](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
+        sent.push_back({std::string(tag), occurrence, payload});
+      });
+}
+
+std::vector<std::byte> payload_of(const Messages& sent, std::string_view tag,
+                                  std::size_t occurrence) {
+  for (const Message& message : sent)
+    if (message.tag == tag && message.occurrence == occurrence) return message.payload;
+  throw std::out_of_range("no message " + std::string(tag));
+}
+
+std::size_t bytes_of(const Messages& sent, std::string_view tag) {
+  std::size_t bytes = 0;
+  for (const Message& message : sent)
+    if (message.tag == tag) bytes += message.payload.size();
+  return bytes;
 }
 
 }  // namespace tinyot::test

@@ -1,10 +1,7 @@
 #include "tests/support/circuit_files.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -15,6 +12,7 @@
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/generators/aes.h"
 #include "circuitgen/generators/sha2.h"
+#include "tests/support/files.h"
 #include "tests/support/layers.h"
 #include "tinyot/circuit/integer.h"
 
@@ -147,30 +145,12 @@ const std::map<std::string, std::function<std::string()>>& texts() {
   return kTexts;
 }
 
-struct TemporaryDirectory {
-  TemporaryDirectory() {
-    std::string name = (fs::temp_directory_path() / "tinyot-circuits-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path;
-};
-
 }  // namespace
 
 std::string circuit_file(const std::string& name) {
-  static const TemporaryDirectory directory;
-  const fs::path file = directory.path / name;
-  if (!fs::exists(file)) {
-    const std::string text = texts().at(name)();
-    std::ofstream out(file, std::ios::binary);
-    out << text;
-    if (!out.flush()) throw std::runtime_error("cannot write " + file.string());
-  }
+  static const TestDirectory directory;
+  const fs::path file = directory / name;
+  if (!fs::exists(file)) write_file(file, texts().at(name)());
   return file.string();
 }
 

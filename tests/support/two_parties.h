@@ -7,6 +7,7 @@
 #include <string>
 
 #include "checks/session.h"
+#include "tests/support/channel_decorator.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
@@ -21,9 +22,6 @@ struct Outcome {
 struct Outcomes {
   Outcome a, b;
 };
-
-// May wrap a party's channel, for example in a cheating one.
-using ChannelWrapper = std::function<std::unique_ptr<Channel>(std::unique_ptr<Channel>)>;
 
 struct PartyOptions {
   std::uint64_t seed = 1;

@@ -4,26 +4,20 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <iterator>
 
+#include "tests/support/files.h"
 #include "tinyot/error.h"
 
 namespace tinyot::system {
 namespace {
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using test::read_file;
+using test::write_file;
 
 TEST(CsvReader, EmptyLineIsRowOrError) {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("tinyot-csv-" + std::to_string(::getpid()));
+  const test::TestDirectory directory;
+  const std::filesystem::path file = directory / "table.csv";
   const auto rows_of = [&](const std::string& text) {
     write_file(file, text);
     std::string rows;
@@ -38,7 +32,6 @@ TEST(CsvReader, EmptyLineIsRowOrError) {
     } catch (const UsageError& error) {
       rows += std::string(error.what()).substr(file.string().size() + 2);
     }
-    std::filesystem::remove(file);
     return rows;
   };
   const std::string at_end =
@@ -72,8 +65,8 @@ TEST(CsvReader, EmptyLineIsRowOrError) {
 }
 
 TEST(CsvReader, ReadsLinesOfAnyLength) {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("tinyot-csv-" + std::to_string(::getpid()));
+  const test::TestDirectory directory;
+  const std::filesystem::path file = directory / "table.csv";
   for (const std::size_t length : {65533u, 65534u, 65535u, 65536u, 65537u, 200000u}) {
     const std::string line(length, 'v');
     write_file(file, "x\n" + line + "\n" + line + "\r\nw");
@@ -84,13 +77,12 @@ TEST(CsvReader, ReadsLinesOfAnyLength) {
     }
     EXPECT_FALSE(reader.next());
   }
-  std::filesystem::remove(file);
 }
 
 // Readers that drop empty lines read as many rows as were written.
 TEST(CsvWriter, WritesNoEmptyLine) {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("tinyot-csv-" + std::to_string(::getpid()));
+  const test::TestDirectory directory;
+  const std::filesystem::path file = directory / "table.csv";
   CsvWriter writer(file);
   for (const std::vector<std::string>& row :
        std::vector<std::vector<std::string>>{{"x"}, {""}, {"", ""}, {"a\"b"}}) {
@@ -100,7 +92,6 @@ TEST(CsvWriter, WritesNoEmptyLine) {
   }
   writer.flush();
   EXPECT_EQ(read_file(file), "x\n\"\"\n,\n\"a\"\"b\"\n");
-  std::filesystem::remove(file);
 }
 
 }  // namespace

@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <fstream>
 #include <functional>
 
-#include "system/temporary_directory.h"
+#include "tests/support/files.h"
 #include "tinyot/error.h"
 
 namespace tinyot::system {
@@ -18,8 +17,8 @@ using Kind = InputFile::Kind;
 class InputFileTest : public ::testing::Test {
  protected:
   fs::path write(const std::string& content) const {
-    const fs::path path = directory_.path() / "file";
-    std::ofstream(path, std::ios::binary) << content;
+    const fs::path path = directory_ / "file";
+    test::write_file(path, content);
     return path;
   }
   static std::string refusal(const std::function<void()>& call) {
@@ -30,7 +29,7 @@ class InputFileTest : public ::testing::Test {
     }
     return "";
   }
-  const TemporaryDirectory directory_;
+  const test::TestDirectory directory_;
 };
 
 TEST_F(InputFileTest, ReadsWholeFilesOfAnyLength) {
@@ -58,7 +57,7 @@ TEST_F(InputFileTest, ReadsAtAnOffsetUpToTheEnd) {
 }
 
 TEST_F(InputFileTest, NamesWhatCannotBeRead) {
-  const fs::path missing = directory_.path() / "missing";
+  const fs::path missing = directory_ / "missing";
   EXPECT_EQ(refusal([&] { InputFile file(missing); }),
             "cannot read " + missing.string() + ": No such file or directory");
   EXPECT_EQ(refusal([&] { read_secret(InputFile(directory_.path())); }),
@@ -67,7 +66,7 @@ TEST_F(InputFileTest, NamesWhatCannotBeRead) {
 
 // Opening a pipe would wait for its writer.
 TEST_F(InputFileTest, RegularFileIsNoPipe) {
-  const fs::path pipe = directory_.path() / "pipe";
+  const fs::path pipe = directory_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   for (const fs::path& path : {pipe, directory_.path()})
     EXPECT_NE(refusal([&] { InputFile file(path, Kind::Regular); }).find("not a regular file"),

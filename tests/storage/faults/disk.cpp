@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <stdexcept>
 #include <utility>
 
+#include "tests/support/files.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::faults {
@@ -57,8 +57,7 @@ Disk::Disk(fs::path root, std::function<void()> before_change)
   for (auto& [directory, versions] : directories_) versions = {versions.back()};
   for (const auto& entry : fs::recursive_directory_iterator(root_)) {
     if (!entry.is_regular_file()) continue;
-    std::ifstream file(entry.path(), std::ios::binary);
-    files_[status_of(entry.path()).st_ino].synced.assign(std::istreambuf_iterator<char>(file), {});
+    files_[status_of(entry.path()).st_ino].synced = test::read_file(entry.path());
   }
 }
 
@@ -136,9 +135,8 @@ void Disk::restore(ino_t directory, const fs::path& image, const Chance& chance)
     std::string content = content_of(files_[file], chance);
     const std::size_t size = content.size();
     content.resize(content.find_last_not_of('\0') + 1);
-    std::ofstream(image / name, std::ios::binary) << content;
+    test::write_private_file(image / name, content);
     fs::resize_file(image / name, size);
-    fs::permissions(image / name, fs::perms::owner_read | fs::perms::owner_write);
   }
 }
 

@@ -1,0 +1,131 @@
+// `tinyot bench online`: its rows, and the options that it refuses.
+#include "tools/bench/bench.h"
+
+#include <sstream>
+
+#include "base/error.h"
+#include "tests/support/command_test.h"
+#include "tests/support/layers.h"
+#include "tools/cli/failure.h"
+#include "tools/cli/preprocess.h"
+
+namespace tinyot::test {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+Ended bench(const Arguments& more) {
+  return tinyot(Arguments{"bench", "online", "--repeat", "2"} + more);
+}
+
+void expect_bench_row(const Json& row, std::uint64_t lanes, std::uint64_t ands,
+                      std::uint64_t rounds, double bits_per_and) {
+  EXPECT_EQ(row["lanes"], lanes);
+  EXPECT_EQ(row["ands"], ands);
+  EXPECT_EQ(row["rounds"], rounds);
+  for (const char* field : {"wall_s", "ands_per_s", "gates_per_s", "bare_round_trips_s", "cpu_s",
+                            "share_macs", "peak_rss_mb"})
+    EXPECT_GT(row[field], 0.0) << field;
+  for (const char* field : {"share_wire", "share_store", "share_opening"})
+    EXPECT_GE(row[field], 0.0) << field;
+  EXPECT_GT(row["bits_per_and"], bits_per_and);
+}
+
+TEST(BenchOnline, RowsOfStoredTriples) {
+  const Ended ended = bench({"--circuit", "aes128", "--lanes", "1,2", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  const auto lines = lines_of(ended.out);
+  ASSERT_EQ(lines.size(), 2u);
+  expect_bench_row(Json::parse(lines[0]), 1, 6400, 60, 4);
+  expect_bench_row(Json::parse(lines[1]), 2, 40 * 32 + 2 * 160 * 32, 60, 4);
+  EXPECT_EQ(Json::parse(lines[0])["material"], "triples");
+}
+
+TEST(BenchOnline, RowsOfPairsAndOfLiveMaterial) {
+  const Ended pairs = bench(Arguments{"--circuit", "millionaires", "--lanes", "3", "--material",
+                                      "aand-aot", "--format", "json"} +
+                            kFewColumns);
+  ASSERT_TRUE(ended_with(pairs, 0));
+  expect_bench_row(Json::parse(pairs.out), 3, 96, 32, 10);
+  EXPECT_EQ(Json::parse(pairs.out)["material"], "aand-aot");
+
+  const Ended live = bench({"--circuit", "millionaires", "--live", "--format", "csv"});
+  ASSERT_TRUE(ended_with(live, 0));
+  const auto lines = lines_of(live.out);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_TRUE(lines[0].starts_with("circuit,lanes,ands,wall_s,"));
+  EXPECT_TRUE(lines[1].starts_with("millionaires,1,32,"));
+}
+
+TEST(BenchOnline, QuotesNamesWithCommasInCsv) {
+  const Ended ended = bench({"--circuit", "random:width=16,depth=4", "--live", "--format", "csv"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  const auto lines = lines_of(ended.out);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_TRUE(lines[1].starts_with("\"random:width=16,depth=4\",1,")) << lines[1];
+}
+
+TEST(BenchTable, QuotesSpecialCharactersInCsv) {
+  ::testing::internal::CaptureStdout();
+  tools::Table table(tools::Table::style_from("csv"));
+  table.add({{"plain", "a b"},
+             {"comma", "a,b"},
+             {"quote", "say \"a\""},
+             {"a,b", "1"},
+             {"feed", "a\nb"},
+             {"return", "a\rb"},
+             {"empty", ""}});
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(),
+            "plain,comma,quote,\"a,b\",feed,return,empty\n"
+            "a b,\"a,b\",\"say \"\"a\"\"\",1,\"a\nb\",\"a\rb\",\n");
+}
+
+TEST(BenchOnline, RefusesInvalidOptions) {
+  EXPECT_TRUE(ended_with(bench({"--circuit", "none"}), 2, "neither a known circuit"));
+  EXPECT_TRUE(ended_with(bench({"--lanes", "5"}), 2, "--lanes requires --circuit"));
+  EXPECT_TRUE(ended_with(tinyot({"bench", "online", "--repeat", "0"}), 2,
+                         "--repeat is out of range: 1 to 100"));
+  EXPECT_TRUE(ended_with(bench({"--circuit", "aes128", "--material", "quads"}), 2, "--material"));
+}
+
+TEST(Bench, DoesNotMeasureFailedJob) {
+  const auto ended = [](int status) {
+    return tools::PairEnded{{{{"{\"wall_s\":1}", 0}, {"{\"wall_s\":1}", status}}}, 2};
+  };
+  EXPECT_EQ(require_success(ended(0))["A"]["wall_s"], 1);
+  for (const int status : {1, 4, 143}) {
+    try {
+      require_success(ended(status));
+      ADD_FAILURE() << status;
+    } catch (const tools::CommandError& error) {
+      EXPECT_EQ(static_cast<int>(error.status()), status);
+    }
+  }
+}
+
+TEST(BenchOnline, ComparesEveryLaneOfEveryOutputAtBothParties) {
+  CircuitSpec spec;
+  spec.name = circuit_file("adder64.txt");
+  spec.lanes = 3;
+  const NamedCircuit circuit(spec);
+  const InputTexts inputs = read_inputs({"0=1,2,3", "1=10,20,30"});
+  const Json right = {"0x000000000000000b", "0x0000000000000016", "0x0000000000000021"};
+  const auto report = [&](const Json& of_a, const Json& of_b) {
+    return Json{{"A", {{"outputs", {{"0", of_a}}}}}, {"B", {{"outputs", {{"0", of_b}}}}}};
+  };
+  EXPECT_NO_THROW(check_outputs(circuit, inputs, report(right, right)));
+  for (const std::size_t lane : {0u, 1u, 2u}) {
+    Json wrong = right;
+    wrong[lane] = "0x0000000000000000";
+    EXPECT_THROW(check_outputs(circuit, inputs, report(wrong, right)), CommandError) << lane;
+    EXPECT_THROW(check_outputs(circuit, inputs, report(right, wrong)), CommandError) << lane;
+  }
+}
+
+}  // namespace
+}  // namespace tinyot::test

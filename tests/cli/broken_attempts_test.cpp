@@ -1,0 +1,227 @@
+// Units that are broken off and checks that fail, between processes over loopback: every attempt is
+// counted, and a store is revoked immediately, whatever the peer does.
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cmath>
+
+#include "offline/parameters.h"
+#include "storage/store.h"
+#include "tests/support/becomes_true.h"
+#include "tests/support/command_test.h"
+#include "tests/support/layers.h"
+#include "tests/support/relay.h"
+
+namespace tinyot::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// One such unit may be outstanding: its risk is 2^-40.98, the limit 2^-40.
+const UnitPlan kPlan{128, 6};
+const Arguments kJob = {"--profile", "fast", "--unit", "128", "--bucket", "6", "--ands", "128"};
+const Arguments kJobResumed = kJob + Arguments{"--resume"};
+
+offline::SecurityParameters params() {
+  return offline::SecurityParameters::make(
+      {.profile = Profile::Fast, .unit = kPlan.ands, .bucket = kPlan.bucket});
+}
+
+class BrokenAttempts : public CommandTest {
+ protected:
+  // Runs both parties until B has sent `bytes` bytes; then the connection is closed.
+  BothEnded break_off(const Arguments& job, std::uint64_t bytes) {
+    Relay relay(port_, {.hold_at = bytes});
+    peer_port_ = relay.port();
+    Process a(TINYOT_BINARY, as('A', "preprocess", job));
+    Process b(TINYOT_BINARY, as('B', "preprocess", job));
+    relay.wait_until_held();
+    relay.cut();
+    peer_port_ = port_;
+    return {a.end(), b.end()};
+  }
+
+  // The number of bytes that B sends to make a whole store, measured with other stores.
+  std::uint64_t bytes_of_job() {
+    Relay relay(port_, {});
+    const auto in = [&](char party, const std::string& where) {
+      const std::string port = party == 'A' ? port_ : relay.port();
+      return Arguments{"preprocess",
+                       "--party",
+                       std::string(1, party),
+                       party == 'A' ? "--listen" : "--connect",
+                       "127.0.0.1:" + port,
+                       "--store",
+                       path(where),
+                       "--format",
+                       "json"} +
+             kJob;
+    };
+    Process a(TINYOT_BINARY, in('A', "measured-a")), b(TINYOT_BINARY, in('B', "measured-b"));
+    EXPECT_TRUE(ended_with(a.end(), 0));
+    EXPECT_TRUE(ended_with(b.end(), 0));
+    relay.cut();
+    return relay.bytes(Direction::FromConnecting);
+  }
+
+  AttemptTotals attempts(char party) const {
+    return Store::open(path(std::string(1, party)), {.purpose = Purpose::Inspect}).attempts();
+  }
+
+  void expect_outstanding(std::uint64_t units, const Risk& risk) const {
+    for (const char party : {'A', 'B'}) {
+      EXPECT_EQ(attempts(party).outstanding, units) << party;
+      EXPECT_EQ(attempts(party).risk, risk) << party;
+      EXPECT_EQ(store_info(party)["outstanding"]["units"], units) << party;
+    }
+  }
+};
+
+// Each broken attempt is counted by both stores. When no further unit with the same bucket fits,
+// the next one has a larger bucket and can be made; beyond that the store is refused.
+TEST_F(BrokenAttempts, AreCountedAndEnlargeTheBucket) {
+  ASSERT_EQ(params().units_outstanding_max(kPlan), 1);
+  const std::uint64_t in_unit = bytes_of_job() * 9 / 10;
+  Risk risk = params().risk(kPlan);
+  EXPECT_TRUE(ended_with(break_off(kJob, in_unit).a, 3));
+  expect_outstanding(1, risk);
+  for (std::uint64_t units = 2; units <= 3; ++units) {
+    break_off(kJobResumed, in_unit);
+    risk += params().risk({kPlan.ands, kPlan.bucket.only() + 1});
+    expect_outstanding(units, risk);
+  }
+  EXPECT_LE(risk, params().risk_limit());
+  const BothEnded whole = both("preprocess", kJobResumed, kJobResumed);
+  for (const Ended& ended : {whole.a, whole.b}) {
+    ASSERT_TRUE(ended_with(ended, 0));
+    EXPECT_EQ(json_of(ended)["units"][0]["bucket"], kPlan.bucket.only() + 1) << ended.out;
+  }
+  expect_outstanding(3, risk);
+}
+
+TEST_F(BrokenAttempts, FinallyLeaveNoRoom) {
+  break_off(kJob, bytes_of_job() * 9 / 10);
+  Store::open(path("A"), {.purpose = Purpose::Make}).begin_unit({0, kPlan, params().risk_limit()});
+  const BothEnded ended = both("preprocess", kJobResumed, kJobResumed);
+  EXPECT_TRUE(ended_with(ended.a, 5, "leave no room for another unit"));
+  EXPECT_NE(ended.b.status, 0);
+  EXPECT_EQ(attempts('A').outstanding, 2u) << "a unit that was refused was not begun";
+}
+
+// What broken attempts have spent is spent for the units of later jobs as well.
+TEST_F(BrokenAttempts, LeaveNoRoomInStoreThatGrows) {
+  ASSERT_TRUE(ended_with(both("preprocess", kJob, kJob).a, 0));
+  Store::open(path("A"), {.purpose = Purpose::Make}).begin_unit({0, kPlan, params().risk_limit()});
+  const Arguments more = {"--unit", "128", "--bucket", "6", "--add", "128"};
+  const BothEnded ended = both("preprocess", more, more);
+  EXPECT_TRUE(ended_with(ended.a, 5, "leave no room for another unit"));
+  EXPECT_EQ(store_info('A')["units_made"], 1);
+}
+
+// Relays the bytes of two parties until the connecting one has sent `bytes`. After that it reads
+// nothing more from the listening one, and floods it.
+class NonReadingPeer {
+ public:
+  NonReadingPeer(const std::string& target_port, std::uint64_t bytes)
+      : thread_([this, target_port, bytes] { work(target_port, bytes); }) {}
+  ~NonReadingPeer() { finish(); }
+  const std::string& port() const { return listener_.port(); }
+  void finish() {
+    is_over_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  std::uint64_t passed() const { return passed_; }
+  bool stopped_reading() const { return stopped_reading_; }
+
+ private:
+  void work(const std::string& target_port, std::uint64_t bytes) {
+    const Socket peer = listener_.accept(20s), target = connect_to(target_port);
+    for (bool is_open = true; is_open && !is_over_ && passed_ < bytes;) {
+      pollfd ends[] = {{peer.get(), POLLIN, 0}, {target.get(), POLLIN, 0}};
+      if (::poll(ends, 2, 20) <= 0) continue;
+      if (ends[0].revents != 0) is_open = forward(peer, target, bytes - passed_, &passed_);
+      if (is_open && ends[1].revents != 0) is_open = forward(target, peer, kChunk, nullptr);
+    }
+    if (is_over_ || passed_ < bytes) return;
+    stopped_reading_ = true;
+    const std::string flood(kChunk, '\xEE');
+    while (!is_over_) {
+      if (::send(target.get(), flood.data(), flood.size(), MSG_DONTWAIT | MSG_NOSIGNAL) <= 0)
+        std::this_thread::sleep_for(1ms);
+    }
+  }
+
+  static bool forward(const Socket& from, const Socket& to, std::uint64_t most,
+                      std::atomic<std::uint64_t>* count) {
+    std::string chunk(std::min<std::uint64_t>(most, kChunk), '\0');
+    const ssize_t got = ::recv(from.get(), chunk.data(), chunk.size(), 0);
+    if (got <= 0) return false;
+    chunk.resize(static_cast<std::size_t>(got));
+    if (count != nullptr) *count += chunk.size();
+    return to.send_all(chunk);
+  }
+
+  static constexpr std::uint64_t kChunk = 16384;
+  Listener listener_;
+  std::atomic<std::uint64_t> passed_{0};
+  std::atomic<bool> stopped_reading_{false}, is_over_{false};
+  std::thread thread_;
+};
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr auto kRevokedWithin = 10s, kEndedWithin = 20s;
+#else
+constexpr auto kRevokedWithin = 2s, kEndedWithin = 5s;
+#endif
+
+class FailedCheck : public BrokenAttempts {
+ protected:
+  // A check of A fails on altered bytes of B, while nothing that A sends is read any more.
+  void expect_revoked(const std::string& command, const Arguments& of_a, const Arguments& of_b,
+                      std::uint64_t bytes) {
+    const Arguments patient = {"--idle-timeout", "20"};
+    NonReadingPeer peer(port_, bytes);
+    peer_port_ = peer.port();
+    Process a(TINYOT_BINARY, as('A', command, of_a + patient));
+    Process b(TINYOT_BINARY, as('B', command, of_b + patient));
+    ASSERT_TRUE(becomes_true([&] { return peer.stopped_reading(); }))
+        << "B has sent " << peer.passed();
+    const auto since = Clock::now();
+    EXPECT_TRUE(becomes_true([&] { return is_revoked(); }));
+    EXPECT_LT(Clock::now() - since, kRevokedWithin);
+    const Ended ended = a.end();
+    EXPECT_LT(Clock::now() - since, kEndedWithin);
+    EXPECT_TRUE(ended_with(ended, 4));
+    peer.finish();
+    EXPECT_EQ(store_info('A')["state"], "revoked");
+    b.signal(SIGKILL);
+    b.end();
+  }
+
+  bool is_revoked() const {
+    try {
+      const Store store = Store::open(path("A"), {.purpose = Purpose::Inspect});
+      return store.manifest().state == StoreState::Revoked && store.keys_are_gone();
+    } catch (const StoreError&) {
+      return false;  // it is being changed
+    }
+  }
+};
+
+TEST_F(FailedCheck, OfRunRevokesStoreAlthoughThePeerReadsNothing) {
+  const Arguments job = {"--profile", "fast", "--ands", "2^13"};
+  ASSERT_TRUE(ended_with(both("preprocess", job, job).a, 0));
+  expect_revoked("run",
+                 {"--circuit", "aes128", "--input", "key_a=" + random_hex(16), "--input",
+                  "message=" + random_hex(16)},
+                 {"--circuit", "aes128", "--input", "key_b=" + random_hex(16)}, 1500);
+}
+
+TEST_F(FailedCheck, OfPreprocessingRevokesStoreAlthoughThePeerReadsNothing) {
+  const std::uint64_t in_unit = bytes_of_job() * 9 / 10;
+  expect_revoked("preprocess", kJob, kJob, in_unit);
+}
+
+}  // namespace
+}  // namespace tinyot::test

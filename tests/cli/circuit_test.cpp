@@ -1,0 +1,218 @@
+// `tinyot circuit convert`, and circuit files of all formats on the command line.
+#include "base/error.h"
+#include "tests/support/command_test.h"
+#include "tests/support/layers.h"
+#include "tools/cli/circuit_spec.h"
+
+namespace tinyot::test {
+namespace {
+
+class CircuitTest : public CommandTest {
+ protected:
+  Json json(const Arguments& more) const {
+    return json_of(tinyot(Arguments{"circuit"} + more + Arguments{"--format", "json"}));
+  }
+  std::size_t files() const {
+    const std::filesystem::directory_iterator begin(dir_);
+    return static_cast<std::size_t>(std::distance(begin, std::filesystem::directory_iterator()));
+  }
+};
+
+const Arguments kBundles = {"--bundles", "16,16"};
+
+TEST_F(CircuitTest, ConvertedGeneratorHasSameCostAndFunction) {
+  const std::size_t before = files();
+  const Json report =
+      json({"convert", "aes128", "--forget-receivers", "--output", path("aes.txt")});
+  EXPECT_EQ(report["circuit"], "aes128");
+  EXPECT_EQ(report["bytes"], std::filesystem::file_size(path("aes.txt")));
+  EXPECT_EQ(files(), before + 1) << "no other file is left";
+
+  const Json generator = json({"info", "aes128"}), file = json({"info", path("aes.txt")});
+  for (const char* count : {"ands", "xors", "nots", "and_depth"})
+    EXPECT_EQ(generator[count], file[count]) << count;
+  // FIPS-197 C.1 with each byte's bits as the generator numbers them: lowest bit first, so the
+  // integer has its bytes reversed.
+  const Json eval =
+      json({"eval", path("aes.txt"), "--input", "0=0x0f0e0d0c0b0a09080706050403020100", "--input",
+            "1=0", "--input", "2=0xffeeddccbbaa99887766554433221100"});
+  EXPECT_EQ(eval["outputs"]["0"], "0x5ac5b47080b7cdd830047b6ad8e0c469");
+}
+
+// The policy of the daemon names a circuit by it.
+TEST_F(CircuitTest, InfoPrintsTheWholeFingerprintWithTheRolesGiven) {
+  const std::string adder = circuit_file("adder64.txt");
+  CircuitFileOptions to_a;
+  to_a.other_receivers = Receiver::A;
+  const std::string fingerprint = text_of(LoadedCircuit::from_file(adder, {}, 1).fingerprint());
+  ASSERT_EQ(fingerprint.size(), 64u);
+  EXPECT_EQ(json({"info", adder})["fingerprint"], fingerprint);
+  EXPECT_EQ(json({"info", adder, "--to", "A"})["fingerprint"],
+            text_of(LoadedCircuit::from_file(adder, to_a, 1).fingerprint()));
+  EXPECT_NE(tinyot({"circuit", "info", adder}).out.find("\nfingerprint: " + fingerprint + "\n"),
+            std::string::npos);
+  write_file(path("other.txt"), "# a comment\n" + read_file(adder) + "\n");
+  EXPECT_EQ(json({"info", path("other.txt")})["fingerprint"], fingerprint);
+  EXPECT_EQ(json({"info", adder})["built_in"], false);
+  const Json aes = json({"info", "aes128"});
+  EXPECT_EQ(aes["built_in"], true);
+  EXPECT_EQ(aes["fingerprint"], text_of(LoadedCircuit::generated("aes128", 1)->fingerprint()));
+  // A converted circuit is the same, unless it was built in.
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", adder, "--output", path("again.txt")}), 0));
+  EXPECT_EQ(json({"info", path("again.txt")})["fingerprint"], fingerprint);
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", "aes128", "--output", path("aes.txt")}), 0));
+  EXPECT_NE(json({"info", path("aes.txt")})["fingerprint"], aes["fingerprint"]);
+}
+
+TEST_F(CircuitTest, ConvertedFileKeepsNamesOwnersAndReceivers) {
+  const Ended convert = tinyot({"circuit", "convert", "aes128", "--output", path("aes.txt")});
+  EXPECT_TRUE(ended_with(convert, 0));
+  EXPECT_EQ(convert.err, "");
+  const Json generator = json({"info", "aes128"}), file = json({"info", path("aes.txt")});
+  EXPECT_EQ(file["inputs"], generator["inputs"]);
+  EXPECT_EQ(file["outputs"], generator["outputs"]);
+  // FIPS-197 C.1, as A and B give it to the generator. A does not learn the ciphertext.
+  const Ended run = tinyot({"local", "run", "--live", "--profile", "fast", "--unit", "2^13",
+                            "--circuit", path("aes.txt"), "--format", "json", "--input",
+                            "key_a=000102030405060708090a0b0c0d0e0f", "--input",
+                            "key_b=00000000000000000000000000000000", "--input",
+                            "message=00112233445566778899aabbccddeeff"});
+  const Json report = json_of(run);
+  EXPECT_EQ(report["B"]["outputs"]["ciphertext"], "69c4e0d86a7b0430d8cdb78070b4c55a");
+  EXPECT_FALSE(report["A"]["outputs"].contains("ciphertext"));
+  EXPECT_EQ(run.err.find("does not say who owns"), std::string::npos);
+}
+
+TEST_F(CircuitTest, ConvertedFileKeepsOptions) {
+  const Ended convert =
+      tinyot({"circuit", "convert", circuit_file("adder64.txt"), "--owner", "0=B", "--owner", "1=A",
+              "--to", "A", "--bit-order", "msb", "--output", path("adder.txt")});
+  EXPECT_TRUE(ended_with(convert, 0));
+  const Json info = json({"info", path("adder.txt")});
+  EXPECT_EQ(info["inputs"][0]["owner"], "B");
+  EXPECT_EQ(info["inputs"][1]["owner"], "A");
+  EXPECT_EQ(info["outputs"][0]["to"], "A");
+  const Arguments eval = {"eval", path("adder.txt"), "--input", "0=0x8000000000000000", "--input",
+                          "1=1"};
+  // Bit 63 is wire 0, and bit 0 is wire 63: mirrored, the sum of 1 and 2^63.
+  EXPECT_EQ(json(eval)["outputs"]["0"], "0x8000000000000001");
+  EXPECT_EQ(json({"eval", path("adder.txt"), "--input", "0=0x8000000000000000", "--input",
+                  "1=0x8000000000000000"})["outputs"]["0"],
+            "0x4000000000000000");
+  EXPECT_TRUE(ended_with(
+      tinyot({"circuit", "convert", "aes128", "--bit-order", "msb", "--output", path("aes.txt")}),
+      2, "--bit-order msb is for numbers"));
+}
+
+TEST_F(CircuitTest, FileWithoutDescriptionIsReadWithDefaultsThatAreSaid) {
+  const std::string said = "does not say who owns its inputs and who learns its outputs";
+  const Ended convert =
+      tinyot({"circuit", "convert", "aes128", "--forget-receivers", "--output", path("aes.txt")});
+  EXPECT_TRUE(ended_with(convert, 0));
+  EXPECT_EQ(read_file(path("aes.txt")).find('#'), std::string::npos);
+  const Ended info = tinyot({"circuit", "info", path("aes.txt")});
+  EXPECT_TRUE(ended_with(info, 0, said));
+  EXPECT_NE(info.out.find("output 0: 128 bits to both"), std::string::npos);
+  for (const Arguments& roles : {Arguments{"--to", "B"}, Arguments{"--owner", "0=B"}})
+    EXPECT_EQ(tinyot(Arguments{"circuit", "info", path("aes.txt")} + roles).err.find(said),
+              std::string::npos);
+}
+
+TEST_F(CircuitTest, ConversionReplacesFileEvenItsInput) {
+  write_file(path("lt.txt"), read_file(circuit_file("lt16.lps")));
+  EXPECT_TRUE(ended_with(
+      tinyot(Arguments{"circuit", "convert", path("lt.txt"), "--output", path("lt.txt")} +
+             kBundles),
+      0));
+  EXPECT_EQ(json({"info", path("lt.txt")})["ands"], 16);
+  EXPECT_EQ(json({"eval", path("lt.txt"), "--input", "0=5", "--input", "1=6"})["outputs"]["0"],
+            "0x1");
+  EXPECT_TRUE(
+      ended_with(tinyot({"circuit", "convert", path("lt.txt"), "--output", path("lt.txt")}), 0));
+  EXPECT_EQ(json({"eval", path("lt.txt"), "--input", "0=6", "--input", "1=6"})["outputs"]["0"],
+            "0x0");
+}
+
+TEST_F(CircuitTest, FailedConversionLeavesNothing) {
+  write_file(path("old.txt"), "kept");
+  write_file(path("bad.txt"), "2 4\n1 2\n1 1\n2 1 0 1 2 AND\n2 1 0 1 2 XOR\n");
+  const std::size_t before = files();
+  EXPECT_TRUE(
+      ended_with(tinyot({"circuit", "convert", path("bad.txt"), "--output", path("old.txt")}), 2,
+                 "line 5: wire 2 is written twice"));
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", "sha256", "--output", path("none/new.txt")}),
+                         1, "cannot write"));
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", "sha256", "--output", dir_.string()}), 2,
+                         "not a regular file"));
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", "aes128"}), 2, "--output"));
+  EXPECT_EQ(read_file(path("old.txt")), "kept");
+  EXPECT_EQ(files(), before);
+}
+
+TEST_F(CircuitTest, BundlesAreForTruthTablesOnly) {
+  const std::string lt = circuit_file("lt16.lps");
+  EXPECT_EQ(json(Arguments{"info", lt} + kBundles)["inputs"],
+            Json({{{"name", "0"}, {"bits", 16}, {"owner", "A"}},
+                  {{"name", "1"}, {"bits", 16}, {"owner", "B"}}}));
+  EXPECT_EQ(json({"info", lt})["inputs"], Json({{{"name", "0"}, {"bits", 32}, {"owner", "A"}}}));
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "info", lt, "--bundles", "16,17"}), 2,
+                         "the circuit has 32 inputs, but the bundles have 33 bits"));
+  for (const char* wrong : {"16,x", "0,32", "", "4294967296"})
+    EXPECT_TRUE(ended_with(tinyot({"circuit", "info", lt, "--bundles", wrong}), 2, "--bundles"));
+  EXPECT_TRUE(
+      ended_with(tinyot(Arguments{"circuit", "info", circuit_file("adder64.txt")} + kBundles), 2,
+                 "give no other widths"));
+  EXPECT_TRUE(ended_with(tinyot(Arguments{"circuit", "info", "aes128"} + kBundles), 2,
+                         "are for circuit files"));
+}
+
+TEST_F(CircuitTest, RunsTruthTableFile) {
+  preprocess("2^8");
+  const Arguments local = {"local",    "run",  "--store",   dir_.string(),
+                           "--format", "json", "--circuit", circuit_file("lt16.lps")};
+  const Json report =
+      json_of(tinyot(local + kBundles + Arguments{"--input", "0=1000", "--input", "1=1001"}));
+  EXPECT_EQ(report["B"]["outputs"], Json({{"0", "0x1"}}));
+
+  const Arguments run = {"--circuit", circuit_file("lt16.lps"), "--input"};
+  const BothEnded ended =
+      both("run", run + Arguments{"0=1"} + kBundles, run + Arguments{"1=1", "--bundles", "15,17"});
+  EXPECT_TRUE(ended_with(
+      ended.a, 6, "circuit's inputs and outputs (names, widths, sources, receivers, formats)"));
+  EXPECT_TRUE(ended_with(
+      ended.b, 6, "circuit's inputs and outputs (names, widths, sources, receivers, formats)"));
+}
+
+// Two input bits; the outputs are their XOR and their AND.
+TEST_F(CircuitTest, EvaluationPrintsEveryOutputAndRequiresEveryInput) {
+  write_file(path("half_adder.txt"), "2 4\n2 1 1\n2 1 1\n\n2 1 0 1 2 XOR\n2 1 0 1 3 AND\n");
+  const auto eval = [&](const Arguments& inputs) {
+    return tinyot(Arguments{"circuit", "eval", path("half_adder.txt"), "--format", "json"} +
+                  inputs);
+  };
+  const Ended ended = eval({"--input", "0=1", "--input", "1=1"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  EXPECT_EQ(json_of(ended)["outputs"], Json({{"0", "0x0"}, {"1", "0x1"}}));
+  EXPECT_TRUE(ended_with(eval({"--input", "0=1"}), 2, "--input 1=... is missing"));
+  EXPECT_TRUE(ended_with(eval({"--input", "1=1"}), 2, "--input 0=... is missing"));
+  EXPECT_TRUE(ended_with(eval({}), 2, "these are missing: --input 0=..., --input 1=..."));
+}
+
+TEST_F(CircuitTest, PrintsNumbersInTheBaseAskedFor) {
+  const auto sum = [&](const Arguments& more) {
+    const Ended ended =
+        tinyot(Arguments{"circuit", "eval", circuit_file("adder64.txt"), "--format", "json",
+                         "--input", "0=18446744073709551000", "--input", "1=0b11"} +
+               more);
+    EXPECT_TRUE(ended_with(ended, 0));
+    return json_of(ended)["outputs"]["0"].get<std::string>();
+  };
+  EXPECT_EQ(sum({}), "0xfffffffffffffd9b");
+  EXPECT_EQ(sum({"--output-base", "10"}), "18446744073709551003");
+  EXPECT_EQ(sum({"--output-base", "2"}), "0b" + std::string(54, '1') + "0110011011");
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "eval", "aes128", "--output-base", "8"}), 2,
+                         "--output-base must be 2, 10 or 16"));
+}
+
+}  // namespace
+}  // namespace tinyot::test

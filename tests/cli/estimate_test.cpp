@@ -1,0 +1,271 @@
+// The estimates of `tinyot params` match what `tinyot preprocess` then reports.
+#include "tinyot/estimate.h"
+
+#include "tests/support/command_test.h"
+#include "tests/support/layers.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TINYOT_SANITIZED 1
+#else
+#define TINYOT_SANITIZED 0
+#endif
+
+namespace tinyot::test {
+namespace {
+
+const Arguments kFast = {"--profile", "fast"};
+const Arguments kFewerTrees = {"--profile", "fast", "--softspoken-k", "4"};
+const Arguments kTriplesMaterial = kFewColumns + Arguments{"--material", "triples"};
+
+class EstimateTest : public CommandTest {
+ protected:
+  // Makes both stores, and keeps the estimate and the parties' reports.
+  void make(const std::string& ands, const Arguments& more = kFewColumns) {
+    const Arguments options = Arguments{"--ands", ands, "--format", "json"} + more;
+    estimate_ = json_of(tinyot(Arguments{"params", "--no-calibration"} + options));
+    report_ = json_of(tinyot(Arguments{"local", "preprocess", "--store", dir_.string()} + options));
+    for (const char* field : {"ands", "sigma", "sigma_paper_bound", "sigma_exact", "kappa",
+                              "bucket", "unit", "profile", "material"})
+      EXPECT_EQ(estimate_[field], report_["A"][field]) << field;
+    // Only those fields that the profile has.
+    for (const char* field : {"columns", "softspoken_k"})
+      EXPECT_EQ(estimate_.value(field, Json()), report_["A"].value(field, Json())) << field;
+  }
+
+  void expect_traffic() const {
+    for (const char* party : {"A", "B"}) {
+      double sent = 0;
+      for (const Json& phase : report_[party]["phases"]) sent += phase["bytes_sent"].get<double>();
+      EXPECT_NEAR(estimate_["bytes_sent"].get<double>() / sent, 1, 0.01) << party;
+    }
+  }
+
+  void expect_disk() const {
+    for (const char* party : {"A", "B"}) {
+      const double stored = report_[party]["store_bytes"];
+      EXPECT_NEAR(estimate_["disk_bytes"].get<double>() / stored, 1, 0.1)
+          << party << " stores " << stored;
+    }
+  }
+
+  void expect_memory() const {
+    if (TINYOT_SANITIZED) GTEST_SKIP() << "sanitizers use additional memory";
+    for (const char* party : {"A", "B"}) {
+      const double peak = report_[party]["peak_rss_bytes"], estimated = estimate_["memory_bytes"];
+      EXPECT_GE(estimated, peak) << party;
+      EXPECT_LE(estimated, 1.3 * peak + 100e6) << party << " peaks at " << peak;
+    }
+  }
+
+  Json estimate_, report_;
+};
+
+TEST_F(EstimateTest, HasEveryCostOfAJob) {
+  const Json json = json_of(tinyot({"params", "--ands", "2^20", "--sigma", "64", "--unit", "2^18",
+                                    "--no-calibration", "--format", "json"}));
+  EXPECT_EQ(json["ands"], 1 << 20);
+  EXPECT_EQ(json["units"].at(0)["count"], 4);
+  EXPECT_EQ(json["units"].at(0)["bucket"], json["bucket"]);
+  EXPECT_EQ(json["outstanding"]["units"], 0);
+  EXPECT_EQ(json["sigma"], 64);
+  EXPECT_GE(json["sigma_paper_bound"], 64.0);
+  EXPECT_GE(json["sigma_exact"], 40.0);
+  EXPECT_EQ(json["bucket"], 5);  // 4 would give (18 + 1) 3 = 57 bits
+  EXPECT_EQ(json["labit_columns"], 939);
+  EXPECT_EQ(json["base_ots"], 2 * 939);
+  for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"})
+    EXPECT_GT(json[field], 1 << 20) << field;
+}
+
+// The Python package's are compared with the command's in tests/python/processes_test.py.
+TEST_F(EstimateTest, DefaultsAreThoseOfTheLibrary) {
+  const Json report =
+      json_of(tinyot({"params", "--no-calibration", "--ands", "2^20", "--format", "json"}));
+  const Estimate library = estimate({}, 1 << 20, default_inputs(1 << 20));
+  EXPECT_EQ(report["profile"], "nnob12");
+  EXPECT_EQ(report["profile"], name_of(ParameterRequest{}.profile));
+  EXPECT_EQ(report["unit"], library.unit);
+  EXPECT_EQ(report["bucket"], library.bucket.only());
+  EXPECT_EQ(report["sigma_exact"], library.sigma_exact);
+  EXPECT_EQ(report["inputs"], library.inputs);
+}
+
+TEST_F(EstimateTest, TimeIsMeasuredInShortRun) {
+  const auto of = [](const char* ands) {
+    return Arguments{"params", "--ands", ands, "--labit-columns", "experiment", "--format", "json"};
+  };
+  const Arguments small = of("2^13"), large = of("2^17");
+  const Json few = json_of(tinyot(small)), many = json_of(tinyot(large)),
+             none = json_of(tinyot(small + Arguments{"--no-calibration"}));
+  EXPECT_GT(few["wall_s"], few["set_up_s"]);
+  EXPECT_GT(many["wall_s"].get<double>(), 1.5 * few["wall_s"].get<double>())
+      << "sixteen times the work, with one set-up";
+  EXPECT_FALSE(none.contains("wall_s"));
+}
+
+// The short run is not a shard: it has fewer units than the session has shards.
+TEST_F(EstimateTest, TimeOfAShardIsMeasuredToo) {
+  const Ended ended = tinyot({"params", "--profile", "fast", "--ands", "2^13", "--unit", "2^10",
+                              "--session", path("session"), "--shard", "2/8", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  EXPECT_GT(json_of(ended)["wall_s"].get<double>(), 0);
+}
+
+// With a circuit, the job is the material of one run, and the run is estimated as well. On a link
+// whose round trips take longer than everything else, the time is within 10 %.
+TEST_F(EstimateTest, RunOfACircuitOverALink) {
+  const Arguments circuit = {"--circuit", "aes128", "--lanes", "3",        "--rtt",
+                             "40ms",      "--rate", "10mbit",  "--format", "json"};
+  const Json estimate = json_of(tinyot(Arguments{"params"} + kFast + circuit));
+  EXPECT_EQ(estimate["ands"], 3 * 5120 + 1280);
+  const Json& run = estimate["run"];
+  EXPECT_EQ(run, [&] {
+    Json info = json_of(tinyot(Arguments{"circuit", "info", "aes128"} +
+                               Arguments(circuit.begin() + 2, circuit.end())))["run"];
+    info["wall_s"] = run["wall_s"];
+    return info;
+  }());
+  EXPECT_EQ(run["rounds"], 63);
+  EXPECT_GE(run["wall_s"], run["link_s"]);
+  double ratio = 0;
+  for (int tries = 0; tries < 3 && std::abs(ratio - 1) > 0.1; ++tries) {
+    const Json row = json_of(
+        tinyot(Arguments{"bench", "online", "--profile", "fast", "--repeat", "1"} + circuit));
+    EXPECT_EQ(row["rounds"], run["and_rounds"]);
+    ratio = run["wall_s"].get<double>() / row["wall_s"].get<double>();
+  }
+  EXPECT_NEAR(ratio, 1, 0.1);
+}
+
+TEST_F(EstimateTest, MaterialOfARunSufficesForIt) {
+  for (const char* profile : {"fast", "nnob12"}) {
+    const Arguments of_profile = {"--profile",    profile,   "--circuit",
+                                  "millionaires", "--lanes", "20"};
+    const Json estimate =
+        json_of(tinyot(Arguments{"params", "--no-calibration", "--format", "json"} + of_profile));
+    EXPECT_FALSE(estimate["run"].contains("wall_s"));
+    const auto number = [&](const char* field) {
+      return std::to_string(estimate[field].get<std::uint64_t>());
+    };
+    const std::string store = (dir_ / profile).string();
+    ASSERT_TRUE(ended_with(tinyot({"local", "preprocess", "--store", store, "--profile", profile,
+                                   "--ands", number("ands"), "--inputs", number("inputs")}),
+                           0));
+    std::string values = "1";
+    for (int lane = 1; lane < 20; ++lane) values += ",1";
+    EXPECT_TRUE(
+        ended_with(tinyot({"local", "run", "--store", store, "--circuit", "millionaires", "--lanes",
+                           "20", "--input", "a=" + values, "--input", "b=" + values}),
+                   0));
+  }
+}
+
+TEST_F(EstimateTest, TrafficAndDiskOfASmallJob) {
+  make("2^13");
+  expect_traffic();
+  expect_disk();
+}
+
+TEST_F(EstimateTest, TrafficOfSeveralUnitsAndRemainder) {
+  make("2500", kFewColumns + Arguments{"--unit", "2^10"});
+  expect_traffic();
+}
+
+TEST_F(EstimateTest, MemoryOfATinyJob) {
+  make("2^10");
+  expect_traffic();
+  expect_memory();
+}
+
+TEST_F(EstimateTest, EveryCostOfMediumJob) {
+  make("2^16");
+  expect_traffic();
+  expect_disk();
+  expect_memory();
+}
+
+TEST_F(EstimateTest, NamesTheFieldsOfTheFastProfile) {
+  const Arguments params = {"params", "--ands", "2^21", "--no-calibration", "--format", "json"};
+  const Json json = json_of(tinyot(params + kFast));
+  EXPECT_EQ(json["profile"], "fast");
+  EXPECT_EQ(json["material"], "triples");
+  EXPECT_EQ(json["softspoken_k"], 2);
+  EXPECT_EQ(json["base_ots"], 128);
+  EXPECT_EQ(json["unit"], 1 << 20);
+  EXPECT_EQ(json["units"].at(0)["count"], 2);
+  EXPECT_EQ(json["bucket"], 3);
+  for (const char* field : {"columns", "labit_columns"})
+    EXPECT_FALSE(json.contains(field)) << field;
+  const Json other = json_of(tinyot(params + kFewerTrees));
+  EXPECT_EQ(other["softspoken_k"], 4);
+  EXPECT_EQ(other["base_ots"], 128);
+  for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"})
+    EXPECT_GT(json[field], 1 << 20) << field;
+  EXPECT_LT(other["bytes_sent"], json["bytes_sent"]);
+  EXPECT_EQ(other["disk_bytes"], json["disk_bytes"]) << "the same triples";
+}
+
+TEST_F(EstimateTest, TimeOfTheFastProfileIsMeasuredInShortRun) {
+  const auto of = [](const char* ands) {
+    return Arguments{"params", "--ands", ands, "--format", "json"} + kFast;
+  };
+  const Json few = json_of(tinyot(of("2^13"))), many = json_of(tinyot(of("2^22")));
+  EXPECT_GT(few["wall_s"], few["set_up_s"]);
+  EXPECT_GT(few["set_up_s"], 0.0);
+  EXPECT_GT(many["wall_s"].get<double>(), 1.5 * few["wall_s"].get<double>())
+      << "many times the work, with one set-up";
+  EXPECT_GT(many["ands_per_s"], 0.0);
+}
+
+TEST_F(EstimateTest, EveryCostOfFastJob) {
+  make("2^17", kFast);
+  expect_traffic();
+  expect_disk();
+  expect_memory();
+}
+
+// 32 units and 1.6 GB for each party: what LMDB maps does not add up.
+TEST_F(EstimateTest, MemoryOfALargeFastJobIsThatOfItsUnits) {
+  make("2^25", kFast);
+  expect_disk();
+  expect_memory();
+  for (const char* party : {"A", "B"})
+    EXPECT_LT(report_[party]["peak_file_bytes"], 64 << 20) << party;
+}
+
+TEST_F(EstimateTest, EveryCostOfFastJobWithFewerTrees) {
+  make("2^17", kFewerTrees);
+  expect_traffic();
+  expect_disk();
+  expect_memory();
+}
+
+TEST_F(EstimateTest, EveryCostOfSeveralFastUnitsAndRemainder) {
+  make("100001", kFast + Arguments{"--unit", "2^15"});
+  expect_traffic();
+  expect_disk();
+  expect_memory();
+}
+
+TEST_F(EstimateTest, TrafficOfSmallFastUnitsAndRemainder) {
+  for (const Arguments& kind : {kFast, kFewerTrees}) {
+    make("2501", kind + Arguments{"--unit", "2^10", "--inputs", "333"});
+    expect_traffic();
+    for (const char* store : {"A", "B"}) std::filesystem::remove_all(path(store));
+  }
+}
+
+TEST_F(EstimateTest, EveryCostOfTriplesFromPairs) {
+  make("2^15", kTriplesMaterial);
+  expect_traffic();
+  expect_disk();
+  expect_memory();
+}
+
+TEST_F(EstimateTest, TrafficOfTriplesFromSeveralUnitsAndRemainder) {
+  make("2500", kTriplesMaterial + Arguments{"--unit", "2^10"});
+  expect_traffic();
+}
+
+}  // namespace
+}  // namespace tinyot::test

@@ -1,0 +1,50 @@
+// A thread that has to wait for something that the test does later.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace tinyot::test {
+
+class BlockedThread {
+ public:
+  // Returns once `body` waits; the test fails if it ends instead.
+  explicit BlockedThread(std::function<void()> body)
+      : thread_([this, body = std::move(body)] {
+          id_ = ::gettid();
+          body();
+          has_ended_ = true;
+        }) {
+    while (!waits() && !has_ended_) std::this_thread::yield();
+    EXPECT_FALSE(has_ended_) << "the thread does not wait";
+  }
+  ~BlockedThread() { join(); }
+
+  bool has_ended() const { return has_ended_; }
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  // Whether the kernel has put it to sleep.
+  bool waits() const {
+    std::ifstream file("/proc/self/task/" + std::to_string(id_) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    // The state follows the name, which is in parentheses.
+    const auto name_end = line.rfind(") ");
+    return name_end != std::string::npos && line.at(name_end + 2) == 'S';
+  }
+
+  std::atomic<pid_t> id_ = 0;
+  std::atomic<bool> has_ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tinyot::test

@@ -1,0 +1,114 @@
+// Both parties on two threads of this process, using only the public headers.
+#pragma once
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <tinyot/tinyot.h>
+
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+
+#include "tests/support/files.h"
+#include "tests/support/socket_transport.h"
+
+namespace tinyot::test {
+
+// The ends of any number of connections over pairs of sockets. When one party ends, the other
+// party's streams end too.
+struct Endpoints {
+  Endpoints() {
+    const auto sockets = std::make_shared<Sockets>();
+    for (const int party : {0, 1}) {
+      ends.push_back(Endpoint::over(
+          [sockets, party] { return std::make_unique<SocketTransport>(sockets->next(party)); },
+          {.connect = std::chrono::seconds(20), .idle = std::chrono::seconds(20)}));
+    }
+  }
+  const Endpoint& of(Party party) const { return ends[static_cast<std::size_t>(party)]; }
+
+ private:
+  struct Sockets {
+    std::mutex mutex;
+    std::vector<int> waiting[2];
+    int next(int party) {
+      const std::lock_guard lock(mutex);
+      if (waiting[party].empty()) {
+        const auto [mine, peers] = socket_pair();
+        waiting[1 - party].push_back(peers);
+        return mine;
+      }
+      const int mine = waiting[party].front();
+      waiting[party].erase(waiting[party].begin());
+      return mine;
+    }
+  };
+  std::vector<Endpoint> ends;
+};
+
+// Runs `work` for both parties. An exception of either party is rethrown here, A's first.
+inline void both(const std::function<void(Party)>& work) {
+  auto of_b = std::async(std::launch::async, [&] { work(Party::B); });
+  std::exception_ptr failure;
+  try {
+    work(Party::A);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  of_b.get();
+  if (failure) std::rethrow_exception(failure);
+}
+
+// An address on which no process listens.
+inline std::string free_address() {
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof name;
+  if (::bind(descriptor, reinterpret_cast<sockaddr*>(&name), sizeof name) != 0 ||
+      ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&name), &length) != 0)
+    throw std::runtime_error("no address");
+  ::close(descriptor);
+  return "127.0.0.1:" + std::to_string(ntohs(name.sin_port));
+}
+
+// A store of each party, with triples.
+struct Stores {
+  explicit Stores(std::uint64_t ands = 4096, std::uint64_t inputs = 512) {
+    both([&](Party party) {
+      PreprocessRequest request{
+          .party = party, .endpoint = endpoints.of(party), .store = of(party)};
+      request.parameters.profile = Profile::Fast;
+      request.ands = ands;
+      request.inputs = inputs;
+      preprocess(request);
+    });
+  }
+  std::filesystem::path of(Party party) const { return directory / std::string(1, letter(party)); }
+  RunRequest run(Party party) const {
+    return {.party = party, .endpoint = endpoints.of(party), .stores = {of(party)}};
+  }
+
+  TestDirectory directory;
+  Endpoints endpoints;
+};
+
+// The input of A is x, that of B y.
+inline Values input_of(Party party, std::uint64_t value) {
+  return Values().set(party == Party::A ? "x" : "y", value);
+}
+
+inline std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+}  // namespace tinyot::test
