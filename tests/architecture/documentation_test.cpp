@@ -62,7 +62,7 @@ template <class Use>
 std::size_t for_each_match(const std::regex& expression, const Use& use) {
   std::size_t seen = 0;
   for (const fs::path& document : documents()) {
-    const std::string text = text_of(document);
+    const std::string text = read_file(document);
     for (std::sregex_iterator match(text.begin(), text.end(), expression), end; match != end;
          ++match, ++seen)
       use(*match, document);
@@ -94,7 +94,7 @@ TEST(Documentation, NamesExistingFiles) {
 
 TEST(Documentation, TableOfDisabledChecksNamesExistingFiles) {
   static const std::regex kRow(R"(\n\| [^|]+ \| ([a-z]\w*/[\w/.]+) \| [^|]+ \|)");
-  const std::string text = text_of(fs::path(TINYOT_SOURCE_DIR) / "doc/mutations.md");
+  const std::string text = read_file(fs::path(TINYOT_SOURCE_DIR) / "doc/mutations.md");
   std::size_t rows = 0;
   for (std::sregex_iterator match(text.begin(), text.end(), kRow), end; match != end;
        ++match, ++rows)
@@ -115,7 +115,7 @@ std::string anchor_of(const std::string& heading) {
 
 std::set<std::string> anchors_of(const fs::path& document) {
   static const std::regex kHeading("\n#+ ([^\n]+)");
-  const std::string text = "\n" + text_of(document);
+  const std::string text = "\n" + read_file(document);
   std::set<std::string> anchors;
   for (std::sregex_iterator match(text.begin(), text.end(), kHeading), end; match != end; ++match)
     anchors.insert(anchor_of((*match)[1].str()));
@@ -176,7 +176,7 @@ std::set<std::string> existing_identifiers() {
          fs::recursive_directory_iterator(fs::path(TINYOT_SOURCE_DIR) / folder)) {
       const std::string ending = entry.path().extension();
       if (ending != ".h" && ending != ".cpp" && ending != ".py" && ending != ".proto") continue;
-      const std::string text = text_of(entry.path());
+      const std::string text = read_file(entry.path());
       for (std::sregex_iterator match(text.begin(), text.end(), kIdentifier), end; match != end;
            ++match)
         names.insert(match->str());

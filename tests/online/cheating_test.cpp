@@ -147,7 +147,7 @@ TEST_P(OnlineCheating, DetectsLieThatIsUndoneInTheOutput) {
       });
   // With pairs the peer's share is negated; with triples z = xy ^ y, where y is the cheater's 1.
   const ChannelWrapper lie = GetParam() == AndMaterial::AandAot ? cheating(flip_bit("and.e", 0, 0))
-                                                               : flipping_both_ways("and.de", {0});
+                                                                : flipping_both_ways("and.de", {0});
   expect_caught(
       job, Party::A, [&](std::unique_ptr<Channel> inner) { return correct(lie(std::move(inner))); },
       "MAC transcript");
