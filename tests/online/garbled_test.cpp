@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "circuitgen/generators/family.h"
 #include "online/garbled/garbled_run.h"
 #include "online/garbled/mask_pass.h"
 #include "online/garbled/row_hash.h"
@@ -13,6 +14,8 @@
 #include "tests/online/online_run.h"
 #include "tests/online/random_circuit.h"
 #include "tests/support/cheating_channel.h"
+#include "tests/support/repetitions.h"
+#include "tinyot/circuit/word.h"
 
 namespace tinyot {
 namespace {
