@@ -63,10 +63,13 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   if (unit < 1 || unit > kUnitMax)
     throw UsageError("unit " + std::to_string(unit) +
                      " is out of range: 1 to 2^24 ANDs, which are permuted together");
-  if (std::ranges::find(profile.materials, material) == profile.materials.end())
-    throw UsageError("the " + std::string(profile.name) + " profile makes " +
-                     std::string(name_of(profile.materials.front())) + " only, but " +
-                     std::string(name_of(material)) + " were requested");
+  if (std::ranges::find(profile.materials, material) == profile.materials.end()) {
+    std::string made;
+    for (const AndMaterial each : profile.materials)
+      made += (made.empty() ? "" : " or ") + std::string(name_of(each));
+    throw UsageError("the " + std::string(profile.name) + " profile makes no " +
+                     std::string(name_of(material)) + ", but " + made);
+  }
   parameters.bucket_ = request.bucket ? *request.bucket : parameters.smallest_bucket(unit);
   require_bucket(profile, parameters.bucket_);
   if (!parameters.is_strong(unit, parameters.bucket_, 1) && !request.weak_allowed)

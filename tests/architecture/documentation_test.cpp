@@ -137,7 +137,7 @@ TEST(Documentation, LinksLeadSomewhere) {
 // The names of all options of the command: declared as option("name", ...).
 std::set<std::string> existing_options() {
   static const std::regex kOption(
-      R"((?:value|values|flag|several|also_named|also|group_of)\(\s*"([a-z][a-z0-9-]*)\")");
+      R"((?:value|values|flag|multi_value|alias)\(\s*"([a-z][a-z0-9-]*)\")");
   std::set<std::string> names = {"help", "help-all", "version"};
   for (const SourceFile& file : product_files()) {
     if (file.folder != "tools" || !file.is_code()) continue;
@@ -151,11 +151,11 @@ std::set<std::string> existing_options() {
 
 TEST(Documentation, NamesExistingOptions) {
   static const std::regex kOption(R"([ `(]--([a-z][a-z0-9-]+))");
-  // Of CMake, Git, GoogleTest, Google Benchmark, buildah, journalctl, systemctl and jq; and of the
-  // project's fuzzers and of tests/mutation/run.
+  // Of CMake, CTest, Git, GoogleTest, Google Benchmark, buildah, journalctl, systemctl and jq; and
+  // of the project's fuzzers and of tests/mutation/run.
   static const std::set<std::string> kOthers = {
-      "build",  "install", "preset", "target", "gtest",     "benchmark", "file",
-      "follow", "now",     "tag",    "output", "raw-input", "random",    "seconds"};
+      "build",  "test-dir", "install", "preset", "target",    "gtest",  "benchmark", "file",
+      "follow", "now",      "tag",     "output", "raw-input", "random", "seconds"};
   const std::set<std::string> options = existing_options();
   ASSERT_GT(options.size(), 80u) << "the options are not found";
   const std::size_t named = for_each_match(kOption, [&](const auto& match, const fs::path& where) {

@@ -125,7 +125,7 @@ TEST_F(RefusalTest, OptionsOfAnotherProfile) {
          {fast + Arguments{"--labit-columns", "theorem"}, 2,
           "--labit-columns requires --profile nnob12"},
          {fast + Arguments{"--material", "aand-aot"}, 2,
-          "fast profile makes triples only, but pairs were requested\n"},
+          "the fast profile makes no aand-aot, but triples or garbling\n"},
          {fast + Arguments{"--unit", "2^10", "--bucket", "3"}, 2, kWeakOptions},
          {paper + Arguments{"--softspoken-k", "2"}, 2, "--softspoken-k requires --profile fast"}});
   }

@@ -242,7 +242,7 @@ TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByBothBounds) {
 
 TEST(FastParameters, RejectsUnsupportedOptions) {
   expect_error({.profile = Profile::Fast, .material = AndMaterial::AandAot},
-               {"fast profile", "triples only"});
+               {"fast profile", "triples or garbling"});
   EXPECT_EQ(error_of({.profile = Profile::Fast, .material = AndMaterial::Triples}), "");
   for (const std::uint32_t k : {0u, 3u, 5u, 8u})
     expect_error({.profile = Profile::Fast, .own = FastParameters{k}},
