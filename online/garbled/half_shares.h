@@ -13,6 +13,8 @@
 namespace tinyot::online {
 
 struct HalfShares {
+  Block folded() const { return g ^ h; }
+
   Block g, h;
 };
 

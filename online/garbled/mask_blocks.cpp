@@ -25,25 +25,16 @@ HalfShares take_mask(const checks::Session& session, Party owner, SliceCursor& a
   return mask;
 }
 
-// An object's MAC of my bit, and the key of the peer's with my bit times delta added to it.
-struct MixedShares {
-  Block mac, mixed;
-  Block folded() const { return mac ^ mixed; }
-};
-template <Party kMe>
-Block g_of(const MixedShares& x) {
-  return kMe == Party::A ? x.mac : x.mixed;
-}
-
 // Objects of one column of a batch, from index `from` on.
+template <Party kMe>
 class Column {
  public:
-  Column(const material::Batch& batch, std::size_t index, std::size_t from, const Block& delta)
+  Column(const material::Batch& batch, std::size_t index, std::size_t from, const Delta& delta)
       : bits_(batch.mine[index].bits), macs_(&batch.mine[index].macs[from]),
         keys_(&batch.peers[index].keys[from]), from_(from), delta_(delta) {}
 
-  MixedShares operator[](std::size_t i) const {
-    return {macs_[i].value, keys_[i].value ^ times(delta_, bits_[from_ + i])};
+  HalfShares operator[](std::size_t i) const {
+    return half_shares(kMe, bits_[from_ + i], macs_[i], keys_[i], delta_);
   }
 
  private:
@@ -51,13 +42,13 @@ class Column {
   const Mac* macs_;
   const Key* keys_;
   std::size_t from_;
-  const Block& delta_;
+  const Delta& delta_;
 };
 
 // The masks gamma of the results, each the sum of a bit of mine and one of the peer's, in the place
 // of s.
 template <Party kMe>
-void take_result_masks(const Chunk& chunk, const Block& delta, MaskedAnds& ands) {
+void take_result_masks(const Chunk& chunk, const Delta& delta, MaskedAnds& ands) {
   SliceCursor mine(chunk.result_masks[number_of(kMe)]),
       peers(chunk.result_masks[number_of(peer_of(kMe))]);
   for (std::size_t done = 0; done < chunk.entries;) {
@@ -66,8 +57,8 @@ void take_result_masks(const Chunk& chunk, const Block& delta, MaskedAnds& ands)
     const Mac* const macs = &bits.macs[mine.at()];
     const Key* const keys = &peers.batch().peers[0].keys[peers.at()];
     for (std::size_t i = 0; i < count; ++i) {
-      const MixedShares mask{macs[i].value, keys[i].value ^ times(delta, bits.bits[mine.at() + i])};
-      ands.s_g[done + i] = g_of<kMe>(mask);
+      const HalfShares mask = half_shares(kMe, bits.bits[mine.at() + i], macs[i], keys[i], delta);
+      ands.s_g[done + i] = mask.g;
       ands.macs.s[done + i] = mask.folded();
     }
     mine.advance(count);
@@ -78,7 +69,8 @@ void take_result_masks(const Chunk& chunk, const Block& delta, MaskedAnds& ands)
 
 // s of each entry, from the masks gamma in its place; and the openings onto the transcript.
 template <Party kMe>
-void combine(checks::Session& session, const Chunk& chunk, const Block& delta, MaskedAnds& ands) {
+void combine(checks::Session& session, const Chunk& chunk, const Delta& delta, MaskedAnds& ands) {
+  const Block& key = delta.value;
   SliceCursor at(chunk.triples);
   SecretVector<MacShare> of_d(kOpeningStep), of_e(kOpeningStep);
   // The same steps at both parties, wherever their material is cut.
@@ -86,17 +78,16 @@ void combine(checks::Session& session, const Chunk& chunk, const Block& delta, M
     const std::size_t size = std::min(kOpeningStep, chunk.entries - step);
     for (std::size_t done = 0; done < size;) {
       const std::size_t count = std::min(at.left(), size - done);
-      const Column of_u(at.batch(), 0, at.at(), delta), of_v(at.batch(), 1, at.at(), delta),
+      const Column<kMe> of_u(at.batch(), 0, at.at(), delta), of_v(at.batch(), 1, at.at(), delta),
           of_w(at.batch(), 2, at.at(), delta);
       for (std::size_t i = 0; i < count; ++i) {
         const std::size_t j = step + done + i;
         const bool d = chunk.d[j], e = chunk.e[j];
-        const MixedShares u = of_u[i], v = of_v[i], w = of_w[i];
-        of_d[done + i] = {ands.macs.alpha[j] ^ u.folded() ^ times(delta, d)};
-        of_e[done + i] = {ands.macs.beta[j] ^ v.folded() ^ times(delta, e)};
-        const Block constant = times(delta, d & e);  // in A's share of h, in B's of g
-        ands.s_g[j] ^= g_of<kMe>(w) ^ times(g_of<kMe>(v), d) ^ times(g_of<kMe>(u), e) ^
-                       times(constant, kMe == Party::B);
+        const HalfShares u = of_u[i], v = of_v[i], w = of_w[i];
+        of_d[done + i] = {ands.macs.alpha[j] ^ u.folded() ^ times(key, d)};
+        of_e[done + i] = {ands.macs.beta[j] ^ v.folded() ^ times(key, e)};
+        const Block constant = times(key, d & e);  // in A's share of h, in B's of g
+        ands.s_g[j] ^= w.g ^ times(v.g, d) ^ times(u.g, e) ^ times(constant, kMe == Party::B);
         ands.macs.s[j] ^= w.folded() ^ times(v.folded(), d) ^ times(u.folded(), e) ^ constant;
       }
       at.advance(count);
@@ -150,7 +141,7 @@ void MaskBlocks::evaluate(const Chunk& chunk, MaskedAnds& ands) {
   for (SecretVector<Block>* blocks :
        {&ands.alpha_g, &ands.beta_g, &ands.s_g, &ands.macs.alpha, &ands.macs.beta, &ands.macs.s})
     blocks->resize(chunk.entries);
-  (is_a ? take_result_masks<Party::A> : take_result_masks<Party::B>)(chunk, delta->value, ands);
+  (is_a ? take_result_masks<Party::A> : take_result_masks<Party::B>)(chunk, delta, ands);
   Cursors inputs{SliceCursor(chunk.inputs[0].masks), SliceCursor(chunk.inputs[1].masks)};
   std::size_t at = 0;
   for (const Piece& piece : chunk.pieces) {
@@ -174,7 +165,7 @@ void MaskBlocks::evaluate(const Chunk& chunk, MaskedAnds& ands) {
           at += width;
         });
   }
-  (is_a ? combine<Party::A> : combine<Party::B>)(session_, chunk, delta->value, ands);
+  (is_a ? combine<Party::A> : combine<Party::B>)(session_, chunk, delta, ands);
 }
 
 }  // namespace tinyot::online

@@ -31,22 +31,6 @@ std::set<std::string> existing_tests() {
   return names;
 }
 
-TEST(Documentation, NamesExistingTests) {
-  static const std::regex kName(R"(`([A-Z]\w+\.[A-Z]\w+)`)");
-  const std::set<std::string> tests = existing_tests();
-  ASSERT_GT(tests.size(), 500u) << "the tests are not found";
-  std::size_t named = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(TINYOT_SOURCE_DIR) / "doc")) {
-    if (!entry.is_regular_file()) continue;
-    const std::string text = read_file(entry.path());
-    for (std::sregex_iterator match(text.begin(), text.end(), kName), end; match != end;
-         ++match, ++named)
-      EXPECT_TRUE(tests.contains((*match)[1].str()))
-          << entry.path().filename() << " names " << (*match)[1].str();
-  }
-  EXPECT_GT(named, 50u);
-}
-
 // README and other documents of the root, those of doc/ and of the store.
 std::vector<fs::path> documents() {
   std::vector<fs::path> all;
@@ -68,6 +52,17 @@ std::size_t for_each_match(const std::regex& expression, const Use& use) {
       use(*match, document);
   }
   return seen;
+}
+
+TEST(Documentation, NamesExistingTests) {
+  static const std::regex kName(R"(`([A-Z]\w+\.[A-Z]\w+)`)");
+  const std::set<std::string> tests = existing_tests();
+  ASSERT_GT(tests.size(), 500u) << "the tests are not found";
+  const std::size_t named = for_each_match(kName, [&](const auto& match, const fs::path& document) {
+    EXPECT_TRUE(tests.contains(match[1].str()))
+        << document.filename() << " names " << match[1].str();
+  });
+  EXPECT_GT(named, 50u);
 }
 
 // A path may omit the file extension.
