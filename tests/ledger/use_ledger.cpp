@@ -41,10 +41,10 @@ struct RepeatedQuery {
 };
 constexpr RepeatedQuery kRepeatedQueries[] = {
     {"session", 2},          // in each handshake, absorbing the nonces
-    {"connection", 2},       // likewise
+    {"connection", 2},       // in each handshake, absorbing the nonces
     {"base OT group 0", 2},  // the sender for each of its two strings, absorbing the index
-    {"base OT group 1", 2},  // likewise
-    {"base OT key", 2},      // likewise
+    {"base OT group 1", 2},  // the sender for each of its two strings
+    {"base OT key", 2},      // the sender for each of its two strings
     {"LaOT", 2},             // the key of H: for X, and for I after d has arrived
 };
 

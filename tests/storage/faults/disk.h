@@ -40,7 +40,7 @@ class Disk final : public Observer {
   struct FileState {
     std::string synced;
     std::map<std::size_t, std::vector<std::string>> written;  // contents of each sector since
-    std::vector<std::size_t> sizes;                           // likewise
+    std::vector<std::size_t> sizes;                           // since then
   };
   using Names = std::map<std::string, ino_t>;
 
