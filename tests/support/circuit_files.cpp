@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <mutex>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -149,6 +150,8 @@ const std::map<std::string, std::function<std::string()>>& texts() {
 
 std::string circuit_file(const std::string& name) {
   static const TestDirectory directory;
+  static std::mutex writing;  // the threads of both parties ask for the same file
+  const std::lock_guard lock(writing);
   const fs::path file = directory / name;
   if (!fs::exists(file)) write_file(file, texts().at(name)());
   return file.string();

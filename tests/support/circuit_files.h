@@ -20,8 +20,8 @@
 
 namespace tinyot::test {
 
-// The path of one of these files. Not thread-safe. Fails: std::out_of_range if there is no such
-// file.
+// The path of one of these files, complete when it returns; threads may ask at the same time.
+// Fails: std::out_of_range if there is no such file.
 std::string circuit_file(const std::string& name);
 
 }  // namespace tinyot::test
