@@ -37,6 +37,16 @@ Builder::Builder(GateSink& sink, const CircuitInfo& info)
     : sink_(sink), info_(info), ids_(std::make_unique<WireIds>()) {}
 Builder::~Builder() = default;
 
+// Part of each gate: a call of its own would cost 3 % of the time of a circuit on one lane.
+[[gnu::always_inline]] inline void Builder::free_dead() {
+  while (dead_ != kEnd) {
+    const std::uint32_t node = dead_;
+    dead_ = nodes_[node];
+    ids_->release(node);
+    sink_.emit({GateKind::Free, 0, node, 0});
+  }
+}
+
 Bit Builder::input_bit(std::uint32_t bundle, std::uint32_t bit) {
   ENSURE(bundle < info_.inputs.size() && bit < info_.inputs[bundle].bits);
   return make(GateKind::Input, bundle, bit);
@@ -88,15 +98,6 @@ Bit Builder::make(GateKind kind, std::uint64_t in0, std::uint64_t in1) {
   sink_.emit({kind, node, in0, in1});
   nodes_[node] = 1;
   return Bit(this, node);
-}
-
-void Builder::free_dead() {
-  while (dead_ != kEnd) {
-    const std::uint32_t node = dead_;
-    dead_ = nodes_[node];
-    ids_->release(node);
-    sink_.emit({GateKind::Free, 0, node, 0});
-  }
 }
 
 void Builder::bracket(GateKind kind) {

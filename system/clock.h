@@ -1,6 +1,8 @@
 // The time of day as text, and the CPU time of a thread.
 #pragma once
 
+#include <pthread.h>
+
 #include <chrono>
 #include <cstdio>
 #include <ctime>
@@ -31,11 +33,17 @@ inline std::string utc_text_ms(
   return text;
 }
 
-// Of the calling thread.
-inline double thread_cpu_seconds() {
+inline double cpu_seconds(clockid_t clock) {
   timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  ::clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+// Of the calling thread.
+inline double thread_cpu_seconds() { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
+// Of a thread that has not ended; 0 if it cannot be told.
+inline double cpu_seconds_of(pthread_t thread) {
+  clockid_t clock{};
+  return ::pthread_getcpuclockid(thread, &clock) == 0 ? cpu_seconds(clock) : 0;
 }
 
 }  // namespace tinyot::system

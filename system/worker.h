@@ -16,7 +16,7 @@
 
 namespace tinyot::system {
 
-// The time of a worker's thread while it processes, wall clock and processor, in seconds.
+// Of a worker's thread, in seconds: the time for which it has processed items, and its CPU time.
 struct WorkerCost {
   double wall_s = 0, cpu_s = 0;
 };
@@ -43,20 +43,19 @@ class Worker {
   // one, or there are none. Fails: with the failure of an earlier item.
   void push(Item item, std::uint64_t weight) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock,
-                  [&] { return failure_ || weight_ == 0 || weight_ + weight <= weight_max_; });
-    add(std::move(item), weight);
+    advanced_.wait(lock,
+                   [&] { return failure_ || weight_ == 0 || weight_ + weight <= weight_max_; });
+    add(std::move(item), weight, std::move(lock));
   }
   // Adds an item without waiting, of any weight. Fails: as push().
   void push_at_once(Item item, std::uint64_t weight) {
-    const std::lock_guard lock(mutex_);
-    add(std::move(item), weight);
+    add(std::move(item), weight, std::unique_lock(mutex_));
   }
 
   // Waits until all items have been processed. Fails: with the failure of one of them.
   void flush() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return failure_ || (queue_.empty() && !is_processing_); });
+    advanced_.wait(lock, [&] { return failure_ || (queue_.empty() && !is_processing_); });
     rethrow_failure();
   }
 
@@ -65,7 +64,7 @@ class Worker {
     const std::lock_guard lock(mutex_);
     for (const Entry& entry : queue_) weight_ -= entry.weight;
     queue_.clear();
-    changed_.notify_all();
+    advanced_.notify_all();
   }
 
   // Waits as flush(), and ends the thread: nothing is pushed after that.
@@ -76,6 +75,7 @@ class Worker {
 
   WorkerCost cost() {
     const std::lock_guard lock(mutex_);
+    if (!has_ended_) cost_.cpu_s = cpu_seconds_of(thread_.native_handle());
     return cost_;
   }
 
@@ -85,11 +85,13 @@ class Worker {
     std::uint64_t weight;
   };
 
-  void add(Item item, std::uint64_t weight) {
+  // The thread that is woken finds the mutex free.
+  void add(Item item, std::uint64_t weight, std::unique_lock<std::mutex> lock) {
     rethrow_failure();
     queue_.push_back({std::move(item), weight});
     weight_ += weight;
-    changed_.notify_all();
+    lock.unlock();
+    added_.notify_one();
   }
 
   void end() {
@@ -97,7 +99,7 @@ class Worker {
       const std::lock_guard lock(mutex_);
       is_ending_ = true;
     }
-    changed_.notify_all();
+    added_.notify_one();
     if (thread_.joinable()) thread_.join();
   }
 
@@ -105,21 +107,17 @@ class Worker {
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  void release(std::uint64_t weight) {
-    weight_ -= weight;
-    changed_.notify_all();
-  }
-
   void work() {
     std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [&] { return is_ending_ || !queue_.empty(); });
-      if (queue_.empty()) return;
+    while (!failure_) {
+      added_.wait(lock, [&] { return is_ending_ || !queue_.empty(); });
+      if (queue_.empty()) break;
       Entry entry = std::move(queue_.front());
       queue_.pop_front();
       is_processing_ = true;
-      if (counts_ == Counts::UntilTaken) release(entry.weight);
+      if (counts_ == Counts::UntilTaken) weight_ -= entry.weight;
       lock.unlock();
+      if (counts_ == Counts::UntilTaken) advanced_.notify_all();
       const auto begin = std::chrono::steady_clock::now();
       std::exception_ptr failure;
       try {
@@ -131,22 +129,23 @@ class Worker {
       is_processing_ = false;
       cost_.wall_s +=
           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      cost_.cpu_s = thread_cpu_seconds();
       failure_ = failure;
       if (counts_ == Counts::UntilProcessed) weight_ -= entry.weight;
-      changed_.notify_all();
-      if (failure_) return;
+      if (counts_ == Counts::UntilProcessed || queue_.empty() || failure_) advanced_.notify_all();
     }
+    cost_.cpu_s = thread_cpu_seconds();
+    has_ended_ = true;
   }
 
   const std::uint64_t weight_max_;
   const Counts counts_;
   const std::function<void(Item&)> process_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable added_;     // an item, or the end
+  std::condition_variable advanced_;  // the worker
   std::deque<Entry> queue_;
   std::uint64_t weight_ = 0;
-  bool is_processing_ = false, is_ending_ = false;
+  bool is_processing_ = false, is_ending_ = false, has_ended_ = false;
   std::exception_ptr failure_;
   WorkerCost cost_;
   std::thread thread_;  // last: it uses all other members
