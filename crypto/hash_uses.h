@@ -24,6 +24,8 @@ enum class HashUse : std::uint64_t {
   OtExtension = 10,
   GarbledLeft = 11,
   GarbledRight = 12,
+  GarbledLeftMac = 13,
+  GarbledRightMac = 14,
   GarbledGate = 15,
 };
 
@@ -47,6 +49,8 @@ inline constexpr auto kHashUses = std::to_array<HashUseEntry>({
     {HashUse::OtExtension, "OtExtension", "offline/softspoken/ot_extension"},
     {HashUse::GarbledLeft, "GarbledLeft", "online/garbled/rows"},
     {HashUse::GarbledRight, "GarbledRight", "online/garbled/rows"},
+    {HashUse::GarbledLeftMac, "GarbledLeftMac", "online/garbled/rows"},
+    {HashUse::GarbledRightMac, "GarbledRightMac", "online/garbled/rows"},
     {HashUse::GarbledGate, "GarbledGate", "checks/mac_transcript"},
 });
 

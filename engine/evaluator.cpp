@@ -34,6 +34,14 @@ struct Evaluator::State {
 
   std::string connection() const { return short_name(stored.connection()); }
 
+  std::unique_ptr<engine::StoredRun> new_run(const circuit::Circuit& circuit,
+                                             const SharedInputs& shared, std::size_t lanes) {
+    engine::check_lanes(lanes);
+    return std::make_unique<engine::StoredRun>(
+        request, engine::LoadedCircuit::borrowed(circuit, lanes), stored,
+        engine::run_shared(circuit.info(), lanes, shared, connection()));
+  }
+
   // Within the session; the first compares the parties' calls.
   static void begin(checks::Session& session, engine::StoredRun& run,
                     const std::vector<net::Parameter>& parameters, engine::ReservationCache* from) {
@@ -85,12 +93,10 @@ void Evaluator::require_material(const MaterialCounts& needed) {
 
 RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
                          const SharedInputs& shared, std::size_t lanes, const std::string& label) {
-  engine::check_lanes(lanes);
-  const engine::RunInputs given = engine::run_inputs(circuit.info(), state().request.party, lanes,
-                                                     inputs, shared, state().connection());
-  auto run = std::make_unique<engine::StoredRun>(
-      state().request, engine::LoadedCircuit::borrowed(circuit, lanes), state().stored);
-  const auto parameters = labelled(label, run->plan().parameters(given.compared));
+  const engine::RunInputs given =
+      engine::run_inputs(circuit.info(), state().request.party, lanes, inputs);
+  auto run = state().new_run(circuit, shared, lanes);
+  const auto parameters = labelled(label, run->parameters(given.compared));
   RunResult result;
   take_step(state_, [&](State& state) {
     state.current = std::move(run);
@@ -108,12 +114,11 @@ RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
   return result;
 }
 
-std::uint64_t Evaluator::prepare(const circuit::Circuit& circuit, std::size_t lanes,
-                                 const std::string& label) {
-  engine::check_lanes(lanes);
-  auto run = std::make_unique<engine::StoredRun>(
-      state().request, engine::LoadedCircuit::borrowed(circuit, lanes), state().stored);
-  const auto parameters = labelled(label, run->plan().parameters({{"inputs", "later"}}));
+std::uint64_t Evaluator::prepare(const circuit::Circuit& circuit, const SharedInputs& shared,
+                                 std::size_t lanes, const std::string& label) {
+  auto run = state().new_run(circuit, shared, lanes);
+  run->set_inputs_later();
+  const auto parameters = labelled(label, run->parameters());
   std::uint64_t number = 0;
   take_step(state_, [&](State& state) {
     number = ++state.prepared;
@@ -126,15 +131,14 @@ std::uint64_t Evaluator::prepare(const circuit::Circuit& circuit, std::size_t la
   return number;
 }
 
-RunResult Evaluator::finish(std::uint64_t prepared, const Values& inputs,
-                            const SharedInputs& shared) {
+RunResult Evaluator::finish(std::uint64_t prepared, const Values& inputs) {
   const auto found = state().waiting.find(prepared);
   if (found == state().waiting.end())
     throw UsageError("there is no prepared run " + std::to_string(prepared) +
                      ", or it has been finished");
   const engine::LoadedCircuit& circuit = found->second->plan().circuit;
-  const engine::RunInputs given = engine::run_inputs(
-      circuit.info(), state().request.party, circuit.lanes(), inputs, shared, state().connection());
+  const engine::RunInputs given =
+      engine::run_inputs(circuit.info(), state().request.party, circuit.lanes(), inputs);
   auto parameters = given.compared;
   parameters.insert(parameters.begin(), {"prepared run", std::to_string(prepared)});
   net::require_sendable(parameters);

@@ -161,7 +161,7 @@ class LiveRun {
                                                        .progress = plan_.progress()});
       online_evaluation->prepare();
       set_evaluation(evaluation, plan_.circuit.info(),
-                     online_evaluation->finish({inputs_.values, inputs_.shared}));
+                     online_evaluation->finish(inputs_.values));
       session.channel().flush();
       maker.finish();
       pipe.drain();

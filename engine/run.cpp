@@ -7,10 +7,16 @@
 namespace tinyot {
 namespace engine {
 
-RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial of)
+RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial of,
+                 online::SharedValues shared_values)
     : request(run_request), circuit(run_circuit), form(of),
       phase(online::phase_on(of, run_request.phase)),
-      window(run_request.window.value_or(phase.window_for(run_circuit.lanes()))) {}
+      window(run_request.window.value_or(phase.window_for(run_circuit.lanes()))),
+      shared(std::move(shared_values)) {}
+
+void RunPlan::set_inputs_later(std::uint32_t sigma) {
+  preparation = phase.preparation_for(ands(), sigma, request.row_check);
+}
 
 circuit::CircuitRounds RunPlan::rounds() const {
   const auto* const known = circuit.known_cost();
@@ -27,7 +33,10 @@ std::vector<net::Parameter> RunPlan::parameters(const std::vector<net::Parameter
       {"the circuit's gates", text_of(circuit.fingerprint()), circuit.shown()},
       {"lanes", std::to_string(circuit.lanes())},
       {"online phase", std::string(phase.name)},
-      {"window", std::to_string(window)}};
+      {"window", std::to_string(window)},
+      {"inputs", preparation ? "later" : "now"}};
+  if (preparation)
+    all.push_back({"row check", std::string(name_of(preparation->row_check))});
   all.insert(all.end(), others.begin(), others.end());
   return all;
 }

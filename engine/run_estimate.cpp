@@ -138,7 +138,7 @@ Values zeros(const LoadedCircuit& circuit, Party me) {
 }  // namespace
 
 MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands, AndMaterial form) {
-  return online::phase_on(form, {}).material_for(circuit.info(), ands, form, circuit.lanes());
+  return online::phase_on(form, {}).material_for(circuit.info(), ands, form, circuit.lanes(), {});
 }
 
 Demand demand_of_runs(const LoadedCircuit& circuit, AndMaterial form, std::uint64_t runs) {

@@ -27,14 +27,15 @@ net::Parameter parameter_of_public(const InputBundle& bundle, const LaneMatrix& 
   return {"the public value of " + bundle.name, hex_digest(oracle)};
 }
 
-std::vector<net::Parameter> at_most_named(std::vector<net::Parameter> parameters) {
+std::vector<net::Parameter> at_most_named(const std::string& kind,
+                                          std::vector<net::Parameter> parameters) {
   if (parameters.size() <= kNamedMax) return parameters;
   crypto::RandomOracle oracle({}, {"agreed inputs", '*', 0});
   for (const net::Parameter& parameter : parameters)
     for (const std::string* const text : {&parameter.name, &parameter.value})
       oracle.absorb_object(static_cast<std::uint64_t>(text->size()))
           .absorb(std::as_bytes(std::span(*text)));
-  return {{"the values of " + std::to_string(parameters.size()) + " public and shared inputs",
+  return {{"the values of " + std::to_string(parameters.size()) + " " + kind + " inputs",
            hex_digest(oracle)}};
 }
 
@@ -59,23 +60,28 @@ const SharedBits& shared_value(const InputBundle& bundle, std::size_t lanes,
 }  // namespace
 
 RunInputs run_inputs(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
-                     const Values& values, const SharedInputs& shared,
-                     const std::string& connection) {
-  RunInputs inputs;
-  inputs.values = input_values(info, party, lanes, values);
-  for (std::size_t b = 0; b < info.inputs.size(); ++b) {
-    const InputBundle& bundle = info.inputs[b];
-    inputs.shared.push_back(nullptr);
-    if (bundle.source == InputSource::Public)
-      inputs.compared.push_back(parameter_of_public(bundle, *inputs.values[b]));
+                     const Values& values) {
+  RunInputs inputs{input_values(info, party, lanes, values), {}};
+  for (std::size_t b = 0; b < info.inputs.size(); ++b)
+    if (info.inputs[b].source == InputSource::Public)
+      inputs.compared.push_back(parameter_of_public(info.inputs[b], *inputs.values[b]));
+  inputs.compared = at_most_named("public", std::move(inputs.compared));
+  return inputs;
+}
+
+RunShared run_shared(const circuit::CircuitInfo& info, std::size_t lanes,
+                     const SharedInputs& shared, const std::string& connection) {
+  RunShared inputs;
+  for (const InputBundle& bundle : info.inputs) {
+    inputs.values.push_back(nullptr);
     if (bundle.source != InputSource::Shared) continue;
     const SharedBits& value =
         shared_value(bundle, bundle.same_in_all_lanes ? 1 : lanes, shared, connection);
     inputs.owners.push_back(value.value());
-    inputs.shared.back() = value.value().get();
+    inputs.values.back() = value.value().get();
     inputs.compared.push_back({"the value of " + bundle.name, value.origin()});
   }
-  inputs.compared = at_most_named(std::move(inputs.compared));
+  inputs.compared = at_most_named("shared", std::move(inputs.compared));
   return inputs;
 }
 

@@ -17,15 +17,18 @@ namespace tinyot::engine {
 
 struct RunInputs {
   online::BundleValues values;
-  online::SharedValues shared;
-  std::vector<std::shared_ptr<const online::SharedValue>> owners;  // of the shared values
-  // The digests of public values and the origins of shared ones.
-  std::vector<net::Parameter> compared;
+  std::vector<net::Parameter> compared;  // the digests of public values
 };
-
-// `connection` is what the origins of its shared values begin with.
 RunInputs run_inputs(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
-                     const Values& values, const SharedInputs& shared = {},
-                     const std::string& connection = {});
+                     const Values& values);
+
+struct RunShared {
+  online::SharedValues values;
+  std::vector<std::shared_ptr<const online::SharedValue>> owners;
+  std::vector<net::Parameter> compared;  // their origins
+};
+// `connection` is what the origins of its shared values begin with.
+RunShared run_shared(const circuit::CircuitInfo& info, std::size_t lanes,
+                     const SharedInputs& shared, const std::string& connection);
 
 }  // namespace tinyot::engine

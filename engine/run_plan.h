@@ -12,19 +12,26 @@ namespace tinyot::engine {
 
 struct RunPlan {
   // `form` is that of the material. Fails: UsageError if the requested phase does not run on it.
-  RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial form);
+  RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial form,
+          online::SharedValues shared_values = {});
+
+  // Of a run whose inputs come later, on material of this sigma. Fails: UsageError if it cannot be
+  // prepared.
+  void set_inputs_later(std::uint32_t sigma);
 
   const RunRequest& request;
   const LoadedCircuit& circuit;
   AndMaterial form;
   const online::OnlinePhaseEntry& phase;
   std::size_t window;
+  online::SharedValues shared;
+  std::optional<online::Preparation> preparation;  // if the inputs come later
 
   std::uint64_t ands() const { return circuit.cost().ands_of(circuit.lanes()); }
   circuit::CircuitRounds rounds() const;
   // The material that `ands` ANDs need, or those of the circuit.
   MaterialCounts material(std::uint64_t ands) const {
-    return phase.material_for(circuit.info(), ands, form, circuit.lanes());
+    return phase.material_for(circuit.info(), ands, form, circuit.lanes(), shared);
   }
   MaterialCounts material() const { return material(ands()); }
   online::RunProgress progress() const {

@@ -26,9 +26,16 @@ storage::ReservationChain take_material(const RunRequest& request, StoredSession
 
 }  // namespace
 
-StoredRun::StoredRun(const RunRequest& request, LoadedCircuit circuit, StoredSession& stored)
-    : stored_(stored), circuit_(std::move(circuit)), plan_(request, circuit_, stored.form()),
-      needed_(plan_.material()) {}
+StoredRun::StoredRun(const RunRequest& request, LoadedCircuit circuit, StoredSession& stored,
+                     RunShared shared)
+    : stored_(stored), circuit_(std::move(circuit)), shared_(std::move(shared)),
+      plan_(request, circuit_, stored.form(), shared_.values), needed_(plan_.material()) {}
+
+std::vector<net::Parameter> StoredRun::parameters(const std::vector<net::Parameter>& others) const {
+  std::vector<net::Parameter> all = plan_.parameters(shared_.compared);
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
 
 void StoredRun::require_material(const ReservationCache* cache) {
   if (cache != nullptr && cache->holds(needed_))
@@ -62,6 +69,8 @@ void StoredRun::prepare(checks::Session& session, ReservationCache* cache) {
                                   .wanted = needed_,
                                   .form = plan_.form,
                                   .rounds = *rounds_,
+                                  .shared = shared_.values,
+                                  .preparation = plan_.preparation,
                                   .progress = plan_.progress()});
   evaluation_->prepare();
 }
@@ -72,7 +81,7 @@ RunResult StoredRun::finish(const RunInputs& inputs, const std::string& origin) 
   result.window = plan_.window;
   result.phase = plan_.phase.phase;
   const auto start = std::chrono::steady_clock::now();
-  online::Evaluation evaluation = evaluation_->finish({inputs.values, inputs.shared});
+  online::Evaluation evaluation = evaluation_->finish(inputs.values);
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   set_evaluation(result, circuit_.info(), std::move(evaluation), origin);
   return result;
@@ -95,7 +104,7 @@ RunResult run_stored(const RunRequest& request, const LoadedCircuit& circuit,
   StoredRun run(request, circuit, stored);
   if (!request.reservation) run.require_material(nullptr);
   run.layer();
-  stored.connect(run.plan().parameters(inputs.compared),
+  stored.connect(run.parameters(inputs.compared),
                  request.reservation ? std::to_string(*request.reservation) : "none", cancel);
   RunResult result;
   stored.with_peer([&](checks::Session& session) {

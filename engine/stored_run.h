@@ -15,11 +15,17 @@ namespace tinyot::engine {
 class StoredRun {
  public:
   // The request and the session outlive this object. Fails: UsageError; nothing is sent.
-  StoredRun(const RunRequest& request, LoadedCircuit circuit, StoredSession& stored);
+  StoredRun(const RunRequest& request, LoadedCircuit circuit, StoredSession& stored,
+            RunShared shared = {});
   StoredRun(const StoredRun&) = delete;
   StoredRun& operator=(const StoredRun&) = delete;
 
+  // The inputs come later, after other messages. Fails: UsageError if the run cannot be prepared.
+  void set_inputs_later() { plan_.set_inputs_later(stored_.manifest().sigma); }
+
   const RunPlan& plan() const { return plan_; }
+  // The plan's parameters, and the origins of shared values; then `others`.
+  std::vector<net::Parameter> parameters(const std::vector<net::Parameter>& others = {}) const;
   const MaterialCounts& needed() const { return needed_; }
   // Fails: OutOfMaterial, of what the stores and `cache` have now.
   void require_material(const ReservationCache* cache);
@@ -39,6 +45,7 @@ class StoredRun {
 
   StoredSession& stored_;
   const LoadedCircuit circuit_;
+  const RunShared shared_;
   RunPlan plan_;
   MaterialCounts needed_, burnt_;
   std::optional<circuit::CircuitRounds> rounds_;

@@ -25,18 +25,26 @@ void for_each_word(const circuit::RoundInput& input, const LaneMatrix& value, co
 
 }  // namespace
 
-void check_inputs(Party me, const circuit::CircuitInfo& info, WireForm form, std::size_t lanes,
-                  const BundleValues& values, const SharedValues& shared) {
+void check_inputs(Party me, const circuit::CircuitInfo& info, std::size_t lanes,
+                  const BundleValues& values) {
   ENSURE(lanes > 0 && values.size() == info.inputs.size());
   for (std::size_t b = 0; b < values.size(); ++b) {
     const circuit::InputBundle& bundle = info.inputs[b];
-    const std::size_t rows = bundle.same_in_all_lanes ? 1 : lanes;
-    if (bundle.source == circuit::InputSource::Shared) {
-      ENSURE(b < shared.size() && shared[b] != nullptr && shared[b]->form() == form);
-      ENSURE(shared[b]->bits() == bundle.bits && shared[b]->lanes() == rows);
-    }
     if (!gives(bundle.source, me)) continue;
-    ENSURE(values[b] && values[b]->lanes() == rows && values[b]->bits() == bundle.bits);
+    ENSURE(values[b] && values[b]->lanes() == (bundle.same_in_all_lanes ? 1 : lanes) &&
+           values[b]->bits() == bundle.bits);
+  }
+}
+
+void check_shared_inputs(const circuit::CircuitInfo& info, std::initializer_list<WireForm> forms,
+                         std::size_t lanes, const SharedValues& shared) {
+  for (std::size_t b = 0; b < info.inputs.size(); ++b) {
+    const circuit::InputBundle& bundle = info.inputs[b];
+    if (bundle.source != circuit::InputSource::Shared) continue;
+    ENSURE(b < shared.size() && shared[b] != nullptr);
+    ENSURE(std::ranges::find(forms, shared[b]->form()) != forms.end());
+    ENSURE(shared[b]->bits() == bundle.bits &&
+           shared[b]->lanes() == (bundle.same_in_all_lanes ? 1 : lanes));
   }
 }
 

@@ -6,6 +6,7 @@
 // sends its openings of the round's ANDs before it receives m: the inputs cost no round trip.
 #pragma once
 
+#include <initializer_list>
 #include <vector>
 
 #include "checks/session.h"
@@ -16,11 +17,13 @@
 
 namespace tinyot::online {
 
-// By ENSURE: `values` has those of the bundles that this party gives, and `shared` those of shared
-// inputs, each of the bundle's bits and lanes, and of this form. Role: both, before anything is
-// sent.
-void check_inputs(Party me, const circuit::CircuitInfo& info, WireForm form, std::size_t lanes,
-                  const BundleValues& values, const SharedValues& shared);
+// By ENSURE, role: both, before anything is sent: `values` has those of the bundles that this party
+// gives, each of the bundle's bits and lanes.
+void check_inputs(Party me, const circuit::CircuitInfo& info, std::size_t lanes,
+                  const BundleValues& values);
+// The same of `shared`, of shared inputs, which have one of these forms.
+void check_shared_inputs(const circuit::CircuitInfo& info, std::initializer_list<WireForm> forms,
+                         std::size_t lanes, const SharedValues& shared);
 
 // Calls use(tile, width) for the parts of an input bit that have values of their own.
 template <class Use>

@@ -27,4 +27,6 @@ std::string_view name_of(OnlinePhase phase) {
   throw UsageError("there is no online phase " + std::to_string(static_cast<int>(phase)));
 }
 
+std::string_view name_of(RowCheck check) { return check == RowCheck::Early ? "early" : "batched"; }
+
 }  // namespace tinyot

@@ -17,9 +17,10 @@
 
 namespace tinyot::online {
 
-struct OnlineInputs {
-  const BundleValues& values;  // of the bundles that this party gives
-  const SharedValues& shared;  // of the bundles that take a shared value
+// How a run is prepared whose inputs come later, after other messages.
+struct Preparation {
+  RowCheck row_check = RowCheck::Early;
+  std::uint32_t sigma = 40;  // of the material
 };
 
 // A run of a circuit, in two steps, so that what does not depend on the inputs can be done before
@@ -31,7 +32,8 @@ class OnlineEvaluation {
   virtual void prepare() = 0;
   // Role: both. Once, after prepare(). Nothing is returned before the check of everything that the
   // outputs depend on. Fails: PeerCheated; OutOfMaterial; NetworkError.
-  virtual Evaluation finish(const OnlineInputs& inputs) = 0;
+  // `inputs`: of the bundles that this party gives.
+  virtual Evaluation finish(const BundleValues& inputs) = 0;
 };
 
 // What a run is made of. All of it outlives the evaluation.
@@ -41,6 +43,8 @@ struct OnlineSetting {
   MaterialCounts wanted;  // at least the material that the run takes
   AndMaterial form;       // of the source
   circuit::CircuitRounds& rounds;
+  SharedValues shared = {};  // of the bundles that take a shared value
+  std::optional<Preparation> preparation = {};
   RunProgress progress = {};
 };
 
@@ -50,7 +54,11 @@ struct OnlinePhaseEntry {
   bool (*runs_on)(AndMaterial form);
   // The material that a run takes for a circuit of `ands` ANDs in all lanes.
   MaterialCounts (*material_for)(const circuit::CircuitInfo& info, std::uint64_t ands,
-                                 AndMaterial form, std::size_t lanes);
+                                 AndMaterial form, std::size_t lanes, const SharedValues& shared);
+  // How a run of so many ANDs is prepared on material of this sigma. Fails: UsageError if it cannot
+  // be, or not with the row check that was asked for.
+  Preparation (*preparation_for)(std::uint64_t ands, std::uint32_t sigma,
+                                 std::optional<RowCheck> wanted);
   // The default number of gates that are layered together.
   std::size_t (*window_for)(std::size_t lanes);
   std::unique_ptr<OnlineEvaluation> (*make)(OnlineSetting setting);

@@ -38,6 +38,15 @@ void SharedValue::set_blocks(const circuit::RoundInput& input, const Lanes& lane
   }
 }
 
+SharedValue SharedValue::folded() const {
+  ENSURE(form_ == WireForm::HalfShares);
+  SecretVector<Block> sums = planes_[0];
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] ^= planes_[1][i];
+  std::vector<SecretVector<Block>> planes;
+  planes.push_back(std::move(sums));
+  return SharedValue(bits_, lanes_, WireForm::MacShare, my_bits_, std::move(planes));
+}
+
 LaneMatrix SharedValue::my_share() const {
   LaneMatrix share(lanes_, bits_);
   for (std::size_t lane = 0; lane < lanes_; ++lane)

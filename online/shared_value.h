@@ -6,6 +6,7 @@
 // Secret: all of it. May be used any number of times.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/bit_vector.h"
@@ -28,6 +29,13 @@ class SharedValue {
 
   // My bits: the value is their XOR with the peer's. Without MACs, nothing guards them.
   LaneMatrix my_share() const;
+
+  // My shares, unguarded, and the planes of their blocks.
+  const BitVector& bit_shares() const { return my_bits_; }
+  std::span<const Block> plane(std::size_t index) const { return planes_[index]; }
+
+  // The same value as interactive runs on triples take it: of half shares, their sums.
+  SharedValue folded() const;
 
   // Of a run on as many lanes, or of one lane for an input that is the same in all lanes.
   void set_bits(const circuit::RoundInput& input, const Lanes& lanes, WireBits& wires) const;

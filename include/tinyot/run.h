@@ -47,6 +47,8 @@ struct RunRequest {
   std::optional<ParameterRequest> live = {};
   // Chosen by the material if absent.
   std::optional<OnlinePhase> phase = {};
+  // Of garbled runs whose inputs come later: early if absent, or batched where sigma is above 112.
+  std::optional<RowCheck> row_check = {};
   // Gates that are layered together; chosen by the number of lanes if absent.
   std::optional<std::uint64_t> window = {};
   // Called after each round, from any thread, with the ANDs evaluated and the circuit's.
@@ -139,13 +141,15 @@ class Evaluator {
                 const std::string& label = {});
 
   // A run in two steps. prepare() does what can be done before the inputs are known: it agrees with
-  // the peer on the circuit and takes its material, which is lost if the connection ends first.
-  // finish() gives the inputs, once for each number that prepare() has returned, in any order, the
-  // same at both parties; other calls may come between. The circuit outlives finish().
+  // the peer on the circuit and its shared values and takes its material, which is lost if the
+  // connection ends first. In the garbled phase it makes and sends the rows, which stay in memory
+  // (up to 2^22 ANDs, 130 to 150 bytes each). finish() gives the inputs, once for each number that
+  // prepare() has returned, in any order, the same at both parties; other calls may come between.
+  // The circuit outlives finish().
   // Fails: as run(); UsageError for a number that is not of a prepared run.
-  std::uint64_t prepare(const circuit::Circuit& circuit, std::size_t lanes = 1,
-                        const std::string& label = {});
-  RunResult finish(std::uint64_t prepared, const Values& inputs, const SharedInputs& shared = {});
+  std::uint64_t prepare(const circuit::Circuit& circuit, const SharedInputs& shared = {},
+                        std::size_t lanes = 1, const std::string& label = {});
+  RunResult finish(std::uint64_t prepared, const Values& inputs);
 
   // What a run of the circuit takes, and a check that the stores have as much. Fails:
   // OutOfMaterial.

@@ -44,13 +44,17 @@ void for_each_and(const Piece& piece, const Lanes& lanes, Use use) {
   }
 }
 
-// The inputs of a chunk that one party gives, entry by entry (mask_pass.h).
+// The inputs of a chunk from one source, entry by entry (mask_pass.h).
 struct MaskedInputs {
   std::size_t count = 0;
-  material::Slices masks;
+  material::Slices masks;      // none of public inputs, whose masks are 0
   BitVector masked;            // L = x ^ mask
   SecretVector<Block> labels;  // X_0 at B, X_L at A
 };
+
+// The sources of inputs that have labels of their own: a party; and, where the labels are made
+// before the inputs are known, both.
+constexpr std::size_t kPublicInputs = 2, kLabelSources = 3;
 
 struct Chunk {
   std::vector<Piece> pieces;
@@ -58,10 +62,10 @@ struct Chunk {
   std::size_t entries = 0, load = 0;
 
   // Set by the mask pass.
-  std::array<MaskedInputs, 2> inputs;            // by owner
-  material::Slices triples;                      // [u], [v], [w]
-  std::array<material::Slices, 2> result_masks;  // of A's bits, of B's
-  BitVector d, e;                                // my shares; once received, the opened bits
+  std::array<MaskedInputs, kLabelSources> inputs;  // by the number of their owner, then public ones
+  material::Slices triples;                        // [u], [v], [w]
+  std::array<material::Slices, 2> result_masks;    // of A's bits, of B's
+  BitVector d, e;                                  // my shares; once received, the opened bits
 };
 
 // L of the inputs of A and of B, entry by entry.

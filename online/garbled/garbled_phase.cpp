@@ -1,8 +1,12 @@
 #include "online/garbled/garbled_phase.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "online/garbled/garbled_run.h"
+#include "online/garbled/prepared_run.h"
 #include "online/interactive/runtime.h"
 
 namespace tinyot::online {
@@ -12,15 +16,36 @@ class GarbledEvaluation final : public OnlineEvaluation {
  public:
   explicit GarbledEvaluation(OnlineSetting setting) : setting_(std::move(setting)) {}
 
-  void prepare() override {}
-  Evaluation finish(const OnlineInputs& inputs) override {
-    return run_garbled(setting_.session, setting_.source, setting_.wanted, setting_.rounds,
-                       inputs.values, inputs.shared, setting_.progress);
+  void prepare() override {
+    if (!setting_.preparation) return;
+    prepared_.emplace(setting_.session, setting_.source, setting_.wanted, setting_.rounds,
+                      setting_.shared, *setting_.preparation);
+    prepared_->prepare();
+  }
+  Evaluation finish(const BundleValues& inputs) override {
+    if (prepared_) return prepared_->finish(inputs, setting_.progress);
+    return run_garbled(setting_.session, setting_.source, setting_.wanted, setting_.rounds, inputs,
+                       setting_.shared, setting_.progress);
   }
 
  private:
   OnlineSetting setting_;
+  std::optional<PreparedRun> prepared_;
 };
+
+Preparation preparation_for(std::uint64_t ands, std::uint32_t sigma,
+                            std::optional<RowCheck> wanted) {
+  constexpr std::uint32_t kEarlySigmaMax = 112;  // rho is below the bits of a block
+  if (ands > kPreparedAndsMax)
+    throw UsageError("a garbled run whose inputs come later has at most " +
+                     std::to_string(kPreparedAndsMax) + " ANDs, as its rows stay in memory; this " +
+                     "one has " + std::to_string(ands));
+  if (wanted == RowCheck::Early && sigma > kEarlySigmaMax)
+    throw UsageError("early rows reach at most sigma = " + std::to_string(kEarlySigmaMax) +
+                     ", and the material has sigma = " + std::to_string(sigma) +
+                     ": take the batched row check");
+  return {wanted.value_or(sigma > kEarlySigmaMax ? RowCheck::Batched : RowCheck::Early), sigma};
+}
 
 }  // namespace
 
@@ -28,8 +53,10 @@ constinit const OnlinePhaseEntry kGarbledPhase = {
     .phase = OnlinePhase::Garbled,
     .name = "garbled",
     .runs_on = [](AndMaterial form) { return form == AndMaterial::Garbling; },
-    .material_for = [](const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial,
-                       std::size_t lanes) { return garbled_material_for(info, ands, lanes); },
+    .material_for =
+        [](const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial, std::size_t lanes,
+           const SharedValues& shared) { return garbled_material_for(info, ands, lanes, shared); },
+    .preparation_for = preparation_for,
     .window_for = window_for,
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<GarbledEvaluation>(std::move(setting));

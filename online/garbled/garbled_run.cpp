@@ -6,10 +6,8 @@
 
 #include "base/error.h"
 #include "online/garbled/chunks.h"
+#include "online/garbled/garbled_steps.h"
 #include "online/garbled/gate_check.h"
-#include "online/garbled/mask_blocks.h"
-#include "online/garbled/mask_pass.h"
-#include "online/garbled/output_masks.h"
 #include "online/garbled/rows.h"
 #include "online/inputs.h"
 #include "online/stopwatch.h"
@@ -17,40 +15,27 @@
 namespace tinyot::online {
 namespace {
 
-// What a chunk does not need once its rows have been sent: all but L of its inputs.
-void forget_material(Chunk& chunk) {
-  chunk.triples.clear();
-  for (material::Slices& masks : chunk.result_masks) masks.clear();
-  for (MaskedInputs& inputs : chunk.inputs) {
-    inputs.masks.clear();
-    inputs.labels = {};
-  }
-  chunk.d = chunk.e = BitVector();
-}
-
 // What both parties do with each chunk: masks ahead, then rows. What the chunks wait for is bounded
 // by the window; no party waits for what the other one owes only later.
 class GarbledRun {
  public:
-  GarbledRun(checks::Session& session, MaterialReader& material,
-             const circuit::CircuitRounds& rounds, const BundleValues& inputs,
-             const SharedValues& shared, const RunProgress& progress, const GarbledWindow& window)
-      : session_(session), info_(rounds.circuit().info()), inputs_(inputs), progress_(progress),
-        window_(window), lanes_(rounds.lanes()), outputs_(info_, lanes_),
-        masks_(session, material, info_, lanes_, shared, outputs_),
-        blocks_(session, info_, lanes_, shared, outputs_) {
-    const std::uint64_t run = session.next_counter();
-    if (session.me() == Party::A) {
-      evaluator_.emplace(session, info_, lanes_, inputs, outputs_, run);
+  GarbledRun(GarbledSteps& steps, const BundleValues& inputs, const RunProgress& progress,
+             const GarbledWindow& window)
+      : steps_(steps), session_(steps.session), inputs_(inputs), progress_(progress),
+        window_(window) {
+    if (session_.me() == Party::A) {
+      evaluator_.emplace(session_, steps.info, steps.lanes, steps.constants, steps.constants,
+                         RowMacs{}, steps.outputs, steps.run);
     } else {
-      garbler_.emplace(session, info_, lanes_, inputs, run);
-      check_.emplace(session, info_, lanes_, inputs, outputs_);
+      garbler_.emplace(session_, steps.info, steps.lanes, steps.constants, RowMacs{}, steps.outputs,
+                       steps.run);
+      check_.emplace(session_, steps.info, steps.lanes, steps.constants, steps.outputs);
     }
   }
 
   void add(Chunk chunk) {
-    masks_.send_openings(chunk);
-    masks_.send_inputs(chunk, inputs_);
+    steps_.masks.send_openings(chunk);
+    steps_.masks.send_inputs(chunk, inputs_);
     masked_load_ += chunk.load;
     masked_.push_back(std::move(chunk));
     ++added_;
@@ -61,17 +46,11 @@ class GarbledRun {
     while (!returning_.empty()) check_gates();
   }
 
-  // Messages 3 to 5.
-  void reveal_outputs();
-
   Evaluation result;
 
  private:
   void make_rows();
   void check_gates();
-  void set_outputs(BundleValues values, const checks::SettledCheck&) {
-    result.outputs = std::move(values);
-  }
 
   GateMacs take_spare();
 
@@ -84,15 +63,11 @@ class GarbledRun {
     std::size_t added = 0;  // chunks that had been masked when its rows were made
   };
 
+  GarbledSteps& steps_;
   checks::Session& session_;
-  const circuit::CircuitInfo& info_;
   const BundleValues& inputs_;
   const RunProgress& progress_;
   const GarbledWindow window_;
-  Lanes lanes_;
-  OutputMasks outputs_;
-  MaskPass masks_;
-  MaskBlocks blocks_;
   std::optional<RowEvaluator> evaluator_;          // at A
   std::optional<Garbler> garbler_;                 // at B
   std::optional<GateCheck> check_;                 // at B
@@ -100,6 +75,7 @@ class GarbledRun {
   std::deque<Chunk> masked_;                       // whose rows have not been made
   std::size_t masked_load_ = 0;
   MaskedAnds ands_;                  // of the chunk whose rows are made
+  Rows rows_;                        // the same
   std::vector<GateMacs> spare_;      // at B: memory that was used before
   std::deque<Returning> returning_;  // at B: whose L have not returned
   std::size_t returning_load_ = 0;
@@ -107,10 +83,11 @@ class GarbledRun {
 
 void GarbledRun::receive_openings(std::size_t chunks) {
   const Stopwatch waiting(result.wire_s);
+  if (opened_ == 0) steps_.shared_masks.receive(steps_.constants);
   for (; opened_ < chunks; ++opened_) {
     Chunk& chunk = masked_[opened_ - made_];
-    masks_.receive_openings(chunk);
-    masks_.receive_inputs(chunk);
+    steps_.masks.receive_openings(chunk);
+    steps_.masks.receive_inputs(chunk);
   }
 }
 
@@ -130,16 +107,20 @@ void GarbledRun::make_rows() {
   const std::size_t entries = chunk.entries;
   {
     const Stopwatch computing(result.blocks_s);
-    blocks_.evaluate(chunk, ands_);
+    steps_.blocks.evaluate(chunk, ands_);
     if (evaluator_) {
-      const GateValues values = evaluator_->receive(chunk, ands_);
+      receive_rows(session_, chunk.entries, RowMacs{}, rows_);
+      receive_labels(session_, chunk);
+      const GateValues values = evaluator_->evaluate(chunk, ands_, rows_);
       send_masked_ands(session_, values);
       absorb_gates(session_, ands_.macs, values);
     } else {
-      garbler_->send_rows(chunk, ands_);
-      garbler_->send_labels(chunk);
+      garbler_->garble(chunk, ands_, rows_);
+      send_rows(session_, rows_);
+      send_labels(session_, chunk);
       returning_load_ += chunk.load;
       forget_material(chunk);
+      for (MaskedInputs& inputs : chunk.inputs) inputs.labels = {};
       returning_.push_back({std::move(chunk), std::exchange(ands_.macs, take_spare()), added_});
     }
   }
@@ -158,58 +139,15 @@ void GarbledRun::check_gates() {
   spare_.push_back(std::move(next.macs));
 }
 
-void GarbledRun::reveal_outputs() {
-  const bool a_receives = outputs_.has_outputs_of(Party::A),
-             b_receives = outputs_.has_outputs_of(Party::B);
-  BundleValues none(info_.outputs.size());
-  if (session_.me() == Party::A) {
-    checks::send_digest(session_);
-    BundleValues mine = a_receives ? outputs_.receive(session_) : std::move(none);
-    const checks::SettledCheck settled = checks::receive_digest(session_);
-    if (b_receives) {
-      outputs_.reveal(session_, settled);
-      checks::send_digest(session_);
-    }
-    set_outputs(std::move(mine), settled);
-  } else {
-    const checks::SettledCheck settled = checks::receive_digest(session_);
-    if (a_receives) outputs_.reveal(session_, settled);
-    checks::send_digest(session_);
-    if (b_receives) {
-      BundleValues mine = outputs_.receive(session_);
-      set_outputs(std::move(mine), checks::receive_digest(session_));
-    } else {
-      set_outputs(std::move(none), settled);
-    }
-  }
-  result.shared = outputs_.take_shared(session_);
-}
-
-// Counts what the interactive phase counts, and passes the rounds on.
-class Rounds final : public circuit::RoundSink {
- public:
-  Rounds(Chunker& chunker, Evaluation& result, std::size_t lanes)
-      : chunker_(chunker), result_(result), lanes_(lanes) {}
-  void round(circuit::Round& round) override {
-    result_.xors += round.xor_count(lanes_);
-    result_.and_rounds += round.and_count(lanes_) > 0;
-    chunker_.round(round);
-  }
-
- private:
-  Chunker& chunker_;
-  Evaluation& result_;
-  std::size_t lanes_;
-};
-
 }  // namespace
 
 MaterialCounts garbled_material_for(const circuit::CircuitInfo& info, std::uint64_t ands,
-                                    std::size_t lanes) {
+                                    std::size_t lanes, const SharedValues& shared) {
   MaterialCounts counts;
   counts[MaterialKind::FullTriples] = ands;
   for (const Party party : {Party::A, Party::B}) counts[material::auth_bits_of(party)] = ands;
   count_input_masks(info, lanes, counts);
+  count_shared_masks(shared, counts);
   return counts;
 }
 
@@ -219,25 +157,27 @@ Evaluation run_garbled(checks::Session& session, material::Source& source,
                        const RunProgress& progress, const GarbledWindow& window) {
   ENSURE(window.entries > 0 && window.chunk_min > 0 && window.chunk_min <= window.chunk_max &&
          window.chunk_max <= Chunker::kEntriesMax);
-  check_inputs(session.me(), rounds.circuit().info(), WireForm::HalfShares, rounds.lanes(), inputs,
-               shared);
-  MaterialReader material(source, wanted);
-  GarbledRun run(session, material, rounds, inputs, shared, progress, window);
+  const circuit::CircuitInfo& info = rounds.circuit().info();
+  check_inputs(session.me(), info, rounds.lanes(), inputs);
+  check_shared_inputs(info, kSharedForms, rounds.lanes(), shared);
+  GarbledSteps steps(session, source, wanted, rounds, shared, public_values(info, inputs));
+  GarbledRun run(steps, inputs, progress, window);
   double evaluating_cpu_s = 0;
   {
     const net::PhaseLog::Scope phase(session.log(), session.channel(), "rows", rounds.lanes());
-    Chunker chunker(Lanes(rounds.lanes()), window.chunk_min, window.chunk_max,
+    Chunker chunker(steps.lanes, window.chunk_min, window.chunk_max,
                     [&](Chunk chunk) { run.add(std::move(chunk)); });
-    Rounds sink(chunker, run.result, rounds.lanes());
+    CountedRounds sink(chunker, run.result, rounds.lanes());
     evaluating_cpu_s = rounds.run(sink);
     chunker.finish();
     run.finish();
   }
   session.log().add({.name = "rows", .cpu_s = evaluating_cpu_s});
   const net::PhaseLog::Scope phase(session.log(), session.channel(), "outputs", rounds.lanes());
-  run.reveal_outputs();
-  run.result.store_s = material.waited_s();
-  run.result.opening_s = material.opening_s();
+  run.result.outputs = exchange_outputs(session, steps.outputs);
+  run.result.shared = steps.outputs.take_shared(session);
+  run.result.store_s = steps.material.waited_s();
+  run.result.opening_s = steps.material.opening_s();
   return std::move(run.result);
 }
 

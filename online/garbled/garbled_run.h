@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "checks/session.h"
 #include "circuitgen/circuit_rounds.h"
@@ -26,12 +27,16 @@ struct GarbledWindow {
 };
 
 // For each input bit of a party an aBit of that party; for each AND a full triple, and an aBit of
-// each party. Nothing for outputs, and for public and shared inputs.
+// each party; for each bit of a shared input that an interactive run has left an aBit of each
+// party. Nothing for outputs, and for other public and shared inputs.
 MaterialCounts garbled_material_for(const circuit::CircuitInfo& info, std::uint64_t ands,
-                                    std::size_t lanes);
+                                    std::size_t lanes, const SharedValues& shared = {});
 
-// Role: both. Arguments as run_circuit(); the source has material of the form Garbling, and shared
-// inputs are of the form HalfShares.
+// Of the shared inputs that a garbled run takes (shared_inputs.h).
+inline constexpr std::initializer_list<WireForm> kSharedForms = {WireForm::HalfShares,
+                                                                 WireForm::MacShare};
+
+// Role: both. Arguments as run_circuit(); the source has material of the form Garbling.
 // Wire, in half round trips: 1 both `garbled.de` and `garbled.masked`; 2 B `garbled.rows`,
 // `garbled.colours`, `garbled.labels`; 3 A `garbled.masked_ands` and its digest; 4 B
 // `garbled.outputs` of A and its digest; 5 A `garbled.outputs` of B and its digest, absent without

@@ -16,11 +16,11 @@ void MaskedValues::begin(const Piece& piece, std::array<BitReader, 2>& masked,
                          OutputMasks& outputs) {
   bits_.grow(*piece.round);
   for (const circuit::RoundInput& input : piece.round->inputs) {
-    const circuit::InputBundle& bundle = info_.inputs[input.bundle];
-    if (bundle.source == circuit::InputSource::Public) {
-      set_public_bits(input, *inputs_[input.bundle], lanes_, bits_);
+    if (const auto& constant = constants_[input.bundle]) {
+      set_public_bits(input, *constant, lanes_, bits_);
       continue;
     }
+    const circuit::InputBundle& bundle = info_.inputs[input.bundle];
     const auto owner = owner_of(bundle.source);
     for_each_part(bundle, lanes_, [&](std::size_t tile, std::size_t width) {
       if (owner)

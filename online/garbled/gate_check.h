@@ -18,12 +18,13 @@
 
 namespace tinyot::online {
 
-// The masked values of all wires, by the public rules: 0 for a shared input, the value of what is
-// public, XOR, NOT; those of ANDs are set.
+// The masked values of all wires, by the public rules: the value of what is public, 0 for a shared
+// input, XOR, NOT; those of ANDs are set.
 class MaskedValues {
  public:
-  MaskedValues(const circuit::CircuitInfo& info, const Lanes& lanes, const BundleValues& inputs)
-      : info_(info), lanes_(lanes), inputs_(inputs), bits_(true, lanes) {}
+  // `constants`: of public inputs and of opened ones (shared_inputs.h).
+  MaskedValues(const circuit::CircuitInfo& info, const Lanes& lanes, const BundleValues& constants)
+      : info_(info), lanes_(lanes), constants_(constants), bits_(true, lanes) {}
 
   // Sets all but the ANDs of a piece that begins a round. `masked`: L of the inputs of A and of B,
   // those next in order.
@@ -38,7 +39,7 @@ class MaskedValues {
  private:
   const circuit::CircuitInfo& info_;
   Lanes lanes_;
-  const BundleValues& inputs_;
+  const BundleValues& constants_;
   WireBits bits_;
 };
 
@@ -59,8 +60,8 @@ void send_masked_ands(checks::Session& session, const GateValues& values);
 class GateCheck {
  public:
   GateCheck(checks::Session& session, const circuit::CircuitInfo& info, const Lanes& lanes,
-            const BundleValues& inputs, OutputMasks& outputs)
-      : session_(session), lanes_(lanes), outputs_(outputs), values_(info, lanes, inputs) {}
+            const BundleValues& constants, OutputMasks& outputs)
+      : session_(session), lanes_(lanes), outputs_(outputs), values_(info, lanes, constants) {}
 
   // `macs` is overwritten.
   void receive(const Chunk& chunk, GateMacs& macs);

@@ -12,20 +12,30 @@ constexpr net::MessageTag kOpenings = net::message_tag("garbled.de"),
 
 }  // namespace
 
+std::optional<std::size_t> label_source(const circuit::CircuitInfo& info,
+                                        const BundleValues& constants, std::size_t bundle) {
+  const circuit::InputSource source = info.inputs[bundle].source;
+  if (const auto owner = owner_of(source)) return number_of(*owner);
+  if (source == circuit::InputSource::Public && !constants[bundle]) return kPublicInputs;
+  return std::nullopt;
+}
+
 void MaskPass::draw(Chunk& chunk) {
   for (const Piece& piece : chunk.pieces) {
     if (!piece.begins) continue;
-    for (const circuit::RoundInput& input : piece.round->inputs) {
-      const circuit::InputBundle& bundle = info_.inputs[input.bundle];
-      if (const auto owner = owner_of(bundle.source))
-        chunk.inputs[number_of(*owner)].count += bundle.same_in_all_lanes ? 1 : lanes_.count();
-    }
+    for (const circuit::RoundInput& input : piece.round->inputs)
+      if (const auto source = label_source(info_, constants_, input.bundle))
+        chunk.inputs[*source].count +=
+            info_.inputs[input.bundle].same_in_all_lanes ? 1 : lanes_.count();
   }
   for (const Party owner : {Party::A, Party::B}) {
     MaskedInputs& inputs = chunk.inputs[number_of(owner)];
     if (inputs.count > 0)
       inputs.masks = material_.take(material::auth_bits_of(owner), inputs.count);
   }
+  MaskedInputs& mine = chunk.inputs[number_of(session_.me())];
+  mine.masked = bits_of(mine.masks, mine_bits, 0);
+  chunk.inputs[kPublicInputs].masked = BitVector(chunk.inputs[kPublicInputs].count);
   if (chunk.entries == 0) return;
   chunk.triples = material_.take(MaterialKind::FullTriples, chunk.entries);
   for (const Party party : {Party::A, Party::B})
@@ -54,10 +64,9 @@ void MaskPass::send_openings(Chunk& chunk) {
   draw(chunk);
   chunk.d = BitVector(chunk.entries);
   chunk.e = BitVector(chunk.entries);
-  const BitVector inputs = bits_of(chunk.inputs[number_of(session_.me())].masks, mine_bits, 0);
   const BitVector results = bits_of(chunk.result_masks[number_of(session_.me())], mine_bits, 0);
   BitWriter d(chunk.d.words()), e(chunk.e.words());
-  BitReader input(inputs.words()), result(results.words());
+  BitReader input(chunk.inputs[number_of(session_.me())].masked.words()), result(results.words());
   for (const Piece& piece : chunk.pieces) {
     if (piece.begins) {
       bits_.grow(*piece.round);
@@ -99,20 +108,27 @@ void MaskPass::receive_openings(Chunk& chunk) {
 void MaskPass::send_inputs(Chunk& chunk, const BundleValues& values) {
   MaskedInputs& mine = chunk.inputs[number_of(session_.me())];
   if (mine.count == 0) return;
-  mine.masked = bits_of(mine.masks, mine_bits, 0);
+  add_values(chunk, number_of(session_.me()), values);
+  declassify(mine.masked.words());
+  net::send_bits(session_.channel(), kMasked, mine.masked);
+}
+
+void MaskPass::set_public_inputs(Chunk& chunk, const BundleValues& values) {
+  add_values(chunk, kPublicInputs, values);
+}
+
+void MaskPass::add_values(Chunk& chunk, std::size_t source, const BundleValues& values) {
+  BitVector& masked = chunk.inputs[source].masked;
   std::size_t at = 0;
   for (const Piece& piece : chunk.pieces) {
     if (!piece.begins) continue;
     for (const circuit::RoundInput& input : piece.round->inputs) {
-      const circuit::InputBundle& bundle = info_.inputs[input.bundle];
-      if (bundle.source != circuit::source_of(session_.me())) continue;
+      if (label_source(info_, constants_, input.bundle) != source) continue;
       const LaneMatrix& value = *values[input.bundle];
       for (std::size_t lane = 0; lane < value.lanes(); ++lane, ++at)
-        mine.masked.put(at, mine.masked[at] != value[lane][input.bit]);
+        masked.put(at, masked[at] != value[lane][input.bit]);
     }
   }
-  declassify(mine.masked.words());
-  net::send_bits(session_.channel(), kMasked, mine.masked);
 }
 
 void MaskPass::receive_inputs(Chunk& chunk) {

@@ -34,10 +34,9 @@ OutputMasks::OutputMasks(const circuit::CircuitInfo& info, const Lanes& lanes) :
 }
 
 void OutputMasks::take(const circuit::RoundOutput& output, const WireBits& bits, BitVector& to) {
-  const std::size_t first = parts_[output.bundle].first + output.bit * lanes_.count();
   for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
     const std::uint64_t word[1] = {bits.get(tile, output.in)};
-    copy_bits(word, 0, to.words(), first + lanes_.first(tile), lanes_.width(tile));
+    copy_bits(word, 0, to.words(), first_entry(output, tile), lanes_.width(tile));
   }
 }
 
@@ -50,10 +49,27 @@ void OutputMasks::take_masked(const circuit::RoundOutput& output, const WireBits
 
 void OutputMasks::take_blocks(const circuit::RoundOutput& output, std::size_t tile,
                               WireBlocks& blocks) {
-  const std::size_t first =
-      parts_[output.bundle].first + output.bit * lanes_.count() + lanes_.first(tile);
+  const std::size_t first = first_entry(output, tile);
   blocks.read(tile, output.in, 0, lanes_.width(tile), &g_[first]);
   blocks.read(tile, output.in, 1, lanes_.width(tile), &h_[first]);
+}
+
+void OutputMasks::take_labels(const checks::Session& session, const circuit::Round& round,
+                              WireBlocks& labels) {
+  const ScopedSecret<Delta> delta(session.global_key());
+  SecretVector<Block> of_tile(Lanes::kTileLanes);
+  for (const circuit::RoundOutput& output : round.outputs)
+    for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
+      const std::size_t first = first_entry(output, tile), width = lanes_.width(tile);
+      labels.read(tile, output.in, 0, width, of_tile.data());
+      for (std::size_t i = 0; i < width; ++i) {
+        const bool masked = masked_[first + i];
+        bits_.put(first + i, bits_[first + i] != masked);
+        masked_.put(first + i, false);
+        g_[first + i] ^= of_tile[i];
+        h_[first + i] ^= times(delta->value, masked);
+      }
+    }
 }
 
 std::size_t OutputMasks::entries_of(Party party) const {
@@ -115,7 +131,30 @@ BundleValues OutputMasks::receive(checks::Session& session) {
   return values;
 }
 
-// [z] = [lambda] ^ L, and both parties know L.
+BundleValues checked(BundleValues outputs, const checks::SettledCheck&) { return outputs; }
+
+BundleValues exchange_outputs(checks::Session& session, OutputMasks& outputs) {
+  const bool a_receives = outputs.has_outputs_of(Party::A),
+             b_receives = outputs.has_outputs_of(Party::B);
+  if (session.me() == Party::A) {
+    checks::send_digest(session);
+    BundleValues mine = outputs.receive(session);
+    const checks::SettledCheck settled = checks::receive_digest(session);
+    if (b_receives) {
+      outputs.reveal(session, settled);
+      checks::send_digest(session);
+    }
+    return checked(std::move(mine), settled);
+  }
+  const checks::SettledCheck settled = checks::receive_digest(session);
+  if (a_receives) outputs.reveal(session, settled);
+  checks::send_digest(session);
+  BundleValues mine = outputs.receive(session);
+  if (!b_receives) return checked(std::move(mine), settled);
+  return checked(std::move(mine), checks::receive_digest(session));
+}
+
+// [z] = [lambda] ^ L, and both parties know L; or L is 0.
 SharedOutputs OutputMasks::take_shared(const checks::Session& session) {
   const Block& key = session.global_key().value;
   const bool is_a = session.me() == Party::A;

@@ -21,6 +21,9 @@ class OutputMasks {
   void take_blocks(const circuit::RoundOutput& output, std::size_t tile, WireBlocks& blocks);
   // Of the values: L.
   void take_masked(const circuit::RoundOutput& output, const WireBits& bits);
+  // Where only A knows L (early rows): A takes it into its share, whose MAC is its label, and B's
+  // key of that share is X_0. Then [value] = [mask], and L is 0. `labels`: X_L at A, X_0 at B.
+  void take_labels(const checks::Session& session, const circuit::Round& round, WireBlocks& labels);
 
   // Whether a party receives any output bit.
   bool has_outputs_of(Party party) const { return entries_of(party) > 0; }
@@ -42,6 +45,9 @@ class OutputMasks {
   std::size_t entries_of(Party party) const;
   template <class Use>
   void for_each_entry_of(Party party, Use use) const;
+  std::size_t first_entry(const circuit::RoundOutput& output, std::size_t tile) const {
+    return parts_[output.bundle].first + output.bit * lanes_.count() + lanes_.first(tile);
+  }
   void take(const circuit::RoundOutput& output, const WireBits& bits, BitVector& to);
 
   Lanes lanes_;
@@ -49,5 +55,12 @@ class OutputMasks {
   BitVector bits_, masked_;  // entry (bundle, bit, lane)
   SecretVector<Block> g_, h_;
 };
+
+// What receive() has returned, once it has been checked.
+BundleValues checked(BundleValues outputs, const checks::SettledCheck&);
+
+// Messages 3 to 5, role: both. Settles both directions, A's first, and reveals outputs. Returns
+// mine. Wire: as run_garbled(). Fails: PeerCheated("MAC transcript").
+BundleValues exchange_outputs(checks::Session& session, OutputMasks& outputs);
 
 }  // namespace tinyot::online

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "online/folded_source.h"
 #include "online/interactive/runtime.h"
@@ -16,18 +17,24 @@ class InteractiveEvaluation final : public OnlineEvaluation {
     if (setting_.form != AndMaterial::Garbling) return;
     folded_.emplace(setting_.source, setting_.session.me(), setting_.session.global_key());
     std::swap(setting_.wanted[MaterialKind::Triples], setting_.wanted[MaterialKind::FullTriples]);
+    folded_values_.reserve(setting_.shared.size());
+    for (const SharedValue*& value : setting_.shared)
+      if (value != nullptr && value->form() == WireForm::HalfShares)
+        value = &folded_values_.emplace_back(value->folded());
   }
 
   void prepare() override {}
-  Evaluation finish(const OnlineInputs& inputs) override {
+  Evaluation finish(const BundleValues& inputs) override {
     return run_circuit(setting_.session, folded_ ? *folded_ : setting_.source, setting_.wanted,
-                       folded_ ? AndMaterial::Triples : setting_.form, setting_.rounds,
-                       inputs.values, inputs.shared, setting_.progress);
+                       folded_ ? AndMaterial::Triples : setting_.form, setting_.rounds, inputs,
+                       setting_.shared, setting_.progress);
   }
 
  private:
   OnlineSetting setting_;
-  std::optional<FoldedSource> folded_;  // on material for garbling
+  // On material for garbling.
+  std::optional<FoldedSource> folded_;
+  std::vector<SharedValue> folded_values_;
 };
 
 }  // namespace
@@ -38,13 +45,15 @@ constinit const OnlinePhaseEntry kInteractivePhase = {
     .runs_on = [](AndMaterial) { return true; },
     .material_for =
         [](const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial form,
-           std::size_t lanes) {
+           std::size_t lanes, const SharedValues&) {
           MaterialCounts counts = material_for(
               info, ands, form == AndMaterial::Garbling ? AndMaterial::Triples : form, lanes);
           if (form == AndMaterial::Garbling)
             std::swap(counts[MaterialKind::Triples], counts[MaterialKind::FullTriples]);
           return counts;
         },
+    .preparation_for = [](std::uint64_t, std::uint32_t sigma,
+                          std::optional<RowCheck>) { return Preparation{.sigma = sigma}; },
     .window_for = window_for,
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<InteractiveEvaluation>(std::move(setting));

@@ -275,8 +275,8 @@ Evaluation run_circuit(checks::Session& session, material::Source& source,
                        const MaterialCounts& wanted, AndMaterial form,
                        circuit::CircuitRounds& rounds, const BundleValues& inputs,
                        const SharedValues& shared, const RunProgress& progress) {
-  check_inputs(session.me(), rounds.circuit().info(), wire_form_of(form), rounds.lanes(), inputs,
-               shared);
+  check_inputs(session.me(), rounds.circuit().info(), rounds.lanes(), inputs);
+  check_shared_inputs(rounds.circuit().info(), {wire_form_of(form)}, rounds.lanes(), shared);
   MaterialReader material(source, wanted);
   Runtime runtime(session, material, form, rounds, inputs, shared, progress);
   double evaluating_cpu_s = 0;

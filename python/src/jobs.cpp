@@ -197,12 +197,12 @@ class Connection {
                std::size_t lanes, const std::string& label) {
     return dict_of(call([&] { return evaluator_->run(circuit, inputs, shared, lanes, label); }));
   }
-  std::uint64_t prepare(const circuit::Circuit& circuit, std::size_t lanes,
-                        const std::string& label) {
-    return call([&] { return evaluator_->prepare(circuit, lanes, label); });
+  std::uint64_t prepare(const circuit::Circuit& circuit, const SharedInputs& shared,
+                        std::size_t lanes, const std::string& label) {
+    return call([&] { return evaluator_->prepare(circuit, shared, lanes, label); });
   }
-  py::dict finish(std::uint64_t prepared, const Values& inputs, const SharedInputs& shared) {
-    return dict_of(call([&] { return evaluator_->finish(prepared, inputs, shared); }));
+  py::dict finish(std::uint64_t prepared, const Values& inputs) {
+    return dict_of(call([&] { return evaluator_->finish(prepared, inputs); }));
   }
   void close() { evaluator_.reset(); }
 

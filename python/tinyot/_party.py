@@ -72,13 +72,11 @@ class PreparedRun:
         self._lanes = lanes
         self._number = number
 
-    def finish(
-        self, inputs: Mapping[str, Any], *, shared: Mapping[str, SharedBits] | None = None
-    ) -> Result:
+    def finish(self, inputs: Mapping[str, Any]) -> Result:
         """As Connection.run, once. Both parties finish the same runs in the same order."""
         packed = pack(self._circuit.inputs, inputs, self._lanes)
         ran = self._connection._interruptible(
-            lambda: self._connection._native.finish(self._number, packed, shared or {})
+            lambda: self._connection._native.finish(self._number, packed)
         )
         return _result(self._circuit, ran, self._lanes)
 
@@ -390,12 +388,20 @@ class Connection:
         return _result(circuit, ran, lanes)
 
     def prepare(
-        self, circuit: Circuit, *, lanes: int | None = None, label: str = ""
+        self,
+        circuit: Circuit,
+        *,
+        shared: Mapping[str, SharedBits] | None = None,
+        lanes: int | None = None,
+        label: str = "",
     ) -> PreparedRun:
-        """The first half of a run, before its inputs are known: the parties agree on the circuit and
-        take its material, which is lost if the connection ends first."""
+        """The first half of a run, before its inputs are known: the parties agree on the circuit
+        and its shared values and take its material, which is lost if the connection ends first. In
+        the garbled phase almost all of the work is done here."""
         native = circuit._native()
-        number = self._interruptible(lambda: self._native.prepare(native, lanes or 1, label))
+        number = self._interruptible(
+            lambda: self._native.prepare(native, shared or {}, lanes or 1, label)
+        )
         return PreparedRun(self, circuit, lanes, number)
 
     def close(self) -> None:

@@ -36,7 +36,7 @@ class ToyEvaluation final : public online::OnlineEvaluation {
     steps.add("prepare");
     inner_->prepare();
   }
-  online::Evaluation finish(const online::OnlineInputs& inputs) override {
+  online::Evaluation finish(const online::BundleValues& inputs) override {
     steps.add("finish");
     return inner_->finish(inputs);
   }
@@ -53,8 +53,8 @@ const online::OnlinePhaseEntry& toy_entry() {
     entry.name = "toy";
     entry.runs_on = [](AndMaterial form) { return form == AndMaterial::Triples; };
     entry.material_for = [](const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial form,
-                            std::size_t lanes) {
-      return online::kInteractivePhase.material_for(info, ands + 1000, form, lanes);
+                            std::size_t lanes, const online::SharedValues& shared) {
+      return online::kInteractivePhase.material_for(info, ands + 1000, form, lanes, shared);
     };
     entry.window_for = [](std::size_t) { return std::size_t{4321}; };
     entry.make = [](online::OnlineSetting setting) -> std::unique_ptr<online::OnlineEvaluation> {

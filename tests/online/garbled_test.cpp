@@ -10,6 +10,7 @@
 #include "online/garbled/mask_pass.h"
 #include "online/garbled/row_hash.h"
 #include "online/garbled/rows.h"
+#include "tests/online/garbling.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/online_run.h"
 #include "tests/online/random_circuit.h"
@@ -23,13 +24,6 @@ namespace {
 using namespace tinyot::test;
 using online::GarbledWindow;
 
-// With the lowest bits that garbling needs.
-Delta garbling_key(Party holder, std::uint64_t seed) {
-  Delta key = global_key_of(holder, seed);
-  key.value.lo = (key.value.lo & ~std::uint64_t{1}) | (holder == Party::B ? 1 : 0);
-  return key;
-}
-
 struct GarbledJob {
   const Circuit& circuit;
   std::size_t lanes;
@@ -37,33 +31,16 @@ struct GarbledJob {
   GarbledWindow window = {};
 };
 
-// Runs `body` in a session under these keys, with a dealer.
-Outcomes run_garbling(const std::function<void(Session&, IdealDealer&)>& body,
-                      const PartyOptions& options = {}, bool expect_done = true) {
-  return run_sessions(
-      [&](Session& outer) {
-        PhaseLog log;
-        Session session(outer.me(), {outer.id(), outer.id()},
-                        garbling_key(outer.me(), options.seed), outer.channel(), outer.rng().fork(),
-                        log);
-        IdealDealer dealer(session.me(), options.seed, garbling_key(Party::A, options.seed),
-                           garbling_key(Party::B, options.seed));
-        body(session, dealer);
-      },
-      options, expect_done);
-}
-
 Evaluation run_garbled_party(Session& session, IdealDealer& dealer, const GarbledJob& job,
                              const online::SharedValues& shared = {}) {
   const CircuitInfo& info = job.circuit.info();
-  BundleValues mine(job.inputs.size());
-  for (std::size_t b = 0; b < mine.size(); ++b)
-    if (gives(info.inputs[b].source, session.me())) mine[b] = matrix_of(job.inputs[b]);
+  const BundleValues mine = values_given_by(session.me(), info, job.inputs);
   const CircuitCost cost = cost_of(job.circuit);
   CircuitRounds rounds(job.circuit, cost.gates(), job.lanes, window_for(job.lanes));
-  return online::run_garbled(session, dealer,
-                             online::garbled_material_for(info, cost.ands_of(job.lanes), job.lanes),
-                             rounds, mine, shared, {}, job.window);
+  return online::run_garbled(
+      session, dealer,
+      online::garbled_material_for(info, cost.ands_of(job.lanes), job.lanes, shared), rounds, mine,
+      shared, {}, job.window);
 }
 
 struct GarbledOutcome {
@@ -83,13 +60,6 @@ GarbledOutcome run_job(const GarbledJob& job, const PartyOptions& options = {},
       },
       options, expect_done);
   return run;
-}
-
-// Messages of a few entries, windows from none to all.
-GarbledWindow window_of(std::uint64_t seed) {
-  constexpr std::size_t kEntries[] = {1, 3, 20, 100, 1 << 18}, kMin[] = {1, 2, 9, 8192};
-  const std::size_t min = kMin[seed % std::size(kMin)];
-  return {.entries = kEntries[seed % std::size(kEntries)], .chunk_min = min, .chunk_max = 4 * min};
 }
 
 // Many runs on one pair of sessions, whose transcripts continue from one circuit to the next.
@@ -250,7 +220,8 @@ class Careless {
         mine_(job.inputs.size()),
         material_(dealer, online::garbled_material_for(
                               info_, cost_of(job.circuit).ands_of(job.lanes), job.lanes)),
-        outputs_(info_, lanes_), masks_(session, material_, info_, lanes_, none_, outputs_),
+        constants_(job.inputs.size()), outputs_(info_, lanes_),
+        masks_(session, material_, info_, lanes_, constants_, none_, outputs_),
         blocks_(session, info_, lanes_, none_, outputs_) {
     for (std::size_t b = 0; b < mine_.size(); ++b)
       if (gives(info_.inputs[b].source, session.me())) mine_[b] = matrix_of(job.inputs[b]);
@@ -280,11 +251,14 @@ class Careless {
 
   // Returns whether A has revealed its shares of B's outputs.
   bool garble() {
-    online::Garbler garbler(session_, info_, lanes_, mine_, session_.next_counter());
-    online::GateCheck check(session_, info_, lanes_, mine_, outputs_);
+    online::Garbler garbler(session_, info_, lanes_, constants_, {}, outputs_,
+                            session_.next_counter());
+    online::GateCheck check(session_, info_, lanes_, constants_, outputs_);
+    online::Rows rows;
     run([&](online::Chunk& chunk, online::MaskedAnds& ands) {
-      garbler.send_rows(chunk, ands);
-      garbler.send_labels(chunk);
+      garbler.garble(chunk, ands, rows);
+      online::send_rows(session_, rows);
+      online::send_labels(session_, chunk);
       check.receive(chunk, ands.macs);
     });
     constexpr auto kDigest = net::message_tag("mac_transcript.digest");
@@ -297,10 +271,13 @@ class Careless {
 
   // Returns whether B has revealed its shares of A's outputs.
   bool evaluate() {
-    online::RowEvaluator evaluator(session_, info_, lanes_, mine_, outputs_,
+    online::RowEvaluator evaluator(session_, info_, lanes_, constants_, constants_, {}, outputs_,
                                    session_.next_counter());
+    online::Rows rows;
     run([&](online::Chunk& chunk, online::MaskedAnds& ands) {
-      const online::GateValues values = evaluator.receive(chunk, ands);
+      online::receive_rows(session_, chunk.entries, {}, rows);
+      online::receive_labels(session_, chunk);
+      const online::GateValues values = evaluator.evaluate(chunk, ands, rows);
       online::send_masked_ands(session_, values);
       online::absorb_gates(session_, ands.macs, values);
     });
@@ -327,6 +304,7 @@ class Careless {
   BundleValues mine_;
   const online::SharedValues none_;
   online::MaterialReader material_;
+  const BundleValues constants_;
   online::OutputMasks outputs_;
   online::MaskPass masks_;
   online::MaskBlocks blocks_;
@@ -427,7 +405,8 @@ TEST(Garbled, OffsetOfTheLabelsIsOdd) {
     Session session(outer.me(), {outer.id(), outer.id()}, key, outer.channel(), outer.rng().fork(),
                     log);
     if (session.me() == Party::B) {
-      EXPECT_THROW(online::Garbler(session, circuit.info(), online::Lanes(1), {}, 0),
+      online::OutputMasks outputs(circuit.info(), online::Lanes(1));
+      EXPECT_THROW(online::Garbler(session, circuit.info(), online::Lanes(1), {}, {}, outputs, 0),
                    std::logic_error);
     }
   });
@@ -440,11 +419,11 @@ TEST(Garbled, SharedValuesOfAnotherFormAreRefused) {
   circuit.output(Receiver::Both, z);
   const Inputs inputs(1);
   run_garbling([&](Session& session, IdealDealer& dealer) {
-    const online::SharedValue folded(2, 1, online::WireForm::MacShare, BitVector(2),
-                                     {SecretVector<Block>(2)}),
+    const online::SharedValue pair(2, 1, online::WireForm::MacAndKey, BitVector(2),
+                                   std::vector<SecretVector<Block>>(2, SecretVector<Block>(2))),
         wide(3, 1, online::WireForm::HalfShares, BitVector(3),
              std::vector<SecretVector<Block>>(2, SecretVector<Block>(3)));
-    for (const online::SharedValue* value : {&folded, &wide})
+    for (const online::SharedValue* value : {&pair, &wide})
       EXPECT_THROW(run_garbled_party(session, dealer, {circuit, 1, inputs}, {value}),
                    std::logic_error);
     EXPECT_THROW(run_garbled_party(session, dealer, {circuit, 1, inputs, {.entries = 0}}),

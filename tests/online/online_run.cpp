@@ -57,20 +57,24 @@ OnlineRun run_online(const OnlineJob& job, const PartyOptions& options, bool exp
   return run;
 }
 
+void expect_outputs_of(Party party, const CircuitInfo& info, const Evaluation& evaluation,
+                       const std::vector<LaneValues>& wanted) {
+  const auto& outputs = evaluation.outputs;
+  ASSERT_EQ(outputs.size(), wanted.size());
+  for (std::size_t bundle = 0; bundle < wanted.size(); ++bundle) {
+    ASSERT_EQ(outputs[bundle].has_value(), receives(info.outputs[bundle].to, party));
+    if (!outputs[bundle]) continue;
+    const LaneValues got = values_of(*outputs[bundle]);
+    ASSERT_EQ(got.size(), wanted[bundle].size());
+    for (std::size_t lane = 0; lane < got.size(); ++lane)
+      expect_equal(got[lane], wanted[bundle][lane]);
+  }
+}
+
 void expect_outputs(const CircuitInfo& info, const Evaluation& a, const Evaluation& b,
                     const std::vector<LaneValues>& wanted) {
-  for (const Party party : {Party::A, Party::B}) {
-    const auto& outputs = (party == Party::A ? a : b).outputs;
-    ASSERT_EQ(outputs.size(), wanted.size());
-    for (std::size_t bundle = 0; bundle < wanted.size(); ++bundle) {
-      ASSERT_EQ(outputs[bundle].has_value(), receives(info.outputs[bundle].to, party));
-      if (!outputs[bundle]) continue;
-      const LaneValues got = values_of(*outputs[bundle]);
-      ASSERT_EQ(got.size(), wanted[bundle].size());
-      for (std::size_t lane = 0; lane < got.size(); ++lane)
-        expect_equal(got[lane], wanted[bundle][lane]);
-    }
-  }
+  expect_outputs_of(Party::A, info, a, wanted);
+  expect_outputs_of(Party::B, info, b, wanted);
 }
 
 }  // namespace tinyot::test

@@ -43,7 +43,9 @@ IdealDealer dealer_of(const Session& session, std::uint64_t seed);
 OnlineRun run_online(const OnlineJob& job, const PartyOptions& options = {},
                      bool expect_done = true);
 
-// Expects that each party has exactly its outputs, and that they are correct.
+// Expects that a party, or each, has exactly its outputs, and that they are correct.
+void expect_outputs_of(Party party, const CircuitInfo& info, const Evaluation& evaluation,
+                       const std::vector<LaneValues>& wanted);
 void expect_outputs(const CircuitInfo& info, const Evaluation& a, const Evaluation& b,
                     const std::vector<LaneValues>& wanted);
 inline void expect_outputs(const Circuit& circuit, const OnlineRun& run,
