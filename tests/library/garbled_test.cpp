@@ -93,6 +93,40 @@ TEST_P(GarbledRuns, ContinueWithSharedValues) {
   });
 }
 
+// The rows are made before the inputs are given, and other runs come between.
+TEST_P(GarbledRuns, ArePreparedWithEitherRowCheck) {
+  const GarblingStores stores(GetParam());
+  for (const auto check : {std::optional<RowCheck>(), std::optional(RowCheck::Batched)}) {
+    both([&](Party party) {
+      RunRequest request = stores.run(party, OnlinePhase::Garbled);
+      request.row_check = check;
+      Evaluator evaluator(request);
+      const std::uint64_t first = evaluator.prepare(*both_kinds()),
+                          second = evaluator.prepare(*both_kinds());
+      const RunResult kept = evaluator.run(*both_kinds(), inputs_of(party, 20, 30));
+      const std::uint64_t third = evaluator.prepare(*square(), kept.shared);
+      EXPECT_EQ(evaluator.finish(second, inputs_of(party, 11, 12)).outputs.integer("product"),
+                121u);
+      EXPECT_EQ(evaluator.finish(first, inputs_of(party, 13, 14)).outputs.integer("product"), 169u);
+      const RunResult squared = evaluator.finish(third, {});
+      if (party == Party::B) {
+        EXPECT_EQ(squared.outputs.integer("square"), 70u * 70u);
+      }
+    });
+  }
+}
+
+TEST_P(GarbledRuns, WithDifferentRowChecksAreADisagreement) {
+  const GarblingStores stores(GetParam());
+  both([&](Party party) {
+    RunRequest request = stores.run(party, OnlinePhase::Garbled);
+    request.row_check = party == Party::A ? RowCheck::Early : RowCheck::Batched;
+    Evaluator evaluator(request);
+    EXPECT_NE(message_of([&] { evaluator.prepare(*both_kinds()); }).find("row check"),
+              std::string::npos);
+  });
+}
+
 TEST_P(GarbledRuns, Live) {
   const Endpoints endpoints;
   both([&](Party party) {
