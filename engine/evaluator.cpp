@@ -148,7 +148,10 @@ RunResult Evaluator::finish(std::uint64_t prepared, const Values& inputs) {
     state.waiting.erase(found);
     state.stored.require_not_revoked();
     state.stored.with_peer([&](checks::Session& session) {
-      net::compare_parameters(session.channel(), kRunFinish, session.me(), parameters);
+      {
+        const net::PhaseLog::Scope phase(state.stored.log(), session.channel(), "inputs", 1);
+        net::compare_parameters(session.channel(), kRunFinish, session.me(), parameters);
+      }
       result = state.finish(*state.current, given);
     });
     state.current.reset();

@@ -35,8 +35,8 @@ std::vector<net::Parameter> RunPlan::parameters(const std::vector<net::Parameter
       {"online phase", std::string(phase.name)},
       {"window", std::to_string(window)},
       {"inputs", preparation ? "later" : "now"}};
-  if (preparation)
-    all.push_back({"row check", std::string(name_of(preparation->row_check))});
+  if (preparation && preparation->row_check)
+    all.push_back({"row check", std::string(name_of(*preparation->row_check))});
   all.insert(all.end(), others.begin(), others.end());
   return all;
 }

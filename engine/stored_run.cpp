@@ -80,6 +80,7 @@ RunResult StoredRun::finish(const RunInputs& inputs, const std::string& origin) 
   result.burnt = burnt_;
   result.window = plan_.window;
   result.phase = plan_.phase.phase;
+  if (plan_.preparation) result.row_check = plan_.preparation->row_check;
   const auto start = std::chrono::steady_clock::now();
   online::Evaluation evaluation = evaluation_->finish(inputs.values);
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -19,8 +19,8 @@ namespace tinyot::online {
 
 // How a run is prepared whose inputs come later, after other messages.
 struct Preparation {
-  RowCheck row_check = RowCheck::Early;
-  std::uint32_t sigma = 40;  // of the material
+  std::optional<RowCheck> row_check = {};  // of a phase that has rows
+  std::uint32_t sigma = 40;                // of the material
 };
 
 // A run of a circuit, in two steps, so that what does not depend on the inputs can be done before

@@ -83,7 +83,8 @@ struct RunResult {
   std::uint64_t ands = 0, xors = 0, and_rounds = 0;
   std::uint64_t window = 0;
   OnlinePhase phase = OnlinePhase::Interactive;
-  std::string session;   // of the material, 64 hex digits
+  std::optional<RowCheck> row_check;  // of a garbled run whose inputs came later
+  std::string session;                // of the material, 64 hex digits
   Security security;     // of the material
   MaterialCounts burnt;  // material skipped because the peer's store was ahead
   std::uint64_t store_bytes = 0;

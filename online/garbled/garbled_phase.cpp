@@ -44,7 +44,9 @@ Preparation preparation_for(std::uint64_t ands, std::uint32_t sigma,
     throw UsageError("early rows reach at most sigma = " + std::to_string(kEarlySigmaMax) +
                      ", and the material has sigma = " + std::to_string(sigma) +
                      ": take the batched row check");
-  return {wanted.value_or(sigma > kEarlySigmaMax ? RowCheck::Batched : RowCheck::Early), sigma};
+  return {
+      .row_check = wanted.value_or(sigma > kEarlySigmaMax ? RowCheck::Batched : RowCheck::Early),
+      .sigma = sigma};
 }
 
 }  // namespace

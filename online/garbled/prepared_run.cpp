@@ -50,7 +50,7 @@ void add_pad(const crypto::PrgRows& pad, std::uint64_t chunk, Rows& rows) {
 }  // namespace
 
 RowMacs row_macs_of(const Preparation& preparation) {
-  if (preparation.row_check == RowCheck::Batched) return {};
+  if (preparation.row_check != RowCheck::Early) return {};
   return {(preparation.sigma + 7) / 8 + 1};
 }
 

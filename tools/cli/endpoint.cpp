@@ -1,5 +1,7 @@
 #include "tools/cli/endpoint.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "tools/cli/failure.h"
 #include "tools/cli/log.h"
@@ -27,7 +29,7 @@ void add_endpoint_options(Options& options) {
       .advanced();
 }
 
-Endpoint endpoint_from(const CommandLine& line) {
+Endpoint endpoint_from(const CommandLine& line, std::chrono::seconds idle_min) {
   if (line.has("listen") == line.has("connect"))
     throw UsageError("give one of --listen HOST:PORT and --connect HOST:PORT");
   const bool listen = line.has("listen");
@@ -36,6 +38,7 @@ Endpoint endpoint_from(const CommandLine& line) {
       .address = net::parse_address(line.text(listen ? "listen" : "connect")),
       .timeouts = timeouts_from(line),
       .plaintext_allowed = line.has("insecure-plaintext")};
+  options.timeouts.idle = std::max<std::chrono::milliseconds>(options.timeouts.idle, idle_min);
   if (!line.common().quiet)
     options.rejected = [](const std::string& text, Remedy remedy) {
       log_line(LogLevel::Warning, with_remedy(text, remedy));

@@ -2,6 +2,10 @@
 // made during the run.
 #include "tools/cli/run.h"
 
+#include <chrono>
+#include <set>
+#include <utility>
+
 #include "base/error.h"
 #include "tools/cli/endpoint.h"
 #include "tools/cli/preprocess.h"
@@ -11,19 +15,29 @@
 namespace tinyot::tools {
 namespace {
 
-// This party's values, all of them and no others.
-Values my_values(const NamedCircuit& circuit, const RunSpec& spec, Party party) {
-  Values values = parse_inputs(circuit, spec.inputs);
-  std::vector<std::string> missing, foreign;
+using namespace std::chrono_literals;
+constexpr std::chrono::seconds kAnswer = 30s;  // after the peer's inputs have come
+
+// This party gives all of its values and no others.
+void check_names(const NamedCircuit& circuit, const std::set<std::string>& given, Party party) {
+  std::vector<std::string> missing;
   for (const circuit::InputBundle& bundle : circuit.info().inputs) {
-    const bool is_mine = gives(bundle.source, party), is_given = values.contains(bundle.name);
+    const bool is_mine = gives(bundle.source, party), is_given = given.contains(bundle.name);
     if (is_mine && !is_given) missing.push_back("--input " + bundle.name + "=...");
-    if (!is_mine && is_given) foreign.push_back(bundle.name);
+    if (!is_mine && is_given)
+      throw UsageError("--input " + bundle.name + " does not belong to party " + letter(party));
   }
   refuse_missing(missing, std::string(" (of party ") + letter(party) + ")");
-  if (!foreign.empty())
-    throw UsageError("--input " + foreign[0] + " does not belong to party " + letter(party));
-  return values;
+  for (const std::string& name : given) (void)circuit.input_index(name);
+}
+
+std::set<std::string> names_of(const RunSpec& spec) {
+  std::set<std::string> names;
+  if (spec.later)
+    for (const std::string& assignment : spec.later->assignments)
+      names.insert(split_assignment("input", assignment).first);
+  for (const auto& [name, text] : spec.inputs) names.insert(name);
+  return names;
 }
 
 // Fails: UsageError if the party does not learn an output that it wants in a file.
@@ -52,16 +66,26 @@ WorkDone reserve(const RunRequest& request, const RunSpec& spec) {
   return {};
 }
 
+RunResult run_later(const RunRequest& request, const NamedCircuit& circuit,
+                    const LaterInputs& later) {
+  Evaluator evaluator(request);
+  const std::uint64_t prepared = evaluator.prepare(circuit.circuit(), {}, circuit.lanes());
+  return evaluator.finish(prepared, parse_inputs(circuit, wait_for_inputs(later)));
+}
+
 WorkDone run(RunRequest request, const RunSpec& spec) {
   // Errors on this side are found before the first byte is sent.
   const NamedCircuit circuit(spec.circuit);
-  const Values inputs = my_values(circuit, spec, request.party);
+  check_names(circuit, names_of(spec), request.party);
+  const Values inputs = parse_inputs(circuit, spec.inputs);
   OutputFiles files = open_outputs(circuit, spec, request.party);
   Progress progress("ANDs", spec.common.quiet);
   request.progress = [&](std::uint64_t done, std::uint64_t total) {
     progress.observe("gates", done, total);
   };
-  const RunResult result = tinyot::run(request, circuit.circuit(), inputs, circuit.lanes());
+  const RunResult result = spec.later
+                               ? run_later(request, circuit, *spec.later)
+                               : tinyot::run(request, circuit.circuit(), inputs, circuit.lanes());
   progress.end();
   print(spec.common.format, RunReport{request,
                                       circuit,
@@ -100,9 +124,11 @@ void add_run_options(Options& options) {
   add_parameter_options(options);
 }
 
-RunSpec run_spec_from(const CommandLine& line) {
+RunSpec run_spec_from(const CommandLine& line, std::optional<LaterInputs> later) {
+  InputTexts inputs = later ? InputTexts() : read_inputs(line.list("input"));
   return {circuit_spec_from(line, line.text("circuit")),
-          read_inputs(line.list("input")),
+          std::move(inputs),
+          std::move(later),
           output_paths_from(line),
           {},
           line.has("reserve-only"),
@@ -150,6 +176,7 @@ int run_command(const Arguments& arguments) {
       "store", "directory of this party's store, or of several shards of a session, or 'DIR/*'");
   add_store_key_option(line.options());
   add_run_options(line.options());
+  add_later_inputs_options(line.options());
   add_rows_options(line.options());
   add_metrics_option(line.options());
   line.require("party");
@@ -157,11 +184,13 @@ int run_command(const Arguments& arguments) {
   line.require_one_of({"store", "live"});
   line.require("circuit");
   if (!line.parse(arguments)) return 0;
-  RunSpec spec = run_spec_from(line);
+  RunSpec spec = run_spec_from(line, later_inputs_from(line));
   spec.rows = rows_from(line);
   RunRequest request = run_request_from(line);
   request.party = parse_party("party", line.text("party"));
-  request.endpoint = endpoint_from(line);
+  if (spec.later) request.row_check = spec.later->row_check;
+  // The peer's inputs may come as late as mine.
+  request.endpoint = endpoint_from(line, spec.later ? spec.later->timeout + kAnswer : 0s);
   return with_metrics(line, {"run", request.stores, request.store_key}, [&] {
     if (spec.reserve_only) return reserve(request, spec);
     return spec.rows ? run_rows(request, spec) : run(request, spec);

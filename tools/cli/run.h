@@ -9,6 +9,7 @@
 
 #include "tinyot/run.h"
 #include "tools/cli/circuit_spec.h"
+#include "tools/cli/later_inputs.h"
 #include "tools/cli/metrics_option.h"
 #include "tools/cli/outputs.h"
 
@@ -26,7 +27,8 @@ struct RowsSpec {
 // What a command line says beside the request.
 struct RunSpec {
   CircuitSpec circuit;
-  InputTexts inputs;    // those given, of either party
+  InputTexts inputs;  // those given, of either party; none yet if they come later
+  std::optional<LaterInputs> later = {};
   OutputPaths outputs;  // the others go into the report
   std::optional<RowsSpec> rows = {};
   bool reserve_only = false;  // for a later run
@@ -34,7 +36,8 @@ struct RunSpec {
 };
 
 void add_run_options(Options& options);
-RunSpec run_spec_from(const CommandLine& line);
+// Reads the inputs, unless they come later.
+RunSpec run_spec_from(const CommandLine& line, std::optional<LaterInputs> later = {});
 // Everything but party and endpoint; the stores, or none with --live.
 RunRequest run_request_from(const CommandLine& line);
 

@@ -26,6 +26,7 @@ Json json_of(const RunReport& of) {
   report["window"] = result.window;
   report["and_rounds"] = result.and_rounds;
   report["online"] = name_of(result.phase);
+  if (result.row_check) report["row_check"] = name_of(*result.row_check);
   report["live"] = of.request.live.has_value();
   add_security(report, result.security);
   add_units(report, result.security);
