@@ -7,14 +7,19 @@
 namespace tinyot {
 namespace {
 
-constexpr net::MessageTag kRunBegin = net::message_tag("run.begin"),
-                          kRunFinish = net::message_tag("run.finish");
+constexpr net::MessageTag kRunBegin = net::message_tag("run.begin");
 
-std::vector<net::Parameter> labelled(const std::string& label,
-                                     std::vector<net::Parameter> parameters) {
+// Every call begins with the same message, so that calls that differ are a disagreement.
+std::vector<net::Parameter> parameters_of(const std::string& call, const std::string& label,
+                                          std::vector<net::Parameter> parameters) {
   if (!label.empty()) parameters.insert(parameters.begin(), {"job", label});
+  parameters.insert(parameters.begin(), {"call", call});
   net::require_sendable(parameters);
   return parameters;
+}
+
+void compare_calls(checks::Session& session, const std::vector<net::Parameter>& parameters) {
+  net::compare_parameters(session.channel(), kRunBegin, session.me(), parameters);
 }
 
 // A failure of the step ends the state, and so closes the connection at once: the peer may be
@@ -45,7 +50,7 @@ struct Evaluator::State {
   // Within the session; the first compares the parties' calls.
   static void begin(checks::Session& session, engine::StoredRun& run,
                     const std::vector<net::Parameter>& parameters, engine::ReservationCache* from) {
-    net::compare_parameters(session.channel(), kRunBegin, session.me(), parameters);
+    compare_calls(session, parameters);
     run.prepare(session, from);
   }
   RunResult finish(engine::StoredRun& run, const engine::RunInputs& inputs) {
@@ -96,7 +101,7 @@ RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
   const engine::RunInputs given =
       engine::run_inputs(circuit.info(), state().request.party, lanes, inputs);
   auto run = state().new_run(circuit, shared, lanes);
-  const auto parameters = labelled(label, run->parameters(given.compared));
+  const auto parameters = parameters_of("run", label, run->parameters(given.compared));
   RunResult result;
   take_step(state_, [&](State& state) {
     state.current = std::move(run);
@@ -118,7 +123,7 @@ std::uint64_t Evaluator::prepare(const circuit::Circuit& circuit, const SharedIn
                                  std::size_t lanes, const std::string& label) {
   auto run = state().new_run(circuit, shared, lanes);
   run->set_inputs_later();
-  const auto parameters = labelled(label, run->parameters());
+  const auto parameters = parameters_of("prepare", label, run->parameters());
   std::uint64_t number = 0;
   take_step(state_, [&](State& state) {
     number = ++state.prepared;
@@ -139,9 +144,9 @@ RunResult Evaluator::finish(std::uint64_t prepared, const Values& inputs) {
   const engine::LoadedCircuit& circuit = found->second->plan().circuit;
   const engine::RunInputs given =
       engine::run_inputs(circuit.info(), state().request.party, circuit.lanes(), inputs);
-  auto parameters = given.compared;
-  parameters.insert(parameters.begin(), {"prepared run", std::to_string(prepared)});
-  net::require_sendable(parameters);
+  auto compared = given.compared;
+  compared.insert(compared.begin(), {"prepared run", std::to_string(prepared)});
+  const auto parameters = parameters_of("finish", {}, std::move(compared));
   RunResult result;
   take_step(state_, [&](State& state) {
     state.current = std::move(found->second);
@@ -150,7 +155,7 @@ RunResult Evaluator::finish(std::uint64_t prepared, const Values& inputs) {
     state.stored.with_peer([&](checks::Session& session) {
       {
         const net::PhaseLog::Scope phase(state.stored.log(), session.channel(), "inputs", 1);
-        net::compare_parameters(session.channel(), kRunFinish, session.me(), parameters);
+        compare_calls(session, parameters);
       }
       result = state.finish(*state.current, given);
     });

@@ -40,8 +40,8 @@ enum class OnlinePhase : std::uint8_t { Interactive = 0, Garbled = 1 };
 std::string_view name_of(OnlinePhase phase);
 
 // How a garbled run checks its rows if its inputs come later. Batched: the masked value of each AND
-// returns to the garbler, 4 or 5 half round trips after the inputs. Early: every row carries strings
-// that prove it, 18 bytes more an AND at sigma = 40, and 2 or 3 half round trips remain.
+// returns to the garbler, and 4 or 5 half round trips follow the inputs. Early: every row carries
+// strings that prove it, 18 bytes more an AND at sigma = 40, and 2 or 3 half round trips follow.
 enum class RowCheck : std::uint8_t { Batched = 0, Early = 1 };
 std::string_view name_of(RowCheck check);
 

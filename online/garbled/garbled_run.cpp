@@ -75,7 +75,7 @@ class GarbledRun {
   std::deque<Chunk> masked_;                       // whose rows have not been made
   std::size_t masked_load_ = 0;
   MaskedAnds ands_;                  // of the chunk whose rows are made
-  Rows rows_;                        // the same
+  GarbledRows rows_;                 // the same
   std::vector<GateMacs> spare_;      // at B: memory that was used before
   std::deque<Returning> returning_;  // at B: whose L have not returned
   std::size_t returning_load_ = 0;
@@ -159,7 +159,6 @@ Evaluation run_garbled(checks::Session& session, material::Source& source,
          window.chunk_max <= Chunker::kEntriesMax);
   const circuit::CircuitInfo& info = rounds.circuit().info();
   check_inputs(session.me(), info, rounds.lanes(), inputs);
-  check_shared_inputs(info, kSharedForms, rounds.lanes(), shared);
   GarbledSteps steps(session, source, wanted, rounds, shared, public_values(info, inputs));
   GarbledRun run(steps, inputs, progress, window);
   double evaluating_cpu_s = 0;
@@ -176,8 +175,8 @@ Evaluation run_garbled(checks::Session& session, material::Source& source,
   const net::PhaseLog::Scope phase(session.log(), session.channel(), "outputs", rounds.lanes());
   run.result.outputs = exchange_outputs(session, steps.outputs);
   run.result.shared = steps.outputs.take_shared(session);
-  run.result.store_s = steps.material.waited_s();
-  run.result.opening_s = steps.material.opening_s();
+  run.result.store_s = steps.material->waited_s();
+  run.result.opening_s = steps.material->opening_s();
   return std::move(run.result);
 }
 

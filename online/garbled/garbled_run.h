@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 
 #include "checks/session.h"
 #include "circuitgen/circuit_rounds.h"
@@ -31,10 +30,6 @@ struct GarbledWindow {
 // party. Nothing for outputs, and for other public and shared inputs.
 MaterialCounts garbled_material_for(const circuit::CircuitInfo& info, std::uint64_t ands,
                                     std::size_t lanes, const SharedValues& shared = {});
-
-// Of the shared inputs that a garbled run takes (shared_inputs.h).
-inline constexpr std::initializer_list<WireForm> kSharedForms = {WireForm::HalfShares,
-                                                                 WireForm::MacShare};
 
 // Role: both. Arguments as run_circuit(); the source has material of the form Garbling.
 // Wire, in half round trips: 1 both `garbled.de` and `garbled.masked`; 2 B `garbled.rows`,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "checks/session.h"
 #include "circuitgen/circuit_rounds.h"
@@ -22,16 +24,17 @@ struct GarbledSteps {
   GarbledSteps(checks::Session& its_session, material::Source& source, const MaterialCounts& wanted,
                const circuit::CircuitRounds& rounds, const SharedValues& shared, BundleValues known)
       : session(its_session), info(rounds.circuit().info()), lanes(rounds.lanes()),
-        run(its_session.next_counter()), material(source, wanted), constants(std::move(known)),
-        shared_masks(session, material, info, shared), outputs(info, lanes),
-        masks(session, material, info, lanes, constants, shared_masks.masks(), outputs),
+        run(its_session.next_counter()), material(std::in_place, source, wanted),
+        constants(std::move(known)), shared_masks(session, *material, info, lanes, shared),
+        outputs(info, lanes),
+        masks(session, *material, info, lanes, constants, shared_masks.masks(), outputs),
         blocks(session, info, lanes, shared_masks.masks(), outputs) {}
 
   checks::Session& session;
   const circuit::CircuitInfo& info;
   Lanes lanes;
-  std::uint64_t run;  // of the connection
-  MaterialReader material;
+  std::uint64_t run;                       // of the connection
+  std::optional<MaterialReader> material;  // absent once all of it has been drawn
   BundleValues constants;  // public values; once received, L of opened shared inputs
   SharedInputMasks shared_masks;
   OutputMasks outputs;

@@ -97,6 +97,7 @@ void OutputMasks::reveal(checks::Session& session, const checks::SettledCheck&) 
   for_each_message(entries, [&](std::size_t first, std::size_t count) {
     BitVector message(count);
     message.copy_from(sent, first, 0, count);
+    session.require_not_revoked();
     checks::reveal_bits(session, kOutputs, message);
   });
   checks::absorb_my_macs(session, macs);

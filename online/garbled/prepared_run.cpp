@@ -39,7 +39,7 @@ class PadStream {
   std::uint64_t stream_, next_ = 0;
 };
 
-void add_pad(const crypto::PrgRows& pad, std::uint64_t chunk, Rows& rows) {
+void add_pad(const crypto::PrgRows& pad, std::uint64_t chunk, GarbledRows& rows) {
   PadStream stream(pad, chunk);
   stream.add_to(std::as_writable_bytes(std::span(rows.halves)));
   stream.add_to(rows.colours.bytes());
@@ -104,7 +104,7 @@ void PreparedRun::exchange_rows(std::size_t chunks) {
       receive_rows(session_, next.chunk.entries, macs_, next.rows);
       continue;
     }
-    Rows rows;
+    GarbledRows rows;
     garbler_->garble(next.chunk, next.ands, rows);
     add_pad(*pad_, made_, rows);
     send_rows(session_, rows);
@@ -132,6 +132,9 @@ void PreparedRun::prepare() {
   if (session_.me() == Party::B) checks::send_digest(session_);
   settled_ = checks::receive_digest(session_);
   garbler_.reset();
+  result_.store_s = steps_.material->waited_s();
+  result_.opening_s = steps_.material->opening_s();
+  steps_.material.reset();  // and with it what has been used
 }
 
 void PreparedRun::exchange_inputs(const BundleValues& inputs) {
@@ -143,6 +146,7 @@ void PreparedRun::exchange_inputs(const BundleValues& inputs) {
     steps_.masks.set_public_inputs(next.chunk, inputs);
   }
   for (Prepared& next : chunks_) steps_.masks.receive_inputs(next.chunk);
+  session_.require_not_revoked();  // the inputs may have come long after stage F has settled
   if (session_.me() == Party::B) {
     for (const Prepared& next : chunks_) send_labels(session_, next.chunk);
     net::send_object(session_.channel(), kSeed, pad_seed_);
@@ -154,24 +158,21 @@ void PreparedRun::exchange_inputs(const BundleValues& inputs) {
 }
 
 template <class Use>
-bool PreparedRun::evaluate_rows(const RunProgress& progress, Use use) {
+bool PreparedRun::evaluate_rows(Use use) {
   RowEvaluator evaluator(session_, steps_.info, steps_.lanes, steps_.constants, values_, macs_,
                          steps_.outputs, steps_.run);
-  std::uint64_t done = 0;
   for (std::size_t k = 0; k < made_; ++k) {
     Prepared& next = chunks_.front();
     add_pad(*pad_, k, next.rows);
     use(next, evaluator.evaluate(next.chunk, next.ands, next.rows));
-    done += next.chunk.entries;
     chunks_.pop_front();
-    if (progress) progress(done);
   }
   return !evaluator.has_found_wrong_row();
 }
 
-BundleValues PreparedRun::evaluate_batched(const RunProgress& progress) {
+BundleValues PreparedRun::evaluate_batched() {
   if (session_.me() == Party::A) {
-    evaluate_rows(progress, [&](Prepared& chunk, const GateValues& values) {
+    evaluate_rows([&](Prepared& chunk, const GateValues& values) {
       send_masked_ands(session_, values);
       absorb_gates(session_, chunk.ands.macs, values);
     });
@@ -179,26 +180,24 @@ BundleValues PreparedRun::evaluate_batched(const RunProgress& progress) {
     GateCheck check(session_, steps_.info, steps_.lanes, values_, steps_.outputs);
     for (; !chunks_.empty(); chunks_.pop_front())
       check.receive(chunks_.front().chunk, chunks_.front().ands.macs);
-    if (progress) progress(result_.ands);
   }
   return exchange_outputs(session_, steps_.outputs);
 }
 
 // B's bits of A's outputs leave before A has judged the rows: both directions of stage F have
 // settled, so they open the circuit on the inputs that A has announced.
-BundleValues PreparedRun::evaluate_early(const RunProgress& progress) {
+BundleValues PreparedRun::evaluate_early(const checks::SettledCheck& before) {
   OutputMasks& outputs = steps_.outputs;
   if (session_.me() == Party::B) {
-    if (outputs.has_outputs_of(Party::A)) outputs.reveal(session_, *settled_);
+    if (outputs.has_outputs_of(Party::A)) outputs.reveal(session_, before);
     checks::send_digest(session_);
     BundleValues mine = outputs.receive(session_);
-    if (progress) progress(result_.ands);
-    if (!outputs.has_outputs_of(Party::B)) return checked(std::move(mine), *settled_);
+    session_.require_not_revoked();
+    if (!outputs.has_outputs_of(Party::B)) return checked(std::move(mine), before);
     return checked(std::move(mine), checks::receive_digest(session_));
   }
   // Whatever else B has sent, or has not: a wrong row is a guess of bits of Delta^A.
-  if (!evaluate_rows(progress, [](Prepared&, const GateValues&) {}))
-    throw PeerCheated("garbled rows");
+  if (!evaluate_rows([](Prepared&, const GateValues&) {})) throw PeerCheated("early rows");
   BundleValues mine = outputs.receive(session_);
   const checks::SettledCheck settled = checks::receive_digest(session_);
   if (outputs.has_outputs_of(Party::B)) {
@@ -209,15 +208,15 @@ BundleValues PreparedRun::evaluate_early(const RunProgress& progress) {
 }
 
 Evaluation PreparedRun::finish(const BundleValues& inputs, const RunProgress& progress) {
-  ENSURE(settled_);
+  ENSURE(settled_);  // used up: a second input would show both labels of its wire
+  const checks::SettledCheck before = *std::exchange(settled_, std::nullopt);
   check_inputs(session_.me(), steps_.info, steps_.lanes.count(), inputs);
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "online",
                                    steps_.lanes.count());
   exchange_inputs(inputs);
-  result_.outputs = macs_.bytes > 0 ? evaluate_early(progress) : evaluate_batched(progress);
+  result_.outputs = macs_.bytes > 0 ? evaluate_early(before) : evaluate_batched();
+  if (progress) progress(result_.ands);
   result_.shared = steps_.outputs.take_shared(session_);
-  result_.store_s = steps_.material.waited_s();
-  result_.opening_s = steps_.material.opening_s();
   return std::move(result_);
 }
 

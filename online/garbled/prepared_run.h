@@ -40,15 +40,15 @@ class PreparedRun {
   // Stage O, role: both. Once. Wire, in half round trips: 1 both `garbled.masked`; 2 B
   // `garbled.labels`, `garbled.seed`. Then with the batched check messages 3 to 5 as
   // run_garbled(). With early rows: 2 B also `garbled.outputs` of A and its digest; 3 A
-  // `garbled.outputs` of B and its digest, absent without outputs of B. Fails: PeerCheated("garbled
+  // `garbled.outputs` of B and its digest, absent without outputs of B. Fails: PeerCheated("early
   // rows"), PeerCheated("MAC transcript") before anything is returned; NetworkError.
   Evaluation finish(const BundleValues& inputs, const RunProgress& progress = {});
 
  private:
   struct Prepared {
     Chunk chunk;
-    MaskedAnds ands;  // at A; at B the folded shares, with the batched check
-    Rows rows;        // at A, padded
+    MaskedAnds ands;   // at A; at B the folded shares, with the batched check
+    GarbledRows rows;  // at A, padded
   };
 
   void mask(Chunk chunk);
@@ -58,11 +58,12 @@ class PreparedRun {
   void exchange_rows(std::size_t chunks);
 
   void exchange_inputs(const BundleValues& inputs);
-  BundleValues evaluate_batched(const RunProgress& progress);
-  BundleValues evaluate_early(const RunProgress& progress);
+  BundleValues evaluate_batched();
+  // `before`: that of stage F.
+  BundleValues evaluate_early(const checks::SettledCheck& before);
   // Role: A. Calls use(prepared, L of its gates) for each chunk, whose rows then go.
   template <class Use>
-  bool evaluate_rows(const RunProgress& progress, Use use);
+  bool evaluate_rows(Use use);
 
   GarbledSteps steps_;
   checks::Session& session_;

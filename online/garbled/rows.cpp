@@ -65,7 +65,7 @@ Block cut(const Block& block, std::size_t bytes) {
 
 }  // namespace
 
-void send_rows(checks::Session& session, const Rows& rows) {
+void send_rows(checks::Session& session, const GarbledRows& rows) {
   if (rows.halves.empty()) return;
   net::send_words(session.channel(), kRows, std::span<const Block>(rows.halves));
   net::send_bits(session.channel(), kColours, rows.colours);
@@ -73,7 +73,7 @@ void send_rows(checks::Session& session, const Rows& rows) {
     net::send_words(session.channel(), kMacRows, std::span<const std::byte>(rows.macs));
 }
 
-void receive_rows(checks::Session& session, std::size_t entries, RowMacs macs, Rows& rows) {
+void receive_rows(checks::Session& session, std::size_t entries, RowMacs macs, GarbledRows& rows) {
   rows.halves.resize(2 * entries);
   rows.macs.resize(RowMacs::kStrings * macs.bytes * entries);
   if (entries == 0) return;
@@ -135,7 +135,7 @@ Garbler::Garbler(checks::Session& session, const circuit::CircuitInfo& info, con
 }
 
 void Garbler::garble(std::uint64_t first, const MaskedAnds& ands, std::size_t from,
-                     std::size_t count, Rows& rows) {
+                     std::size_t count, GarbledRows& rows) {
   const Block& delta = session_.global_key().value;
   Block left[2][kRowStep], right[2][kRowStep];
   for (std::size_t done = 0; done < count; done += kRowStep) {
@@ -193,7 +193,7 @@ void Garbler::make_macs(std::uint64_t first, const MaskedAnds& ands, std::size_t
   wipe_object(right);
 }
 
-void Garbler::garble(Chunk& chunk, const MaskedAnds& ands, Rows& rows) {
+void Garbler::garble(Chunk& chunk, const MaskedAnds& ands, GarbledRows& rows) {
   for (MaskedInputs& inputs : chunk.inputs) {
     inputs.labels.resize(inputs.count);
     session_.rng().fill_blocks(std::span(inputs.labels));
@@ -226,7 +226,8 @@ RowEvaluator::RowEvaluator(checks::Session& session, const circuit::CircuitInfo&
   ENSURE(session.me() == Party::A);
 }
 
-GateValues RowEvaluator::evaluate(const Chunk& chunk, const MaskedAnds& ands, const Rows& rows) {
+GateValues RowEvaluator::evaluate(const Chunk& chunk, const MaskedAnds& ands,
+                                  const GarbledRows& rows) {
   GateValues values(chunk.entries);
   BitWriter of_alpha(values.alpha.words()), of_beta(values.beta.words());
   BitReader gamma(values.gamma.words());
@@ -259,7 +260,7 @@ GateValues RowEvaluator::evaluate(const Chunk& chunk, const MaskedAnds& ands, co
   return values;
 }
 
-void RowEvaluator::evaluate(const Chunk& chunk, const MaskedAnds& ands, const Rows& rows,
+void RowEvaluator::evaluate(const Chunk& chunk, const MaskedAnds& ands, const GarbledRows& rows,
                             std::size_t from, std::size_t count, GateValues& values) {
   Block left[kRowStep], right[kRowStep];
   for (std::size_t done = 0; done < count; done += kRowStep) {

@@ -20,13 +20,13 @@ struct PieceLabels {
 };
 
 // The rows of a chunk, as they are sent.
-struct Rows {
+struct GarbledRows {
   SecretVector<Block> halves;    // G_0 and G_1 of each entry
   BitVector colours;             // lsb(X_gamma,0) of each
   SecretVector<std::byte> macs;  // Y_0, Y_1, Y_2 of each; none with the batched check
 };
 
-// How long the strings Y are that take the place of the gate check (doc/protocol.md, section 16.6):
+// How long the strings Y are that take the place of the gate check (doc/protocol.md, section 16.7):
 // rho / 8 bytes, or 0. They are the upper bits of a block, as the lowest bit of Delta^A is known.
 struct RowMacs {
   static constexpr std::size_t kStrings = 3;  // of an entry
@@ -35,9 +35,9 @@ struct RowMacs {
 
 // Role: B. Wire: `garbled.rows`, `garbled.colours` of 32 n and ceil(n / 8) bytes, and with Y
 // `garbled.mac_rows` of 3 rho / 8 n; none without entries.
-void send_rows(checks::Session& session, const Rows& rows);
+void send_rows(checks::Session& session, const GarbledRows& rows);
 // Role: A.
-void receive_rows(checks::Session& session, std::size_t entries, RowMacs macs, Rows& rows);
+void receive_rows(checks::Session& session, std::size_t entries, RowMacs macs, GarbledRows& rows);
 
 // Role: B. Sends the labels X_L of the chunk's inputs, those of A first, once L of all of them are
 // known. Wire: `garbled.labels`, 16 n bytes, none without inputs.
@@ -63,11 +63,11 @@ class Garbler {
           const BundleValues& constants, RowMacs macs, OutputMasks& outputs, std::uint64_t run);
 
   // Makes the rows of a chunk, and the labels X_0 of its inputs.
-  void garble(Chunk& chunk, const MaskedAnds& ands, Rows& rows);
+  void garble(Chunk& chunk, const MaskedAnds& ands, GarbledRows& rows);
 
  private:
   void garble(std::uint64_t first, const MaskedAnds& ands, std::size_t from, std::size_t count,
-              Rows& rows);
+              GarbledRows& rows);
   void make_macs(std::uint64_t first, const MaskedAnds& ands, std::size_t from, std::size_t count,
                  std::size_t in_piece, std::byte* macs);
 
@@ -105,14 +105,14 @@ class RowEvaluator {
   RowEvaluator& operator=(const RowEvaluator&) = delete;
 
   // L of the ANDs of a chunk, and of their operands. The chunk has the labels of its inputs.
-  GateValues evaluate(const Chunk& chunk, const MaskedAnds& ands, const Rows& rows);
+  GateValues evaluate(const Chunk& chunk, const MaskedAnds& ands, const GarbledRows& rows);
 
   // Whether any Y so far was wrong for the labels that this party has.
   bool has_found_wrong_row() const { return bad_ != 0; }
 
  private:
-  void evaluate(const Chunk& chunk, const MaskedAnds& ands, const Rows& rows, std::size_t from,
-                std::size_t count, GateValues& values);
+  void evaluate(const Chunk& chunk, const MaskedAnds& ands, const GarbledRows& rows,
+                std::size_t from, std::size_t count, GateValues& values);
   void check_macs(std::uint64_t first, const MaskedAnds& ands, const std::byte* macs,
                   std::size_t from, std::size_t count, std::size_t in_piece,
                   const GateValues& values);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "checks/opening.h"
 #include "online/garbled/half_shares.h"
+#include "online/inputs.h"
 
 namespace tinyot::online {
 namespace {
@@ -55,8 +56,10 @@ void count_shared_masks(const SharedValues& shared, MaterialCounts& counts) {
 }
 
 SharedInputMasks::SharedInputMasks(checks::Session& session, MaterialReader& material,
-                                   const circuit::CircuitInfo& info, const SharedValues& shared)
+                                   const circuit::CircuitInfo& info, const Lanes& lanes,
+                                   const SharedValues& shared)
     : session_(session), masks_(info.inputs.size(), nullptr) {
+  check_shared_inputs(info, {WireForm::HalfShares, WireForm::MacShare}, lanes.count(), shared);
   std::size_t entries = 0;
   for (std::size_t b = 0; b < info.inputs.size(); ++b) {
     if (info.inputs[b].source != circuit::InputSource::Shared) continue;

@@ -18,9 +18,11 @@ void count_shared_masks(const SharedValues& shared, MaterialCounts& counts);
 class SharedInputMasks {
  public:
   // Role: both. Draws r and sends my shares of L of all such inputs. Wire: `garbled.shared`, ceil(n
-  // / 8) bytes, none without such inputs. `shared` outlives this object.
+  // / 8) bytes, none without such inputs. `shared` outlives this object. By ENSURE: its values have
+  // the shapes of the bundles, and one of these two forms.
   SharedInputMasks(checks::Session& session, MaterialReader& material,
-                   const circuit::CircuitInfo& info, const SharedValues& shared);
+                   const circuit::CircuitInfo& info, const Lanes& lanes,
+                   const SharedValues& shared);
 
   // By bundle, in half shares: the masks.
   const SharedValues& masks() const { return masks_; }

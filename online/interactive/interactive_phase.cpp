@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "online/folded_source.h"
 #include "online/interactive/runtime.h"
 
@@ -52,8 +53,12 @@ constinit const OnlinePhaseEntry kInteractivePhase = {
             std::swap(counts[MaterialKind::Triples], counts[MaterialKind::FullTriples]);
           return counts;
         },
-    .preparation_for = [](std::uint64_t, std::uint32_t sigma,
-                          std::optional<RowCheck>) { return Preparation{.sigma = sigma}; },
+    .preparation_for =
+        [](std::uint64_t, std::uint32_t sigma, std::optional<RowCheck> wanted) {
+          if (wanted)
+            throw UsageError("a row check is of garbled rows, and the interactive phase has none");
+          return Preparation{.row_check = {}, .sigma = sigma};
+        },
     .window_for = window_for,
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<InteractiveEvaluation>(std::move(setting));

@@ -260,6 +260,16 @@ TEST(PreparedRuns, ThatDifferAreADisagreement) {
       Evaluator evaluator(stores.run(party));
       EXPECT_THROW(evaluator.prepare(party == Party::A ? *product : *other), Disagreement);
     }
+    for (const bool runs : {false, true}) {
+      Evaluator evaluator(stores.run(party));
+      const std::uint64_t first = evaluator.prepare(*product);
+      if (party == Party::A)
+        EXPECT_THROW(evaluator.finish(first, scaled_inputs(party, 3, 5)), Disagreement);
+      else if (runs)
+        EXPECT_THROW(evaluator.run(*product, scaled_inputs(party, 3, 5)), Disagreement);
+      else
+        EXPECT_THROW(evaluator.prepare(*product), Disagreement);
+    }
     Evaluator evaluator(stores.run(party));
     if (party == Party::A)
       EXPECT_THROW(evaluator.prepare(*product), Disagreement) << "the peer gives its inputs";

@@ -254,7 +254,7 @@ class Careless {
     online::Garbler garbler(session_, info_, lanes_, constants_, {}, outputs_,
                             session_.next_counter());
     online::GateCheck check(session_, info_, lanes_, constants_, outputs_);
-    online::Rows rows;
+    online::GarbledRows rows;
     run([&](online::Chunk& chunk, online::MaskedAnds& ands) {
       garbler.garble(chunk, ands, rows);
       online::send_rows(session_, rows);
@@ -273,7 +273,7 @@ class Careless {
   bool evaluate() {
     online::RowEvaluator evaluator(session_, info_, lanes_, constants_, constants_, {}, outputs_,
                                    session_.next_counter());
-    online::Rows rows;
+    online::GarbledRows rows;
     run([&](online::Chunk& chunk, online::MaskedAnds& ands) {
       online::receive_rows(session_, chunk.entries, {}, rows);
       online::receive_labels(session_, chunk);

@@ -235,10 +235,10 @@ TEST_P(PreparedRuns, DetectEveryFlippedBit) {
         EXPECT_TRUE(found_by_cheater || honest.kind == Outcome::Kind::PeerCheated)
             << honest.message;
         EXPECT_TRUE(found_by_cheater || honest.check == "MAC transcript" ||
-                    (is_early && honest.check == "garbled rows") ||
+                    (is_early && honest.check == "early rows") ||
                     honest.check.starts_with("framing"))
             << honest.check;
-        found_rows += is_row && honest.check == "garbled rows";
+        found_rows += is_row && honest.check == "early rows";
         found_seeds += tag == "garbled.seed";
         EXPECT_TRUE(run.of[cheater == Party::A ? 1 : 0].outputs.empty());
         const bool is_of_inputs = tag == "garbled.masked" || tag == "garbled.outputs" ||
@@ -270,7 +270,45 @@ TEST(EarlyRows, AreJudgedWhenTheConnectionEnds) {
   });
   const PreparedOutcome run = run_prepared({circuit, 1, inputs, RowCheck::Early}, options, false);
   EXPECT_EQ(run.outcomes.a.kind, Outcome::Kind::PeerCheated) << run.outcomes.a.message;
-  EXPECT_EQ(run.outcomes.a.check, "garbled rows");
+  EXPECT_EQ(run.outcomes.a.check, "early rows");
+}
+
+// A check fails on another connection of the session while B waits for A's inputs.
+TEST(PreparedRun, ShowsNothingOnceTheSessionIsRevoked) {
+  const ListedCircuit circuit = mixed_layers();
+  Rng rng(Seed{{3, 2}});
+  const Inputs inputs = random_inputs(circuit, 1, rng);
+  Messages of_b;
+  const Outcomes outcomes = run_garbling(
+      [&](Session& outer, IdealDealer& dealer) {
+        const auto flag = std::make_shared<RevocationFlag>();
+        PhaseLog log;
+        Session session(outer.me(), {outer.id(), outer.id()}, outer.global_key(), outer.channel(),
+                        outer.rng().fork(), log, {flag});
+        PreparedParty party(session, dealer, {circuit, 1, inputs, RowCheck::Early});
+        party.prepare();
+        if (session.me() == Party::B) flag->set();
+        party.finish();
+      },
+      {.wrap_b = recording(of_b)}, false);
+  EXPECT_NE(outcomes.b.message.find("the session is revoked"), std::string::npos)
+      << outcomes.b.message;
+  EXPECT_EQ(bytes_of(of_b, "garbled.labels"), 0u);
+  EXPECT_EQ(bytes_of(of_b, "garbled.seed"), 0u);
+}
+
+// Another input would show A the other label of its wire.
+TEST(PreparedRun, IsUsedOnce) {
+  const ListedCircuit circuit = mixed_layers();
+  Rng rng(Seed{{3, 3}});
+  const Inputs inputs = random_inputs(circuit, 1, rng);
+  run_garbling([&](Session& session, IdealDealer& dealer) {
+    PreparedParty party(session, dealer, {circuit, 1, inputs, RowCheck::Early});
+    EXPECT_THROW(party.finish(), std::logic_error) << "before it is prepared";
+    party.prepare();
+    party.finish();
+    EXPECT_THROW(party.finish(), std::logic_error);
+  });
 }
 
 TEST(EarlyRows, HaveAByteMoreThanSigma) {

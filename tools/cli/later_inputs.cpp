@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "base/error.h"
@@ -47,8 +48,10 @@ std::optional<LaterInputs> later_inputs_from(const CommandLine& line) {
         parse_choice("row-check", line.text("row-check"), {RowCheck::Early, RowCheck::Batched});
   if (later.timeout.count() < 1 || later.timeout.count() > 7 * 24 * 3600)
     throw UsageError("--input-timeout is out of range: 1 second to a week");
+  std::set<std::string> names;
   for (const std::string& assignment : later.assignments) {
     const auto [name, source] = split_assignment("input", assignment);
+    if (!names.insert(name).second) throw UsageError("--input " + name + " is given twice");
     if (source != "-" && !source.starts_with("@"))
       throw UsageError("--inputs-later takes --input " + name + "=@FILE or " + name +
                        "=-: a value on the command line is known now");

@@ -20,14 +20,15 @@ constexpr std::chrono::seconds kAnswer = 30s;  // after the peer's inputs have c
 
 // This party gives all of its values and no others.
 void check_names(const NamedCircuit& circuit, const std::set<std::string>& given, Party party) {
-  std::vector<std::string> missing;
+  std::vector<std::string> missing, foreign;
   for (const circuit::InputBundle& bundle : circuit.info().inputs) {
     const bool is_mine = gives(bundle.source, party), is_given = given.contains(bundle.name);
     if (is_mine && !is_given) missing.push_back("--input " + bundle.name + "=...");
-    if (!is_mine && is_given)
-      throw UsageError("--input " + bundle.name + " does not belong to party " + letter(party));
+    if (!is_mine && is_given) foreign.push_back(bundle.name);
   }
   refuse_missing(missing, std::string(" (of party ") + letter(party) + ")");
+  if (!foreign.empty())
+    throw UsageError("--input " + foreign[0] + " does not belong to party " + letter(party));
   for (const std::string& name : given) (void)circuit.input_index(name);
 }
 
@@ -76,8 +77,8 @@ RunResult run_later(const RunRequest& request, const NamedCircuit& circuit,
 WorkDone run(RunRequest request, const RunSpec& spec) {
   // Errors on this side are found before the first byte is sent.
   const NamedCircuit circuit(spec.circuit);
-  check_names(circuit, names_of(spec), request.party);
   const Values inputs = parse_inputs(circuit, spec.inputs);
+  check_names(circuit, names_of(spec), request.party);
   OutputFiles files = open_outputs(circuit, spec, request.party);
   Progress progress("ANDs", spec.common.quiet);
   request.progress = [&](std::uint64_t done, std::uint64_t total) {
