@@ -329,7 +329,8 @@ TEST_F(InterruptionTest, SigtermOfTheOtherParty) { expect_stopped_by('B', SIGTER
 TEST_F(InterruptionTest, SecondSigintDropsTheUnit) {
   Held held = start_held(kUnits, kUnits, hold_after(5));
   held.a->signal(SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  // The handler is for one signal.
+  ASSERT_TRUE(becomes_true([&] { return !held.a->catches(SIGINT); }));
   held.a->signal(SIGINT);
   EXPECT_EQ(held.a->end().status, 128 + SIGINT);
   held.relay->cut();
@@ -339,7 +340,7 @@ TEST_F(InterruptionTest, SecondSigintDropsTheUnit) {
 
 TEST_F(InterruptionTest, SigintWhileWaitingForThePeer) {
   Process a(TINYOT_BINARY, as('A', "preprocess", kUnits));
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ASSERT_TRUE(becomes_true([&] { return is_listening(port_); }));
   a.signal(SIGINT);
   EXPECT_EQ(a.end().status, 128 + SIGINT);
   EXPECT_FALSE(std::filesystem::exists(path("A")));
