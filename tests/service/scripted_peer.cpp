@@ -130,7 +130,7 @@ std::unique_ptr<net::ByteStream> ScriptedPeer::open_slowly(std::uint64_t group,
   for (const auto& part : {bytes.first(8), bytes.subspan(8)}) {
     stream->write(part);
     stream->flush();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the pace of the peer
   }
   return stream;
 }
