@@ -27,8 +27,7 @@ class BrokenAttempts : public CommandTest {
   BothEnded break_off(const Arguments& job, std::uint64_t bytes) {
     Relay relay(port_, {.hold_at = bytes});
     peer_port_ = relay.port();
-    Process a(TINYOT_BINARY, as('A', "preprocess", job));
-    Process b(TINYOT_BINARY, as('B', "preprocess", job));
+    auto [a, b] = start("preprocess", job, job);
     relay.wait_until_held();
     relay.cut();
     peer_port_ = port_;
@@ -122,8 +121,7 @@ class FailedCheck : public BrokenAttempts {
     Relay flooding(port_,
                    {.fault_point = FaultPoint{Fault::Flood, Direction::FromConnecting, bytes}});
     peer_port_ = flooding.port();
-    Process a(TINYOT_BINARY, as('A', command, of_a + patient));
-    Process b(TINYOT_BINARY, as('B', command, of_b + patient));
+    auto [a, b] = start(command, of_a + patient, of_b + patient);
     EXPECT_TRUE(ended_with(a.end(), 4));
     EXPECT_TRUE(flooding.is_injected());
     EXPECT_TRUE(is_revoked());

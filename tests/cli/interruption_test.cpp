@@ -204,8 +204,7 @@ const Arguments kLongJob =
 const Arguments kThreeWorkers = kLongJob + Arguments{"--threads", "3"};
 
 TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
-  Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)),
-      b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
+  auto [a, b] = start("preprocess", kThreeWorkers, kThreeWorkers);
   wait_for_units('B', 3);
   b.signal(SIGKILL);
   EXPECT_EQ(b.end().status, 128 + SIGKILL);
@@ -264,8 +263,7 @@ class InFlightTest : public InterruptionTest {
 };
 
 TEST_F(InFlightTest, PeerKilledCanBeResumed) {
-  Process a(TINYOT_BINARY, as('A', "preprocess", kFastJob)),
-      b(TINYOT_BINARY, as('B', "preprocess", kFastJob));
+  auto [a, b] = start("preprocess", kFastJob, kFastJob);
   wait_for_units('B', 3);
   b.signal(SIGKILL);
   EXPECT_EQ(b.end().status, 128 + SIGKILL);
@@ -274,8 +272,7 @@ TEST_F(InFlightTest, PeerKilledCanBeResumed) {
 }
 
 TEST_F(InFlightTest, SigintCanBeResumed) {
-  Process a(TINYOT_BINARY, as('A', "preprocess", kFastJob)),
-      b(TINYOT_BINARY, as('B', "preprocess", kFastJob));
+  auto [a, b] = start("preprocess", kFastJob, kFastJob);
   wait_for_units('A', 3);
   a.signal(SIGINT);
   EXPECT_TRUE(ended_with(a.end(), 130));
@@ -285,8 +282,7 @@ TEST_F(InFlightTest, SigintCanBeResumed) {
 }
 
 TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {
-  Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)),
-      b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
+  auto [a, b] = start("preprocess", kThreeWorkers, kThreeWorkers);
   wait_for_units('B', 3);
   a.signal(SIGINT);
   EXPECT_TRUE(ended_with(a.end(), 130));
