@@ -177,7 +177,13 @@ void ScriptedPeer::refuse(const std::string& job, const std::string& reason) {
   send(message);
 }
 
-void ScriptedPeer::send_stock(const std::vector<std::uint64_t>& sessions) {
+void ScriptedPeer::withdraw(const std::string& job) {
+  wire::Message message;
+  message.mutable_withdraw()->set_job(job);
+  send(message);
+}
+
+wire::Message ScriptedPeer::stock_of(const std::vector<std::uint64_t>& sessions) const {
   wire::Message message;
   wire::Stock& stock = *message.mutable_stock();
   for (const std::uint64_t number : sessions) {
@@ -193,7 +199,7 @@ void ScriptedPeer::send_stock(const std::vector<std::uint64_t>& sessions) {
     sent.set_has_room(true);
     stock.set_last_session(number);
   }
-  send(message);
+  return message;
 }
 
 wire::Refill ScriptedPeer::refill_order(std::uint64_t session) {
@@ -381,11 +387,22 @@ std::string ScriptedPeerTest::sessions_ended(const std::string& reason) {
                          reason + "\"");
 }
 
+void ScriptedPeerTest::submit(const std::string& job, const std::string& circuit,
+                              const std::string& peer) {
+  const std::string input = scripted_ == Party::A ? "b" : "a";
+  EXPECT_TRUE(honest().client().submit({job, circuit, peer, {{input, "1"}}}).ok());
+}
+
+void ScriptedPeerTest::wait_until_read() {
+  wire::Message message;
+  message.mutable_offer()->set_job("forbidden");
+  message.mutable_offer()->mutable_terms()->set_circuit("forbidden");
+  peer_->send(message);
+  (void)peer_->refusal("forbidden");
+}
+
 wire::Message ScriptedPeerTest::submitted(const std::string& job, const std::string& circuit) {
-  EXPECT_TRUE(honest()
-                  .client()
-                  .submit({job, circuit, "", {{scripted_ == Party::A ? "b" : "a", "1"}}})
-                  .ok());
+  submit(job, circuit, peer_name());
   for (;;)
     if (wire::Message offer = peer_->next(wire::Message::kOffer); offer.offer().job() == job)
       return offer;
