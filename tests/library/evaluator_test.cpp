@@ -154,6 +154,14 @@ TEST(Evaluator, DetectsDisagreement) {
                  Disagreement)
         << "different circuits";
   });
+  both([&](Party party) {
+    const std::string job = party == Party::A ? "mine" : "yours";
+    Evaluator evaluator(stores.run(party));
+    EXPECT_THROW(evaluator.run(*hidden_sum(), input_of(party, 1), {}, 1, job), Disagreement)
+        << "different jobs";
+    Evaluator prepared(stores.run(party));
+    EXPECT_THROW(prepared.prepare(*hidden_sum(), 1, job), Disagreement) << "different jobs";
+  });
   EXPECT_EQ(store_info(stores.of(Party::A)).state, StoreState::Complete);
 }
 

@@ -1,5 +1,7 @@
 // The link between two daemons, and the port on which their connections find each other.
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
@@ -11,6 +13,7 @@
 #include "tests/support/becomes_true.h"
 #include "tests/support/layers.h"
 #include "tests/support/ports.h"
+#include "tests/support/sockets.h"
 
 namespace tinyot::test {
 namespace {
@@ -157,6 +160,33 @@ TEST(StreamPortTest, StreamsFindTheirCounterparts) {
     stream->read(std::span(&byte, 1));
     EXPECT_EQ(byte, static_cast<std::byte>(number));
   }
+}
+
+// The peer has lost the earlier one.
+TEST(StreamPortTest, LaterStreamOfANameReplacesTheEarlierOne) {
+  Ports ports;
+  const service::StreamName name{StreamPort::kLinkBit | 5, 0};
+  std::vector<std::unique_ptr<net::ByteStream>> sent;
+  for (const std::byte byte : {std::byte{1}, std::byte{2}}) {
+    sent.push_back(ports.b.open(name, {}));
+    sent.back()->write(std::span(&byte, 1));
+    sent.back()->flush();
+  }
+  ASSERT_TRUE(becomes_true([&] { return ports.arrivals == 2; }));
+  std::byte received{};
+  ports.a.open(name, {})->read(std::span(&received, 1));
+  EXPECT_EQ(received, std::byte{2});
+}
+
+TEST(StreamPortTest, ConnectionThatBeginsOtherwiseIsClosed) {
+  Ports ports;
+  const Socket other = connect_to(ports.port);
+  // The header of a stream of another version.
+  ASSERT_TRUE(other.send_all("tinyotd2" + std::string(16, '\0')));
+  pollfd end{other.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&end, 1, 60'000), 1) << "it is still open";
+  char byte = 0;
+  EXPECT_EQ(::recv(other.get(), &byte, 1, 0), 0);
 }
 
 TEST(StreamPortTest, WaitIsCancelled) {

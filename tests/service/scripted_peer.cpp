@@ -147,7 +147,9 @@ wire::Message ScriptedPeer::next(wire::Message::BodyCase kind) {
   const std::jthread limit([&](const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     received.wait_for(lock, stop, kPatience, [] { return false; });
-    if (!stop.stop_requested()) link_->shut_down();
+    if (stop.stop_requested()) return;
+    has_lost_patience_ = true;
+    link_->shut_down();
   });
   for (;;)
     if (wire::Message message = link_->receive(); message.body_case() == kind) return message;

@@ -89,6 +89,8 @@ class ScriptedPeer {
   void send(const wire::Message& message) { link_->send(message); }
   // The next message of this kind. Fails: NetworkError if the link ends, also as none comes.
   wire::Message next(wire::Message::BodyCase kind);
+  // Whether it has once ended the link itself, as no message came.
+  bool has_lost_patience() const { return has_lost_patience_; }
   // Of the next refusal of this job.
   std::string refusal(const std::string& job);
 
@@ -164,6 +166,7 @@ class ScriptedPeer {
   const Setup setup_;
   std::unique_ptr<service::StreamPort> port_;
   std::unique_ptr<service::PeerLink> link_;
+  std::atomic<bool> has_lost_patience_{false};
   std::uint64_t last_refill_group_ = std::uint64_t{1} << 32;
 };
 
