@@ -12,9 +12,10 @@
 namespace tinyot::test {
 namespace {
 
+// On material on which every phase runs.
 std::vector<net::Parameter> parameters_of(const LoadedCircuit& circuit,
                                           const RunRequest& request = {}) {
-  return engine::RunPlan(request, circuit, AndMaterial::AandAot).parameters();
+  return engine::RunPlan(request, circuit, AndMaterial::Garbling).parameters();
 }
 
 std::size_t count_of(const std::vector<net::Parameter>& parameters, const std::string& value) {
