@@ -55,7 +55,7 @@ class PendingPeer : public testing::TestWithParam<Layer> {
     auto listening =
         std::async(std::launch::async, [&] { return listener.accept(admission(Side::Listens)); });
     const std::vector<Socket> sockets = connect_others(address.port);
-    EXPECT_TRUE(becomes_true([&] { return rejected_ >= rejected; }));
+    EXPECT_TRUE(becomes_true([&] { return rejected_ >= rejected; }, 30s));
     const auto b = tcp_connect(address, kPatient, admission(Side::Connects));
     const FrameHeader join{kJoinBytes, kJoin.id, 0};
     std::vector<std::byte> message(sizeof join + kJoinBytes), received(message.size());

@@ -141,7 +141,7 @@ TEST(LinkTest, PeerThatDoesNotReadLosesTheLink) {
   EXPECT_LT(sent, kBytes) << "there is always room";
   // The writer may take what waits now: the link ends once the sockets are full as well.
   for (sent = 0; sent < kBytes; sent += bytes) links.b->send(message);
-  EXPECT_TRUE(becomes_true([&] { return has_ended.load(); }));
+  EXPECT_TRUE(becomes_true([&] { return has_ended.load(); }, std::chrono::seconds(60)));
   links.b->shut_down();
 }
 
