@@ -324,6 +324,8 @@ TEST_F(InterruptionTest, SigtermOfTheOtherParty) { expect_stopped_by('B', SIGTER
 
 TEST_F(InterruptionTest, SecondSigintDropsTheUnit) {
   Held held = start_held(kUnits, kUnits, hold_after(5));
+  // The sixth has begun before the fifth is on disk.
+  for (const char party : {'A', 'B'}) wait_for_units(party, 5);
   held.a->signal(SIGINT);
   // The handler is for one signal.
   ASSERT_TRUE(becomes_true([&] { return !held.a->catches(SIGINT); }));
