@@ -101,6 +101,7 @@ TEST(Mutations, FiltersSelectTests) {
       if (folder.starts_with("store_")) folder = "storage";
       if (folder == "daemon") folder = "service";
       if (folder == "verilog") folder = "circuitgen";
+      if (folder == "confinement") folder = "system";
       if (!fs::exists(kRoot / "tests" / folder)) folder = "cli";
       const std::vector<std::string> tests = tests_in(kRoot / "tests" / folder);
       bool selects = false;

@@ -212,7 +212,7 @@ TEST_F(ReportCommand, EndsAndCleansUpOnASignal) {
   const auto stores = [&] {
     return std::distance(std::filesystem::directory_iterator(temporary), {});
   };
-  ASSERT_EQ(setenv("TMPDIR", temporary.c_str(), 1), 0);
+  const TemporaryVariable directory("TMPDIR", temporary.string());
   for (const int signal : {SIGINT, SIGTERM}) {
     for (const Arguments& arguments :
          {Arguments{"bench", "offline", "--ands", "2^20", "--unit", "2^12"},
@@ -228,7 +228,6 @@ TEST_F(ReportCommand, EndsAndCleansUpOnASignal) {
       }
     }
   }
-  unsetenv("TMPDIR");
 }
 
 // With all measurements there, nothing is measured. What cannot be drawn is named, and kept; on a

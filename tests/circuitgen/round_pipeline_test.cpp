@@ -7,6 +7,7 @@
 
 #include "circuitgen/circuit_rounds.h"
 #include "circuitgen/generators/registry.h"
+#include "tests/support/blocked_thread.h"
 
 namespace tinyot::circuit {
 namespace {
@@ -63,13 +64,12 @@ TEST(RoundPipeline, HoldsAtMostTheGatesAllowed) {
     Round round = round_of(i, 1);
     pipeline.round(round);
   }
-  std::future<void> eleventh = std::async(std::launch::async, [&] {
+  test::BlockedThread eleventh([&] {
     Round round = round_of(11, 1);
     pipeline.round(round);
   });
-  EXPECT_EQ(eleventh.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
   sink.released.set_value();
-  eleventh.get();
+  eleventh.join();
   pipeline.finish();
   EXPECT_EQ(sink.rounds.size(), 12u);
 }

@@ -2,11 +2,11 @@
 #include "tools/cli/command_line.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/suggestion.h"
 #include "tests/support/files.h"
+#include "tests/support/temporary_variable.h"
 
 namespace tinyot::test {
 namespace {
@@ -14,20 +14,6 @@ namespace {
 using tools::Arguments;
 using tools::CommandLine;
 using tools::parse_size;
-
-// Sets a variable of the environment for a test.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Variable() { ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
 
 CommandLine line_of_run() {
   CommandLine line("run", "[options]", "tinyot run");
@@ -63,7 +49,7 @@ class CommandLineTest : public ::testing::Test {
 };
 
 TEST_F(CommandLineTest, EnvironmentAndFileSetOptions) {
-  const Variable sigma("TINYOT_SIGMA", "64"), live("TINYOT_LIVE", "yes");
+  const TemporaryVariable sigma("TINYOT_SIGMA", "64"), live("TINYOT_LIVE", "yes");
   CommandLine line = line_of_run();
   ASSERT_TRUE(line.parse({"--config", file("connect-timeout = 5\noutput = a\noutput = b\n")}));
   EXPECT_EQ(line.text("sigma"), "64");
@@ -86,7 +72,7 @@ TEST_F(CommandLineTest, CommandLinePrecedesEnvironmentPrecedesFilePrecedesDefaul
     line.parse({"--config", path});
     EXPECT_EQ(line.text("sigma"), "50");
   }
-  const Variable sigma("TINYOT_SIGMA", "60"), config("TINYOT_CONFIG", path);
+  const TemporaryVariable sigma("TINYOT_SIGMA", "60"), config("TINYOT_CONFIG", path);
   {
     CommandLine line = line_of_run();
     line.parse({});
@@ -116,7 +102,7 @@ TEST_F(CommandLineTest, RefusesFilesAndVariablesItDoesNotUnderstand) {
   EXPECT_NE(refusal("live = perhaps\n").find("must be yes or no"), std::string::npos);
   EXPECT_NE(refusal_of(line_of_run(), {"--config", "/nowhere/options"}).find("cannot read"),
             std::string::npos);
-  const Variable live("TINYOT_LIVE", "perhaps");
+  const TemporaryVariable live("TINYOT_LIVE", "perhaps");
   EXPECT_NE(refusal_of(line_of_run(), {}).find("TINYOT_LIVE must be yes or no"), std::string::npos);
 }
 
@@ -124,7 +110,7 @@ TEST_F(CommandLineTest, TakesSecretsFromTheCommandLineOnly) {
   const std::string of_file = refusal_of(line_of_run(), {"--config", file("input = key=5eC4e7\n")});
   EXPECT_NE(of_file.find("input is not taken from a file"), std::string::npos) << of_file;
   EXPECT_EQ(of_file.find("5eC4e7"), std::string::npos) << of_file;
-  const Variable input("TINYOT_INPUT", "key=5eC4e7");
+  const TemporaryVariable input("TINYOT_INPUT", "key=5eC4e7");
   const std::string of_environment = refusal_of(line_of_run(), {});
   EXPECT_NE(of_environment.find("unset TINYOT_INPUT"), std::string::npos) << of_environment;
   EXPECT_EQ(of_environment.find("5eC4e7"), std::string::npos) << of_environment;

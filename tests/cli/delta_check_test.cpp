@@ -29,8 +29,7 @@ class DeltaCheckTest : public CommandTest {
  protected:
   // A is told to stop once both parties have some units.
   void make_some_units(const Arguments& job) const {
-    Process a(TINYOT_BINARY, as('A', "preprocess", job)),
-        b(TINYOT_BINARY, as('B', "preprocess", job));
+    auto [a, b] = start("preprocess", job, job);
     ASSERT_TRUE(becomes_true([&] { return Store::exists(path("B")); }));
     ASSERT_TRUE(becomes_true([&] { return store_info('B')["units_made"] >= 2; }));
     a.signal(SIGINT);

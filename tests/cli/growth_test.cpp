@@ -58,8 +58,7 @@ class GrowthTest : public CommandTest {
 
   // B is killed while the stores grow, once A has `units` of them; A notices.
   void kill_b_while_growing(const Arguments& options, std::uint64_t units) const {
-    Process a(TINYOT_BINARY, as('A', "preprocess", options)),
-        b(TINYOT_BINARY, as('B', "preprocess", options));
+    auto [a, b] = start("preprocess", options, options);
     ASSERT_TRUE(becomes_true([&] { return store_info('A')["units_made"] >= units; }));
     b.signal(SIGKILL);
     EXPECT_EQ(b.end().status, 128 + SIGKILL);
@@ -150,8 +149,7 @@ TEST_F(GrowthTest, IsNoLongerCompleteAtBothOnceTheJobIsDiscussed) {
   for (std::optional<std::uint64_t> bytes; const bool is_first : {true, false}) {
     Relay relay(port_, {.hold_at = bytes});
     peer_port_ = relay.port();
-    Process a(TINYOT_BINARY, as('A', "preprocess", nothing)),
-        b(TINYOT_BINARY, as('B', "preprocess", nothing));
+    auto [a, b] = start("preprocess", nothing, nothing);
     if (is_first) {
       EXPECT_TRUE(ended_with(a.end(), 0));
       EXPECT_TRUE(ended_with(b.end(), 0));
@@ -176,8 +174,7 @@ TEST_F(GrowthTest, IsNoLongerCompleteAtBothOnceTheJobIsDiscussed) {
 TEST_F(GrowthTest, RunsDrawMeanwhile) {
   grow(kFastProfile + Arguments{"--ands", "2^13"});
   const Arguments more = kSmallUnits + Arguments{"--add", "2^17"};
-  Process a(TINYOT_BINARY, as('A', "preprocess", more)),
-      b(TINYOT_BINARY, as('B', "preprocess", more));
+  auto [a, b] = start("preprocess", more, more);
   const std::string growing_port = port_;
   port_ = peer_port_ = reserved_port();
   int runs = 0;

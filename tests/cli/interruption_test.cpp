@@ -204,8 +204,7 @@ const Arguments kLongJob =
 const Arguments kThreeWorkers = kLongJob + Arguments{"--threads", "3"};
 
 TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
-  Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)),
-      b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
+  auto [a, b] = start("preprocess", kThreeWorkers, kThreeWorkers);
   wait_for_units('B', 3);
   b.signal(SIGKILL);
   EXPECT_EQ(b.end().status, 128 + SIGKILL);
@@ -264,8 +263,7 @@ class InFlightTest : public InterruptionTest {
 };
 
 TEST_F(InFlightTest, PeerKilledCanBeResumed) {
-  Process a(TINYOT_BINARY, as('A', "preprocess", kFastJob)),
-      b(TINYOT_BINARY, as('B', "preprocess", kFastJob));
+  auto [a, b] = start("preprocess", kFastJob, kFastJob);
   wait_for_units('B', 3);
   b.signal(SIGKILL);
   EXPECT_EQ(b.end().status, 128 + SIGKILL);
@@ -274,8 +272,7 @@ TEST_F(InFlightTest, PeerKilledCanBeResumed) {
 }
 
 TEST_F(InFlightTest, SigintCanBeResumed) {
-  Process a(TINYOT_BINARY, as('A', "preprocess", kFastJob)),
-      b(TINYOT_BINARY, as('B', "preprocess", kFastJob));
+  auto [a, b] = start("preprocess", kFastJob, kFastJob);
   wait_for_units('A', 3);
   a.signal(SIGINT);
   EXPECT_TRUE(ended_with(a.end(), 130));
@@ -285,8 +282,7 @@ TEST_F(InFlightTest, SigintCanBeResumed) {
 }
 
 TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {
-  Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)),
-      b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
+  auto [a, b] = start("preprocess", kThreeWorkers, kThreeWorkers);
   wait_for_units('B', 3);
   a.signal(SIGINT);
   EXPECT_TRUE(ended_with(a.end(), 130));
@@ -328,8 +324,11 @@ TEST_F(InterruptionTest, SigtermOfTheOtherParty) { expect_stopped_by('B', SIGTER
 
 TEST_F(InterruptionTest, SecondSigintDropsTheUnit) {
   Held held = start_held(kUnits, kUnits, hold_after(5));
+  // The sixth has begun before the fifth is on disk.
+  for (const char party : {'A', 'B'}) wait_for_units(party, 5);
   held.a->signal(SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  // The handler is for one signal.
+  ASSERT_TRUE(becomes_true([&] { return !held.a->catches(SIGINT); }));
   held.a->signal(SIGINT);
   EXPECT_EQ(held.a->end().status, 128 + SIGINT);
   held.relay->cut();
@@ -339,7 +338,7 @@ TEST_F(InterruptionTest, SecondSigintDropsTheUnit) {
 
 TEST_F(InterruptionTest, SigintWhileWaitingForThePeer) {
   Process a(TINYOT_BINARY, as('A', "preprocess", kUnits));
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ASSERT_TRUE(becomes_true([&] { return is_listening(port_); }));
   a.signal(SIGINT);
   EXPECT_EQ(a.end().status, 128 + SIGINT);
   EXPECT_FALSE(std::filesystem::exists(path("A")));

@@ -89,9 +89,8 @@ TEST(RunPair, EndsAPartyThatDoesNotNotice) {
 }
 
 TEST(RunPair, OptionsInTheEnvironmentAreNotTheParties) {
-  ASSERT_EQ(setenv("TINYOT_SIGMA", "64", 1), 0);
+  const TemporaryVariable sigma("TINYOT_SIGMA", "64");
   const PairEnded ended = run_shells("env", "env");
-  unsetenv("TINYOT_SIGMA");
   EXPECT_EQ(ended.of(Party::A).out.find("TINYOT_SIGMA"), std::string::npos);
   EXPECT_NE(ended.of(Party::A).out.find("PATH="), std::string::npos);
 }

@@ -2,6 +2,8 @@
 #include <array>
 
 #include "crypto/library_aes.h"
+#include "tests/support/becomes_true.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/command_test.h"
 #include "tests/support/hex.h"
 #include "tests/support/layers.h"
@@ -106,7 +108,8 @@ class PreprocessRunTest : public CommandTest {
     const Arguments options = Arguments{"--ands", ands} + more;
     const char second = first == 'A' ? 'B' : 'A';
     Process early(TINYOT_BINARY, as(first, "preprocess", options));
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    EXPECT_TRUE(becomes_true(
+        [&] { return first == listener_ ? is_listening(port_) : is_asleep(early.pid()); }));
     Process late(TINYOT_BINARY, as(second, "preprocess", options));
     EXPECT_TRUE(ended_with(early.end(), 0));
     EXPECT_TRUE(ended_with(late.end(), 0));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tests/support/circuit_files.h"
 #include "tests/support/layers.h"
@@ -11,9 +12,10 @@
 namespace tinyot::test {
 namespace {
 
-std::vector<net::Parameter> parameters_of(const LoadedCircuit& circuit) {
-  const RunRequest request;
-  return engine::RunPlan(request, circuit, AndMaterial::Triples).parameters();
+// On material on which every phase runs.
+std::vector<net::Parameter> parameters_of(const LoadedCircuit& circuit,
+                                          const RunRequest& request = {}) {
+  return engine::RunPlan(request, circuit, AndMaterial::Garbling).parameters();
 }
 
 std::size_t count_of(const std::vector<net::Parameter>& parameters, const std::string& value) {
@@ -44,6 +46,24 @@ TEST(RunPlan, LanesAreComparedBesidesTheFingerprint) {
   const auto lanes = std::ranges::find(parameters, "lanes", &net::Parameter::name);
   ASSERT_NE(lanes, parameters.end());
   EXPECT_EQ(lanes->value, "5");
+}
+
+TEST(RunPlan, EveryChoiceOfARequestIsCompared) {
+  const auto circuit = *LoadedCircuit::generated("aes128", 1);
+  const auto usual = parameters_of(circuit);
+  RunRequest live, garbled, narrow;
+  live.live.emplace();
+  garbled.phase = OnlinePhase::Garbled;
+  narrow.window = 128;
+  for (const auto& [request, changed] :
+       {std::pair{&live, "command"}, {&garbled, "online phase"}, {&narrow, "window"}}) {
+    const auto parameters = parameters_of(circuit, *request);
+    const auto find = [&](const std::vector<net::Parameter>& all) {
+      return std::ranges::find(all, changed, &net::Parameter::name);
+    };
+    ASSERT_NE(find(parameters), parameters.end()) << changed;
+    EXPECT_NE(find(parameters)->value, find(usual)->value) << changed;
+  }
 }
 
 }  // namespace

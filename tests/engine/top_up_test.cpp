@@ -3,6 +3,7 @@
 #include "engine/top_up.h"
 
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "tests/storage/store_support.h"
@@ -143,6 +144,11 @@ class Jobs : public StoreTest {
       manifest.state = StoreState::Open;
     });
   }
+  // The paper's and the exact security of a job.
+  static std::pair<double, double> bounds_of(std::uint64_t ands) {
+    const auto estimate = JobPlan(request_of(ands)).estimate;
+    return {estimate.sigma_paper_bound, estimate.sigma_exact};
+  }
   static void expect_done(const Outcomes& outcomes) {
     EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Done) << outcomes.a.message;
     EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
@@ -158,7 +164,7 @@ class Jobs : public StoreTest {
 
 TEST_F(Jobs, NextJobIsRecorded) {
   expect_done(run(2 * kUnit + 5, 2 * kUnit + 5));
-  const double bound = JobPlan(request_of(2 * kUnit + 5)).estimate.sigma_paper_bound;
+  const auto [bound, exact] = bounds_of(2 * kUnit + 5);
   for (const Party party : {Party::A, Party::B}) {
     const Manifest manifest = manifest_of(party);
     EXPECT_EQ(manifest.state, StoreState::Open);
@@ -168,6 +174,7 @@ TEST_F(Jobs, NextJobIsRecorded) {
     EXPECT_EQ(manifest.ands_requested, 3 * kUnit + 5);
     EXPECT_EQ(manifest.inputs_requested, 0u);
     EXPECT_EQ(manifest.sigma_paper_bound, bound);
+    EXPECT_EQ(manifest.sigma_exact, exact);
     const PreprocessRequest job = last_job(request_of(0), manifest);
     EXPECT_EQ(job.ands, 2 * kUnit + 5);
     EXPECT_EQ(JobPlan(job).units.size(), 3u);
@@ -175,6 +182,22 @@ TEST_F(Jobs, NextJobIsRecorded) {
   // It is still there in the next connection.
   expect_done(run(0, 0));
   EXPECT_TRUE(is_left_[0] && is_left_[1]);
+}
+
+// A store that was made with less security than its next job has keeps the lower figure.
+TEST_F(Jobs, WeakestJobDecidesTheSecurityOfAStore) {
+  const auto [bound, exact] = bounds_of(kUnit);
+  for (const Party party : {Party::A, Party::B})
+    open_to_make(place(party))
+        .update_manifest([&, bound = bound, exact = exact](Manifest& manifest) {
+          manifest.sigma_paper_bound = bound - 1;
+          manifest.sigma_exact = exact - 2;
+        });
+  expect_done(run(kUnit, kUnit));
+  for (const Party party : {Party::A, Party::B}) {
+    EXPECT_EQ(manifest_of(party).sigma_paper_bound, bound - 1);
+    EXPECT_EQ(manifest_of(party).sigma_exact, exact - 2);
+  }
 }
 
 TEST_F(Jobs, PartiesDisagreeOnNextJob) {

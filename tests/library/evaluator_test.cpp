@@ -135,6 +135,26 @@ TEST(Evaluator, RefusesSharedValuesThatDoNotFit) {
 }
 
 // Both calls are valid but differ. That is not cheating, so the session is not revoked.
+TEST(Evaluator, ReservesForSeveralRunsAtATime) {
+  const Stores stores;
+  const std::uint64_t before = store_info(stores.of(Party::A)).ands_left;
+  std::uint64_t ands = 0;
+  both([&](Party party) {
+    const std::uint64_t of_a_run = [&] {
+      Evaluator evaluator(stores.run(party));
+      return evaluator.run(*hidden_sum(), input_of(party, 1)).ands;
+    }();
+    RunRequest request = stores.run(party);
+    request.reserve_ahead_ands = 3 * of_a_run;
+    Evaluator evaluator(request);
+    for (int run = 0; run < 7; ++run)
+      EXPECT_EQ(evaluator.run(*hidden_sum(), input_of(party, 1)).ands, of_a_run);
+    if (party == Party::A) ands = of_a_run;
+  });
+  // One run, and then three times three.
+  EXPECT_EQ(store_info(stores.of(Party::A)).ands_left, before - 10 * ands);
+}
+
 TEST(Evaluator, DetectsDisagreement) {
   const Stores stores;
   both([&](Party party) {
@@ -153,6 +173,14 @@ TEST(Evaluator, DetectsDisagreement) {
     EXPECT_THROW(evaluator.run(*is_above(party == Party::A ? 1 : 2), {}, first.shared),
                  Disagreement)
         << "different circuits";
+  });
+  both([&](Party party) {
+    const std::string job = party == Party::A ? "mine" : "yours";
+    Evaluator evaluator(stores.run(party));
+    EXPECT_THROW(evaluator.run(*hidden_sum(), input_of(party, 1), {}, 1, job), Disagreement)
+        << "different jobs";
+    Evaluator prepared(stores.run(party));
+    EXPECT_THROW(prepared.prepare(*hidden_sum(), 1, job), Disagreement) << "different jobs";
   });
   EXPECT_EQ(store_info(stores.of(Party::A)).state, StoreState::Complete);
 }

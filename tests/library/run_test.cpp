@@ -6,6 +6,7 @@
 #include <future>
 #include <thread>
 
+#include "tests/support/blocked_thread.h"
 #include "tests/support/two_threads.h"
 
 namespace tinyot {
@@ -190,16 +191,11 @@ TEST(Library, StopsPreprocessingAfterCurrentUnit) {
   });
 }
 
-// Requests a stop shortly after `work` has begun, and expects it to end soon.
+// Requests a stop once `work` waits, and expects it to end.
 void expect_cancelled(const std::function<void(std::stop_token)>& work) {
   std::stop_source stop;
-  const auto begin = std::chrono::steady_clock::now();
-  auto stopping = std::async(std::launch::async, [&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    stop.request_stop();
-  });
-  EXPECT_THROW(work(stop.get_token()), Cancelled);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  BlockedThread working([&] { EXPECT_THROW(work(stop.get_token()), Cancelled); });
+  stop.request_stop();
 }
 
 TEST(Library, CancelsTheWaitForThePeer) {

@@ -207,7 +207,7 @@ TEST(BackgroundSink, DestructorIgnoresUnreportedFailure) {
   EXPECT_EQ(sink.steps(), (std::vector<std::size_t>{1, 2, 3}));
 }
 
-// A sink that completes a pour only when the queue is full.
+// A sink that completes a pour only when the queue is full. The thread that constructs it pours.
 class SlowSink : public material::Sink {
  public:
   static constexpr std::size_t kBatch = std::size_t{1} << 19;  // aBits
@@ -224,8 +224,9 @@ class SlowSink : public material::Sink {
     EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(60), [&] {
       return taken_ >= std::min(batches_, most);
     })) << "blocked too early";
-    // Time for the pouring thread to go on, if it is not blocked.
-    changed_.wait_for(lock, std::chrono::milliseconds(5), [&] { return taken_ > most; });
+    // The pouring thread goes on, if it is not blocked.
+    while (taken_ <= most && !test::is_asleep(pouring_))
+      changed_.wait_for(lock, std::chrono::milliseconds(1));
     EXPECT_LE(taken_, most) << "more than " << material::BackgroundSink::kWaitingBytesMax
                             << " bytes and a batch are queued";
     if (fails_) throw StoreError("the disk is full");
@@ -245,6 +246,7 @@ class SlowSink : public material::Sink {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
+  const pid_t pouring_ = ::gettid();
   const std::uint64_t batches_;
   std::uint64_t taken_ = 0, done_ = 0;
   std::atomic<bool> fails_ = false;

@@ -100,8 +100,7 @@ TEST_P(Progress, DeadlineHoldsWhileDataKeepArriving) {
 TEST_P(Progress, DeadlineHoldsAlthoughDataHaveArrived) {
   StreamPair pair(GetParam());
   pair.a->write(payload_of(1000));
-  pair.a->flush();
-  std::this_thread::sleep_for(100ms);
+  pair.a->flush();  // the loopback device delivers within the call
   pair.b->set_deadline(Clock::now());
   std::vector<std::byte> received(1);
   expect_contains(message_of<NetworkError>([&] { pair.b->read(received); }), "stopped");
@@ -151,7 +150,7 @@ TEST(TcpProgress, ReadWaitsWhileEarlierWritesLeave) {
   std::jthread answering([&] {
     std::vector<std::byte> piece(std::size_t{64} << 10);
     for (std::size_t first = 0; first < request.size(); first += piece.size()) {
-      std::this_thread::sleep_for(20ms);
+      std::this_thread::sleep_for(20ms);  // the pace of the peer
       pair.a->read(piece);
     }
     pair.a->write(payload_of(1));

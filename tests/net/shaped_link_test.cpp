@@ -151,6 +151,7 @@ TEST(ShapedLink, ConnectsBeforeTheTargetListens) {
   const auto connected = tcp_connect(here, kLongTimeouts);
   connected->write(payload_of(10));
   connected->flush();
+  // For the link to try in vain, which nobody sees.
   std::this_thread::sleep_for(50ms);
   TcpListener listener(there, kLongTimeouts);
   std::vector<std::byte> received(10);

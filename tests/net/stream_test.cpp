@@ -206,7 +206,7 @@ TEST_P(Stream, LongOneWayStreamUsesBoundedMemory) {
     std::vector<std::byte> message(kMessage);
     for (std::size_t i = 0; i < kMessages; ++i) {
       pair.b->read(message);
-      std::this_thread::sleep_for(3ms);
+      std::this_thread::sleep_for(3ms);  // the pace of the receiver
     }
   });
   const std::vector<std::byte> message(kMessage, std::byte{1});

@@ -3,24 +3,22 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <thread>
 
 #include "tests/net/stream_pair.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {
 
 using namespace tinyot::test;
-using Clock = std::chrono::steady_clock;
 
 TEST(Tcp, ConnectorWaitsForListener) {
   const Address address = free_address();
-  auto connecting =
-      std::async(std::launch::async, [&] { return tcp_connect(address, kLongTimeouts); });
-  std::this_thread::sleep_for(300ms);
+  std::unique_ptr<ByteStream> b;
+  BlockedThread connecting([&] { b = tcp_connect(address, kLongTimeouts); });
   const auto a = TcpListener(address, kLongTimeouts).accept();
-  const auto b = connecting.get();
+  connecting.join();
   a->write(payload_of(3));
   a->flush();
   std::vector<std::byte> received(3);
@@ -30,36 +28,28 @@ TEST(Tcp, ConnectorWaitsForListener) {
 
 TEST(Tcp, ConnectTimesOutWithoutListener) {
   const Address address = free_address();
-  const auto begin = Clock::now();
   expect_thrown(thrown_by<NetworkError>([&] {
-                  tcp_connect(address, {300ms, 1s});
+                  tcp_connect(address, {300ms, 1min});
                 }),
                 "no connection to " + text_of(address) + " within the connect timeout of 1 s: ",
                 Remedy::AllowLongerConnect);
-  EXPECT_LT(Clock::now() - begin, 2s);
 }
 
 TEST(Tcp, AcceptTimesOutWithoutPeer) {
   const Address address = free_address();
-  const auto begin = Clock::now();
   expect_thrown(thrown_by<NetworkError>([&] {
-                  TcpListener(address, {200ms, 1s}).accept();
+                  TcpListener(address, {200ms, 1min}).accept();
                 }),
                 "no peer connected to " + text_of(address) + " within the connect timeout of 1 s",
                 Remedy::AllowLongerConnect);
-  EXPECT_LT(Clock::now() - begin, 2s);
 }
 
 TEST(Tcp, RejectsPortInUse) {
   const Address address = free_address();
-  auto waiting = std::async(std::launch::async, [&] {
-    return TcpListener(address, {700ms, 1s}).accept();
-  });
-  std::this_thread::sleep_for(150ms);
+  const TcpListener listener(address, kLongTimeouts);
   const std::string message = message_of<NetworkError>([&] { TcpListener(address, {1s, 1s}); });
   expect_contains(message, "cannot listen on " + text_of(address));
   expect_contains(message, "another port");
-  message_of<NetworkError>([&] { waiting.get(); });
 }
 
 TEST(LoopbackPort, IsForListenersOfThisProcess) {

@@ -4,6 +4,7 @@
 
 #include "offline/unit/preprocessor.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/becomes_true.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -13,11 +14,6 @@ using namespace tinyot::test;
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kUnit = 64;
-
-// Polls until `condition`, or for some time in which it could have come about.
-void wait_for(const std::function<bool()>& condition) {
-  for (int i = 0; i < 500 && !condition(); ++i) std::this_thread::sleep_for(1ms);
-}
 
 // The numbers of messages of some name that the workers of a party have sent.
 struct Sent {
@@ -78,15 +74,15 @@ void make_units(InFlight& made, std::size_t workers, std::size_t waiting, std::s
 TEST(EndOfJob, UnitAfterOneThatIsNotMadeEnds) {
   Sent of_a, of_b;
   InFlight made;
-  make_units(made, 3, 2, 9,
-             {.wrap_a = noting(3, "unit.begin", of_a), .wrap_b = noting(3, "unit.begin", of_b)},
-             [&](Party party, bool is_first) {
-               const UnitsSink& sink = made.sinks[0];
-               if (party == Party::B || !is_first || sink.finished < 1 || sink.last_begun < 3)
-                 return true;
-               wait_for([&] { return of_a.messages[1] == 2 && of_b.messages[1] == 2; });
-               return false;
-             });
+  make_units(
+      made, 3, 2, 9,
+      {.wrap_a = noting(3, "unit.begin", of_a), .wrap_b = noting(3, "unit.begin", of_b)},
+      [&](Party party, bool is_first) {
+        const UnitsSink& sink = made.sinks[0];
+        if (party == Party::B || !is_first || sink.finished < 1 || sink.last_begun < 3) return true;
+        EXPECT_TRUE(becomes_true([&] { return of_a.messages[1] == 2 && of_b.messages[1] == 2; }));
+        return false;
+      });
   EXPECT_TRUE(both_done(made.outcomes));
   for (const UnitsSink& sink : made.sinks) EXPECT_EQ(sink.units, 3);
 }

@@ -4,25 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <future>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "base/cause.h"
+#include "tests/support/becomes_true.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {
 
-using namespace std::chrono_literals;
-
-std::future<TripleLayer> take_later(LayerPool& pool, std::size_t size, std::size_t bucket) {
-  return std::async(std::launch::async, [&pool, size, bucket] { return pool.take(size, bucket); });
-}
-
-bool is_blocked(const std::future<TripleLayer>& call) {
-  return call.wait_for(20ms) == std::future_status::timeout;
-}
+using test::BlockedThread;
 
 std::vector<TripleLayer> taken(LayerPool& pool, std::size_t count, std::size_t bucket) {
   std::vector<TripleLayer> layers;
@@ -35,10 +29,9 @@ TEST(LayerPool, HasAllLayersOfSomeUnitsAndMore) {
     for (const std::size_t more : {0u, 1u, 2u}) {
       LayerPool pool(units, more, more * layer_bytes(128));
       std::vector<TripleLayer> layers = taken(pool, 3 * units + more, 3);
-      auto next = take_later(pool, 128, 3);
-      EXPECT_TRUE(is_blocked(next)) << units << " units and " << more;
+      SCOPED_TRACE(std::to_string(units) + " units and " + std::to_string(more));
+      BlockedThread next([&] { EXPECT_EQ(pool.take(128, 3).x.size(), 128u); });
       pool.release(std::move(layers.back()));
-      EXPECT_EQ(next.get().x.size(), 128u);
     }
   }
 }
@@ -46,17 +39,20 @@ TEST(LayerPool, HasAllLayersOfSomeUnitsAndMore) {
 TEST(LayerPool, LayerGivenBackWakesOneOfSeveral) {
   LayerPool pool(1, 0);
   std::vector<TripleLayer> layers = taken(pool, 2, 2);
-  auto first = take_later(pool, 128, 2), second = take_later(pool, 128, 2);
-  EXPECT_TRUE(is_blocked(first));
-  EXPECT_TRUE(is_blocked(second));
+  std::atomic<int> served = 0;
+  const auto take = [&] {
+    pool.take(128, 2);
+    ++served;
+    served.notify_all();
+  };
+  BlockedThread first(take), second(take);
   pool.release(std::move(layers[0]));
-  while (first.wait_for(0ms) != std::future_status::ready &&
-         second.wait_for(0ms) != std::future_status::ready)
-    std::this_thread::sleep_for(1ms);
-  auto& waiting = first.wait_for(0ms) == std::future_status::ready ? second : first;
-  EXPECT_TRUE(is_blocked(waiting));
+  served.wait(0);
+  EXPECT_TRUE(test::becomes_true([&] { return first.has_ended() || second.has_ended(); }));
+  const BlockedThread& waiting = first.has_ended() ? second : first;
+  EXPECT_TRUE(test::becomes_true([&] { return waiting.is_asleep(); }));
+  EXPECT_EQ(served, 1);
   pool.release(std::move(layers[1]));
-  waiting.get();
 }
 
 // A unit whose bucket is larger has room for all its layers.
@@ -64,10 +60,8 @@ TEST(LayerPool, LimitFollowsTheLargestBucket) {
   LayerPool pool(1, 1, layer_bytes(128));
   std::vector<TripleLayer> layers = taken(pool, 3, 2);  // of buckets of 2 there is room for 3
   for (int i = 0; i < 2; ++i) layers.push_back(pool.take(128, 4));
-  auto next = take_later(pool, 128, 2);
-  EXPECT_TRUE(is_blocked(next));
+  BlockedThread next([&] { pool.take(128, 2); });
   pool.release(std::move(layers.back()));
-  next.get();
 }
 
 TEST(LayerPool, ReusesMemoryAndMakesItOfTheWantedSize) {
@@ -91,10 +85,9 @@ TEST(LayerPool, ReusesMemoryAndMakesItOfTheWantedSize) {
 TEST(LayerPool, FailureStopsWaitingAndLaterCalls) {
   LayerPool pool(1, 0);
   std::vector<TripleLayer> layers = taken(pool, 1, 1);
-  auto waiting = take_later(pool, 128, 1);
-  EXPECT_TRUE(is_blocked(waiting));
+  BlockedThread waiting([&] { EXPECT_THROW(pool.take(128, 1), WorkerStopped); });
   pool.stop();
-  EXPECT_THROW(waiting.get(), WorkerStopped);
+  waiting.join();
   pool.release(std::move(layers[0]));
   EXPECT_THROW(pool.take(128, 1), WorkerStopped);
 }

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <future>
 #include <thread>
 #include <vector>
 
+#include "tests/support/becomes_true.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -16,10 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-template <class Result>
-bool is_blocked(const std::future<Result>& call) {
-  return call.wait_for(20ms) == std::future_status::timeout;
-}
+using test::BlockedThread;
 
 BaseOts seeds_of(std::uint64_t number) {
   BaseOts seeds;
@@ -83,7 +81,7 @@ TEST(SendPhaseSemaphore, OnlySoManyUnitsAreInTheirBulkPhase) {
             const std::size_t in_bulk = ++now;
             for (std::size_t seen = most; seen < in_bulk;)
               most.compare_exchange_weak(seen, in_bulk);
-            if (unit % 7 == 0) std::this_thread::sleep_for(1ms);
+            if (unit % 7 == 0) std::this_thread::sleep_for(1ms);  // some take longer
             --now;
             ++ended;
             turns.end();
@@ -98,25 +96,24 @@ TEST(SendPhaseSemaphore, OnlySoManyUnitsAreInTheirBulkPhase) {
 
 TEST(SendPhaseSemaphore, BeginInOrder) {
   SendPhaseSemaphore turns(1);
-  auto third = std::async(std::launch::async, [&] { turns.begin(2); });
-  auto second = std::async(std::launch::async, [&] { turns.begin(1); });
+  BlockedThread third([&] { turns.begin(2); });
+  BlockedThread second([&] { turns.begin(1); });
   turns.begin(0);
-  EXPECT_TRUE(is_blocked(second));
+  EXPECT_TRUE(test::becomes_true([&] { return second.is_asleep(); }));
+  EXPECT_FALSE(second.has_ended());
   turns.end();
-  second.get();
-  EXPECT_TRUE(is_blocked(third));
+  second.join();
+  EXPECT_TRUE(test::becomes_true([&] { return third.is_asleep(); }));
+  EXPECT_FALSE(third.has_ended());
   turns.end();
-  third.get();
 }
 
 TEST(SendPhaseSemaphore, DoNotWaitForUnitsThatHaveEndedTheirs) {
   SendPhaseSemaphore turns(2);
   turns.begin(0);
   turns.begin(1);
-  auto third = std::async(std::launch::async, [&] { turns.begin(2); });
-  EXPECT_TRUE(is_blocked(third));
+  BlockedThread third([&] { turns.begin(2); });
   turns.end();  // of the second; the first one is still in its bulk phase
-  third.get();
 }
 
 TEST(SendPhaseSemaphore, FailureStopsWaitingAndLaterCalls) {

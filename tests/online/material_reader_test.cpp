@@ -35,6 +35,7 @@ class NumberedSource : public material::Source {
     EXPECT_FALSE(drawing_.exchange(true)) << "two draws at a time";
     const std::size_t draw = draws;
     if (before_draw) before_draw(draw);
+    drawn_by = ::gettid();
     ++draws;
     draws.notify_all();
     const std::uint64_t first = std::exchange(next_[static_cast<std::size_t>(kind)],
@@ -53,10 +54,7 @@ class NumberedSource : public material::Source {
   }
 
   std::uint64_t ready(MaterialKind) override { return is_ready ? 1 : 0; }
-  void wait_for(MaterialKind) override {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    is_ready = true;
-  }
+  void wait_for(MaterialKind) override { is_ready.wait(false); }
 
   struct Opened {
     MaterialKind kind;
@@ -68,6 +66,7 @@ class NumberedSource : public material::Source {
   std::function<void(std::size_t draw)> before_draw, before;
   std::vector<Opened> opened;  // read it only while none is being opened
   std::atomic<std::size_t> draws = 0;
+  std::atomic<pid_t> drawn_by = 0;
   std::atomic<std::size_t> returned = 0;  // batches opened in the memory of a used one
   std::atomic<bool> is_ready = true;
 
@@ -211,15 +210,17 @@ TEST(MaterialReader, CallerThatWouldWaitOpensBatches) {
 
 TEST(MaterialReader, ReadAheadIsBounded) {
   NumberedSource source;
+  // The reading thread draws as many batches, and then no more.
+  const auto expect_draws = [&](std::size_t draws) {
+    wait_for(source, draws);
+    EXPECT_TRUE(test::becomes_true([&] { return test::is_asleep(source.drawn_by); }));
+    EXPECT_EQ(source.draws, draws);
+  };
   {
     MaterialReader reader(source, wanted(20 * kBatch, 20 * kBatch));
-    wait_for(source, 6);  // three batches of each kind
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    EXPECT_EQ(source.draws, 6u);
+    expect_draws(6);  // three batches of each kind
     reader.take(kOne, 1);
-    wait_for(source, 7);
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    EXPECT_EQ(source.draws, 7u);
+    expect_draws(7);
     reader.take(kOne, kBatch);
     wait_for(source, 8);
   }
@@ -231,10 +232,12 @@ TEST(MaterialReader, WaitsForASourceThatIsNotReady) {
   NumberedSource source;
   source.is_ready = false;
   MaterialReader reader(source, wanted(kBatch + 1));
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  test::BlockedThread taking([&] { expect_numbers(reader.take(kOne, kBatch + 1), 0, kBatch + 1); });
   EXPECT_EQ(source.draws, 0u);
-  expect_numbers(reader.take(kOne, kBatch + 1), 0, kBatch + 1);
-  EXPECT_GT(reader.waited_s(), 0.015);
+  source.is_ready = true;
+  source.is_ready.notify_all();
+  taking.join();
+  EXPECT_GT(reader.waited_s(), 0);
 }
 
 using Hook = std::function<void(std::size_t)> NumberedSource::*;

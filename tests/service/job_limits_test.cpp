@@ -11,15 +11,6 @@ constexpr const char* kShort = "random:width=50,depth=20";
 
 class JobLimitsTest : public ScriptedPeerTest {
  protected:
-  v1::State state(const std::string& job) { return honest().client().status(job).state(); }
-  // Returns once the daemon has read all messages before.
-  void wait_until_read() {
-    wire::Message message;
-    message.mutable_offer()->set_job("forbidden");
-    message.mutable_offer()->mutable_terms()->set_circuit("forbidden");
-    peer_->send(message);
-    (void)peer_->refusal("forbidden");
-  }
   // Both parties have submitted it, and it waits for material.
   wire::Message queued(const std::string& job) {
     const wire::Message offer = submitted(job, kShort);

@@ -32,6 +32,7 @@ std::string LinkRelay::pass(const Relay::Chunk& chunk) {
       }
       const bool is_changed = openings == Openings::kChanged && is_last;
       passed += static_cast<char>(byte ^ (is_changed ? 1 : 0));
+      changed_ += is_changed;
       continue;
     }
     passed += byte;

@@ -26,6 +26,8 @@ class LinkRelay {
   void change_evaluations() { openings_ = Openings::kChanged; }
   void lose_evaluations() { openings_ = Openings::kLost; }
   void pass_on() { openings_ = Openings::kPassedOn; }
+  // The number of messages that have been changed.
+  std::uint64_t changed() const { return changed_; }
 
  private:
   enum class Openings { kPassedOn, kChanged, kLost };
@@ -38,6 +40,7 @@ class LinkRelay {
 
   std::map<std::size_t, Connection> connections_;
   std::atomic<Openings> openings_{Openings::kPassedOn};
+  std::atomic<std::uint64_t> changed_ = 0;
   Relay relay_;  // its thread uses the others
 };
 

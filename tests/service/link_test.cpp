@@ -1,15 +1,19 @@
 // The link between two daemons, and the port on which their connections find each other.
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <thread>
 
 #include "base/error.h"
 #include "service/peer_link.h"
 #include "tests/support/becomes_true.h"
 #include "tests/support/layers.h"
 #include "tests/support/ports.h"
+#include "tests/support/sockets.h"
 
 namespace tinyot::test {
 namespace {
@@ -125,12 +129,19 @@ TEST(LinkTest, PeerThatDoesNotReadLosesTheLink) {
   constexpr std::size_t kBytes = std::size_t{60} << 20;  // more than the sockets take
   Ports ports(std::chrono::seconds(600));
   Links links(ports);
-  auto ended =
-      std::async(std::launch::async, [&] { EXPECT_THROW(links.b->receive(), NetworkError); });
-  const std::string text(60'000, 'x');
-  for (std::size_t sent = 0; sent < kBytes; sent += text.size()) links.b->send(withdrawal(text));
-  EXPECT_FALSE(links.b->has_room());
-  EXPECT_EQ(ended.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  std::atomic<bool> has_ended = false;
+  std::jthread receiving([&] {
+    EXPECT_THROW(links.b->receive(), NetworkError);
+    has_ended = true;
+  });
+  const wire::Message message = withdrawal(std::string(60'000, 'x'));
+  const std::size_t bytes = message.ByteSizeLong();
+  std::size_t sent = 0;
+  for (; links.b->has_room() && sent < kBytes; sent += bytes) links.b->send(message);
+  EXPECT_LT(sent, kBytes) << "there is always room";
+  // The writer may take what waits now: the link ends once the sockets are full as well.
+  for (sent = 0; sent < kBytes; sent += bytes) links.b->send(message);
+  EXPECT_TRUE(becomes_true([&] { return has_ended.load(); }, std::chrono::seconds(60)));
   links.b->shut_down();
 }
 
@@ -149,6 +160,33 @@ TEST(StreamPortTest, StreamsFindTheirCounterparts) {
     stream->read(std::span(&byte, 1));
     EXPECT_EQ(byte, static_cast<std::byte>(number));
   }
+}
+
+// The peer has lost the earlier one.
+TEST(StreamPortTest, LaterStreamOfANameReplacesTheEarlierOne) {
+  Ports ports;
+  const service::StreamName name{StreamPort::kLinkBit | 5, 0};
+  std::vector<std::unique_ptr<net::ByteStream>> sent;
+  for (const std::byte byte : {std::byte{1}, std::byte{2}}) {
+    sent.push_back(ports.b.open(name, {}));
+    sent.back()->write(std::span(&byte, 1));
+    sent.back()->flush();
+  }
+  ASSERT_TRUE(becomes_true([&] { return ports.arrivals == 2; }));
+  std::byte received{};
+  ports.a.open(name, {})->read(std::span(&received, 1));
+  EXPECT_EQ(received, std::byte{2});
+}
+
+TEST(StreamPortTest, ConnectionThatBeginsOtherwiseIsClosed) {
+  Ports ports;
+  const Socket other = connect_to(ports.port);
+  // The header of a stream of another version.
+  ASSERT_TRUE(other.send_all("tinyotd2" + std::string(16, '\0')));
+  pollfd end{other.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&end, 1, 60'000), 1) << "it is still open";
+  char byte = 0;
+  EXPECT_EQ(::recv(other.get(), &byte, 1, 0), 0);
 }
 
 TEST(StreamPortTest, WaitIsCancelled) {

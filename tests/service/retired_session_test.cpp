@@ -89,6 +89,13 @@ TEST_F(RetiredSessionTest, LeaderGoesOnWithIdleConnection) {
   expect_evaluated_in_new_session();
 }
 
+TEST_F(RetiredSessionTest, LeaderOrdersRefillOfRetiredSession) {
+  ASSERT_TRUE(b_->client().retire("alice").ok());
+  const wire::RefillAnswer answer = peer_->order(peer_->refill_order(1));
+  EXPECT_FALSE(answer.begins());
+  EXPECT_NE(answer.reason().find("retired"), std::string::npos) << answer.reason();
+}
+
 TEST_F(RetiredSessionTest, LeaderNamesRetiredSession) {
   hold("running");
   ASSERT_TRUE(b_->client().retire("alice").ok());

@@ -130,7 +130,7 @@ std::unique_ptr<net::ByteStream> ScriptedPeer::open_slowly(std::uint64_t group,
   for (const auto& part : {bytes.first(8), bytes.subspan(8)}) {
     stream->write(part);
     stream->flush();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the pace of the peer
   }
   return stream;
 }
@@ -147,7 +147,9 @@ wire::Message ScriptedPeer::next(wire::Message::BodyCase kind) {
   const std::jthread limit([&](const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     received.wait_for(lock, stop, kPatience, [] { return false; });
-    if (!stop.stop_requested()) link_->shut_down();
+    if (stop.stop_requested()) return;
+    has_lost_patience_ = true;
+    link_->shut_down();
   });
   for (;;)
     if (wire::Message message = link_->receive(); message.body_case() == kind) return message;
@@ -177,7 +179,13 @@ void ScriptedPeer::refuse(const std::string& job, const std::string& reason) {
   send(message);
 }
 
-void ScriptedPeer::send_stock(const std::vector<std::uint64_t>& sessions) {
+void ScriptedPeer::withdraw(const std::string& job) {
+  wire::Message message;
+  message.mutable_withdraw()->set_job(job);
+  send(message);
+}
+
+wire::Message ScriptedPeer::stock_of(const std::vector<std::uint64_t>& sessions) const {
   wire::Message message;
   wire::Stock& stock = *message.mutable_stock();
   for (const std::uint64_t number : sessions) {
@@ -193,7 +201,7 @@ void ScriptedPeer::send_stock(const std::vector<std::uint64_t>& sessions) {
     sent.set_has_room(true);
     stock.set_last_session(number);
   }
-  send(message);
+  return message;
 }
 
 wire::Refill ScriptedPeer::refill_order(std::uint64_t session) {
@@ -381,11 +389,22 @@ std::string ScriptedPeerTest::sessions_ended(const std::string& reason) {
                          reason + "\"");
 }
 
+void ScriptedPeerTest::submit(const std::string& job, const std::string& circuit,
+                              const std::string& peer) {
+  const std::string input = scripted_ == Party::A ? "b" : "a";
+  EXPECT_TRUE(honest().client().submit({job, circuit, peer, {{input, "1"}}}).ok());
+}
+
+void ScriptedPeerTest::wait_until_read() {
+  wire::Message message;
+  message.mutable_offer()->set_job("forbidden");
+  message.mutable_offer()->mutable_terms()->set_circuit("forbidden");
+  peer_->send(message);
+  (void)peer_->refusal("forbidden");
+}
+
 wire::Message ScriptedPeerTest::submitted(const std::string& job, const std::string& circuit) {
-  EXPECT_TRUE(honest()
-                  .client()
-                  .submit({job, circuit, "", {{scripted_ == Party::A ? "b" : "a", "1"}}})
-                  .ok());
+  submit(job, circuit, peer_name());
   for (;;)
     if (wire::Message offer = peer_->next(wire::Message::kOffer); offer.offer().job() == job)
       return offer;

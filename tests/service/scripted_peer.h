@@ -89,14 +89,18 @@ class ScriptedPeer {
   void send(const wire::Message& message) { link_->send(message); }
   // The next message of this kind. Fails: NetworkError if the link ends, also as none comes.
   wire::Message next(wire::Message::BodyCase kind);
+  // Whether it has once ended the link itself, as no message came.
+  bool has_lost_patience() const { return has_lost_patience_; }
   // Of the next refusal of this job.
   std::string refusal(const std::string& job);
 
   void start_job(const std::string& job, std::uint32_t worker = 0, std::uint64_t group = 1,
                  std::uint64_t session = 1);
   void refuse(const std::string& job, const std::string& reason = "it cannot be evaluated");
+  void withdraw(const std::string& job);
   // What there is, of these sessions.
-  void send_stock(const std::vector<std::uint64_t>& sessions);
+  void send_stock(const std::vector<std::uint64_t>& sessions) { send(stock_of(sessions)); }
+  wire::Message stock_of(const std::vector<std::uint64_t>& sessions) const;
   // A new group, so that each order has its own.
   wire::Refill refill_order(std::uint64_t session);
   wire::RefillAnswer order(const wire::Refill& refill);
@@ -162,6 +166,7 @@ class ScriptedPeer {
   const Setup setup_;
   std::unique_ptr<service::StreamPort> port_;
   std::unique_ptr<service::PeerLink> link_;
+  std::atomic<bool> has_lost_patience_{false};
   std::uint64_t last_refill_group_ = std::uint64_t{1} << 32;
 };
 
@@ -187,6 +192,10 @@ class ScriptedPeerTest : public DaemonTest {
 
   // A job with a circuit of two inputs, a and b, submitted to the honest daemon; returns its offer.
   wire::Message submitted(const std::string& job, const std::string& circuit = "millionaires");
+  void submit(const std::string& job, const std::string& circuit, const std::string& peer);
+  v1::State state(const std::string& job) { return honest().client().status(job).state(); }
+  // Returns once the daemon has read all messages before.
+  void wait_until_read();
 
   Party scripted_ = Party::A;
   std::unique_ptr<ScriptedPeer> peer_;

@@ -21,7 +21,7 @@ class MergeTest : public StoreTest {
     manifest.shard = shard;
     manifest.shards = shards;
     Store store = Store::create(dir, manifest, kTestDelta, 0);
-    store.pour(test_batch(kMerged, Party::A, first, count));
+    store.pour(test_batch(kMerged, manifest.me, first, count));
     store.finish_unit();
     store.unlock(0, 1, store.halves(0, 1));
     store.update_manifest([&](Manifest& changed) { changed.state = state; });
@@ -88,6 +88,45 @@ TEST_F(MergeTest, RequiresShardsOfOneSession) {
     EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "another session"));
     EXPECT_FALSE(std::filesystem::exists(out_));
   }
+}
+
+TEST_F(MergeTest, RequiresShardsOfOneParty) {
+  auto shards = make_three();
+  std::filesystem::remove_all(shards[0]);
+  make_shard(3, 3, kFirst + kSecond, kThird, StoreState::Complete, test_manifest(Party::B));
+  EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "or party"));
+}
+
+TEST_F(MergeTest, RequiresEachShardOnce) {
+  auto shards = make_three();
+  shards[0] = root_ / "second";
+  std::filesystem::rename(shards[2], shards[0]);
+  make_shard(2, 3, kFirst, kSecond);
+  EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "given twice"));
+  EXPECT_FALSE(std::filesystem::exists(out_));
+}
+
+TEST_F(MergeTest, RequiresThatThePeerHasConfirmedAllUnits) {
+  const auto shards = make_three();
+  Store::open(shards[1], {.purpose = Purpose::Make})
+      .change("lock again", 0, [](WriteTransaction& change) {
+        change.cursors().unlocked = {};
+        change.cursors().units_unlocked = 0;
+      });
+  EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "not complete"));
+}
+
+// By these a use of an object is known, in whatever store and batch it is.
+TEST_F(MergeTest, PartsOfBatchesKeepShardAndOrigin) {
+  merge_shards(out_, make_three(), {});
+  Store whole = Store::open(out_);
+  (void)whole.reserve({}, counts_of(kMerged, kFirst + kSecond + 100));
+  const std::vector<BatchEntry> parts = whole.reserve({}, counts_of(kMerged, 50)).batches();
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0].count, 50u);
+  EXPECT_EQ(parts[0].first, kFirst + kSecond + 100);
+  EXPECT_EQ(parts[0].shard, 3u);
+  EXPECT_EQ(parts[0].origin, 100u);
 }
 
 TEST_F(MergeTest, RepetitionAfterCompletionChangesNothing) {

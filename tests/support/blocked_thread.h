@@ -12,6 +12,17 @@
 
 namespace tinyot::test {
 
+// Whether the kernel has put a thread to sleep. `thread` is its number, or that of a process for
+// its main thread.
+inline bool is_asleep(pid_t thread) {
+  std::ifstream file("/proc/" + std::to_string(thread) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  // The state follows the name, which is in parentheses.
+  const auto name_end = line.rfind(") ");
+  return name_end != std::string::npos && line.at(name_end + 2) == 'S';
+}
+
 class BlockedThread {
  public:
   // Returns once `body` waits; the test fails if it ends instead.
@@ -21,27 +32,18 @@ class BlockedThread {
           body();
           has_ended_ = true;
         }) {
-    while (!waits() && !has_ended_) std::this_thread::yield();
+    while ((id_ == 0 || !is_asleep()) && !has_ended_) std::this_thread::yield();
     EXPECT_FALSE(has_ended_) << "the thread does not wait";
   }
   ~BlockedThread() { join(); }
 
   bool has_ended() const { return has_ended_; }
+  bool is_asleep() const { return test::is_asleep(id_); }
   void join() {
     if (thread_.joinable()) thread_.join();
   }
 
  private:
-  // Whether the kernel has put it to sleep.
-  bool waits() const {
-    std::ifstream file("/proc/self/task/" + std::to_string(id_) + "/stat");
-    std::string line;
-    std::getline(file, line);
-    // The state follows the name, which is in parentheses.
-    const auto name_end = line.rfind(") ");
-    return name_end != std::string::npos && line.at(name_end + 2) == 'S';
-  }
-
   std::atomic<pid_t> id_ = 0;
   std::atomic<bool> has_ended_ = false;
   std::thread thread_;

@@ -70,10 +70,15 @@ Arguments CommandTest::as(char party, const std::string& command, const Argument
          more;
 }
 
+BothRunning CommandTest::start(const std::string& command, const Arguments& more_of_a,
+                               const Arguments& more_of_b) const {
+  return {Process(TINYOT_BINARY, as('A', command, more_of_a)),
+          Process(TINYOT_BINARY, as('B', command, more_of_b))};
+}
+
 BothEnded CommandTest::both(const std::string& command, const Arguments& more_of_a,
                             const Arguments& more_of_b) const {
-  Process a(TINYOT_BINARY, as('A', command, more_of_a)),
-      b(TINYOT_BINARY, as('B', command, more_of_b));
+  auto [a, b] = start(command, more_of_a, more_of_b);
   return {a.end(), b.end()};
 }
 

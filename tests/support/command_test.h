@@ -4,10 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "tests/support/circuit_files.h"
@@ -16,6 +14,7 @@
 #include "tests/support/ports.h"
 #include "tests/support/process.h"
 #include "tests/support/sockets.h"
+#include "tests/support/temporary_variable.h"
 
 namespace tinyot::test {
 
@@ -40,29 +39,11 @@ std::string random_hex(std::size_t bytes);
 
 Arguments operator+(Arguments first, const Arguments& second);
 
-// A value of an environment variable for as long as the object exists.
-class TemporaryVariable {
- public:
-  TemporaryVariable(std::string name, const std::string& value) : name_(std::move(name)) {
-    if (const char* old = std::getenv(name_.c_str())) old_ = old;
-    ::setenv(name_.c_str(), value.c_str(), 1);
-  }
-  ~TemporaryVariable() {
-    if (old_)
-      ::setenv(name_.c_str(), old_->c_str(), 1);
-    else
-      ::unsetenv(name_.c_str());
-  }
-  TemporaryVariable(const TemporaryVariable&) = delete;
-  TemporaryVariable& operator=(const TemporaryVariable&) = delete;
-
- private:
-  std::string name_;
-  std::optional<std::string> old_;
-};
-
 struct BothEnded {
   Ended a, b;
+};
+struct BothRunning {
+  Process a, b;
 };
 
 // Each test has its own directory, with the parties' stores in A and B, and its own port. A listens
@@ -73,6 +54,8 @@ class CommandTest : public ::testing::Test {
   // The command line of one party: command, party, address, store, JSON, and `more`.
   Arguments as(char party, const std::string& command, const Arguments& more) const;
   // Both parties as two processes, B after A.
+  BothRunning start(const std::string& command, const Arguments& more_of_a,
+                    const Arguments& more_of_b) const;
   BothEnded both(const std::string& command, const Arguments& more_of_a,
                  const Arguments& more_of_b) const;
   // Makes both stores by `tinyot local preprocess` with few columns.

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bitset>
+#include <fstream>
 #include <stdexcept>
 
 #include "tests/support/layers.h"
@@ -90,6 +92,14 @@ Process::~Process() {
 
 void Process::signal(int number) const {
   if (pid_ >= 0) ::kill(pid_, number);
+}
+
+bool Process::catches(int number) const {
+  std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+  for (std::string field; status >> field;)
+    if (std::uint64_t caught = 0; field == "SigCgt:" && status >> std::hex >> caught)
+      return std::bitset<64>(caught).test(static_cast<std::size_t>(number - 1));
+  return false;
 }
 
 // Ends when the pipes are closed, or a little after the deadline: a grandchild may still hold them.

@@ -33,6 +33,8 @@ class Process {
 
   pid_t pid() const { return pid_; }
   void signal(int number) const;
+  // Whether it has installed a handler for a signal.
+  bool catches(int number) const;
   // Waits for the end; later calls return the same result. If the deadline passes first, the child
   // is killed and the test fails.
   Ended end();

@@ -42,6 +42,8 @@ const char* name_of(Fault fault) {
       return "stall";
     case Fault::Swallow:
       return "half-open";
+    case Fault::Flood:
+      return "flood";
   }
   return "?";
 }
@@ -168,6 +170,10 @@ bool Relay::move(Connection& connection, Direction direction) {
 
 bool Relay::take(Connection& connection, Direction direction) {
   Flow& flow = connection.flows[static_cast<std::size_t>(direction)];
+  if (flow.state == Flow::State::Flooding) {
+    flow.pending.assign(plan_.chunk_bytes_max, '\xEE');
+    return true;
+  }
   std::uint64_t wanted = 1 + random_() % plan_.chunk_bytes_max;
   const auto& point = plan_.fault_point;
   if (point && !is_injected_ && connection.number == point->connection &&
@@ -244,6 +250,10 @@ void Relay::inject(Connection& connection) {
       break;
     case Fault::Swallow:
       for (Flow& flow : connection.flows) drop(flow);
+      break;
+    case Fault::Flood:
+      for (Flow& flow : connection.flows) flow.state = Flow::State::Stalled;
+      faulty.state = Flow::State::Flooding;
       break;
   }
 }

@@ -1,5 +1,5 @@
 // The network between two programs on loopback: it can hold, split, delay and change what is sent,
-// and cut, reset, stall or swallow a connection at a known byte.
+// and cut, reset, stall, swallow or flood a connection at a known byte.
 #pragma once
 
 #include <array>
@@ -26,9 +26,11 @@ enum class Fault {
   Reset,    // both parties see it reset
   Stall,    // no more data are read in this direction
   Swallow,  // data are dropped in both directions, but the connection does not end
+  Flood,    // the receiver of the direction gets data without end, and what it sends is not read
 };
-inline constexpr std::array kAllFaults = {Fault::Cut, Fault::CutHalf, Fault::Reset, Fault::Stall,
-                                          Fault::Swallow};
+// Those of a network; a flood is that of a peer.
+inline constexpr std::array kNetworkFaults = {Fault::Cut, Fault::CutHalf, Fault::Reset,
+                                              Fault::Stall, Fault::Swallow};
 const char* name_of(Fault fault);
 
 enum class Direction { FromConnecting, FromListening };
@@ -93,7 +95,7 @@ class Relay {
     std::string pending;  // read, to be sent once it is `due`
     Clock::time_point due{};
     std::uint64_t passed = 0;
-    enum class State { Open, Stalled, Dropping, Ended } state = State::Open;
+    enum class State { Open, Stalled, Dropping, Flooding, Ended } state = State::Open;
   };
   struct Connection {
     std::size_t number;

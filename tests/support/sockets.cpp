@@ -6,6 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -70,6 +73,22 @@ Listener::Listener() : socket_(new_socket()) {
 Socket Listener::accept(std::chrono::milliseconds patience) const {
   if (!readable(socket_.get(), static_cast<int>(patience.count()))) return Socket();
   return Socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+}
+
+bool is_listening(const std::string& port) {
+  constexpr const char* kListening = "0A";
+  char address[sizeof "0100007F:FFFF"];
+  std::snprintf(address, sizeof address, "0100007F:%04X",
+                static_cast<unsigned>(static_cast<std::uint16_t>(std::stoi(port))));
+  std::ifstream table("/proc/net/tcp");
+  std::string line;
+  while (std::getline(table, line)) {
+    std::istringstream fields(line);
+    std::string number, local, remote, state;
+    if (fields >> number >> local >> remote >> state && local == address && state == kListening)
+      return true;
+  }
+  return false;
 }
 
 Socket connect_to(const std::string& port, std::chrono::milliseconds patience) {

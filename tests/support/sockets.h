@@ -39,6 +39,9 @@ class Listener {
   std::string port_;
 };
 
+// Whether a process listens on this port of 127.0.0.1.
+bool is_listening(const std::string& port);
+
 // Connects to 127.0.0.1, retrying until a process listens there; an invalid socket if none does in
 // time.
 Socket connect_to(const std::string& port,

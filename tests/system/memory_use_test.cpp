@@ -46,6 +46,7 @@ TEST(MemoryUse, MappedFilesAndOwnMemoryAreToldApart) {
   const MemoryUse with_own = memory_use();
   expect_grows(before.anonymous, with_own.anonymous, true, "anonymous, with own memory");
   expect_grows(before.file, with_own.file, false, "file, with own memory");
+  // Memory is noted every 50 ms at most.
   std::this_thread::sleep_for(std::chrono::milliseconds(60));
   note_memory_use();
   ASSERT_EQ(munmap(own, kBytes), 0);

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/support/blocked_thread.h"
+
 namespace tinyot::system {
 namespace {
 
@@ -48,13 +50,10 @@ struct Held {
     worker.push(0, 2);
     entered.get_future().wait();
   }
-  // Whether another push would wait.
-  bool is_full(std::uint64_t weight) {
-    auto push = std::async(std::launch::async, [&] { worker.push(1, weight); });
-    const bool waits = push.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout;
-    if (waits) released.set_value();
-    push.get();
-    return waits;
+  // Another push waits until the worker is released.
+  void expect_full(std::uint64_t weight) {
+    test::BlockedThread push([&] { worker.push(1, weight); });
+    released.set_value();
   }
   std::promise<void> entered, released;
   std::vector<int> done;
@@ -63,11 +62,11 @@ struct Held {
 
 TEST(Worker, ItemInProgressMakesRoomOrNot) {
   Held taken(Counts::UntilTaken);
-  EXPECT_FALSE(taken.is_full(2));
-  EXPECT_TRUE(taken.is_full(1));
+  taken.worker.push(1, 2);
+  taken.expect_full(1);
   Held processed(Counts::UntilProcessed);
   processed.worker.push_at_once(5, 1);
-  EXPECT_TRUE(processed.is_full(1));
+  processed.expect_full(1);
   processed.worker.flush();
   EXPECT_EQ(processed.done, (std::vector<int>{0, 5, 1}));
 }

@@ -2,6 +2,7 @@
 // without it.
 #include "system/confinement.h"
 
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -16,10 +17,13 @@
 #include <optional>
 #include <set>
 #include <sstream>
-#include <thread>
+#include <string>
+#include <vector>
 
 #include "system/descriptor.h"
-#include "tests/support/command_test.h"
+#include "tests/support/becomes_true.h"
+#include "tests/support/files.h"
+#include "tests/support/temporary_variable.h"
 
 namespace tinyot::test {
 namespace {
@@ -31,13 +35,13 @@ using system::Limits;
 using system::Outcome;
 using system::Sandbox;
 
-class ConfinementTest : public CommandTest, public ::testing::WithParamInterface<Sandbox> {
+class ConfinementTest : public ::testing::TestWithParam<Sandbox> {
  protected:
   void SetUp() override {
     std::optional<TemporaryVariable> path;
     const fs::path shell = system::found_on_path("sh").value();
     if (GetParam() == Sandbox::None) path.emplace("PATH", "/nonexistent");
-    confinement_.emplace(shell, Arguments{"-c", ":"});
+    confinement_.emplace(shell, std::vector<std::string>{"-c", ":"});
     if (GetParam() == Sandbox::Bubblewrap && confinement_->missing())
       GTEST_SKIP() << confinement_->missing()->reason << ": tools/setup-tests installs bubblewrap";
   }
@@ -52,6 +56,10 @@ class ConfinementTest : public CommandTest, public ::testing::WithParamInterface
     return {std::istream_iterator<std::string>(stream), {}};
   }
 
+  std::string path(const std::string& name) const { return dir_ / name; }
+
+  const TestDirectory directory_;
+  const fs::path dir_ = directory_.path();
   std::optional<Confinement> confinement_;
 };
 
@@ -161,10 +169,7 @@ TEST_P(ConfinementTest, LeavesNoProcess) {
   limits.time = std::chrono::seconds(1);
   for (const std::string end : {"wait", "exit 0"}) {
     run("sleep " + marker + " & " + end, limits);
-    const auto deadline = std::chrono::steady_clock::now() + Process::kDeadline;
-    while (is_running(marker) && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::yield();
-    EXPECT_FALSE(is_running(marker)) << end;
+    EXPECT_TRUE(becomes_true([&] { return !is_running(marker); })) << end;
   }
 }
 

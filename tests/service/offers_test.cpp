@@ -1,0 +1,74 @@
+// A job begins with the peer that its client has named, and only while that peer offers it.
+#include "tests/service/scripted_peer.h"
+
+namespace tinyot::test {
+namespace {
+
+constexpr const char* kCircuit = "millionaires";
+
+// In both roles of the scripted peer.
+class OffersTest : public ScriptedPeerTest, public ::testing::WithParamInterface<Party> {
+ protected:
+  // The honest daemon has two peers. That of carol is not running.
+  void SetUp() override {
+    Setup setup;
+    const bool leads = GetParam() == Party::B;
+    (leads ? setup.other_peers_a : setup.other_peers_b) =
+        std::string("\npeer { name: 'carol' party: ") + (leads ? "A listen" : "B connect") +
+        ": '127.0.0.1:" + reserved_port() +
+        "' POLICY profile: 'fast' low { ands: 20000 } high { ands: 60000 } }";
+    make_with_scripted(GetParam(), setup, {});
+    honest().start();
+    peer_->connect();
+  }
+  // What the scripted peer would offer under this id.
+  wire::Message offer_of(const std::string& job) {
+    wire::Message offer = submitted("own", kCircuit);
+    offer.mutable_offer()->set_job(job);
+    return offer;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(ScriptedAs, OffersTest, ::testing::Values(Party::A, Party::B),
+                         [](const auto& party) { return std::string(1, letter(party.param)); });
+
+// Though it names the same job with the same terms.
+TEST_P(OffersTest, PeerNeitherBeginsNorEndsJobOfAnother) {
+  submit("carols", kCircuit, "carol");
+  peer_->send(offer_of("carols"));
+  if (GetParam() == Party::A) {
+    peer_->start_job("carols");
+    EXPECT_NE(peer_->refusal("carols").find("has not been submitted"), std::string::npos);
+  }
+  peer_->refuse("carols");
+  peer_->withdraw("carols");
+  wait_until_read();
+  EXPECT_EQ(state("carols"), v1::WAITING_FOR_PEER);
+}
+
+TEST_P(OffersTest, WithdrawnOfferIsNotTakenUp) {
+  peer_->send(offer_of("later"));
+  peer_->withdraw("later");
+  wait_until_read();
+  submit("later", kCircuit, peer_name());
+  EXPECT_EQ(state("later"), v1::WAITING_FOR_PEER);
+}
+
+TEST_P(OffersTest, OfferOfAnEarlierLinkIsNotTakenUp) {
+  peer_->send(offer_of("later"));
+  wait_until_read();
+  peer_->connect();
+  wait_until_read();
+  submit("later", kCircuit, peer_name());
+  EXPECT_EQ(state("later"), v1::WAITING_FOR_PEER);
+}
+
+TEST_P(OffersTest, OfferBeforeTheJobIsTakenUp) {
+  peer_->send(offer_of("later"));
+  wait_until_read();
+  submit("later", kCircuit, peer_name());
+  EXPECT_EQ(state("later"), v1::QUEUED);
+}
+
+}  // namespace
+}  // namespace tinyot::test
