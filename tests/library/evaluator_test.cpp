@@ -180,7 +180,7 @@ TEST(Evaluator, DetectsDisagreement) {
     EXPECT_THROW(evaluator.run(*hidden_sum(), input_of(party, 1), {}, 1, job), Disagreement)
         << "different jobs";
     Evaluator prepared(stores.run(party));
-    EXPECT_THROW(prepared.prepare(*hidden_sum(), 1, job), Disagreement) << "different jobs";
+    EXPECT_THROW(prepared.prepare(*hidden_sum(), {}, 1, job), Disagreement) << "different jobs";
   });
   EXPECT_EQ(store_info(stores.of(Party::A)).state, StoreState::Complete);
 }

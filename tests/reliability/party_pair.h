@@ -41,7 +41,7 @@ void for_each_at_once(std::uint64_t count, std::uint64_t at_once,
 // Counts over all sessions of a test; thread-safe.
 struct NetworkTally {
   std::atomic<std::uint64_t> sessions = 0, right = 0, restarts = 0;
-  std::array<std::atomic<std::uint64_t>, kAllFaults.size()> injected{};
+  std::array<std::atomic<std::uint64_t>, kNetworkFaults.size()> injected{};
   std::atomic<std::uint64_t> reused = 0, served = 0;
 
   void count(const PairEnded& ended, double seconds);
