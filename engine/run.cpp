@@ -8,15 +8,17 @@ namespace tinyot {
 namespace engine {
 
 RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial of)
-    : request(run_request), circuit(run_circuit), form(of),
-      phase(online::phase_on(of, run_request.phase)),
-      window(run_request.window.value_or(phase.window_for(run_circuit.lanes()))) {}
+    : request(run_request), circuit(run_circuit), form(of), choice(of, run_request.phase) {}
 
-circuit::CircuitRounds RunPlan::rounds() const {
-  const auto* const known = circuit.known_cost();
-  return circuit::CircuitRounds(circuit.circuit(),
-                                known != nullptr ? known->gates() : ~std::uint64_t{0},
-                                circuit.lanes(), window);
+std::size_t RunPlan::window() const {
+  return request.window.value_or(choice.possible().front()->window_for(circuit.lanes()));
+}
+
+MaterialCounts RunPlan::material() const {
+  MaterialCounts counts;
+  for (const online::OnlinePhaseEntry* phase : choice.possible())
+    counts.raise_to(phase->material_for(circuit.info(), ands(), form, circuit.lanes()));
+  return counts;
 }
 
 std::vector<net::Parameter> RunPlan::parameters(const std::vector<net::Parameter>& others) const {
@@ -26,10 +28,22 @@ std::vector<net::Parameter> RunPlan::parameters(const std::vector<net::Parameter
        text_of(circuit.interface_fingerprint()), circuit.shown()},
       {"the circuit's gates", text_of(circuit.fingerprint()), circuit.shown()},
       {"lanes", std::to_string(circuit.lanes())},
-      {"online phase", std::string(phase.name)},
-      {"window", std::to_string(window)}};
+      choice.parameter(),
+      {"window", request.window ? std::to_string(*request.window) : "the default"}};
   all.insert(all.end(), others.begin(), others.end());
   return all;
+}
+
+void RunPlan::begin(std::optional<circuit::CircuitRounds>& layered) {
+  if (layered->window() != window()) layered.emplace(rounds());
+  cost_ = choice.phase().count_cost(circuit.info(), circuit.lanes(), form);
+  layered->observe(*cost_);
+}
+
+void RunPlan::describe(RunResult& result) const {
+  result.window = window();
+  result.half_round_trips = cost_->finish().half_round_trips;
+  choice.describe(result);
 }
 
 void set_evaluation(RunResult& result, const circuit::CircuitInfo& info,

@@ -1,6 +1,7 @@
 // Evaluation of circuits with the peer, on stored material or on material made during the run.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tinyot/circuit/gate.h"
@@ -45,7 +47,8 @@ struct RunRequest {
   std::uint64_t reserve_ahead_ands = 0;
   // Without stores: how to make the material, over a second connection, during the run.
   std::optional<ParameterRequest> live = {};
-  // Chosen by the material if absent.
+  // If absent, that of the peer's request; or if it is absent there, too, what A expects to be the
+  // fastest on the material, the link and the circuit.
   std::optional<OnlinePhase> phase = {};
   // Gates that are layered together; chosen by the number of lanes if absent.
   std::optional<std::uint64_t> window = {};
@@ -75,12 +78,21 @@ class SharedBits {
 };
 using SharedInputs = std::map<std::string, SharedBits>;  // by the name of an input bundle
 
+// Material: no other phase runs on it.
+enum class PhaseChosenBy : std::uint8_t { Request, Peer, Material, Estimate };
+std::string_view name_of(PhaseChosenBy chosen_by);
+
 struct RunResult {
   Values outputs;       // that this party receives
   SharedInputs shared;  // by the name of the output bundle
   std::uint64_t ands = 0, xors = 0, and_rounds = 0;
   std::uint64_t window = 0;
   OnlinePhase phase = OnlinePhase::Interactive;
+  PhaseChosenBy phase_chosen_by = PhaseChosenBy::Request;
+  // Of A, if it has chosen: the expected time of each phase, in seconds.
+  std::map<OnlinePhase, double> expected_s;
+  // Until A has its outputs, and until B has.
+  std::array<std::uint64_t, 2> half_round_trips{};
   std::string session;   // of the material, 64 hex digits
   Security security;     // of the material
   MaterialCounts burnt;  // material skipped because the peer's store was ahead

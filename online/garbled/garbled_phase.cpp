@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "online/garbled/garbled_cost.h"
 #include "online/garbled/garbled_run.h"
 #include "online/interactive/runtime.h"
+#include "online/lanes.h"
 
 namespace tinyot::online {
 namespace {
@@ -34,6 +36,9 @@ constinit const OnlinePhaseEntry kGarbledPhase = {
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<GarbledEvaluation>(std::move(setting));
     },
+    .count_cost = [](const circuit::CircuitInfo& info, std::size_t lanes,
+                     AndMaterial) { return count_garbled_cost(info, lanes); },
+    .and_s = [](std::size_t lanes) { return lanes < Lanes::kTileLanes ? 0.3e-6 : 0.12e-6; },
 };
 
 }  // namespace tinyot::online

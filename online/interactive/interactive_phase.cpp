@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "online/folded_source.h"
+#include "online/interactive/interactive_cost.h"
 #include "online/interactive/runtime.h"
+#include "online/lanes.h"
 
 namespace tinyot::online {
 namespace {
@@ -49,6 +51,8 @@ constinit const OnlinePhaseEntry kInteractivePhase = {
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<InteractiveEvaluation>(std::move(setting));
     },
+    .count_cost = count_interactive_cost,
+    .and_s = [](std::size_t lanes) { return lanes < Lanes::kTileLanes ? 0.15e-6 : 0.03e-6; },
 };
 
 }  // namespace tinyot::online

@@ -111,7 +111,7 @@ TEST_F(LiveTest, ComparesMaterialAndWindow) {
   EXPECT_TRUE(ended_with(profile.a, 6, "profile: this party has fast, the peer has nnob12"));
   EXPECT_TRUE(ended_with(profile.b, 6, "profile: this party has nnob12, the peer has fast"));
   const BothEnded window = run_live(a + kLiveFast, b + kLiveFast + Arguments{"--window", "77"});
-  EXPECT_TRUE(ended_with(window.a, 6, "window: this party has 1048576, the peer has 77"));
+  EXPECT_TRUE(ended_with(window.a, 6, "window: this party has the default, the peer has 77"));
 }
 
 // Waits until a process has the threads that make and read material, which start once the parties

@@ -10,6 +10,7 @@
 #include "online/garbled/mask_pass.h"
 #include "online/garbled/row_hash.h"
 #include "online/garbled/rows.h"
+#include "tests/online/garbling_key.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/online_run.h"
 #include "tests/online/random_circuit.h"
@@ -22,13 +23,6 @@ namespace {
 
 using namespace tinyot::test;
 using online::GarbledWindow;
-
-// With the lowest bits that garbling needs.
-Delta garbling_key(Party holder, std::uint64_t seed) {
-  Delta key = global_key_of(holder, seed);
-  key.value.lo = (key.value.lo & ~std::uint64_t{1}) | (holder == Party::B ? 1 : 0);
-  return key;
-}
 
 struct GarbledJob {
   const Circuit& circuit;
