@@ -9,8 +9,8 @@
 
 namespace tinyot::online {
 
-// Half round trips are those of doc/protocol.md, section 16.5, and two for each further window of
-// entries.
+// Half round trips are those of doc/protocol.md, section 16.5, and those that a run of more entries
+// than a window waits for.
 std::unique_ptr<RunCostCounter> count_garbled_cost(const circuit::CircuitInfo& info,
                                                    std::size_t lanes,
                                                    const GarbledWindow& window = {});
