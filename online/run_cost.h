@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "circuitgen/layering.h"
@@ -15,6 +16,9 @@ struct RunCost {
   std::array<std::uint64_t, 2> half_round_trips{};
   std::array<std::uint64_t, 2> bytes_sent{};  // by A, by B; message headers included
 };
+
+// From so many lanes on, an AND costs less, because gates are computed for all lanes at once.
+inline constexpr std::size_t kWideLanes = 8;
 
 // Sees all rounds of a run, in order, and leaves them as they are.
 class RunCostCounter : public circuit::RoundSink {

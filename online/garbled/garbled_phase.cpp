@@ -5,7 +5,6 @@
 #include "online/garbled/garbled_cost.h"
 #include "online/garbled/garbled_run.h"
 #include "online/interactive/runtime.h"
-#include "online/lanes.h"
 
 namespace tinyot::online {
 namespace {
@@ -38,7 +37,7 @@ constinit const OnlinePhaseEntry kGarbledPhase = {
     },
     .count_cost = [](const circuit::CircuitInfo& info, std::size_t lanes,
                      AndMaterial) { return count_garbled_cost(info, lanes); },
-    .and_s = [](std::size_t lanes) { return lanes < Lanes::kTileLanes ? 0.3e-6 : 0.12e-6; },
+    .and_s = [](std::size_t lanes) { return lanes < kWideLanes ? 0.3e-6 : 0.12e-6; },
 };
 
 }  // namespace tinyot::online

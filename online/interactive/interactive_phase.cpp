@@ -6,7 +6,6 @@
 #include "online/folded_source.h"
 #include "online/interactive/interactive_cost.h"
 #include "online/interactive/runtime.h"
-#include "online/lanes.h"
 
 namespace tinyot::online {
 namespace {
@@ -52,7 +51,7 @@ constinit const OnlinePhaseEntry kInteractivePhase = {
       return std::make_unique<InteractiveEvaluation>(std::move(setting));
     },
     .count_cost = count_interactive_cost,
-    .and_s = [](std::size_t lanes) { return lanes < Lanes::kTileLanes ? 0.15e-6 : 0.03e-6; },
+    .and_s = [](std::size_t lanes) { return lanes < kWideLanes ? 0.15e-6 : 0.03e-6; },
 };
 
 }  // namespace tinyot::online
