@@ -66,10 +66,12 @@ void PhaseChoice::estimate(const LoadedCircuit& circuit, const circuit::CircuitR
   const circuit::CircuitCost* const cost = circuit.known_cost();
   if (!is_open() || cost == nullptr) return;
   lanes_ = circuit.lanes();
+  if (cost->gates() <= LoadedCircuit::kSmallGates) {
+    estimates_ = estimate_runs(rounds, possible_, form_);
+    return;
+  }
   for (const online::OnlinePhaseEntry* phase : possible_)
-    estimates_.push_back(cost->gates() <= LoadedCircuit::kSmallGates
-                             ? estimate_run(rounds, *phase, form_)
-                             : estimate_from_depth(circuit, rounds.window(), *phase, form_));
+    estimates_.push_back(estimate_from_depth(circuit, rounds.window(), *phase, form_));
 }
 
 void PhaseChoice::choose(net::Channel& channel, Party me, std::chrono::nanoseconds round_trip,

@@ -1,6 +1,7 @@
 #include "engine/run_estimate.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,13 @@ constexpr std::uint64_t kSampleTriples = std::uint64_t{1} << 19,
                         kSamplePairs = std::uint64_t{1} << 15;
 constexpr std::size_t kSampleRuns = 3;
 constexpr std::uint64_t kSampleWidthMax = 65536, kSampleDepthMax = 4096;
+
+struct Counters final : circuit::RoundSink {
+  void round(circuit::Round& round) override {
+    for (const auto& counter : of) counter->round(round);
+  }
+  std::vector<std::unique_ptr<online::RunCostCounter>> of;
+};
 
 std::uint64_t ands_of(const LoadedCircuit& circuit) {
   return circuit.cost().ands_of(circuit.lanes());
@@ -99,11 +107,17 @@ double RunEstimate::link_s(const net::LinkShape& link) const {
          (link.bits_per_s > 0 ? 8 * bytes / link.bits_per_s : 0);
 }
 
-RunEstimate estimate_run(const circuit::CircuitRounds& rounds,
-                         const online::OnlinePhaseEntry& phase, AndMaterial form) {
-  const auto counter = phase.count_cost(rounds.circuit().info(), rounds.lanes(), form);
-  rounds.visit(*counter);
-  return {&phase, rounds.window(), counter->finish()};
+std::vector<RunEstimate> estimate_runs(const circuit::CircuitRounds& rounds,
+                                       std::span<const online::OnlinePhaseEntry* const> phases,
+                                       AndMaterial form) {
+  Counters counters;
+  for (const online::OnlinePhaseEntry* phase : phases)
+    counters.of.push_back(phase->count_cost(rounds.circuit().info(), rounds.lanes(), form));
+  rounds.visit(counters);
+  std::vector<RunEstimate> estimates;
+  for (std::size_t i = 0; i < phases.size(); ++i)
+    estimates.push_back({phases[i], rounds.window(), counters.of[i]->finish()});
+  return estimates;
 }
 
 RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window,
@@ -127,14 +141,9 @@ RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window
 
 std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, AndMaterial form,
                                        std::optional<std::uint64_t> window) {
-  std::vector<RunEstimate> estimates;
-  std::optional<circuit::CircuitRounds> rounds;
-  for (const online::OnlinePhaseEntry* phase : online::phases_on(form, {})) {
-    const std::size_t of_phase = window.value_or(phase->window_for(circuit.lanes()));
-    if (!rounds || rounds->window() != of_phase) rounds.emplace(circuit.rounds(of_phase));
-    estimates.push_back(estimate_run(*rounds, *phase, form));
-  }
-  return estimates;
+  const auto phases = online::phases_on(form, {});
+  return estimate_runs(circuit.rounds(window.value_or(phases.front()->window_for(circuit.lanes()))),
+                       phases, form);
 }
 
 RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstimate& estimate,

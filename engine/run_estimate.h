@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/loaded_circuit.h"
@@ -30,14 +31,17 @@ Demand demand_of_runs(const LoadedCircuit& circuit, AndMaterial form, std::uint6
 // The material that a run with `ands` ANDs in all lanes takes, in whatever phase.
 MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands, AndMaterial form);
 
-// Takes as long as layering the circuit, if the rounds are not prepared.
-RunEstimate estimate_run(const circuit::CircuitRounds& rounds,
-                         const online::OnlinePhaseEntry& phase, AndMaterial form);
+// Of each of the phases, in their order. Takes as long as layering the circuit, if the rounds are
+// not prepared.
+std::vector<RunEstimate> estimate_runs(const circuit::CircuitRounds& rounds,
+                                       std::span<const online::OnlinePhaseEntry* const> phases,
+                                       AndMaterial form);
 // Without layering: of rounds of equal width, as many as the circuit is deep, or more if a window
 // has fewer ANDs.
 RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window,
                                 const online::OnlinePhaseEntry& phase, AndMaterial form);
-// Of each phase that runs on the material. `window`: as RunRequest::window.
+// Of each phase that runs on the material. `window`: as RunRequest::window; by default that of the
+// first phase.
 std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, AndMaterial form,
                                        std::optional<std::uint64_t> window);
 
