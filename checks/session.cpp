@@ -34,11 +34,12 @@ SessionId bind(const SessionId& base, crypto::Phase phase, char direction,
 
 SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
                              std::vector<net::Parameter> parameters,
-                             const std::optional<SessionId>& existing) {
+                             const std::optional<SessionId>& existing, Agreement* agreement) {
   net::require_sendable(parameters);
   parameters.push_back({"session", existing ? hex_of(*existing) : "new"});
   const net::Hello hello{me, rng.object<std::array<std::uint8_t, 32>>(), std::move(parameters)};
-  const net::Handshake handshake = net::shake_hands(channel, hello);
+  const auto begin = std::chrono::steady_clock::now();
+  net::Handshake handshake = net::shake_hands(channel, hello);
 
   SessionIds ids;
   ids.session = existing.value_or(bind(on_channel({}, channel), "session", '*', handshake));
@@ -51,6 +52,8 @@ SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
   const auto received = net::recv_object<SessionId>(channel, kConfirm);
   if (!crypto::equal_constant_time({received.bytes}, {expected.bytes}))
     throw PeerCheated("handshake");
+  if (agreement != nullptr)
+    *agreement = {std::move(handshake.agreed), std::chrono::steady_clock::now() - begin};
   channel.flush();  // the caller may continue on another channel while the peer waits on this one
   return ids;
 }

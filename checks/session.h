@@ -9,6 +9,7 @@
 // both parties (ByteStream::binding).
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,14 @@ struct SessionIds {
   SessionId connection;  // of this connection
 };
 
+// What a handshake has found out besides.
+struct Agreement {
+  std::vector<net::Parameter> parameters;  // as net::Handshake::agreed
+  // From this party's Hello to the peer's confirmation, which answers it: the round-trip time, or
+  // more if the peer began later.
+  std::chrono::nanoseconds round_trip{};
+};
+
 // Role: both. Runs the handshake over `parameters` and, if stores exist already, the stores'
 // session id; derives the ids and confirms them.
 // Wire: 2 messages each way, 2 rounds.
@@ -40,7 +49,8 @@ struct SessionIds {
 // two Hellos.
 SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
                              std::vector<net::Parameter> parameters,
-                             const std::optional<SessionId>& existing);
+                             const std::optional<SessionId>& existing,
+                             Agreement* agreement = nullptr);
 
 // Role: both. Joins a further channel to the session, for worker `worker` of both parties: each
 // proves knowledge of the session's connection id.

@@ -17,6 +17,18 @@ class KeptRounds final : public RoundSink {
   std::vector<Round>& rounds_;
 };
 
+class ObservedRounds final : public RoundSink {
+ public:
+  ObservedRounds(RoundSink& observer, RoundSink& sink) : observer_(observer), sink_(sink) {}
+  void round(Round& round) override {
+    observer_.round(round);
+    sink_.round(round);
+  }
+
+ private:
+  RoundSink &observer_, &sink_;
+};
+
 }  // namespace
 
 CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::size_t lanes,
@@ -32,8 +44,19 @@ CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::s
   }
 }
 
-double CircuitRounds::run(RoundSink& sink) {
+void CircuitRounds::visit(RoundSink& sink) const {
+  ENSURE(!has_run_);
+  if (!prepared_) {
+    generate_rounds(circuit_, lanes_, window_, sink);
+    return;
+  }
+  for (Round& round : rounds_) sink.round(round);
+}
+
+double CircuitRounds::run(RoundSink& given) {
   ENSURE(!std::exchange(has_run_, true));
+  ObservedRounds observed(observer_ != nullptr ? *observer_ : given, given);
+  RoundSink& sink = observer_ != nullptr ? static_cast<RoundSink&>(observed) : given;
   if (!prepared_) {
     RoundPipeline pipeline(sink, window_);
     generate_rounds(circuit_, lanes_, window_, pipeline);

@@ -18,6 +18,13 @@ class CircuitRounds {
 
   const Circuit& circuit() const { return circuit_; }
   std::size_t lanes() const { return lanes_; }
+  std::size_t window() const { return window_; }
+
+  // Passes the rounds to a sink that leaves them as they are, before run(). A large circuit is
+  // generated and layered for it. Fails: as generate_rounds.
+  void visit(RoundSink& sink) const;
+  // In run(), `observer` sees each round before the sink does, and leaves it as it is.
+  void observe(RoundSink& observer) { observer_ = &observer; }
 
   // Call it once. The circuit is generated on the caller's thread; the sink may be called on
   // another. Returns the CPU time of that thread in seconds. Fails: as the sink; std::logic_error
@@ -32,7 +39,8 @@ class CircuitRounds {
   std::size_t window_;
   bool prepared_;
   bool has_run_ = false;
-  std::vector<Round> rounds_;
+  mutable std::vector<Round> rounds_;  // const but in run(): a sink takes what may be changed
+  RoundSink* observer_ = nullptr;
 };
 
 }  // namespace tinyot::circuit

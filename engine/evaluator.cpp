@@ -73,7 +73,8 @@ Evaluator::Evaluator(const RunRequest& request, const std::stop_token& cancel) {
           "an evaluator reserves in advance from one store only");
   state_ = std::make_unique<State>(request);
   state_->stored.connect({{"command", "evaluator"},
-                          {"reserved in advance", std::to_string(request.reserve_ahead_ands)}},
+                          {"reserved in advance", std::to_string(request.reserve_ahead_ands)},
+                          engine::PhaseChoice(state_->stored.form(), request.phase).parameter()},
                          "none", cancel);
 }
 
@@ -89,7 +90,9 @@ Evaluator::State& Evaluator::state() const {
 MaterialCounts Evaluator::needed(const circuit::Circuit& circuit, std::size_t lanes) const {
   engine::check_lanes(lanes);
   const auto loaded = engine::LoadedCircuit::borrowed(circuit, lanes);
-  return engine::RunPlan(state().request, loaded, state().stored.form()).material();
+  engine::RunPlan plan(state().request, loaded, state().stored.form());
+  plan.choice.accept(state().stored.agreement());
+  return plan.material();
 }
 
 void Evaluator::require_material(const MaterialCounts& needed) {

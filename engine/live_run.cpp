@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "engine/connection.h"
 #include "engine/plan.h"
+#include "engine/run_estimate.h"
 #include "engine/run_plan.h"
 #include "engine/store_info.h"
 #include "engine/top_up.h"
@@ -33,7 +34,8 @@ class LivePlan {
   LivePlan(const RunPlan& plan, const offline::SecurityParameters& params) {
     const auto* const known = plan.circuit.known_cost();
     const std::uint64_t ands = known ? plan.ands() : kLiveUnitsMax * params.unit();
-    wanted = plan.material(ands);
+    // The parties make the same units, whatever the phase will be.
+    wanted = material_of_run(plan.circuit, ands, plan.form);
     const Demand demand = demand_for(wanted, plan.form);
     std::uint64_t inputs = demand.inputs;
     const std::vector<UnitPlan> plans = params.plan(std::max<std::uint64_t>(demand.ands, 1));
@@ -101,7 +103,7 @@ class Maker {
 
 class LiveRun {
  public:
-  LiveRun(const RunPlan& plan, const offline::SecurityParameters& params, const RunInputs& inputs)
+  LiveRun(RunPlan& plan, const offline::SecurityParameters& params, const RunInputs& inputs)
       : plan_(plan), params_(params), inputs_(inputs), live_(plan, params) {
     security_ = security_of(params, estimate_job(params, live_.estimated_ands, 0, 1));
   }
@@ -112,16 +114,24 @@ class LiveRun {
       parameters.push_back(std::move(parameter));
     net::require_sendable(parameters);
     Connector connector(plan_.request.endpoint, cancel);
-    circuit::CircuitRounds rounds = plan_.rounds();
+    std::optional<circuit::CircuitRounds> rounds(plan_.rounds());
+    if (plan_.request.party == Party::A) plan_.choice.estimate(plan_.circuit, *rounds);
     const auto channel = connector.open();
     const CancelsWaits guard(cancel, *channel);
     crypto::Rng rng = crypto::Rng::from_system();
-    const checks::SessionIds ids = checks::establish_session(*channel, rng, plan_.request.party,
-                                                             std::move(parameters), std::nullopt);
+    checks::Agreement agreement;
+    const checks::SessionIds ids = checks::establish_session(
+        *channel, rng, plan_.request.party, std::move(parameters), std::nullopt, &agreement);
     const ScopedSecret<Delta> key(
         offline::draw_global_key(rng, plan_.request.party, params_.profile(), params_.material()));
     offline::PipelineDepth depth;
-    within_session({}, *channel, [&] { depth = offline::PipelineDepth(latency_of(*channel)); });
+    within_session({}, *channel, [&] {
+      plan_.choice.accept(agreement);
+      plan_.choice.choose(*channel, plan_.request.party, agreement.round_trip,
+                          [](const auto&) { return true; });
+      depth = offline::PipelineDepth(latency_of(*channel));
+    });
+    plan_.begin(rounds);
     const auto makers_channel = connector.open_worker(ids, plan_.request.party, kMakerConnection);
     const CancelsWaits makers_guard(cancel, *makers_channel);
 
@@ -129,11 +139,10 @@ class LiveRun {
     checks::Session session(plan_.request.party, ids, key, *channel, std::move(rng), log);
     checks::Session makers_session(session, "live material", 0, *makers_channel, makers_log);
     const auto start = std::chrono::steady_clock::now();
-    RunResult evaluation = evaluate(session, makers_session, depth, rounds);
+    RunResult evaluation = evaluate(session, makers_session, depth, *rounds);
     evaluation.wall_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    evaluation.window = plan_.window;
-    evaluation.phase = plan_.phase.phase;
+    plan_.describe(evaluation);
     evaluation.session = hex_of(ids.session);
     evaluation.security =
         security_reached(security_, units_of(std::span(live_.requests).first(made_)));
@@ -153,12 +162,12 @@ class LiveRun {
     RunResult evaluation;
     std::exception_ptr failure;
     try {
-      const auto online_evaluation = plan_.phase.make({.session = session,
-                                                       .source = pipe,
-                                                       .wanted = live_.wanted,
-                                                       .form = plan_.form,
-                                                       .rounds = rounds,
-                                                       .progress = plan_.progress()});
+      const auto online_evaluation = plan_.choice.phase().make({.session = session,
+                                                                .source = pipe,
+                                                                .wanted = live_.wanted,
+                                                                .form = plan_.form,
+                                                                .rounds = rounds,
+                                                                .progress = plan_.progress()});
       online_evaluation->prepare();
       set_evaluation(evaluation, plan_.circuit.info(),
                      online_evaluation->finish(inputs_.values));
@@ -183,7 +192,7 @@ class LiveRun {
     std::rethrow_exception(failure);
   }
 
-  const RunPlan& plan_;
+  RunPlan& plan_;
   const offline::SecurityParameters& params_;
   const RunInputs& inputs_;
   LivePlan live_;
@@ -198,7 +207,7 @@ RunResult run_live(const RunRequest& request, const LoadedCircuit& circuit, cons
   ParameterRequest live = *request.live;
   if (!live.unit && !live.bucket) live.unit = offline::entry_of(live.profile).live_unit;
   const offline::SecurityParameters params = offline::SecurityParameters::make(live);
-  const RunPlan plan(request, circuit, params.material());
+  RunPlan plan(request, circuit, params.material());
   return unless_cancelled(cancel, [&] { return LiveRun(plan, params, inputs).run(cancel); });
 }
 

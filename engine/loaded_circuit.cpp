@@ -104,6 +104,12 @@ LoadedCircuit LoadedCircuit::borrowed(const circuit::Circuit& circuit, std::size
   return of(std::shared_ptr<const circuit::Circuit>(std::shared_ptr<void>(), &circuit), lanes);
 }
 
+circuit::CircuitRounds LoadedCircuit::rounds(std::size_t window) const {
+  const circuit::CircuitCost* const known = known_cost();
+  return circuit::CircuitRounds(circuit(), known != nullptr ? known->gates() : ~std::uint64_t{0},
+                                lanes_, window);
+}
+
 std::string LoadedCircuit::shown() const {
   constexpr std::size_t kNameMax = 80;
   return info().name.substr(0, kNameMax) + (is_built_in() ? " (built in, " : " (") +

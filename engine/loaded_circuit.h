@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "circuitgen/circuit_rounds.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/formats/circuit_file.h"
 #include "tinyot/circuit/fingerprint.h"
@@ -80,6 +81,8 @@ class LoadedCircuit {
     return circuit_->cost_within_ands(ands_max);
   }
   std::size_t lanes() const { return lanes_; }
+  // Layered with a window, before a run if the circuit is known to be small.
+  circuit::CircuitRounds rounds(std::size_t window) const;
   // The same circuit on another number of lanes.
   LoadedCircuit on_lanes(std::size_t lanes) const {
     LoadedCircuit other = *this;

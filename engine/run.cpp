@@ -9,20 +9,36 @@ namespace engine {
 
 RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial of,
                  online::SharedValues shared_values)
-    : request(run_request), circuit(run_circuit), form(of),
-      phase(online::phase_on(of, run_request.phase)),
-      window(run_request.window.value_or(phase.window_for(run_circuit.lanes()))),
+    : request(run_request), circuit(run_circuit), form(of), choice(of, run_request.phase),
       shared(std::move(shared_values)) {}
 
 void RunPlan::set_inputs_later(std::uint32_t sigma) {
-  preparation = phase.preparation_for(ands(), sigma, request.row_check);
+  later_on_sigma_ = sigma;
+  if (!choice.is_open()) (void)preparation_by(choice.phase());
 }
 
-circuit::CircuitRounds RunPlan::rounds() const {
-  const auto* const known = circuit.known_cost();
-  return circuit::CircuitRounds(circuit.circuit(),
-                                known != nullptr ? known->gates() : ~std::uint64_t{0},
-                                circuit.lanes(), window);
+std::optional<online::Preparation> RunPlan::preparation_by(
+    const online::OnlinePhaseEntry& phase) const {
+  if (!later_on_sigma_) return std::nullopt;
+  return phase.preparation_for(ands(), *later_on_sigma_, request.row_check);
+}
+
+bool RunPlan::can_be_prepared_by(const online::OnlinePhaseEntry& phase) const try {
+  (void)preparation_by(phase);
+  return true;
+} catch (const UsageError&) {
+  return false;
+}
+
+std::size_t RunPlan::window() const {
+  return request.window.value_or(choice.possible().front()->window_for(circuit.lanes()));
+}
+
+MaterialCounts RunPlan::material() const {
+  MaterialCounts counts;
+  for (const online::OnlinePhaseEntry* phase : choice.possible())
+    counts.raise_to(phase->material_for(circuit.info(), ands(), form, circuit.lanes(), shared));
+  return counts;
 }
 
 std::vector<net::Parameter> RunPlan::parameters(const std::vector<net::Parameter>& others) const {
@@ -32,13 +48,26 @@ std::vector<net::Parameter> RunPlan::parameters(const std::vector<net::Parameter
        text_of(circuit.interface_fingerprint()), circuit.shown()},
       {"the circuit's gates", text_of(circuit.fingerprint()), circuit.shown()},
       {"lanes", std::to_string(circuit.lanes())},
-      {"online phase", std::string(phase.name)},
-      {"window", std::to_string(window)},
-      {"inputs", preparation ? "later" : "now"}};
-  if (preparation && preparation->row_check)
-    all.push_back({"row check", std::string(name_of(*preparation->row_check))});
+      choice.parameter(),
+      {"window", request.window ? std::to_string(*request.window) : "the default"},
+      {"inputs", later_on_sigma_ ? "later" : "now"}};
+  if (later_on_sigma_)
+    all.push_back({"row check",
+                   request.row_check ? std::string(name_of(*request.row_check)) : "the default"});
   all.insert(all.end(), others.begin(), others.end());
   return all;
+}
+
+void RunPlan::begin(std::optional<circuit::CircuitRounds>& layered) {
+  if (layered->window() != window()) layered.emplace(rounds());
+  cost_ = choice.phase().count_cost(circuit.info(), circuit.lanes(), form);
+  layered->observe(*cost_);
+}
+
+void RunPlan::describe(RunResult& result) const {
+  result.window = window();
+  result.half_round_trips = cost_->finish().half_round_trips;
+  choice.describe(result);
 }
 
 void set_evaluation(RunResult& result, const circuit::CircuitInfo& info,

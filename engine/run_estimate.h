@@ -1,42 +1,49 @@
-// The estimated cost of a run: its rounds and bytes, counted from the layers of the circuit; its
-// computation, measured with a short run on this machine; and the time of both over a link. Tests
-// compare them with those of runs.
+// The estimated cost of a run in each phase: its rounds and bytes, counted from the layers of the
+// circuit; its computation, measured with a short run on this machine; and the time of both over a
+// link. Tests compare them with those of runs.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "engine/loaded_circuit.h"
 #include "engine/plan.h"
 #include "net/tcp.h"
+#include "online/online_phase.h"
 #include "tinyot/parameters.h"
 
 namespace tinyot::engine {
 
 struct RunEstimate {
-  std::size_t window = 0;        // gates that are layered together
-  std::uint64_t ands = 0;        // of all lanes
-  std::uint64_t and_rounds = 0;  // rounds that have ANDs
-  // Times that a party waits for a message, each for half a round trip: those of the ANDs (one for
-  // a round of ANDs with triples, two with pairs) and three of the outputs; and those for
-  // inputs that no AND of their round follows.
-  std::uint64_t rounds = 0;
-  std::array<std::uint64_t, 2> bytes_sent{};  // by A, by B; message headers included
+  const online::OnlinePhaseEntry* phase;
+  std::size_t window;  // gates that are layered together
+  online::RunCost cost;
 
-  // The time of the messages alone.
+  // The time of the messages alone, until both parties have their outputs.
   double link_s(const net::LinkShape& link) const;
 };
 
-// The preprocessing that `runs` runs take, at least one AND.
+// The preprocessing that `runs` runs take, in whatever phase; at least one AND.
 Demand demand_of_runs(const LoadedCircuit& circuit, AndMaterial form, std::uint64_t runs);
 
-// The material that a run with `ands` ANDs in all lanes takes.
+// The material that a run with `ands` ANDs in all lanes takes, in whatever phase.
 MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands, AndMaterial form);
 
-// `window`: as RunRequest::window. Takes as long as layering the circuit.
-RunEstimate estimate_run(const LoadedCircuit& circuit, AndMaterial form,
-                         std::optional<std::uint64_t> window);
+// Of each of the phases, in their order. Takes as long as layering the circuit, if the rounds are
+// not prepared.
+std::vector<RunEstimate> estimate_runs(const circuit::CircuitRounds& rounds,
+                                       std::span<const online::OnlinePhaseEntry* const> phases,
+                                       AndMaterial form);
+// Without layering: of rounds of equal width, as many as the circuit is deep, or more if a window
+// has fewer ANDs.
+RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window,
+                                const online::OnlinePhaseEntry& phase, AndMaterial form);
+// Of each phase that runs on the material. `window`: as RunRequest::window; by default that of the
+// first phase.
+std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, AndMaterial form,
+                                       std::optional<std::uint64_t> window);
 
 // What a run computes, by itself: in seconds.
 struct RunComputation {

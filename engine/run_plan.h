@@ -1,8 +1,13 @@
 // What runs have in common. Internal to this folder.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include "circuitgen/circuit_rounds.h"
 #include "engine/loaded_circuit.h"
+#include "engine/phase_choice.h"
 #include "engine/run_inputs.h"
 #include "net/handshake.h"
 #include "online/online_phase.h"
@@ -15,31 +20,43 @@ struct RunPlan {
   RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial form,
           online::SharedValues shared_values = {});
 
-  // Of a run whose inputs come later, on material of this sigma. Fails: UsageError if it cannot be
-  // prepared.
+  // The inputs come later, on material of this sigma. Fails: UsageError if the phase that was asked
+  // for cannot prepare the run.
   void set_inputs_later(std::uint32_t sigma);
 
   const RunRequest& request;
   const LoadedCircuit& circuit;
   AndMaterial form;
-  const online::OnlinePhaseEntry& phase;
-  std::size_t window;
+  PhaseChoice choice;
   online::SharedValues shared;
-  std::optional<online::Preparation> preparation;  // if the inputs come later
 
+  // How the phase prepares the run; absent if the inputs are known. Fails: UsageError.
+  std::optional<online::Preparation> preparation_by(const online::OnlinePhaseEntry& phase) const;
+  bool can_be_prepared_by(const online::OnlinePhaseEntry& phase) const;
+
+  // Of the chosen phase; before that, of the first that is possible.
+  std::size_t window() const;
   std::uint64_t ands() const { return circuit.cost().ands_of(circuit.lanes()); }
-  circuit::CircuitRounds rounds() const;
-  // The material that `ands` ANDs need, or those of the circuit.
-  MaterialCounts material(std::uint64_t ands) const {
-    return phase.material_for(circuit.info(), ands, form, circuit.lanes(), shared);
-  }
-  MaterialCounts material() const { return material(ands()); }
+  // Layers a small circuit. Fails: as its generation.
+  circuit::CircuitRounds rounds() const { return circuit.rounds(window()); }
+  // What suffices for each possible phase.
+  MaterialCounts material() const;
   online::RunProgress progress() const {
     if (!request.progress) return {};
     return [report = request.progress, total = ands()](std::uint64_t done) { report(done, total); };
   }
   // What both parties must agree on, for any material; then `others`.
   std::vector<net::Parameter> parameters(const std::vector<net::Parameter>& others = {}) const;
+
+  // Layers the circuit again if the chosen phase has another window, and counts the costs of the
+  // run.
+  void begin(std::optional<circuit::CircuitRounds>& layered);
+  // After the run: its window, phase and costs.
+  void describe(RunResult& result) const;
+
+ private:
+  std::optional<std::uint32_t> later_on_sigma_;
+  std::unique_ptr<online::RunCostCounter> cost_;
 };
 
 // Sets what the online phase returns. Values that stay shared are kept, with the name of the output

@@ -29,7 +29,9 @@ storage::ReservationChain take_material(const RunRequest& request, StoredSession
 StoredRun::StoredRun(const RunRequest& request, LoadedCircuit circuit, StoredSession& stored,
                      RunShared shared)
     : stored_(stored), circuit_(std::move(circuit)), shared_(std::move(shared)),
-      plan_(request, circuit_, stored.form(), shared_.values), needed_(plan_.material()) {}
+      plan_(request, circuit_, stored.form(), shared_.values) {
+  plan_.choice.accept(stored.agreement());
+}
 
 std::vector<net::Parameter> StoredRun::parameters(const std::vector<net::Parameter>& others) const {
   std::vector<net::Parameter> all = plan_.parameters(shared_.compared);
@@ -37,11 +39,30 @@ std::vector<net::Parameter> StoredRun::parameters(const std::vector<net::Paramet
   return all;
 }
 
+MaterialCounts StoredRun::needed_by(const online::OnlinePhaseEntry& phase) const {
+  return phase.material_for(circuit_.info(), plan_.ands(), plan_.form, circuit_.lanes(),
+                            shared_.values);
+}
+
+bool StoredRun::has_material(const online::OnlinePhaseEntry& phase,
+                             const ReservationCache* cache) const {
+  const MaterialCounts needed = needed_by(phase);
+  return plan_.request.reservation
+             ? reserved_in(stored_.stores().front(), *plan_.request.reservation).covers(needed)
+             : (cache != nullptr && cache->holds(needed)) || stored_.has_material(needed);
+}
+
 void StoredRun::require_material(const ReservationCache* cache) {
-  if (cache != nullptr && cache->holds(needed_))
-    stored_.require_not_revoked();
-  else
-    stored_.require_material(needed_);
+  stored_.require_not_revoked();
+  const auto& possible = plan_.choice.possible();
+  if (std::ranges::none_of(possible,
+                           [&](const auto* phase) { return has_material(*phase, cache); }))
+    stored_.require_material(needed_by(*possible.front()));
+}
+
+void StoredRun::layer() {
+  rounds_.emplace(plan_.rounds());
+  if (plan_.request.party == Party::A) plan_.choice.estimate(circuit_, *rounds_);
 }
 
 void StoredRun::take(std::span<const storage::Reservation> reserved) {
@@ -53,6 +74,14 @@ void StoredRun::take(std::span<const storage::Reservation> reserved) {
 }
 
 void StoredRun::prepare(checks::Session& session, ReservationCache* cache) {
+  plan_.choice.accept(stored_.agreement());
+  plan_.choice.choose(session.channel(), session.me(), stored_.agreement().round_trip,
+                      [&](const auto& phase) {
+                        return has_material(phase, cache) && plan_.can_be_prepared_by(phase);
+                      });
+  const auto preparation = plan_.preparation_by(plan_.choice.phase());
+  plan_.begin(rounds_);
+  needed_ = plan_.material();
   {
     const net::PhaseLog::Scope phase(stored_.log(), session.channel(), "reserve", plan_.ands());
     if (cache != nullptr) {
@@ -64,27 +93,29 @@ void StoredRun::prepare(checks::Session& session, ReservationCache* cache) {
       take(own_.links());
     }
   }
-  evaluation_ = plan_.phase.make({.session = session,
-                                  .source = cache != nullptr ? cache->source() : own_,
-                                  .wanted = needed_,
-                                  .form = plan_.form,
-                                  .rounds = *rounds_,
-                                  .shared = shared_.values,
-                                  .preparation = plan_.preparation,
-                                  .progress = plan_.progress()});
+  row_check_ = preparation ? preparation->row_check : std::nullopt;
+  evaluation_ = plan_.choice.phase().make({.session = session,
+                                           .source = cache != nullptr ? cache->source() : own_,
+                                           .wanted = needed_,
+                                           .form = plan_.form,
+                                           .rounds = *rounds_,
+                                           .shared = shared_.values,
+                                           .preparation = preparation,
+                                           .progress = plan_.progress()});
   evaluation_->prepare();
 }
 
 RunResult StoredRun::finish(const RunInputs& inputs, const std::string& origin) {
   RunResult result;
   result.burnt = burnt_;
-  result.window = plan_.window;
-  result.phase = plan_.phase.phase;
-  if (plan_.preparation) result.row_check = plan_.preparation->row_check;
   const auto start = std::chrono::steady_clock::now();
   online::Evaluation evaluation = evaluation_->finish(inputs.values);
+  const auto after_inputs = evaluation.half_round_trips;
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   set_evaluation(result, circuit_.info(), std::move(evaluation), origin);
+  plan_.describe(result);
+  if (after_inputs) result.half_round_trips = *after_inputs;
+  result.row_check = row_check_;
   return result;
 }
 
@@ -126,10 +157,11 @@ ReservedMaterial reserve(const RunRequest& request, const circuit::Circuit& circ
     throw UsageError("material is reserved in one store, for a later run");
   StoredSession stored(request);
   const auto loaded = LoadedCircuit::borrowed(circuit, lanes);
-  const RunPlan plan(request, loaded, stored.form());
-  const MaterialCounts needed = plan.material();
-  stored.require_material(needed);
+  RunPlan plan(request, loaded, stored.form());
+  stored.require_material(plan.material());
   stored.connect(plan.parameters(), "to be made", {});
+  plan.choice.accept(stored.agreement());
+  const MaterialCounts needed = plan.material();
   storage::Grant granted;
   stored.with_peer([&](checks::Session& session) {
     const net::PhaseLog::Scope phase(stored.log(), session.channel(), "reserve", plan.ands());

@@ -26,21 +26,22 @@ class StoredRun {
   const RunPlan& plan() const { return plan_; }
   // The plan's parameters, and the origins of shared values; then `others`.
   std::vector<net::Parameter> parameters(const std::vector<net::Parameter>& others = {}) const;
-  const MaterialCounts& needed() const { return needed_; }
-  // Fails: OutOfMaterial, of what the stores and `cache` have now.
+  // Fails: OutOfMaterial, if what the stores and `cache` have now suffices for no possible phase.
   void require_material(const ReservationCache* cache);
 
   // Layers a small circuit, before prepare(). Fails: as its generation.
-  void layer() { rounds_.emplace(plan_.rounds()); }
+  void layer();
 
-  // Role: both, within the session. Takes the material: the reservation of the request, or a new
-  // one, or on one store part of what `cache` holds.
+  // Role: both, within the session. Chooses the phase, and takes the material: the reservation of
+  // the request, or a new one, or on one store part of what `cache` holds.
   void prepare(checks::Session& session, ReservationCache* cache);
   // Role: both, within the session; once, after prepare(). Shared outputs are kept as
   // set_evaluation() says. The result is complete only after add_costs().
   RunResult finish(const RunInputs& inputs, const std::string& origin = {});
 
  private:
+  MaterialCounts needed_by(const online::OnlinePhaseEntry& phase) const;
+  bool has_material(const online::OnlinePhaseEntry& phase, const ReservationCache* cache) const;
   void take(std::span<const storage::Reservation> reserved);
 
   StoredSession& stored_;
@@ -48,6 +49,7 @@ class StoredRun {
   const RunShared shared_;
   RunPlan plan_;
   MaterialCounts needed_, burnt_;
+  std::optional<RowCheck> row_check_;  // of a prepared run
   std::optional<circuit::CircuitRounds> rounds_;
   storage::ReservationChain own_{{}};
   std::unique_ptr<online::OnlineEvaluation> evaluation_;

@@ -58,6 +58,15 @@ void StoredSession::require_material(const MaterialCounts& needed) {
   check_enough(stores_, needed);
 }
 
+bool StoredSession::has_material(const MaterialCounts& needed) const {
+  try {
+    check_enough(stores_, needed);
+    return true;
+  } catch (const OutOfMaterial&) {
+    return false;
+  }
+}
+
 const Security& StoredSession::security(const storage::AttemptTotals& attempts) {
   if (!security_ || security_->attempts != attempts || security_->manifest != manifest())
     security_ = {manifest(), attempts, security_reached(manifest(), attempts)};
@@ -86,7 +95,7 @@ void StoredSession::connect(std::vector<net::Parameter> parameters, const std::s
   crypto::Rng rng = crypto::Rng::from_system();
   const checks::SessionIds ids = unless_cancelled(cancel_, [&] {
     return checks::establish_session(*channel_, rng, request_.party, std::move(parameters),
-                                     session_id_of(manifest));
+                                     session_id_of(manifest), &agreement_);
   });
   Revocations revocations;
   for (const storage::Store& store : stores_) revocations.push_back(store.revocation());

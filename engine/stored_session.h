@@ -28,9 +28,12 @@ class StoredSession {
   AndMaterial form() const { return form_; }
   // After connect().
   const SessionId& connection() const { return session_->id(); }
+  const checks::Agreement& agreement() const { return agreement_; }
   // Reads the stores' state anew: other handles may have changed it. Fails: StoreError.
   void require_not_revoked();
-  // Of what the stores have now. Fails: OutOfMaterial; as require_not_revoked.
+  // Of what the stores have now.
+  bool has_material(const MaterialCounts& needed) const;
+  // The same. Fails: OutOfMaterial; as require_not_revoked.
   void require_material(const MaterialCounts& needed);
 
   // Connects, and establishes the session. `parameters` are what both parties must agree on besides
@@ -53,6 +56,7 @@ class StoredSession {
   net::PhaseLog log_;
   std::unique_ptr<net::Channel> channel_;
   std::optional<checks::Session> session_;
+  checks::Agreement agreement_;
   std::stop_token cancel_;
   struct KnownSecurity {
     storage::Manifest manifest;

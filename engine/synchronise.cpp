@@ -298,6 +298,16 @@ storage::ReservationChain reserve_with_peer(checks::Session& session,
   return storage::ReservationChain(std::move(links));
 }
 
+MaterialCounts reserved_in(const storage::Store& store, std::uint64_t plan) {
+  const std::vector<storage::PlannedReservation>& planned = store.cursors().planned;
+  const auto found = std::ranges::find(planned, plan, &storage::PlannedReservation::id);
+  MaterialCounts counts;
+  if (found == planned.end()) return counts;
+  for (const MaterialKind kind : kAllMaterialKinds)
+    counts[kind] = found->range.end[kind] - found->range.start[kind];
+  return counts;
+}
+
 storage::Reservation claim_with_peer(checks::Session& session, storage::Store& store,
                                      std::uint64_t plan, const MaterialCounts& needed) {
   const std::vector<storage::PlannedReservation>& planned = store.cursors().planned;

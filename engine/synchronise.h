@@ -63,6 +63,9 @@ storage::ReservationChain reserve_with_peer(checks::Session& session,
                                             std::span<storage::Store> shards,
                                             const MaterialCounts& needed);
 
+// What a planned reservation of the store has; nothing if there is none with this number.
+MaterialCounts reserved_in(const storage::Store& store, std::uint64_t plan);
+
 // Role: both, symmetric. Takes a planned reservation, after synchronise().
 // Wire: 1 message each way.
 // Fails: Disagreement if one of the stores does not hold it, or not the same range; if the peer's

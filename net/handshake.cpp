@@ -24,6 +24,7 @@ std::vector<std::byte> encode(const Hello& hello) {
     added->set_name(parameter.name);
     added->set_value(parameter.value);
     added->set_shown(parameter.shown);
+    added->set_open(parameter.is_open);
   }
   std::vector<std::byte> bytes(kMagic.size() + message.ByteSizeLong());
   std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
@@ -55,7 +56,8 @@ std::string quoted(const std::string& value) {
   return shown.empty() ? "nothing" : shown;
 }
 
-void compare(const Hello& mine, const wire::Hello& peers) {
+// The agreed parameters.
+std::vector<Parameter> compare(const Hello& mine, const wire::Hello& peers) {
   if (peers.wire_version() != kWireVersion)
     throw Disagreement("the parties disagree on the wire version: this party has " +
                        std::to_string(kWireVersion) + ", the peer has " +
@@ -69,14 +71,20 @@ void compare(const Hello& mine, const wire::Hello& peers) {
                            letter(mine.party) + "; one of them must be " +
                            letter(peer_of(mine.party)),
                        Remedy::ChangeParty);
-  const auto shared = std::min<std::size_t>(mine.parameters.size(), peers.parameters_size());
+  std::vector<Parameter> agreed = mine.parameters;
+  const auto shared = std::min<std::size_t>(agreed.size(), peers.parameters_size());
   for (std::size_t i = 0; i < shared; ++i) {
-    const Parameter& ours = mine.parameters[i];
+    Parameter& ours = agreed[i];
     const auto& theirs = peers.parameters(static_cast<int>(i));
     if (ours.name != theirs.name())
       throw Disagreement("the parties disagree on the name of a parameter: this party has " +
                          ours.name + ", the peer has " + quoted(theirs.name()) +
                          "; run the same job and release on both sides");
+    if (theirs.open()) continue;
+    if (ours.is_open) {
+      ours = {ours.name, theirs.value()};
+      continue;
+    }
     if (ours.value != theirs.value())
       throw Disagreement("the parties disagree on " + ours.name + ": this party has " +
                          quoted(ours.shown.empty() ? ours.value : ours.shown) + ", the peer has " +
@@ -87,6 +95,7 @@ void compare(const Hello& mine, const wire::Hello& peers) {
     throw Disagreement(
         "the parties disagree on the number of parameters; run the same job and release on "
         "both sides");
+  return agreed;
 }
 
 // Whether the bytes received so far agree with `expected`.
@@ -138,9 +147,9 @@ Handshake shake_hands(Channel& channel, const Hello& mine) {
   }
   if (!has_magic(theirs))
     throw NetworkError("the peer does not speak the tinyot protocol; check the address");
-  compare(mine, decode(theirs));
-  return mine.party == Party::A ? Handshake{std::move(ours), std::move(theirs)}
-                                : Handshake{std::move(theirs), std::move(ours)};
+  std::vector<Parameter> agreed = compare(mine, decode(theirs));
+  if (mine.party == Party::B) std::swap(ours, theirs);
+  return {std::move(ours), std::move(theirs), std::move(agreed)};
 }
 
 void compare_parameters(Channel& channel, const MessageTag& tag, Party me,

@@ -31,6 +31,7 @@ struct Parameter {
   std::string name;
   std::string value;
   std::string shown = {};  // in place of the value in messages, if given; not compared
+  bool is_open = false;    // agrees with every value of the peer's
 };
 
 struct Hello {
@@ -46,6 +47,8 @@ void require_sendable(const std::vector<Parameter>& parameters);
 struct Handshake {
   std::vector<std::byte> hello_a;  // as sent by A
   std::vector<std::byte> hello_b;  // as sent by B
+  // This party's, where an open one has the value of the peer's, unless both are open.
+  std::vector<Parameter> agreed;
 };
 
 // Wire: one message each way, concurrently.

@@ -6,15 +6,16 @@
 
 namespace tinyot::online {
 
-const OnlinePhaseEntry& phase_on(AndMaterial form, std::optional<OnlinePhase> wanted) {
-  for (const OnlinePhaseEntry* entry : online_phases()) {
-    if (wanted && entry->phase != *wanted) continue;
-    if (entry->runs_on(form)) return *entry;
-    if (wanted)
-      throw UsageError("the " + std::string(entry->name) + " phase does not run on " +
-                       std::string(name_of(form)));
-  }
-  throw UsageError("no online phase runs on " + std::string(name_of(form)));
+std::vector<const OnlinePhaseEntry*> phases_on(AndMaterial form,
+                                               std::optional<OnlinePhase> wanted) {
+  std::vector<const OnlinePhaseEntry*> phases;
+  for (const OnlinePhaseEntry* entry : online_phases())
+    if ((!wanted || entry->phase == *wanted) && entry->runs_on(form)) phases.push_back(entry);
+  if (phases.empty())
+    throw UsageError((wanted ? "the " + std::string(name_of(*wanted)) + " phase does not run on "
+                             : "no online phase runs on ") +
+                     std::string(name_of(form)));
+  return phases;
 }
 
 }  // namespace tinyot::online

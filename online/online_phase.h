@@ -8,10 +8,12 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "checks/session.h"
 #include "circuitgen/circuit_rounds.h"
 #include "material/material.h"
+#include "online/run_cost.h"
 #include "online/values.h"
 #include "tinyot/parameters.h"
 
@@ -62,13 +64,18 @@ struct OnlinePhaseEntry {
   // The default number of gates that are layered together.
   std::size_t (*window_for)(std::size_t lanes);
   std::unique_ptr<OnlineEvaluation> (*make)(OnlineSetting setting);
+  // Counts what a run costs.
+  std::unique_ptr<RunCostCounter> (*count_cost)(const circuit::CircuitInfo& info, std::size_t lanes,
+                                                AndMaterial form);
+  // What a party computes for an AND, in seconds, as measured on one machine: to choose a phase by.
+  double (*and_s)(std::size_t lanes);
 };
 
 // Defined in phase_table.cpp, and nowhere else.
 std::span<const OnlinePhaseEntry* const> online_phases();
 
-// The phase that was asked for, or the first one of the table that runs on the material. Fails:
+// In the order of the table: the phase that was asked for, or all that run on the material. Fails:
 // UsageError if none does.
-const OnlinePhaseEntry& phase_on(AndMaterial form, std::optional<OnlinePhase> wanted);
+std::vector<const OnlinePhaseEntry*> phases_on(AndMaterial form, std::optional<OnlinePhase> wanted);
 
 }  // namespace tinyot::online

@@ -55,6 +55,12 @@ struct MaterialCounts {
     for (const MaterialKind kind : kAllMaterialKinds) (*this)[kind] += more[kind];
     return *this;
   }
+  // As many of each kind as the larger has.
+  MaterialCounts& raise_to(const MaterialCounts& other) {
+    for (const MaterialKind kind : kAllMaterialKinds)
+      (*this)[kind] = std::max((*this)[kind], other[kind]);
+    return *this;
+  }
   // Whether there are as many of each kind.
   bool covers(const MaterialCounts& needed) const {
     return std::ranges::equal(of, needed.of, std::ranges::greater_equal());

@@ -1,6 +1,7 @@
 // Evaluation of circuits with the peer, on stored material or on material made during the run.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tinyot/circuit/gate.h"
@@ -45,7 +47,8 @@ struct RunRequest {
   std::uint64_t reserve_ahead_ands = 0;
   // Without stores: how to make the material, over a second connection, during the run.
   std::optional<ParameterRequest> live = {};
-  // Chosen by the material if absent.
+  // If absent, that of the peer's request; or if it is absent there, too, what A expects to be the
+  // fastest on the material, the link and the circuit.
   std::optional<OnlinePhase> phase = {};
   // Of garbled runs whose inputs come later: early if absent, or batched where sigma is above 112.
   std::optional<RowCheck> row_check = {};
@@ -77,6 +80,10 @@ class SharedBits {
 };
 using SharedInputs = std::map<std::string, SharedBits>;  // by the name of an input bundle
 
+// Material: no other phase runs on it.
+enum class PhaseChosenBy : std::uint8_t { Request, Peer, Material, Estimate };
+std::string_view name_of(PhaseChosenBy chosen_by);
+
 struct RunResult {
   Values outputs;       // that this party receives
   SharedInputs shared;  // by the name of the output bundle
@@ -84,7 +91,12 @@ struct RunResult {
   std::uint64_t window = 0;
   OnlinePhase phase = OnlinePhase::Interactive;
   std::optional<RowCheck> row_check;  // of a garbled run whose inputs came later
-  std::string session;                // of the material, 64 hex digits
+  PhaseChosenBy phase_chosen_by = PhaseChosenBy::Request;
+  // Of A, if it has chosen: the expected time of each phase, in seconds.
+  std::map<OnlinePhase, double> expected_s;
+  // Until A has its outputs, and until B has; after the inputs, if they came later.
+  std::array<std::uint64_t, 2> half_round_trips{};
+  std::string session;   // of the material, 64 hex digits
   Security security;     // of the material
   MaterialCounts burnt;  // material skipped because the peer's store was ahead
   std::uint64_t store_bytes = 0;

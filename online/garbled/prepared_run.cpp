@@ -207,6 +207,17 @@ BundleValues PreparedRun::evaluate_early(const checks::SettledCheck& before) {
   return checked(std::move(mine), settled);
 }
 
+std::array<std::uint64_t, 2> PreparedRun::count_half_round_trips() const {
+  const auto& given = steps_.info.inputs;
+  const bool a_gives = std::ranges::any_of(given, [](const circuit::InputBundle& bundle) {
+    return bundle.source == circuit::InputSource::A && bundle.bits > 0;
+  });
+  // B's answer to A's masked inputs is what A evaluates; with the batched check, A's proof is next.
+  const std::uint64_t masked = a_gives ? 1 : 0, proof = macs_.bytes > 0 ? masked : masked + 2,
+                      at_a = proof + 1;
+  return {at_a, steps_.outputs.has_outputs_of(Party::B) ? at_a + 1 : proof};
+}
+
 Evaluation PreparedRun::finish(const BundleValues& inputs, const RunProgress& progress) {
   ENSURE(settled_);  // used up: a second input would show both labels of its wire
   const checks::SettledCheck before = *std::exchange(settled_, std::nullopt);
@@ -216,6 +227,7 @@ Evaluation PreparedRun::finish(const BundleValues& inputs, const RunProgress& pr
   exchange_inputs(inputs);
   result_.outputs = macs_.bytes > 0 ? evaluate_early(before) : evaluate_batched();
   if (progress) progress(result_.ands);
+  result_.half_round_trips = count_half_round_trips();
   result_.shared = steps_.outputs.take_shared(session_);
   return std::move(result_);
 }

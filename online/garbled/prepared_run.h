@@ -4,6 +4,8 @@
 // follows when A's masked inputs are fixed (Bellare, Hoang, Rogaway, ASIACRYPT 2012).
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <deque>
 #include <optional>
 
@@ -56,6 +58,9 @@ class PreparedRun {
   void receive_openings(std::size_t chunks);
   void evaluate_masks(std::size_t chunks);
   void exchange_rows(std::size_t chunks);
+
+  // Of stage O.
+  std::array<std::uint64_t, 2> count_half_round_trips() const;
 
   void exchange_inputs(const BundleValues& inputs);
   BundleValues evaluate_batched();

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "online/folded_source.h"
+#include "online/interactive/interactive_cost.h"
 #include "online/interactive/runtime.h"
 
 namespace tinyot::online {
@@ -63,6 +64,8 @@ constinit const OnlinePhaseEntry kInteractivePhase = {
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<InteractiveEvaluation>(std::move(setting));
     },
+    .count_cost = count_interactive_cost,
+    .and_s = [](std::size_t lanes) { return lanes < kWideLanes ? 0.15e-6 : 0.03e-6; },
 };
 
 }  // namespace tinyot::online

@@ -142,5 +142,20 @@ TEST(CircuitRounds, PassesALargeCircuitThroughThePipeline) {
   EXPECT_EQ(actual.rounds, expected.rounds);
 }
 
+// Those who look on before and during a run see the rounds that are run.
+TEST(CircuitRounds, AreSeenByOthers) {
+  const auto circuit = find_circuit("random:width=100,depth=20");
+  for (const std::uint64_t gates : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+    Notes before, during, actual;
+    CircuitRounds rounds(*circuit, gates, 1, 1000);
+    rounds.visit(before);
+    rounds.observe(during);
+    rounds.run(actual);
+    EXPECT_GT(actual.rounds.size(), 20u);
+    EXPECT_EQ(before.rounds, actual.rounds);
+    EXPECT_EQ(during.rounds, actual.rounds);
+  }
+}
+
 }  // namespace
 }  // namespace tinyot::circuit

@@ -134,17 +134,27 @@ TEST_F(EstimateTest, RunOfACircuitOverALink) {
   EXPECT_EQ(run, [&] {
     Json info = json_of(tinyot(Arguments{"circuit", "info", "aes128"} +
                                Arguments(circuit.begin() + 2, circuit.end())))["run"];
-    info["wall_s"] = run["wall_s"];
+    info["online"]["interactive"]["wall_s"] = run["online"]["interactive"]["wall_s"];
     return info;
   }());
-  EXPECT_EQ(run["rounds"], 63);
-  EXPECT_GE(run["wall_s"], run["link_s"]);
+  const Json& phase = run["online"]["interactive"];
+  EXPECT_EQ(phase["half_round_trips"], Json({{"a", 63}, {"b", 63}}));
+  EXPECT_GE(phase["wall_s"], phase["link_s"]);
   const Json row =
       json_of(tinyot(Arguments{"bench", "online", "--profile", "fast", "--repeat", "1"} + circuit));
   EXPECT_EQ(row["rounds"], run["and_rounds"]);
   EXPECT_NEAR(row["bits_per_and"].get<double>() * row["ands"].get<double>() / 8,
-              run["bytes_sent_a"].get<double>() + run["bytes_sent_b"].get<double>(), 0.5);
+              phase["bytes_sent_a"].get<double>() + phase["bytes_sent_b"].get<double>(), 0.5);
   EXPECT_GE(row["wall_s"].get<double>(), 0.002 * run["and_rounds"].get<double>());
+}
+
+// Each phase that runs on the material is estimated.
+TEST_F(EstimateTest, RunOnMaterialForGarbling) {
+  const Json run = json_of(
+      tinyot({"circuit", "info", "aes128", "--material", "garbling", "--format", "json"}))["run"];
+  EXPECT_EQ(run["online"]["interactive"]["half_round_trips"], Json({{"a", 63}, {"b", 63}}));
+  EXPECT_EQ(run["online"]["garbled"]["half_round_trips"], Json({{"a", 4}, {"b", 5}}));
+  EXPECT_GT(run["online"]["garbled"]["bytes_sent_b"], 32 * run["ands"].get<std::uint64_t>());
 }
 
 TEST_F(EstimateTest, MaterialOfARunSufficesForIt) {

@@ -111,7 +111,31 @@ TEST_F(LiveTest, ComparesMaterialAndWindow) {
   EXPECT_TRUE(ended_with(profile.a, 6, "profile: this party has fast, the peer has nnob12"));
   EXPECT_TRUE(ended_with(profile.b, 6, "profile: this party has nnob12, the peer has fast"));
   const BothEnded window = run_live(a + kLiveFast, b + kLiveFast + Arguments{"--window", "77"});
-  EXPECT_TRUE(ended_with(window.a, 6, "window: this party has 1048576, the peer has 77"));
+  EXPECT_TRUE(ended_with(window.a, 6, "window: this party has the default, the peer has 77"));
+}
+
+TEST_F(LiveTest, AgreesOnTheOnlinePhase) {
+  const Arguments garbling =
+                      kLiveFast + Arguments{"--circuit", "millionaires", "--material", "garbling"},
+                  a = garbling + Arguments{"--input", "a=5"},
+                  b = garbling + Arguments{"--input", "b=6"}, garbled = {"--online", "garbled"};
+  const BothEnded apart = run_live(a + garbled, b + Arguments{"--online", "interactive"});
+  EXPECT_TRUE(ended_with(apart.a, 6, "online phase: this party has garbled, the peer has inter"));
+  EXPECT_TRUE(ended_with(apart.b, 6, "online phase: this party has interactive, the peer has ga"));
+  const BothEnded accepted = run_live(a + Arguments{"--online", "auto"}, b + garbled);
+  ASSERT_TRUE(ended_with(accepted.a, 0));
+  EXPECT_EQ(json_of(accepted.a)["online"], "garbled");
+  EXPECT_EQ(json_of(accepted.a)["online_chosen_by"], "peer");
+  EXPECT_EQ(json_of(accepted.b)["online_chosen_by"], "request");
+  const BothEnded chosen = run_live(a, b);
+  ASSERT_TRUE(ended_with(chosen.a, 0));
+  const Json report = json_of(chosen.a);
+  EXPECT_EQ(report["online"], json_of(chosen.b)["online"]);
+  EXPECT_EQ(report["online_chosen_by"], "estimate");
+  EXPECT_TRUE(report["estimated_s"].contains("interactive"));
+  EXPECT_TRUE(report["estimated_s"].contains("garbled"));
+  EXPECT_TRUE(ended_with(tinyot(live('A', a + Arguments{"--online", "any"})), 2,
+                         "--online must be auto, interactive or garbled"));
 }
 
 // Waits until a process has the threads that make and read material, which start once the parties

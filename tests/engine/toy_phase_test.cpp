@@ -118,16 +118,49 @@ TEST_F(ToyPhase, RunsLiveAndPrepared) {
   EXPECT_EQ(std::ranges::count(steps.taken, "finish"), 4);
 }
 
-TEST_F(ToyPhase, IsChosenByBothParties) {
+// Its costs are those of the interactive phase: of two equal ones, the first is chosen.
+TEST_F(ToyPhase, IsOneOfThoseThatAreChosenFrom) {
   const Stores stores;
   both([&](Party party) {
     RunRequest request = stores.run(party);
-    EXPECT_EQ(run(request, *product(), input_of(party, 3)).outputs.integer("z"), 9u)
-        << "the first entry that runs on the material";
-    if (party == Party::A) request.phase = kToy;
-    EXPECT_NE(
-        message_of([&] { run(request, *product(), input_of(party, 3)); }).find("online phase"),
-        std::string::npos);
+    const RunResult result = run(request, *product(), input_of(party, 3));
+    EXPECT_EQ(result.outputs.integer("z"), 9u);
+    EXPECT_EQ(result.phase, OnlinePhase::Interactive);
+    EXPECT_EQ(result.phase_chosen_by,
+              party == Party::A ? PhaseChosenBy::Estimate : PhaseChosenBy::Peer);
+    EXPECT_EQ(result.expected_s.contains(kToy), party == Party::A);
+  });
+  EXPECT_TRUE(steps.taken.empty());
+}
+
+// With the window of the phase, which is not that of the one that a party expected.
+TEST_F(ToyPhase, IsAccepted) {
+  const Stores stores;
+  both([&](Party party) {
+    for (const Party asks : {Party::A, Party::B}) {
+      RunRequest request = stores.run(party);
+      if (party == asks) request.phase = kToy;
+      const RunResult result = run(request, *product(), input_of(party, 4));
+      EXPECT_EQ(result.outputs.integer("z"), 16u);
+      EXPECT_EQ(result.window, 4321u);
+      EXPECT_EQ(result.phase_chosen_by,
+                party == asks ? PhaseChosenBy::Request : PhaseChosenBy::Peer);
+    }
+  });
+  EXPECT_EQ(std::ranges::count(steps.taken, "finish"), 4);
+}
+
+TEST_F(ToyPhase, OfTwoRequestsMustBeTheSame) {
+  const Stores stores;
+  both([&](Party party) {
+    RunRequest request = stores.run(party);
+    request.phase = party == Party::A ? kToy : OnlinePhase::Interactive;
+    const std::string message = message_of([&] { run(request, *product(), input_of(party, 3)); });
+    EXPECT_NE(message.find(party == Party::A
+                               ? "online phase: this party has toy, the peer has interactive"
+                               : "online phase: this party has interactive, the peer has toy"),
+              std::string::npos)
+        << message;
   });
   EXPECT_TRUE(steps.taken.empty());
 }

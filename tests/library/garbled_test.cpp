@@ -44,7 +44,7 @@ struct GarblingStores {
     });
   }
   std::filesystem::path of(Party party) const { return directory / std::string(1, letter(party)); }
-  RunRequest run(Party party, OnlinePhase phase) const {
+  RunRequest run(Party party, std::optional<OnlinePhase> phase) const {
     return {.party = party, .endpoint = endpoints.of(party), .stores = {of(party)}, .phase = phase};
   }
 
@@ -136,6 +136,86 @@ TEST_P(GarbledRuns, Live) {
     request.phase = OnlinePhase::Garbled;
     const RunResult result = run(request, *both_kinds(), inputs_of(party, 300, 1));
     EXPECT_EQ(result.outputs.integer("product"), 90000u % 65536);
+  });
+}
+
+// A party without a request takes part in what the other one asks for; without any request A
+// chooses.
+TEST(OnlinePhases, AreAgreedOn) {
+  const GarblingStores stores(Profile::Fast);
+  using Requests = std::vector<std::optional<OnlinePhase>>;  // of A, of B
+  both([&](Party party) {
+    const auto me = static_cast<std::size_t>(party);
+    for (const Requests& requests :
+         {Requests{OnlinePhase::Garbled, {}}, Requests{{}, OnlinePhase::Garbled},
+          Requests{OnlinePhase::Interactive, {}}, Requests{{}, OnlinePhase::Interactive}}) {
+      const auto asked = requests[0] ? requests[0] : requests[1];
+      RunRequest live{.party = party, .endpoint = stores.endpoints.of(party)};
+      live.live = ParameterRequest{.profile = Profile::Fast};
+      live.live->material = AndMaterial::Garbling;
+      live.phase = requests[me];
+      Evaluator evaluator(stores.run(party, requests[me]));
+      for (const RunResult& result :
+           {run(stores.run(party, requests[me]), *both_kinds(), inputs_of(party, 5, 6)),
+            run(live, *both_kinds(), inputs_of(party, 5, 6)),
+            evaluator.run(*both_kinds(), inputs_of(party, 5, 6))}) {
+        EXPECT_EQ(result.outputs.integer("product"), 25u);
+        EXPECT_EQ(result.phase, *asked);
+        EXPECT_EQ(result.phase_chosen_by,
+                  requests[me] ? PhaseChosenBy::Request : PhaseChosenBy::Peer);
+        EXPECT_TRUE(result.expected_s.empty());
+      }
+    }
+  });
+}
+
+TEST(OnlinePhases, AreChosenByA) {
+  const GarblingStores stores(Profile::Fast);
+  std::array<std::vector<OnlinePhase>, 2> phases;
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party, {}));
+    const auto circuit = both_kinds();
+    const std::uint64_t number = evaluator.prepare(*circuit);
+    for (const RunResult& result :
+         {run(stores.run(party, {}), *both_kinds(), inputs_of(party, 5, 6)),
+          evaluator.finish(number, inputs_of(party, 5, 6)),
+          evaluator.run(*both_kinds(), inputs_of(party, 5, 6))}) {
+      EXPECT_EQ(result.outputs.integer("product"), 25u);
+      EXPECT_EQ(result.phase_chosen_by,
+                party == Party::A ? PhaseChosenBy::Estimate : PhaseChosenBy::Peer);
+      EXPECT_EQ(result.expected_s.size(), party == Party::A ? 2u : 0u);
+      phases[static_cast<std::size_t>(party)].push_back(result.phase);
+    }
+  });
+  EXPECT_EQ(phases[0], phases[1]);
+}
+
+TEST(OnlinePhases, OfTwoRequestsMustBeTheSame) {
+  const GarblingStores stores(Profile::Fast);
+  both([&](Party party) {
+    const RunRequest request =
+        stores.run(party, party == Party::A ? OnlinePhase::Garbled : OnlinePhase::Interactive);
+    EXPECT_NE(message_of([&] { run(request, *both_kinds(), inputs_of(party, 1, 1)); })
+                  .find("the parties disagree on online phase"),
+              std::string::npos);
+  });
+}
+
+// What is reserved without a request suffices for each phase; what is reserved for one phase is
+// used by that one.
+TEST(OnlinePhases, RunOnWhatIsReserved) {
+  const GarblingStores stores(Profile::Fast);
+  both([&](Party party) {
+    for (const OnlinePhase phase : {OnlinePhase::Interactive, OnlinePhase::Garbled}) {
+      RunRequest request = stores.run(party, {});
+      request.reservation = reserve(request, *both_kinds()).number;
+      request.phase = phase;
+      EXPECT_EQ(run(request, *both_kinds(), inputs_of(party, 5, 6)).phase, phase);
+    }
+    RunRequest request = stores.run(party, OnlinePhase::Interactive);
+    request.reservation = reserve(request, *both_kinds()).number;
+    request.phase = std::nullopt;
+    EXPECT_EQ(run(request, *both_kinds(), inputs_of(party, 5, 6)).phase, OnlinePhase::Interactive);
   });
 }
 

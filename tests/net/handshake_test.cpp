@@ -164,6 +164,27 @@ TEST(Handshake, ReplacesControlCharactersOfThePeer) {
       << "the message contains an escape sequence from the peer";
 }
 
+// An open parameter takes the peer's value; two open ones stay open.
+TEST(Handshake, AgreesOnOpenParameters) {
+  std::array<std::vector<Parameter>, 2> agreed;
+  run_channels([&](Party party, Channel& channel) {
+    const bool is_a = party == Party::A;
+    agreed[is_a ? 0 : 1] =
+        shake_hands(channel,
+                    hello_of(party, {{"x", is_a ? "1" : "any", {}, !is_a},
+                                     {"y", is_a ? "any" : "2", {}, is_a},
+                                     {"z", is_a ? "a" : "b", {}, true}}))
+            .agreed;
+  });
+  for (const std::vector<Parameter>& each : agreed) {
+    ASSERT_EQ(each.size(), 3u);
+    EXPECT_EQ(each[0].value, "1");
+    EXPECT_EQ(each[1].value, "2");
+    EXPECT_FALSE(each[0].is_open || each[1].is_open);
+    EXPECT_TRUE(each[2].is_open);
+  }
+}
+
 constexpr MessageTag kLater{0x7301, "test.later"};
 
 TEST(CompareParameters, FindsDifferencesLaterInASession) {

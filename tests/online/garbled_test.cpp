@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "circuitgen/generators/family.h"
+#include "online/garbled/garbled_cost.h"
 #include "online/garbled/garbled_run.h"
 #include "online/garbled/mask_pass.h"
 #include "online/garbled/row_hash.h"
@@ -15,6 +16,7 @@
 #include "tests/online/online_run.h"
 #include "tests/online/random_circuit.h"
 #include "tests/support/cheating_channel.h"
+#include "tests/support/half_round_trips.h"
 #include "tests/support/repetitions.h"
 #include "tinyot/circuit/word.h"
 
@@ -91,6 +93,32 @@ TEST(Garbled, RandomCircuitsMatchThePlainEvaluator) {
                      evaluate(circuits[i], lanes[i], inputs[i]));
     }
     if (testing::Test::HasFailure()) return;
+  }
+}
+
+// A window that is smaller than the run takes further round trips.
+TEST(Garbled, CostsWhatIsCountedWhateverTheWindow) {
+  const ListedCircuit circuit = mixed_layers();
+  constexpr std::size_t kLanes = 70;
+  Rng rng(Seed{{9, 8}});
+  const Inputs inputs = random_inputs(circuit, kLanes, rng);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    const GarbledWindow window = window_of(seed);
+    const auto counter = online::count_garbled_cost(circuit.info(), kLanes, window);
+    CircuitRounds(circuit, 0, kLanes, window_for(kLanes)).visit(*counter);
+    const online::RunCost cost = counter->finish();
+    HalfRoundTrips half_round_trips;
+    run_garbling(
+        [&](Session& session, IdealDealer& dealer) {
+          const std::uint64_t before = session.channel().counters().bytes_sent;
+          half_round_trips.restart(session.me());
+          run_garbled_party(session, dealer, {circuit, kLanes, inputs, window});
+          const auto me = static_cast<std::size_t>(session.me());
+          EXPECT_EQ(cost.bytes_sent[me], session.channel().counters().bytes_sent - before);
+          EXPECT_EQ(cost.half_round_trips[me], half_round_trips.now(session.me()));
+        },
+        {.wrap_a = half_round_trips.of(Party::A), .wrap_b = half_round_trips.of(Party::B)});
   }
 }
 

@@ -2,12 +2,6 @@
 
 namespace tinyot::test {
 
-Delta garbling_key(Party holder, std::uint64_t seed) {
-  Delta key = global_key_of(holder, seed);
-  key.value.lo = (key.value.lo & ~std::uint64_t{1}) | (holder == Party::B ? 1 : 0);
-  return key;
-}
-
 Outcomes run_garbling(const std::function<void(Session&, IdealDealer&)>& body,
                       const PartyOptions& options, bool expect_done) {
   return run_sessions(

@@ -4,14 +4,12 @@
 #include <functional>
 
 #include "online/garbled/garbled_run.h"
+#include "tests/online/garbling_key.h"
 #include "tests/online/online_run.h"
 #include "tests/support/ideal_dealer.h"
 #include "tests/support/two_parties.h"
 
 namespace tinyot::test {
-
-// With the lowest bits that garbling needs.
-Delta garbling_key(Party holder, std::uint64_t seed);
 
 // Runs `body` in a session under these keys, with a dealer.
 Outcomes run_garbling(const std::function<void(Session&, IdealDealer&)>& body,

@@ -190,6 +190,7 @@ PairCommands run_commands(const MeasuredRun& run, const NamedCircuit& circuit,
     if (run.spec.lanes) mine.add({"--lanes", std::to_string(*run.spec.lanes)});
     if (run.spec.blocks) mine.add({"--blocks", std::to_string(*run.spec.blocks)});
     if (run.window) mine.add({"--window", std::to_string(*run.window)});
+    if (run.phase) mine.add({"--online", std::string(name_of(*run.phase))});
     if (run.live) {
       mine.add({"--live"});
       mine.add(arguments_of(*run.live));

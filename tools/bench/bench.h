@@ -100,6 +100,7 @@ struct MeasuredRun {
   CircuitSpec spec = {};
   std::optional<std::uint64_t> window = {};
   std::optional<ParameterRequest> live = {};
+  std::optional<OnlinePhase> phase = {};
 };
 PairCommands run_commands(const MeasuredRun& run, const NamedCircuit& circuit,
                           const InputTexts& inputs, const std::filesystem::path& dir,

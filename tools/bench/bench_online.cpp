@@ -42,6 +42,7 @@ struct OnlineBench {
   bool live = false;
   std::uint64_t repeat = 3;
   std::optional<std::uint64_t> window;
+  std::optional<OnlinePhase> phase;
   std::vector<LocalLink> links;
 };
 
@@ -99,12 +100,15 @@ Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs
   double bytes = 0, cpu_s = 0;
   for (const Json& phase : last["phases"]) {
     const std::string name = phase["name"];
-    if (name != "gates" && name != "outputs") continue;
+    if (name != "gates" && name != "rows" && name != "outputs") continue;
     bytes += phase["bytes_sent"].get<double>() + phase["bytes_received"].get<double>();
     cpu_s += phase["cpu_s"].get<double>();
   }
   const std::uint64_t rounds = last["and_rounds"];
-  const double bare_s = bare_round_trips_s(rounds, link), last_s = last["wall_s"];
+  const Json& half_round_trips = last["half_round_trips"];
+  const std::uint64_t trips = std::max(half_round_trips["a"].get<std::uint64_t>(),
+                                       half_round_trips["b"].get<std::uint64_t>());
+  const double bare_s = bare_round_trips_s(trips, link), last_s = last["wall_s"];
   const auto share = [&](const char* field) { return last[field].get<double>() / last_s; };
   Json result = {{"circuit", row.circuit},
                  {"lanes", row.lanes},
@@ -113,6 +117,8 @@ Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs
                  {"ands_per_s", ands / wall_s},
                  {"gates_per_s", last["gates"].get<double>() / wall_s},
                  {"rounds", rounds},
+                 {"online", last["online"]},
+                 {"half_round_trips", trips},
                  {"bare_round_trips_s", bare_s},
                  {"bits_per_and", 8 * bytes / std::max(ands, 1.0)},
                  {"cpu_s", cpu_s},
@@ -139,6 +145,7 @@ std::vector<Json> measure(const OnlineBench& bench, const Row& row) {
   run.spec.name = row.circuit;
   run.spec.lanes = row.lanes;
   run.window = bench.window;
+  run.phase = bench.phase;
   if (bench.live) run.live = bench.parameters;
   const NamedCircuit circuit(run.spec);
   const system::TemporaryDirectory dir;
@@ -200,6 +207,7 @@ int online_rows(const Arguments& arguments, const RowSink& sink) {
       .value("repeat", "runs of each row; the median is shown", "3")
       .flag("live", "make the material during the run instead of before");
   add_window_option(line.options());
+  add_online_option(line.options());
   ParameterLists lists{.profile = "fast"};
   add_parameter_lists(line.options(), lists);
   add_link_options(line.options());
@@ -212,6 +220,7 @@ int online_rows(const Arguments& arguments, const RowSink& sink) {
   bench.live = line.has("live");
   bench.repeat = repeat_from(line);
   bench.window = window_from(line);
+  bench.phase = online_from(line);
   bench.links = links_from(line);
   const std::vector<ParameterRequest> points = parameters_listed(line, lists);
   for (const Row& row : rows_from(line)) {

@@ -130,6 +130,22 @@ std::optional<std::uint64_t> window_from(const CommandLine& line) {
   return window;
 }
 
+void add_online_option(Options& options) {
+  options.value("online",
+                "interactive (half a round trip a layer), garbled (4 or 5 for any circuit, and 32 "
+                "bytes an AND; on material for garbling), or auto: what the peer asks for, or what "
+                "A expects to be faster",
+                "auto");
+}
+
+std::optional<OnlinePhase> online_from(const CommandLine& line) {
+  const std::string name = line.text("online");
+  if (name == "auto") return std::nullopt;
+  for (const OnlinePhase phase : {OnlinePhase::Interactive, OnlinePhase::Garbled})
+    if (name == name_of(phase)) return phase;
+  throw UsageError("--online must be auto, interactive or garbled, not '" + name + "'");
+}
+
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) {
   CircuitSpec spec;
   spec.name = name;
@@ -238,7 +254,7 @@ PrintedOutput NamedCircuit::print(std::size_t output, const LaneMatrix& values) 
 }
 
 RunForecast run_forecast(const NamedCircuit& circuit, AndMaterial form, const CommandLine& line) {
-  return {circuit.lanes(), form, engine::estimate_run(circuit, form, window_from(line))};
+  return {circuit.lanes(), form, engine::estimate_runs(circuit, form, window_from(line))};
 }
 
 InputTexts read_inputs(const std::vector<std::string>& assignments) {

@@ -36,6 +36,9 @@ void add_circuit_options(Options& options);
 void add_output_base_option(Options& options);
 void add_window_option(Options& options);
 std::optional<std::uint64_t> window_from(const CommandLine& line);
+// --online; nothing for auto. Fails: UsageError.
+void add_online_option(Options& options);
+std::optional<OnlinePhase> online_from(const CommandLine& line);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
 
 // Fails: UsageError naming the option.
@@ -71,11 +74,12 @@ class NamedCircuit : public engine::LoadedCircuit {
   circuit::NumberBase base_;
 };
 
-// The estimated cost of a run.
+// The estimated cost of a run in each phase.
 struct RunForecast {
   std::size_t lanes;
   AndMaterial form;
-  engine::RunEstimate estimate;
+  std::vector<engine::RunEstimate> estimates;
+  std::vector<double> wall_s = {};  // of each, once it has been measured
 };
 // Fails: UsageError for the option --window.
 RunForecast run_forecast(const NamedCircuit& circuit, AndMaterial form, const CommandLine& line);

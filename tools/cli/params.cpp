@@ -71,12 +71,13 @@ int params_command(const Arguments& arguments) {
     forecast.calibration = measured([&] { return engine::calibrate(job, timeouts); });
     forecast.wall_s = engine::estimated_s(job, *forecast.calibration, link);
     if (forecast.run) {
-      const RunForecast& run = forecast.run->forecast;
-      forecast.run->wall_s = engine::estimated_s(run.estimate, measured([&] {
+      RunForecast& run = forecast.run->forecast;
+      for (const engine::RunEstimate& each : run.estimates)
+        run.wall_s.push_back(engine::estimated_s(each, measured([&] {
                                                    return engine::measure_computation(
-                                                       *circuit, run.estimate, run.form, timeouts);
+                                                       *circuit, each, run.form, timeouts);
                                                  }),
-                                                 link);
+                                                 link));
     }
   }
   print(line.common().format, forecast);

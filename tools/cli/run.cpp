@@ -106,13 +106,11 @@ void add_run_options(Options& options) {
   add_output_options(options);
   add_circuit_options(options);
   add_window_option(options);
+  add_online_option(options);
   options.group("Material")
       .flag("live",
             "no store: make the material during the run, over a second connection; both parties "
             "give it")
-      .value("online",
-             "interactive (a message a layer) or garbled (4 or 5 half round trips for any circuit; "
-             "on material for garbling)")
       .flag("reserve-only",
             "reserve the run's material in both stores and print the reservation's number; inputs "
             "are not needed yet")
@@ -139,9 +137,7 @@ RunSpec run_spec_from(const CommandLine& line, std::optional<LaterInputs> later)
 RunRequest run_request_from(const CommandLine& line) {
   RunRequest request;
   request.window = window_from(line);
-  if (line.has("online"))
-    request.phase = parse_choice("online", line.text("online"),
-                                 {OnlinePhase::Interactive, OnlinePhase::Garbled});
+  request.phase = online_from(line);
   if (line.has("ledger")) request.ledger = line.text("ledger");
   request.reservation = line.optional_size("reservation");
   const bool is_reserved = line.has("reserve-only") || request.reservation;

@@ -153,6 +153,10 @@ std::string text_of(const PrintedOutputs& outputs) {
   return text;
 }
 
+Json half_round_trips_json(const std::array<std::uint64_t, 2>& half_round_trips) {
+  return {{"a", half_round_trips[0]}, {"b", half_round_trips[1]}};
+}
+
 Json fields_of(const std::optional<net::LinkShape>& shape) {
   const net::LinkShape here = shape.value_or(net::LinkShape{});
   return {{"link", name_of(shape)},
@@ -161,31 +165,42 @@ Json fields_of(const std::optional<net::LinkShape>& shape) {
 }
 
 Json fields_of(const RunForecast& forecast, const std::optional<net::LinkShape>& link) {
-  const engine::RunEstimate& estimate = forecast.estimate;
+  const engine::RunEstimate& first = forecast.estimates.front();
   Json fields = {{"lanes", forecast.lanes},
-                 {"window", forecast.estimate.window},
+                 {"window", first.window},
                  {"material", name_of(forecast.form)},
-                 {"ands", estimate.ands},
-                 {"and_rounds", estimate.and_rounds},
-                 {"rounds", estimate.rounds},
-                 {"bytes_sent_a", estimate.bytes_sent[0]},
-                 {"bytes_sent_b", estimate.bytes_sent[1]}};
-  if (link) {
-    fields.update(fields_of(link));
-    fields["link_s"] = estimate.link_s(*link);
+                 {"ands", first.cost.ands},
+                 {"and_rounds", first.cost.and_rounds}};
+  if (link) fields.update(fields_of(link));
+  for (std::size_t i = 0; i < forecast.estimates.size(); ++i) {
+    const engine::RunEstimate& estimate = forecast.estimates[i];
+    Json& phase = fields["online"][std::string(estimate.phase->name)];
+    phase = {{"half_round_trips", half_round_trips_json(estimate.cost.half_round_trips)},
+             {"bytes_sent_a", estimate.cost.bytes_sent[0]},
+             {"bytes_sent_b", estimate.cost.bytes_sent[1]}};
+    if (link) phase["link_s"] = estimate.link_s(*link);
+    if (!forecast.wall_s.empty()) phase["wall_s"] = forecast.wall_s[i];
   }
   return fields;
 }
 
 std::string text_of(const RunForecast& forecast, const std::optional<net::LinkShape>& link) {
-  const engine::RunEstimate& estimate = forecast.estimate;
-  std::string text =
-      "a run on " + counted(forecast.lanes, "lane") + ", on " +
-      std::string(name_of(forecast.form)) + ": " + grouped(estimate.ands) + " ANDs in " +
-      grouped(estimate.and_rounds) + " rounds; " + grouped(estimate.rounds) +
-      " messages are waited for, half a round trip each; A sends " +
-      bytes_text(estimate.bytes_sent[0]) + ", B " + bytes_text(estimate.bytes_sent[1]) + "\n";
-  if (link) text += "messages over the given link: " + seconds_text(estimate.link_s(*link)) + "\n";
+  const online::RunCost& first = forecast.estimates.front().cost;
+  std::string text = "a run on " + counted(forecast.lanes, "lane") + ", on " +
+                     std::string(name_of(forecast.form)) + ": " + grouped(first.ands) +
+                     " ANDs in " + grouped(first.and_rounds) + " rounds\n";
+  for (std::size_t i = 0; i < forecast.estimates.size(); ++i) {
+    const engine::RunEstimate& estimate = forecast.estimates[i];
+    const auto& [of_a, of_b] = estimate.cost.half_round_trips;
+    text +=
+        std::string(estimate.phase->name) + ": " +
+        (of_a == of_b ? grouped(of_a) : grouped(of_a) + " (A) and " + grouped(of_b) + " (B)") +
+        " half round trips; A sends " + bytes_text(estimate.cost.bytes_sent[0]) + ", B " +
+        bytes_text(estimate.cost.bytes_sent[1]) +
+        (link ? "; messages over the given link: " + seconds_text(estimate.link_s(*link)) : "") +
+        (forecast.wall_s.empty() ? "" : "; time of the run: " + seconds_text(forecast.wall_s[i])) +
+        "\n";
+  }
   return text;
 }
 

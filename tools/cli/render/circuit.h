@@ -1,6 +1,8 @@
 // What `tinyot circuit` reports, and what the reports of circuits have in common.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -45,9 +47,11 @@ std::string text_of(const PrintedOutputs& outputs);  // a line for each value
 // link, rtt_ms, rate_mbit (0: unlimited).
 Json fields_of(const std::optional<net::LinkShape>& shape);
 
-// Fields of the JSON object "run"; link_s if there is a link.
+Json half_round_trips_json(const std::array<std::uint64_t, 2>& half_round_trips);
+
+// Fields of the JSON object "run"; link_s if there is a link, wall_s if it has been measured.
 Json fields_of(const RunForecast& forecast, const std::optional<net::LinkShape>& link);
-// Sentences with the same, ending with a newline.
+// Lines with the same.
 std::string text_of(const RunForecast& forecast, const std::optional<net::LinkShape>& link);
 
 }  // namespace tinyot::tools

@@ -93,7 +93,6 @@ Json json_of(const JobForecast& forecast) {
   if (run) {
     report["circuit"] = run->circuit;
     report["run"] = fields_of(run->forecast, link);
-    if (run->wall_s) report["run"]["wall_s"] = *run->wall_s;
   }
   if (calibration) {
     report["set_up_s"] = calibration->set_up_s;
@@ -122,11 +121,7 @@ std::string text_of(const JobForecast& forecast) {
         " ANDs/s) if both parties share a machine like this one, measured with " +
         grouped(calibration->ands) + " ANDs" +
         (link ? ", over the given link" : "; --rtt and --rate give the time over a network") + "\n";
-  if (run) {
-    text += text_of(run->forecast, link);
-    if (run->wall_s) text += "time of the run: " + seconds_text(*run->wall_s) + "\n";
-  }
-  return text;
+  return run ? text + text_of(run->forecast, link) : text;
 }
 
 }  // namespace

@@ -28,7 +28,6 @@ struct JobForecast {
   struct Run {
     std::string circuit;
     RunForecast forecast;
-    std::optional<double> wall_s = {};
   };
   std::optional<Run> run = {};
 };

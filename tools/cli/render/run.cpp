@@ -27,6 +27,10 @@ Json json_of(const RunReport& of) {
   report["and_rounds"] = result.and_rounds;
   report["online"] = name_of(result.phase);
   if (result.row_check) report["row_check"] = name_of(*result.row_check);
+  report["online_chosen_by"] = name_of(result.phase_chosen_by);
+  for (const auto& [phase, expected_s] : result.expected_s)
+    report["estimated_s"][std::string(name_of(phase))] = expected_s;
+  report["half_round_trips"] = half_round_trips_json(result.half_round_trips);
   report["live"] = of.request.live.has_value();
   add_security(report, result.security);
   add_units(report, result.security);
@@ -52,7 +56,8 @@ std::string text_of(const RunReport& of) {
   std::string text = std::string("party ") + letter(of.request.party) + ": " +
                      of.circuit.info().name + ", " + grouped(result.ands) + " ANDs (" +
                      grouped(gates_of(result)) + " gates) in " + seconds_text(result.wall_s) +
-                     ", " + grouped(rate_of(result.ands, result)) + " ANDs/s, on material of " +
+                     ", " + grouped(rate_of(result.ands, result)) + " ANDs/s, " +
+                     std::string(name_of(result.phase)) + " on material of " +
                      profile_text(result.security) + "\n";
   for (const MaterialKind kind : kAllMaterialKinds)
     if (result.burnt[kind] > 0)

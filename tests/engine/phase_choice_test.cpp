@@ -1,0 +1,110 @@
+// Which online phase a run has.
+#include "engine/phase_choice.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/two_parties.h"
+
+namespace tinyot::test {
+namespace {
+
+using engine::PhaseChoice;
+using std::chrono::microseconds;
+
+// What A chooses, and what B is told, for a circuit over a link.
+OnlinePhase chosen(const std::string& name, std::size_t lanes, std::chrono::nanoseconds round_trip,
+                   const PhaseChoice::CanHave& can_have = [](const auto&) { return true; }) {
+  const auto circuit = *LoadedCircuit::generated(name, lanes);
+  std::array<OnlinePhase, 2> phases{};
+  run_channels([&](Party me, Channel& channel) {
+    PhaseChoice choice(AndMaterial::Garbling, {});
+    EXPECT_TRUE(choice.is_open());
+    if (me == Party::A) choice.estimate(circuit, circuit.rounds(1 << 20));
+    choice.choose(channel, me, round_trip, can_have);
+    EXPECT_EQ(channel.counters().messages_sent, me == Party::A ? 1u : 0u);
+    phases[static_cast<std::size_t>(me)] = choice.phase().phase;
+  });
+  EXPECT_EQ(phases[0], phases[1]);
+  return phases[0];
+}
+
+TEST(PhaseChoice, DependsOnTheLinkAndTheCircuit) {
+  EXPECT_EQ(chosen("aes128", 512, microseconds(50)), OnlinePhase::Interactive);
+  EXPECT_EQ(chosen("aes128", 512, microseconds(100'000)), OnlinePhase::Garbled);
+  EXPECT_EQ(chosen("random:width=65536,depth=16", 1, microseconds(1000)), OnlinePhase::Interactive);
+  EXPECT_EQ(chosen("random:width=16,depth=256", 1, microseconds(1000)), OnlinePhase::Garbled);
+}
+
+TEST(PhaseChoice, IsOfThoseThatThereIsMaterialFor) {
+  EXPECT_EQ(chosen("aes128", 1, microseconds(100'000),
+                   [](const auto& phase) { return phase.phase != OnlinePhase::Garbled; }),
+            OnlinePhase::Interactive);
+}
+
+TEST(PhaseChoice, TimesAreThoseOfTheProtocol) {
+  // doc/protocol.md, section 16.7
+  const online::OnlinePhaseEntry& interactive =
+      *online::phases_on(AndMaterial::Garbling, OnlinePhase::Interactive).front();
+  const engine::RunEstimate estimate{&interactive, 1, {1'000'000, 10, {12, 13}, {1000, 5'000'000}}};
+  EXPECT_DOUBLE_EQ(engine::expected_s(estimate, 1, {std::chrono::milliseconds(20), 100e6}),
+                   0.13 + 0.4);
+  EXPECT_DOUBLE_EQ(engine::expected_s(estimate, 1, {std::chrono::milliseconds(20), 0}),
+                   0.13 + 1e6 * interactive.and_s(1));
+}
+
+// Large circuits are not layered for it.
+TEST(PhaseChoice, DepthTellsAboutTheRounds) {
+  const auto circuit = *LoadedCircuit::generated("aes128", 3);
+  for (const engine::RunEstimate& exact :
+       engine::estimate_runs(circuit, AndMaterial::Garbling, std::nullopt)) {
+    const online::RunCost about = engine::estimate_from_depth(circuit, exact.window, *exact.phase,
+                                                              AndMaterial::Garbling)
+                                      .cost;
+    EXPECT_EQ(about.ands, exact.cost.ands);
+    for (const std::size_t party : {0, 1}) {
+      EXPECT_EQ(about.half_round_trips[party], exact.cost.half_round_trips[party]);
+      EXPECT_NEAR(static_cast<double>(about.bytes_sent[party]),
+                  static_cast<double>(exact.cost.bytes_sent[party]),
+                  0.1 * static_cast<double>(exact.cost.bytes_sent[party]));
+    }
+  }
+}
+
+TEST(PhaseChoice, NothingIsSentAboutOnePhase) {
+  run_channels([](Party me, Channel& channel) {
+    for (PhaseChoice choice : {PhaseChoice(AndMaterial::Garbling, OnlinePhase::Garbled),
+                               PhaseChoice(AndMaterial::Triples, {})}) {
+      EXPECT_FALSE(choice.parameter().is_open);
+      choice.choose(channel, me, {}, [](const auto&) { return true; });
+    }
+    EXPECT_EQ(channel.counters().messages_sent, 0u);
+  });
+}
+
+TEST(PhaseChoice, AcceptsWhatThePeerAsksFor) {
+  PhaseChoice choice(AndMaterial::Garbling, {});
+  EXPECT_TRUE(choice.parameter().is_open);
+  choice.accept({{{"online phase", "auto", {}, true}}, {}});
+  EXPECT_TRUE(choice.is_open());
+  EXPECT_THROW(choice.accept({{{"online phase", "another"}}, {}}), Disagreement);
+  choice.accept({{{"online phase", "garbled"}}, {}});
+  EXPECT_EQ(choice.phase().phase, OnlinePhase::Garbled);
+}
+
+TEST(PhaseChoice, OtherNumbersAreRefused) {
+  for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{3}, ~std::uint64_t{0}}) {
+    const Outcomes outcomes = run_channels([&](Party me, Channel& channel) {
+      if (me == Party::A) {
+        net::send_object(channel, MessageTag{0x2202, "run.online"}, number);
+        channel.flush();
+        return;
+      }
+      PhaseChoice(AndMaterial::Garbling, {}).choose(channel, me, {}, {});
+    });
+    EXPECT_EQ(outcomes.b.kind, Outcome::Kind::PeerCheated);
+    EXPECT_TRUE(outcomes.b.check.starts_with("framing: message run.online")) << outcomes.b.check;
+  }
+}
+
+}  // namespace
+}  // namespace tinyot::test
