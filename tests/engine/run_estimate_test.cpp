@@ -58,11 +58,11 @@ class RunEstimates : public testing::TestWithParam<AndMaterial> {
               estimate.phase->make({.session = session,
                                     .source = dealer,
                                     .wanted = estimate.phase->material_for(
-                                        info, estimate.cost.ands, GetParam(), circuit.lanes()),
+                                        info, estimate.cost.ands, GetParam(), circuit.lanes(), {}),
                                     .form = GetParam(),
                                     .rounds = rounds});
           run->prepare();
-          const online::Evaluation result = run->finish({mine, online::SharedValues{}});
+          const online::Evaluation result = run->finish(mine);
           const auto number = static_cast<std::size_t>(me);
           EXPECT_EQ(estimate.cost.ands, result.ands);
           EXPECT_EQ(estimate.cost.and_rounds, result.and_rounds);

@@ -17,6 +17,7 @@
 #include "tests/online/online_run.h"
 #include "tests/online/random_circuit.h"
 #include "tests/support/cheating_channel.h"
+#include "tests/support/half_round_trips.h"
 #include "tests/support/repetitions.h"
 #include "tinyot/circuit/word.h"
 
@@ -187,6 +188,33 @@ TEST_P(PreparedRuns, SendTheMessagesOfTheTable) {
       if (message.tag.starts_with("garbled") || message.tag.starts_with("mac_"))
         sent.emplace_back(message.tag, message.payload.size());
     EXPECT_EQ(sent, wanted[party]);
+  }
+}
+
+TEST_P(PreparedRuns, WaitAsOftenAsTheySay) {
+  ListedCircuit of_b_alone;
+  const auto x = of_b_alone.input(Party::B, 2);
+  of_b_alone.output(Receiver::A, {of_b_alone.and_of(x[0], x[1])});
+  const ListedCircuit of_both = mixed_layers();
+  using Waits = std::array<std::uint64_t, 2>;
+  const bool is_early = GetParam() == RowCheck::Early;
+  for (const auto& [circuit, wanted] :
+       {std::pair<const Circuit*, Waits>{&of_both, is_early ? Waits{2, 3} : Waits{4, 5}},
+        std::pair<const Circuit*, Waits>{&of_b_alone, is_early ? Waits{1, 0} : Waits{3, 2}}}) {
+    Rng rng(Seed{{7, 9}});
+    const Inputs inputs = random_inputs(*circuit, 2, rng);
+    HalfRoundTrips counted;
+    run_garbling(
+        [&](Session& session, IdealDealer& dealer) {
+          PreparedParty party(session, dealer, {*circuit, 2, inputs, GetParam()});
+          party.prepare();
+          counted.restart(session.me());
+          const Evaluation result = party.finish();
+          const auto me = static_cast<std::size_t>(session.me());
+          EXPECT_EQ(result.half_round_trips.value_or(Waits{})[me], wanted[me]);
+          EXPECT_EQ(counted.now(session.me()), wanted[me]) << letter(session.me());
+        },
+        {.wrap_a = counted.of(Party::A), .wrap_b = counted.of(Party::B)});
   }
 }
 
