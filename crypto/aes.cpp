@@ -1,5 +1,7 @@
 #include "crypto/aes.h"
 
+#include <bit>
+
 // The portable target is EMU128. Highway disables it for some compilers because of a compiler bug
 // that affects 16-bit products only; the tests compare the bytes of every target. AVX3_DL is the
 // target with VAES.
@@ -148,6 +150,131 @@ void tweaked_hash(const AesKey& key, Block tweak, const Block* in, Block* out, s
   wipe(rest, sizeof rest);
 }
 
+// The two halves of s(x) from x.
+HWY_INLINE Vec swapped_and_added(Vec x) {
+  const Words d;
+  const auto words = hn::BitCast(d, x);
+  return hn::BitCast(Bytes(), hn::Xor(hn::Shuffle01(words), hn::OddEven(words, hn::Zero(d))));
+}
+
+// A patch, for vectors of consecutive nodes.
+struct PatchVectors {
+  using Vec64 = hn::Vec<Words>;
+  Vec64 index, step, place[2], difference[2];
+
+  HWY_INLINE PatchVectors(const SecretPatch& patch) {
+    const Words d;
+    const std::size_t blocks = hn::Lanes(d) / 2;
+    alignas(64) std::uint64_t first[8], twice[2][8];
+    for (std::size_t b = 0; b < blocks; ++b) {
+      first[2 * b] = first[2 * b + 1] = b;
+      for (std::size_t i = 0; i < 2; ++i)
+        twice[i][2 * b] = patch.differences[i].lo, twice[i][2 * b + 1] = patch.differences[i].hi;
+    }
+    index = hn::Load(d, first);
+    step = hn::Set(d, blocks);
+    for (std::size_t i = 0; i < 2; ++i) {
+      place[i] = hn::Set(d, patch.places[i]);
+      difference[i] = hn::Load(d, twice[i]);
+    }
+    wipe(twice, sizeof twice);
+  }
+  // The next nodes, patched.
+  HWY_INLINE Vec operator()(Vec nodes) {
+    auto words = hn::BitCast(Words(), nodes);
+    for (std::size_t i = 0; i < 2; ++i)
+      words = hn::Xor(words, hn::IfThenElseZero(hn::Eq(index, place[i]), difference[i]));
+    index = hn::Add(index, step);
+    return hn::BitCast(Bytes(), words);
+  }
+};
+struct NoPatch {
+  HWY_INLINE Vec operator()(Vec nodes) { return nodes; }
+};
+
+// kStreams vectors of nodes; their children are put at `left` and `right`.
+template <class Patch>
+HWY_INLINE void level_group(const Schedule& schedule, Patch& patch, const Block* nodes, Block* left,
+                            Block* right, Vec& sum_of_nodes, Vec& sum_of_left) {
+  const Bytes d;
+  const std::size_t blocks = hn::Lanes(d) / sizeof(Block);
+  Vec node[kStreams], hashed[kStreams], input[kStreams];
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    node[i] = patch(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(nodes + i * blocks)));
+    hashed[i] = input[i] = swapped_and_added(node[i]);
+  }
+  encrypt(schedule, hashed);
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    hashed[i] = hn::Xor(hashed[i], input[i]);
+    sum_of_nodes = hn::Xor(sum_of_nodes, node[i]);
+    sum_of_left = hn::Xor(sum_of_left, hashed[i]);
+    hn::StoreU(hashed[i], d, reinterpret_cast<std::uint8_t*>(left + i * blocks));
+    hn::StoreU(hn::Xor(hashed[i], node[i]), d, reinterpret_cast<std::uint8_t*>(right + i * blocks));
+  }
+}
+
+HWY_INLINE Block sum_of_blocks(Vec vector) {
+  const Bytes d;
+  alignas(64) Block blocks[4];
+  hn::Store(vector, d, reinterpret_cast<std::uint8_t*>(blocks));
+  Block sum = blocks[0];
+  for (std::size_t i = 1; i < hn::Lanes(d) / sizeof(Block); ++i) sum ^= blocks[i];
+  return sum;
+}
+
+template <class Patch>
+HWY_INLINE void level(const AesKey& key, Block* nodes, std::size_t count, Patch patch,
+                      LevelSums& sums) {
+  constexpr std::size_t kGroupMax = kStreams * 4;
+  const Bytes d;
+  const std::size_t group = hn::Lanes(d) / sizeof(Block) * kStreams;
+  const Schedule schedule{reinterpret_cast<const std::uint8_t*>(key.round_keys)};
+  Vec of_nodes = hn::Zero(d), of_left = hn::Zero(d);
+  if (count >= group) {
+    for (std::size_t done = 0; done < count; done += group)
+      level_group(schedule, patch, nodes + done, nodes + done, nodes + count + done, of_nodes,
+                  of_left);
+    sums = {sum_of_blocks(of_nodes), sum_of_blocks(of_left)};
+    return;
+  }
+  alignas(64) Block few[kGroupMax] = {}, left[kGroupMax], right[kGroupMax];
+  for (std::size_t i = 0; i < count; ++i) few[i] = nodes[i];
+  level_group(schedule, patch, few, left, right, of_nodes, of_left);
+  sums = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    nodes[i] = left[i];
+    nodes[count + i] = right[i];
+    sums.nodes ^= left[i] ^ right[i];
+    sums.left ^= left[i];
+  }
+  wipe(few, sizeof few), wipe(left, sizeof left), wipe(right, sizeof right);
+}
+
+void half_tree_level(const AesKey& key, Block* nodes, std::size_t count, const SecretPatch* patch,
+                     LevelSums& sums) {
+  if (use_vaes()) return vaes::half_tree_level(key, nodes, count, patch, sums);
+  if (patch != nullptr)
+    level(key, nodes, count, PatchVectors(*patch), sums);
+  else
+    level(key, nodes, count, NoPatch(), sums);
+}
+
+void apply_patch(const SecretPatch& patch, Block* nodes, std::size_t count) {
+  const Bytes d;
+  const std::size_t blocks = hn::Lanes(d) / sizeof(Block);
+  PatchVectors next(patch);
+  if (count < blocks) {
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t p = 0; p < 2; ++p)
+        nodes[i] ^= times(patch.differences[p], i == patch.places[p]);
+    return;
+  }
+  for (std::size_t i = 0; i < count; i += blocks) {
+    auto* at = reinterpret_cast<std::uint8_t*>(nodes + i);
+    hn::StoreU(next(hn::LoadU(d, at)), d, at);
+  }
+}
+
 // SubWord by the S-box inside AESLastRound: with four equal columns ShiftRows has no effect, and
 // neither has a zero key.
 HWY_INLINE std::uint32_t sub_word(std::uint32_t word) {
@@ -183,6 +310,8 @@ namespace tinyot::crypto {
 HWY_EXPORT(ctr_xor);
 HWY_EXPORT(ctr_fill);
 HWY_EXPORT(tweaked_hash);
+HWY_EXPORT(half_tree_level);
+HWY_EXPORT(apply_patch);
 HWY_EXPORT(expand_key);
 
 namespace {
@@ -213,6 +342,18 @@ void tweaked_hash(const AesKey& key, Block tweak, std::span<const Block> in, std
   ENSURE(in.size() == out.size());
   note_blocks(UseKind::Hash, key, tweak, in.size());
   HWY_DYNAMIC_DISPATCH(tweaked_hash)(key, tweak, in.data(), out.data(), in.size());
+}
+
+LevelSums half_tree_level(const AesKey& key, std::span<Block> nodes, const SecretPatch* patch) {
+  ENSURE(nodes.size() >= 4 && std::has_single_bit(nodes.size()));
+  LevelSums sums;
+  HWY_DYNAMIC_DISPATCH(half_tree_level)(key, nodes.data(), nodes.size() / 2, patch, sums);
+  return sums;
+}
+
+void apply_patch(const SecretPatch& patch, std::span<Block> nodes) {
+  ENSURE(std::has_single_bit(nodes.size()));
+  HWY_DYNAMIC_DISPATCH(apply_patch)(patch, nodes.data(), nodes.size());
 }
 
 }  // namespace tinyot::crypto

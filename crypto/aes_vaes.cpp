@@ -90,6 +90,80 @@ TINYOT_VAES_INLINE void hash_group(const AesKey& key, Block tweak, std::uint64_t
     store(out + 2 * i, _mm256_xor_si256(once.of[i], twice.of[i]));
 }
 
+TINYOT_VAES_INLINE __m256i twice(Block block) {
+  return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(&block)));
+}
+
+// A patch, for pairs of consecutive nodes.
+struct PatchPairs {
+  __m256i index, place[2], difference[2];
+};
+
+TINYOT_VAES_INLINE __m256i next_patched(PatchPairs& patch, __m256i nodes) {
+  for (std::size_t i = 0; i < 2; ++i)
+    nodes = _mm256_xor_si256(
+        nodes,
+        _mm256_and_si256(_mm256_cmpeq_epi64(patch.index, patch.place[i]), patch.difference[i]));
+  patch.index = _mm256_add_epi64(patch.index, _mm256_set1_epi64x(2));
+  return nodes;
+}
+
+struct PairSums {
+  __m256i nodes, left;
+};
+
+template <bool kIsPatched>
+TINYOT_VAES_INLINE void level_group(const AesKey& key, PatchPairs& patch, const Block* nodes,
+                                    Block* left, Block* right, PairSums& sums) {
+  const __m256i upper = _mm256_set_epi64x(-1, 0, -1, 0);
+  Group node, input, hashed;
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    node.of[i] = load(nodes + 2 * i);
+    if (kIsPatched) node.of[i] = next_patched(patch, node.of[i]);
+    hashed.of[i] = input.of[i] = _mm256_xor_si256(_mm256_shuffle_epi32(node.of[i], 0x4E),
+                                                  _mm256_and_si256(node.of[i], upper));
+  }
+  encrypt(key, hashed);
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    const __m256i of_left = _mm256_xor_si256(hashed.of[i], input.of[i]);
+    sums.nodes = _mm256_xor_si256(sums.nodes, node.of[i]);
+    sums.left = _mm256_xor_si256(sums.left, of_left);
+    store(left + 2 * i, of_left);
+    store(right + 2 * i, _mm256_xor_si256(of_left, node.of[i]));
+  }
+}
+
+TINYOT_VAES_INLINE Block sum_of_halves(__m256i value) {
+  const __m128i sum =
+      _mm_xor_si128(_mm256_castsi256_si128(value), _mm256_extracti128_si256(value, 1));
+  Block block;
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(&block), sum);
+  return block;
+}
+
+template <bool kIsPatched>
+TINYOT_VAES_INLINE void level(const AesKey& key, Block* nodes, std::size_t count, PatchPairs patch,
+                              LevelSums& result) {
+  PairSums sums{_mm256_setzero_si256(), _mm256_setzero_si256()};
+  if (count >= kGroup) {
+    for (std::size_t done = 0; done < count; done += kGroup)
+      level_group<kIsPatched>(key, patch, nodes + done, nodes + done, nodes + count + done, sums);
+    result = {sum_of_halves(sums.nodes), sum_of_halves(sums.left)};
+    return;
+  }
+  alignas(32) Block few[kGroup] = {}, left[kGroup], right[kGroup];
+  for (std::size_t i = 0; i < count; ++i) few[i] = nodes[i];
+  level_group<kIsPatched>(key, patch, few, left, right, sums);
+  result = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    nodes[i] = left[i];
+    nodes[count + i] = right[i];
+    result.nodes ^= left[i] ^ right[i];
+    result.left ^= left[i];
+  }
+  wipe(few, sizeof few), wipe(left, sizeof left), wipe(right, sizeof right);
+}
+
 // Clang 14's __builtin_cpu_supports does not have "vaes".
 bool cpu_has_vaes() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
@@ -135,6 +209,18 @@ TINYOT_VAES_TARGET void tweaked_hash(const AesKey& key, Block tweak, const Block
   wipe(rest, sizeof rest);
 }
 
+TINYOT_VAES_TARGET void half_tree_level(const AesKey& key, Block* nodes, std::size_t count,
+                                        const SecretPatch* patch, LevelSums& sums) {
+  PatchPairs pairs{};
+  if (patch == nullptr) return level<false>(key, nodes, count, pairs, sums);
+  pairs.index = _mm256_set_epi64x(1, 1, 0, 0);
+  for (std::size_t i = 0; i < 2; ++i) {
+    pairs.place[i] = _mm256_set1_epi64x(static_cast<long long>(patch->places[i]));
+    pairs.difference[i] = twice(patch->differences[i]);
+  }
+  level<true>(key, nodes, count, pairs, sums);
+}
+
 #else
 
 bool is_usable() { return false; }
@@ -145,6 +231,9 @@ void ctr_fill(const AesKey&, Block, Block*, std::size_t) {
   ENSURE(false && "VAES is not compiled in");
 }
 void tweaked_hash(const AesKey&, Block, const Block*, Block*, std::size_t) {
+  ENSURE(false && "VAES is not compiled in");
+}
+void half_tree_level(const AesKey&, Block*, std::size_t, const SecretPatch*, LevelSums&) {
   ENSURE(false && "VAES is not compiled in");
 }
 

@@ -133,6 +133,64 @@ TEST_F(Aes, TweakedHashEqualsItsDefinition) {
   }
 }
 
+// H1 of the definition: P(s(x)) ^ s(x), s(hi || lo) = (hi ^ lo) || hi.
+Block half_tree_hash(Block key, Block x) {
+  const Block input{x.hi, x.hi ^ x.lo};
+  return encrypted_by_library(key, input) ^ input;
+}
+
+TEST_F(Aes, LevelsOfHalfTreesEqualTheirDefinition) {
+  const Block key{51, 52};
+  for (const std::size_t count : {2u, 4u, 8u, 16u, 32u, 64u, 256u}) {
+    const SecretPatch patches[] = {{{0, 1}, {{5, 6}, {7, 8}}},
+                                   {{count - 1, count / 2}, {{9, 10}, {11, 12}}},
+                                   {{1, 1}, {{1, 2}, {3, 4}}},
+                                   {{count, 2 * count}, {{1, 2}, {3, 4}}}};
+    for (const SecretPatch* patch : {static_cast<const SecretPatch*>(nullptr), &patches[0],
+                                     &patches[1], &patches[2], &patches[3]}) {
+      const auto before = random_blocks(2 * count + 1, count);
+      auto expected = before;
+      LevelSums sums{};
+      for (std::size_t j = 0; j < count; ++j) {
+        Block node = before[j];
+        for (std::size_t p = 0; patch != nullptr && p < 2; ++p)
+          node ^= times(patch->differences[p], patch->places[p] == j);
+        expected[j] = half_tree_hash(key, node);
+        expected[count + j] = expected[j] ^ node;
+        sums.nodes ^= node;
+        sums.left ^= expected[j];
+      }
+      for_each_target([&] {
+        auto nodes = before;
+        const LevelSums made =
+            half_tree_level(expand_key(key), std::span(nodes).first(2 * count), patch);
+        EXPECT_EQ(hex_of(made.nodes), hex_of(sums.nodes)) << count;
+        EXPECT_EQ(hex_of(made.left), hex_of(sums.left)) << count;
+        for (std::size_t j = 0; j <= 2 * count; ++j)
+          ASSERT_EQ(hex_of(nodes[j]), hex_of(expected[j])) << count << ", " << j;
+      });
+    }
+  }
+}
+
+TEST_F(Aes, PatchesTwoPlaces) {
+  for (const std::size_t count : {1u, 2u, 4u, 8u, 64u}) {
+    for (const SecretPatch& patch : {SecretPatch{{0, count - 1}, {{5, 6}, {7, 8}}},
+                                     SecretPatch{{count, count / 2}, {{5, 6}, {7, 8}}}}) {
+      auto expected = random_blocks(count + 1, count);
+      const auto before = expected;
+      for (std::size_t p = 0; p < 2; ++p)
+        if (patch.places[p] < count) expected[patch.places[p]] ^= patch.differences[p];
+      for_each_target([&] {
+        auto nodes = before;
+        apply_patch(patch, std::span(nodes).first(count));
+        for (std::size_t j = 0; j <= count; ++j)
+          EXPECT_EQ(hex_of(nodes[j]), hex_of(expected[j])) << count << ", " << j;
+      });
+    }
+  }
+}
+
 TEST(TweakHash, SeparatesUsesIndicesAndDomains) {
   const SessionId session{};
   const Block input{77, 78};

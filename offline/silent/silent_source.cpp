@@ -1,0 +1,86 @@
+#include "offline/silent/silent_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "checks/coin_toss.h"
+
+namespace tinyot::offline {
+
+SilentSource::SilentSource(const checks::Session& session, std::uint64_t number,
+                           net::Channel& channel, net::PhaseLog& log, BitSource& start,
+                           const SilentSet& set)
+    : part_(session, "silent bits", number, channel, log), set_(set) {
+  const net::PhaseLog::Scope phase(log, channel, "silent start", 0);
+  AuthBits first;
+  start.stream(part_, number, kStartSet.reserve())->make(first);
+  coins_ = checks::toss_coins(part_, "silent code");
+  begin(kStartSet,
+        copy_of(first.mine.view(0, kStartSet.reserve()), first.peers.view(0, kStartSet.reserve())));
+  first = {};
+  take_all_steps();
+  begin(set_, base_from(*next_));
+  take_all_steps();
+}
+
+void SilentSource::begin(const SilentSet& set, AuthBits base) {
+  next_ =
+      std::make_unique<Iteration>(part_, SilentIteration{set, begun_++, coins_}, std::move(base));
+}
+
+// Both parties send what a step sends before they receive what the next one receives.
+void SilentSource::take_step() {
+  switch (++next_->steps) {
+    case 1:
+      next_->peers.correct();
+      break;
+    case 2:
+      next_->mine.challenge();
+      break;
+    case 3:
+      next_->peers.answer();
+      break;
+    case 4:
+      next_->mine.verify();
+      break;
+    default:
+      ENSURE(false && "an iteration has four steps");
+  }
+  part_.channel().flush();
+}
+
+void SilentSource::take_all_steps() {
+  while (next_->steps < kSteps) take_step();
+}
+
+// Its first outputs, as the base of an iteration of set_.
+AuthBits SilentSource::base_from(Iteration& iteration) const {
+  AuthBits base{MacColumn(set_.reserve()), KeyColumn(set_.reserve())};
+  iteration.mine.make(0, base.mine.view());
+  iteration.peers.make(0, base.peers.view());
+  return base;
+}
+
+void SilentSource::roll() {
+  current_ = std::move(next_);  // what the last one was made from is wiped
+  begin(set_, base_from(*current_));
+  at_ = 0;
+}
+
+void SilentSource::draw(MacColumnView mine, KeyColumnView peers) {
+  ENSURE(mine.size() == peers.size() && mine.size() % kKappa == 0);
+  const std::size_t net = set_.net(), quarter = net / 512 * kKappa;
+  for (std::size_t done = 0; done < mine.size();) {
+    if (!current_ || at_ == net) roll();
+    while (next_->steps < kSteps && at_ >= next_->steps * quarter) take_step();
+    const std::size_t until = next_->steps < kSteps ? next_->steps * quarter : net;
+    const std::size_t count = std::min(mine.size() - done, until - at_);
+    current_->mine.make(set_.reserve() + at_, mine.part(done, count));
+    current_->peers.make(set_.reserve() + at_, peers.subspan(done, count));
+    at_ += count;
+    done += count;
+  }
+}
+
+}  // namespace tinyot::offline
