@@ -1,7 +1,7 @@
 #include "offline/silent/sparse_code.h"
 
 #include <algorithm>
-#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "crypto/random_oracle.h"
@@ -11,10 +11,6 @@ namespace {
 
 // Outputs whose lines of the secret are fetched while those before them are summed.
 constexpr std::size_t kAhead = 32;
-
-void prefetch(std::span<const std::uint32_t> indices, const Block* secret) {
-  for (const std::uint32_t index : indices) __builtin_prefetch(secret + index);
-}
 
 }  // namespace
 
@@ -26,46 +22,48 @@ SparseCode::SparseCode(const checks::Session& session, Party mac_holder, std::ui
               .block())),
       iteration_(iteration), mask_((std::uint32_t{1} << secret_log) - 1) {}
 
+void SparseCode::fill(std::uint64_t first, std::span<Block> random) const {
+  crypto::ctr_fill(key_, {2 * first, iteration_}, random);
+}
+
+// Of the output for which these are the blocks.
+inline void SparseCode::unpack(const Block* random, std::uint32_t* row) const {
+  const auto three = [this](std::uint64_t h, std::uint32_t* to) {
+    to[0] = static_cast<std::uint32_t>(h) & mask_;
+    to[1] = static_cast<std::uint32_t>(h >> 21) & mask_;
+    to[2] = static_cast<std::uint32_t>(h >> 42) & mask_;
+  };
+  three(random[0].lo, row);
+  three(random[0].hi, row + 3);
+  three(random[1].lo, row + 6);
+  row[9] = static_cast<std::uint32_t>(random[1].hi) & mask_;
+}
+
 void SparseCode::indices(std::uint64_t first, std::span<std::uint32_t> out) const {
-  ENSURE(out.size() % kRowOnes == 0);
-  Block random[2 * kAhead];
-  for (std::uint64_t y = first; !out.empty();) {
-    const std::size_t count = std::min(kAhead, out.size() / kRowOnes);
-    crypto::ctr_fill(key_, {2 * y, iteration_}, std::span(random, 2 * count));
-    for (std::size_t i = 0; i < count; ++i) {
-      const Block low = random[2 * i], high = random[2 * i + 1];
-      std::uint32_t* to = out.data() + i * kRowOnes;
-      const auto three = [&](std::uint64_t h, std::uint32_t* at) {
-        at[0] = static_cast<std::uint32_t>(h) & mask_;
-        at[1] = static_cast<std::uint32_t>(h >> 21) & mask_;
-        at[2] = static_cast<std::uint32_t>(h >> 42) & mask_;
-      };
-      three(low.lo, to);
-      three(low.hi, to + 3);
-      three(high.lo, to + 6);
-      to[9] = static_cast<std::uint32_t>(high.hi) & mask_;
-    }
-    y += count;
-    out = out.subspan(count * kRowOnes);
-  }
+  std::vector<Block> random(2 * (out.size() / kRowOnes));
+  fill(first, random);
+  for (std::size_t i = 0; i < random.size() / 2; ++i) unpack(&random[2 * i], &out[i * kRowOnes]);
 }
 
 template <class Use>
 void SparseCode::for_each_row(std::uint64_t first, std::size_t outputs, const Block* secret,
                               Use use) const {
-  std::uint32_t rows[2][kAhead * kRowOnes];
-  const auto fetch = [&](std::size_t done) {
-    const std::span<std::uint32_t> of(rows[done / kAhead % 2],
-                                      std::min(kAhead, outputs - done) * kRowOnes);
-    indices(first + done, of);
-    prefetch(of, secret);
+  Block random[2 * kAhead];
+  std::uint32_t rows[kAhead][kRowOnes];  // of the next outputs, output i at i % kAhead
+  const auto fetch = [&](std::size_t i) {
+    unpack(random + 2 * (i % kAhead), rows[i % kAhead]);
+    for (const std::uint32_t index : rows[i % kAhead]) __builtin_prefetch(secret + index);
   };
-  if (outputs > 0) fetch(0);
+  fill(first, std::span(random).first(2 * std::min(kAhead, outputs)));
+  for (std::size_t i = 0; i < std::min(kAhead, outputs); ++i) fetch(i);
   for (std::size_t done = 0; done < outputs; done += kAhead) {
-    if (done + kAhead < outputs) fetch(done + kAhead);
-    const std::uint32_t* row = rows[done / kAhead % 2];
-    for (std::size_t i = done; i < std::min(done + kAhead, outputs); ++i, row += kRowOnes)
-      use(i, row);
+    const std::size_t left = outputs - done,
+                      next = left > kAhead ? std::min(left - kAhead, kAhead) : 0;
+    if (next > 0) fill(first + done + kAhead, std::span(random, 2 * next));
+    for (std::size_t i = 0; i < std::min(kAhead, left); ++i) {
+      use(done + i, rows[i]);
+      if (i < next) fetch(i);
+    }
   }
 }
 

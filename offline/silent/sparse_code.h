@@ -34,6 +34,9 @@ class SparseCode {
               MacColumnView out) const;
 
  private:
+  // The blocks from which the indices of outputs from `first` on are taken, two of each.
+  void fill(std::uint64_t first, std::span<Block> random) const;
+  void unpack(const Block* random, std::uint32_t* row) const;
   // Calls use(i, row) for the outputs first + i in order, with their indices; the secret's blocks
   // that they name are in the cache.
   template <class Use>
