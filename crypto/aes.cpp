@@ -192,24 +192,31 @@ struct NoPatch {
   HWY_INLINE Vec operator()(Vec nodes) { return nodes; }
 };
 
-// kStreams vectors of nodes; their children are put at `left` and `right`.
+// kStreams vectors of nodes; their children are put at `left` and `right`. A node waits for its
+// hash at `right`, not in a register: there would not be enough of them, and what the compiler
+// keeps on the stack is not wiped.
 template <class Patch>
 HWY_INLINE void level_group(const Schedule& schedule, Patch& patch, const Block* nodes, Block* left,
                             Block* right, Vec& sum_of_nodes, Vec& sum_of_left) {
   const Bytes d;
-  const std::size_t blocks = hn::Lanes(d) / sizeof(Block);
-  Vec node[kStreams], hashed[kStreams], input[kStreams];
+  const std::size_t width = hn::Lanes(d);
+  const auto* from = reinterpret_cast<const std::uint8_t*>(nodes);
+  auto* to_left = reinterpret_cast<std::uint8_t*>(left);
+  auto* to_right = reinterpret_cast<std::uint8_t*>(right);
+  Vec hashed[kStreams];
   for (std::size_t i = 0; i < kStreams; ++i) {
-    node[i] = patch(hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(nodes + i * blocks)));
-    hashed[i] = input[i] = swapped_and_added(node[i]);
+    const Vec node = patch(hn::LoadU(d, from + i * width));
+    hn::StoreU(node, d, to_right + i * width);
+    sum_of_nodes = hn::Xor(sum_of_nodes, node);
+    hashed[i] = swapped_and_added(node);
   }
   encrypt(schedule, hashed);
   for (std::size_t i = 0; i < kStreams; ++i) {
-    hashed[i] = hn::Xor(hashed[i], input[i]);
-    sum_of_nodes = hn::Xor(sum_of_nodes, node[i]);
-    sum_of_left = hn::Xor(sum_of_left, hashed[i]);
-    hn::StoreU(hashed[i], d, reinterpret_cast<std::uint8_t*>(left + i * blocks));
-    hn::StoreU(hn::Xor(hashed[i], node[i]), d, reinterpret_cast<std::uint8_t*>(right + i * blocks));
+    const Vec node = hn::LoadU(d, to_right + i * width);
+    const Vec of_left = hn::Xor(hashed[i], swapped_and_added(node));
+    sum_of_left = hn::Xor(sum_of_left, of_left);
+    hn::StoreU(of_left, d, to_left + i * width);
+    hn::StoreU(hn::Xor(of_left, node), d, to_right + i * width);
   }
 }
 

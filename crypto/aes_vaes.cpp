@@ -112,24 +112,30 @@ struct PairSums {
   __m256i nodes, left;
 };
 
+TINYOT_VAES_INLINE __m256i swapped_and_added(__m256i node) {
+  return _mm256_xor_si256(_mm256_shuffle_epi32(node, 0x4E),
+                          _mm256_and_si256(node, _mm256_set_epi64x(-1, 0, -1, 0)));
+}
+
+// As in aes.cpp.
 template <bool kIsPatched>
 TINYOT_VAES_INLINE void level_group(const AesKey& key, PatchPairs& patch, const Block* nodes,
                                     Block* left, Block* right, PairSums& sums) {
-  const __m256i upper = _mm256_set_epi64x(-1, 0, -1, 0);
-  Group node, input, hashed;
+  Group hashed;
   for (std::size_t i = 0; i < kVectors; ++i) {
-    node.of[i] = load(nodes + 2 * i);
-    if (kIsPatched) node.of[i] = next_patched(patch, node.of[i]);
-    hashed.of[i] = input.of[i] = _mm256_xor_si256(_mm256_shuffle_epi32(node.of[i], 0x4E),
-                                                  _mm256_and_si256(node.of[i], upper));
+    __m256i node = load(nodes + 2 * i);
+    if (kIsPatched) node = next_patched(patch, node);
+    store(right + 2 * i, node);
+    sums.nodes = _mm256_xor_si256(sums.nodes, node);
+    hashed.of[i] = swapped_and_added(node);
   }
   encrypt(key, hashed);
   for (std::size_t i = 0; i < kVectors; ++i) {
-    const __m256i of_left = _mm256_xor_si256(hashed.of[i], input.of[i]);
-    sums.nodes = _mm256_xor_si256(sums.nodes, node.of[i]);
+    const __m256i node = load(right + 2 * i);
+    const __m256i of_left = _mm256_xor_si256(hashed.of[i], swapped_and_added(node));
     sums.left = _mm256_xor_si256(sums.left, of_left);
     store(left + 2 * i, of_left);
-    store(right + 2 * i, _mm256_xor_si256(of_left, node.of[i]));
+    store(right + 2 * i, _mm256_xor_si256(of_left, node));
   }
 }
 

@@ -2,11 +2,21 @@
 // message at a time.
 #include "offline/silent/silent_bits.h"
 
-#include <cryptopp/aes.h>
+// The same targets as in crypto/aes.cpp.
+#define HWY_BROKEN_EMU128 0
+#define HWY_WANT_AVX3_DL 1
+#include <hwy/targets.h>
 
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+#include "tests/checks/transit_channel.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/blocks.h"
+#include "tests/support/every_target.h"
 #include "tests/support/layers.h"
+#include "tests/support/memory_search.h"
 #include "tests/support/repetitions.h"
 
 namespace tinyot {
@@ -14,8 +24,311 @@ namespace {
 
 using namespace tinyot::test;
 
-// A small set; all that the formulas ask of one.
+constexpr const char* kCheck = "silent check";
+
+// Small sets: as few trees as a message has, and twice as many.
 constexpr SilentSet kToy{"toy", 128, 7, 9, 0};
+constexpr SilentSet kTwoGroups{"two groups", 256, 7, 9, 0};
+
+constexpr SilentIteration iteration_of(const SilentSet& set) { return {set, 7, {1, 2, 3}}; }
+
+Block sum_of(std::span<const Block> blocks) {
+  Block sum{0, 0};
+  for (const Block block : blocks) sum ^= block;
+  return sum;
+}
+
+Block product(Block a, Block b) {
+  WideBlock sum{};
+  add_products({&a, 1}, {&b, 1}, sum);
+  return reduced(sum);
+}
+
+Block chi_of(const SilentCheck& check, std::uint64_t y) {
+  WideBlock sum{};
+  check.add_at(y, sum);
+  return reduced(sum);
+}
+
+Block power_of_x(std::size_t i) {
+  return i < 64 ? Block{std::uint64_t{1} << i, 0} : Block{0, std::uint64_t{1} << (i - 64)};
+}
+
+// ---------------------------------------------------------------------------------------------
+// Known answers, printed by tests/offline/silent_vectors.py, which has the formulas in Python.
+
+constexpr Block kLeaves[] = {
+    {0x3e4bddd4cafeec95, 0xa5ed3efea55c57d5}, {0x23841b9b58eebfa2, 0x4227eb0c50a6a4f7},
+    {0xa32c7a1d6b504b0c, 0xe0c710fee0e6fbeb}, {0xf13afea5b80ac639, 0xe12af3c9f6469ecc},
+    {0xacde1971f0bbce9e, 0x7055fc5d00cae0a4}, {0xca8a81529f422ead, 0x66de7cddc6960218},
+    {0x5e02d2ad1748c42d, 0x08a9c7949df65b94}, {0x419e520ef3e376ab, 0xca33f643f34d69d4},
+    {0xb9b3bf94bc849465, 0x88c6897ddadddc5a}, {0x6209a71b08dbb4ce, 0x96cb023c7bfbc7ba},
+    {0xe76f92680161eb7e, 0x5c3a6b8d8506f046}, {0xdb85b3358f394dd6, 0xf555a7938b3195ba},
+    {0x5011ee14b2b202d8, 0xd9610580b0473e36}, {0x2e9e8ce6d8bd6438, 0x151125a5cc3eb54e},
+    {0x6176affd490ad0e2, 0x304bf2b9371a0528}, {0xceb8aeaad31abcbb, 0x796f1251afcfb6bb},
+};
+constexpr Block kLeftSums[] = {
+    {0x000000000000000b, 0x000000000000000c},
+    {0xdeae241123b9f54f, 0x233cfe16eef98106},
+    {0xa8897b257b4d5801, 0x5145719a4c4be819},
+    {0x36115a77ca188cb7, 0x323687924bbd46f9},
+};
+constexpr std::uint32_t kRows[] = {
+    411967, 315061, 242904, 484749, 232871, 100939, 487392, 246597, 347271, 265777,
+    393202, 101381, 286150, 60562,  242415, 110067, 361867, 209154, 116809, 25291,
+    324801, 316687, 288792, 333721, 129621, 16392,  228238, 363162, 508144, 175991,
+};
+constexpr std::uint64_t kRowOutputs[] = {0, 1, 10485759};
+constexpr Block kChi[] = {
+    {0xa8d69bb094e8a895, 0xb9fd0e44094b0b23}, {0x2972907499653ac2, 0xdcd866863965a2f3},
+    {0xa0ffb65257c86919, 0x04a23704effb1000}, {0x5188308ae8ce81fe, 0x23c57ec7fb591d7e},
+    {0xa4e1f788ca8028c7, 0x89805b9f7ac2d9b3},
+};
+constexpr std::uint64_t kChiPlaces[] = {0, 1, 127, 128, 10485759};
+
+// A session whose id is 0, 1, 2, ..., as in the script.
+void with_known_id(const std::function<void(Session&, const PublicSeed& coins)>& body) {
+  run_sessions([&](Session& outer) {
+    if (outer.me() != Party::A) return;
+    SessionId id;
+    PublicSeed coins;
+    for (std::size_t i = 0; i < 32; ++i) {
+      id.bytes[i] = static_cast<std::uint8_t>(i);
+      coins[i] = static_cast<std::uint8_t>(100 + i);
+    }
+    PhaseLog log;
+    Session session(Party::A, {id, id}, Delta{}, outer.channel(), outer.rng().fork(), log);
+    body(session, coins);
+  });
+}
+
+class SilentVectors : public EveryTarget {};
+
+TEST_F(SilentVectors, TreesMatchTheFormulas) {
+  constexpr SilentSet kFourKeys{"four keys", 512, 7, 9, 0};
+  for_each_target([&] {
+    with_known_id([&](Session& session, const PublicSeed& coins) {
+      const SilentDirection direction(session, Party::A, {kFourKeys, 7, coins});
+      const HalfTreeKey& key = direction.key_of(3 * kTreesPerKey + 5);
+      std::array<Block, 16> leaves;
+      std::array<Block, 4> sums;
+      expand_half_tree(key, {11, 12}, Delta{{13, 14}}, leaves, sums);
+      for (std::size_t j = 0; j < 16; ++j) EXPECT_TRUE(same(leaves[j], kLeaves[j])) << j;
+      for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(same(sums[i], kLeftSums[i])) << i;
+    });
+  });
+}
+
+TEST_F(SilentVectors, RowsOfTheCodeMatchTheFormulas) {
+  for_each_target([&] {
+    with_known_id([&](Session& session, const PublicSeed& coins) {
+      const SparseCode code(session, Party::A, 7, coins, 19);
+      for (std::size_t y = 0; y < std::size(kRowOutputs); ++y) {
+        std::array<std::uint32_t, kRowOnes> row;
+        code.indices(kRowOutputs[y], row);
+        for (std::size_t f = 0; f < kRowOnes; ++f) EXPECT_EQ(row[f], kRows[y * kRowOnes + f]);
+      }
+    });
+  });
+}
+
+TEST_F(SilentVectors, CoefficientsOfTheCheckMatchTheFormulas) {
+  for_each_target([&] {
+    with_known_id([&](Session& session, const PublicSeed& coins) {
+      const SilentDirection direction(session, Party::A, {kToy, 7, coins});
+      SilentCheck check(session, direction, coins);
+      for (std::size_t i = 0; i < std::size(kChiPlaces); ++i) {
+        EXPECT_TRUE(same(chi_of(check, kChiPlaces[i]), kChi[i])) << i;
+        // A segment with a single 1 has the same coefficient.
+        std::array<Block, 128> segment{};
+        segment[kChiPlaces[i] % 128] = {1, 0};
+        WideBlock sum{};
+        check.add(kChiPlaces[i] / 128 * 128, segment, sum);
+        EXPECT_TRUE(same(reduced(sum), kChi[i])) << i;
+      }
+    });
+  });
+}
+
+// ---------------------------------------------------------------------------------------------
+// Half-trees and the code.
+
+TEST(HalfTree, LevelsAddUpToDelta) {
+  const HalfTreeKey key({1, 2});
+  for (std::size_t depth = 1; depth <= 10; ++depth) {
+    std::vector<Block> leaves(std::size_t{1} << depth), sums(depth);
+    expand_half_tree(key, {3, 4}, Delta{{5, 6}}, leaves, sums);
+    EXPECT_TRUE(same(sum_of(leaves), {5, 6})) << depth;
+    EXPECT_TRUE(same(sums[0], {3, 4}));
+    EXPECT_TRUE(same(sums.back(), sum_of(std::span(leaves).first(leaves.size() / 2)))) << depth;
+  }
+}
+
+TEST(HalfTree, MacHolderHasAllLeavesExceptForDeltaAtEveryPlace) {
+  const HalfTreeKey key({1, 2});
+  const Delta delta{{0x1234, 0x5678}};
+  for (std::size_t depth = 1; depth <= 8; ++depth) {
+    std::vector<Block> leaves(std::size_t{1} << depth), sums(depth);
+    expand_half_tree(key, {3, 4}, delta, leaves, sums);
+    for (std::size_t place = 0; place < leaves.size(); ++place) {
+      std::vector<Block> sides = sums, mine(leaves.size());
+      // If the path goes left on a level, the side off it is the right one.
+      for (std::size_t i = 0; i < depth; ++i) sides[i] ^= times(delta.value, !((place >> i) & 1));
+      expand_punctured(key, place, sides, mine);
+      for (std::size_t j = 0; j < leaves.size(); ++j)
+        ASSERT_TRUE(same(mine[j], leaves[j] ^ times(delta.value, j == place)))
+            << depth << ", " << place << ", " << j;
+    }
+  }
+}
+
+TEST(SparseCode, EncodesAlikeInOneCallAndInSeveral) {
+  run_sessions([](Session& session) {
+    const SparseCode code(session, Party::A, 3, {}, 9);
+    const auto secret = test::random_blocks(512, 1), noise = test::random_blocks(640, 2);
+    const BitVector bits = session.rng().bits(512);
+    std::vector<std::uint32_t> rows(640 * kRowOnes);
+    code.indices(1000, rows);
+    MacColumn out(640);
+    std::vector<Block> keys(640);
+    for (const std::size_t first : {0u, 128u, 320u}) {
+      const std::size_t count = first == 0 ? 128 : first == 128 ? 192 : 320;
+      code.encode(1000 + first, secret, bits.words(), std::span(noise).subspan(first, count),
+                  out.view(first, count));
+      code.encode(1000 + first, secret, std::span(noise).subspan(first, count),
+                  std::span(keys).subspan(first, count));
+    }
+    for (std::size_t i = 0; i < 640; ++i) {
+      Block sum = noise[i];
+      bool bit = false;
+      for (std::size_t f = 0; f < kRowOnes; ++f) {
+        sum ^= secret[rows[i * kRowOnes + f]];
+        bit ^= bits[rows[i * kRowOnes + f]];
+      }
+      EXPECT_TRUE(same(keys[i], sum)) << i;
+      EXPECT_TRUE(same(out.macs[i].value, sum)) << i;
+      EXPECT_EQ(out.bits[i], bit) << i;
+    }
+  });
+}
+
+TEST(SparseCode, RowsDifferByDirectionIterationAndCoins) {
+  run_sessions([](Session& session) {
+    const auto rows = [&](Party holder, std::uint64_t iteration, const PublicSeed& coins) {
+      std::vector<std::uint32_t> out(64 * kRowOnes);
+      SparseCode(session, holder, iteration, coins, 19).indices(0, out);
+      return out;
+    };
+    const auto first = rows(Party::A, 1, {1});
+    EXPECT_EQ(first, rows(Party::A, 1, {1}));
+    EXPECT_NE(first, rows(Party::B, 1, {1}));
+    EXPECT_NE(first, rows(Party::A, 2, {1}));
+    EXPECT_NE(first, rows(Party::A, 1, {2}));
+  });
+}
+
+TEST(SilentSets, HaveTheSizesOfTheTable) {
+  const auto set = [](const char* name) { return silent_set(name); };
+  EXPECT_EQ(set("s10").outputs(), 655'360u);
+  EXPECT_EQ(set("s10").reserve(), 72'064u);
+  EXPECT_EQ(set("s11").reserve(), 139'648u);
+  EXPECT_EQ(set("s11").net(), 1'433'216u);
+  EXPECT_EQ(set("s12").reserve(), 274'560u);
+  EXPECT_EQ(set("s12").net(), 3'919'744u);
+  EXPECT_EQ(set("s13").reserve(), 541'056u);
+  EXPECT_EQ(set("s13").net(), 9'944'704u);
+  EXPECT_THROW(silent_set("s14"), UsageError);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Iterations.
+
+// What a key holder does that deviates.
+struct Deviating {
+  std::function<Block(std::size_t tree)> delta_error = [](std::size_t) { return Block{0, 0}; };
+  std::function<Block(std::size_t tree, std::size_t level)> correction_error = [](std::size_t,
+                                                                                  std::size_t) {
+    return Block{0, 0};
+  };
+  // Added to V.
+  std::function<Block(const SilentCheck&)> adjustment = [](const SilentCheck&) {
+    return Block{0, 0};
+  };
+};
+
+// A key holder made from the formulas, one leaf after the other.
+class PlainKeyHolder {
+ public:
+  PlainKeyHolder(Session& session, const SilentIteration& iteration, KeyColumn base,
+                 Deviating deviating)
+      : session_(session), direction_(session, session.peer(), iteration), base_(std::move(base)),
+        deviating_(std::move(deviating)), roots_(test::random_blocks(iteration.set.trees, 99)) {}
+
+  void correct() {
+    const std::size_t depth = direction_.set.depth;
+    for (std::size_t group = 0; group < direction_.set.trees; group += kTreesPerKey) {
+      std::vector<Block> corrections;
+      for (std::size_t tree = group; tree < group + kTreesPerKey; ++tree) {
+        const auto sums = expanded(tree).second;
+        for (std::size_t i = 0; i < depth; ++i)
+          corrections.push_back(sums[i] ^ base_.keys[direction_.levels_at(tree) + i].value ^
+                                deviating_.correction_error(tree, i));
+      }
+      send_words(session_.channel(), message_tag("silent.corrections"),
+                 std::span<const Block>(corrections));
+    }
+  }
+
+  void answer() {
+    std::array<std::byte, 48> challenge;
+    session_.channel().recv(message_tag("silent.challenge"), challenge);
+    PublicSeed seed;
+    Block psi;
+    std::memcpy(&seed, challenge.data(), 32);
+    std::memcpy(&psi, challenge.data() + 32, 16);
+    const SilentCheck check(session_, direction_, seed);
+    Block v = product(psi, session_.global_key().value) ^ deviating_.adjustment(check);
+    for (std::size_t tree = 0; tree < direction_.set.trees; ++tree) {
+      const auto leaves = expanded(tree).first;
+      for (std::size_t j = 0; j < leaves.size(); ++j)
+        v ^= product(chi_of(check, (tree << direction_.set.depth) + j), leaves[j]);
+    }
+    for (std::size_t i = 0; i < 128; ++i)
+      v ^= product(power_of_x(i), base_.keys[direction_.mask_at() + i].value);
+    send_object(
+        session_.channel(), message_tag("silent.digest"),
+        RandomOracle(session_.id(), {"silent check", letter(session_.peer()), direction_.iteration})
+            .absorb_object(v)
+            .digest());
+  }
+
+  void make(KeyColumnView out) {
+    std::vector<std::uint32_t> row(kRowOnes);
+    for (std::size_t tree = 0, y = 0; tree < direction_.set.trees; ++tree) {
+      for (const Block leaf : expanded(tree).first) {
+        direction_.code.indices(y, row);
+        out[y].value = leaf;
+        for (const std::uint32_t index : row) out[y] ^= base_.keys[index];
+        ++y;
+      }
+    }
+  }
+
+ private:
+  std::pair<std::vector<Block>, std::vector<Block>> expanded(std::size_t tree) {
+    std::vector<Block> leaves(direction_.set.leaves()), sums(direction_.set.depth);
+    expand_half_tree(direction_.key_of(tree), roots_[tree],
+                     Delta{session_.global_key().value ^ deviating_.delta_error(tree)}, leaves,
+                     sums);
+    return {leaves, sums};
+  }
+
+  Session& session_;
+  SilentDirection direction_;
+  KeyColumn base_;
+  Deviating deviating_;
+  std::vector<Block> roots_;
+};
 
 struct OneDirection {
   MacColumn mine;
@@ -23,24 +336,36 @@ struct OneDirection {
   Outcomes outcomes;
 };
 
-// An iteration of the bits of `owner`, from a dealt base, and all its outputs.
-OneDirection iterate(Party owner, const SilentSet& set, const PartyOptions& options = {}) {
+BitVector base_bits(Party owner, const SilentSet& set, std::uint64_t seed) {
+  return Dealt(owner, owner, set.reserve(), seed, 1).truth;
+}
+
+// An iteration of the bits of `owner`, from a dealt base, and all its outputs. `plain`: the key
+// holder is a PlainKeyHolder that deviates so.
+OneDirection iterate(Party owner, const SilentSet& set, const PartyOptions& options = {},
+                     const Deviating* plain = nullptr) {
   OneDirection made;
   made.outcomes = run_sessions(
       [&](Session& session) {
         Dealt base(session.me(), owner, set.reserve(), options.seed, 1);
-        const SilentIteration iteration{set, 5, {1, 2, 3}};
         if (session.me() == owner) {
-          SilentMacHolder holder(session, iteration, std::move(base.mine));
+          SilentMacHolder holder(session, iteration_of(set), std::move(base.mine));
           holder.challenge();
           holder.verify();
           made.mine = MacColumn(set.outputs());
           holder.make(0, made.mine.view());
-        } else {
-          SilentKeyHolder holder(session, iteration, std::move(base.peers));
+          return;
+        }
+        made.peers = KeyColumn(set.outputs());
+        if (plain != nullptr) {
+          PlainKeyHolder holder(session, iteration_of(set), std::move(base.peers), *plain);
           holder.correct();
           holder.answer();
-          made.peers = KeyColumn(set.outputs());
+          holder.make(made.peers.view());
+        } else {
+          SilentKeyHolder holder(session, iteration_of(set), std::move(base.peers));
+          holder.correct();
+          holder.answer();
           holder.make(0, made.peers.view());
         }
       },
@@ -48,14 +373,352 @@ OneDirection iterate(Party owner, const SilentSet& set, const PartyOptions& opti
   return made;
 }
 
+// The MAC holder's end, against a key holder that deviates.
+bool is_caught(Party owner, const Deviating& deviating, std::uint64_t seed = 1) {
+  const OneDirection made = iterate(owner, kToy, {.seed = seed}, &deviating);
+  return caught_by(of(made.outcomes, owner), kCheck);
+}
+
 TEST(SilentBits, OutputsHaveTheirMacsInBothDirections) {
   for (const Party owner : {Party::A, Party::B}) {
-    const OneDirection made = iterate(owner, kToy);
-    ASSERT_TRUE(both_done(made.outcomes));
-    const auto bits = checked_bits(made.mine, made.peers, global_key_of(peer_of(owner), 1));
-    const auto ones = static_cast<double>(std::count(bits.begin(), bits.end(), true));
-    EXPECT_LT(std::abs(ones - 8192), 6 * 64);
+    for (const SilentSet& set : {kToy, kTwoGroups}) {
+      const OneDirection made = iterate(owner, set);
+      ASSERT_TRUE(both_done(made.outcomes));
+      const auto bits = checked_bits(made.mine, made.peers, global_key_of(peer_of(owner), 1));
+      const auto n = static_cast<double>(bits.size()),
+                 ones = static_cast<double>(std::count(bits.begin(), bits.end(), true));
+      EXPECT_LT(std::abs(ones - n / 2), 3 * std::sqrt(n));
+    }
   }
+}
+
+// Each output is the sum of its row and of the noise of its tree.
+TEST(SilentBits, BitsAreTheCodeOfTheSecretAndOneNoiseBitPerTree) {
+  const OneDirection made = iterate(Party::A, kToy);
+  ASSERT_TRUE(both_done(made.outcomes));
+  const BitVector base = base_bits(Party::A, kToy, 1);
+  std::vector<std::uint32_t> rows(kToy.outputs() * kRowOnes);
+  run_sessions([&](Session& session) {
+    if (session.me() != Party::A) return;
+    const SilentIteration iteration = iteration_of(kToy);
+    SparseCode(session, Party::A, iteration.number, iteration.coins, kToy.secret_log)
+        .indices(0, rows);
+  });
+  for (std::size_t y = 0; y < kToy.outputs(); ++y) {
+    const std::size_t tree = y / kToy.leaves();
+    bool bit = true;  // on every level the path takes the side that r does not name
+    for (std::size_t i = 0; i < kToy.depth; ++i)
+      bit &= base[kToy.secret() + tree * kToy.depth + i] != (((y % kToy.leaves()) >> i) & 1);
+    for (std::size_t f = 0; f < kRowOnes; ++f) bit ^= base[rows[y * kRowOnes + f]];
+    ASSERT_EQ(made.mine.bits[y], bit) << y;
+  }
+}
+
+TEST(SilentBits, AgreesWithTheFormulas) {
+  const Deviating honest;
+  for (const Party owner : {Party::A, Party::B}) {
+    const OneDirection made = iterate(owner, kToy, {}, &honest);
+    ASSERT_TRUE(both_done(made.outcomes));
+    checked_bits(made.mine, made.peers, global_key_of(peer_of(owner), 1));
+  }
+}
+
+class SilentTargets : public EveryTarget {};
+
+TEST_F(SilentTargets, AllMakeTheSameBits) {
+  const OneDirection first = iterate(Party::A, kToy);
+  ASSERT_TRUE(both_done(first.outcomes));
+  for_each_target([&] {
+    const OneDirection made = iterate(Party::A, kToy);
+    ASSERT_TRUE(both_done(made.outcomes));
+    for (std::size_t y = 0; y < kToy.outputs(); ++y) {
+      ASSERT_TRUE(same(made.mine.macs[y].value, first.mine.macs[y].value)) << y;
+      ASSERT_TRUE(same(made.peers.keys[y].value, first.peers.keys[y].value)) << y;
+      ASSERT_EQ(made.mine.bits[y], first.mine.bits[y]) << y;
+    }
+  });
+}
+
+// Outputs are made in any order and in parts, and leaves are expanded again.
+TEST(SilentBits, OutputsAreTheSameInParts) {
+  const OneDirection whole = iterate(Party::A, kToy);
+  run_sessions([&](Session& session) {
+    Dealt base(session.me(), Party::A, kToy.reserve(), 1, 1);
+    constexpr std::size_t kParts[][2] = {{1280, 128}, {0, 384}, {1408, 256}, {16256, 128}};
+    if (session.me() == Party::A) {
+      SilentMacHolder holder(session, iteration_of(kToy), std::move(base.mine));
+      holder.challenge();
+      holder.verify();
+      for (const auto& [first, count] : kParts) {
+        MacColumn part(count);
+        holder.make(first, part.view());
+        for (std::size_t i = 0; i < count; ++i) {
+          EXPECT_TRUE(same(part.macs[i].value, whole.mine.macs[first + i].value));
+          EXPECT_EQ(part.bits[i], whole.mine.bits[first + i]);
+        }
+      }
+    } else {
+      SilentKeyHolder holder(session, iteration_of(kToy), std::move(base.peers));
+      holder.correct();
+      holder.answer();
+      for (const auto& [first, count] : kParts) {
+        KeyColumn part(count);
+        holder.make(first, part.view());
+        for (std::size_t i = 0; i < count; ++i)
+          EXPECT_TRUE(same(part.keys[i].value, whole.peers.keys[first + i].value));
+      }
+    }
+  });
+}
+
+TEST(SilentBits, GivesNothingBeforeTheCheck) {
+  run_sessions([](Session& session) {
+    Dealt base(session.me(), Party::A, kToy.reserve(), 1, 1);
+    if (session.me() == Party::A) {
+      SilentMacHolder holder(session, iteration_of(kToy), std::move(base.mine));
+      MacColumn out(128);
+      EXPECT_THROW(holder.make(0, out.view()), std::logic_error);
+      holder.challenge();
+      EXPECT_THROW(holder.make(0, out.view()), std::logic_error);
+      holder.verify();
+      EXPECT_NO_THROW(holder.make(0, out.view()));
+    } else {
+      SilentKeyHolder holder(session, iteration_of(kToy), std::move(base.peers));
+      KeyColumn out(128);
+      EXPECT_THROW(holder.make(0, out.view()), std::logic_error);
+      holder.correct();
+      EXPECT_THROW(holder.make(0, out.view()), std::logic_error);
+      holder.answer();
+      EXPECT_NO_THROW(holder.make(0, out.view()));
+    }
+  });
+}
+
+TEST(SilentBits, MessagesHaveTheDocumentedBytes) {
+  for (const Party owner : {Party::A, Party::B}) {
+    Messages of_a, of_b;
+    iterate(owner, kTwoGroups, {.wrap_a = recording(of_a), .wrap_b = recording(of_b)});
+    const Messages &of_owner = owner == Party::A ? of_a : of_b,
+                   &of_peer = owner == Party::A ? of_b : of_a;
+    for (const std::size_t group : {0u, 1u})
+      EXPECT_EQ(payload_of(of_peer, "silent.corrections", group).size(), 2048u * 7);
+    EXPECT_EQ(bytes_of(of_peer, "silent.corrections"), 16u * kTwoGroups.trees * 7);
+    EXPECT_EQ(payload_of(of_peer, "silent.digest").size(), 32u);
+    EXPECT_EQ(payload_of(of_owner, "silent.challenge").size(), 48u);
+    EXPECT_EQ(bytes_of(of_owner, "silent.challenge"), 48u);
+  }
+}
+
+// A challenge that is known before the last correction lets the key holder choose errors that
+// cancel.
+TEST(SilentBits, ChallengesWhenAllCorrectionsHaveArrived) {
+  std::vector<std::string> events;
+  const ChannelWrapper noting = [&events](std::unique_ptr<Channel> inner) {
+    return cheating([&events](std::string_view tag, std::size_t, std::vector<std::byte>&) {
+      if (tag.starts_with("silent.")) events.push_back("+" + std::string(tag));
+    })(std::make_unique<TransitChannel>(std::move(inner), [&events](const Arrival& arrival) {
+      if (arrival.tag.starts_with("silent.")) events.push_back("-" + arrival.tag);
+    }));
+  };
+  iterate(Party::A, kTwoGroups, {.wrap_a = noting});
+  EXPECT_EQ(events, (std::vector<std::string>{"-silent.corrections", "-silent.corrections",
+                                              "+silent.challenge", "-silent.digest"}));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Cheaters.
+
+TEST(SilentCheating, DetectsWrongCorrectionOnEachLevel) {
+  for (const Party owner : {Party::A, Party::B})
+    for (std::size_t level = 0; level < kToy.depth; ++level)
+      for (const Block error : {Block{1, 0}, Block{0, std::uint64_t{1} << 63}}) {
+        Deviating deviating;
+        deviating.correction_error = [=](std::size_t tree, std::size_t at) {
+          return times(error, tree == 3 && at == level);
+        };
+        EXPECT_TRUE(is_caught(owner, deviating)) << level;
+      }
+}
+
+TEST(SilentCheating, DetectsAnotherDeltaInOneTree) {
+  constexpr std::size_t kRuns = repetitions(20);
+  std::size_t caught = 0;
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    Deviating deviating;
+    deviating.delta_error = [](std::size_t tree) { return times(Block{4, 0}, tree == 9); };
+    caught += is_caught(Party::A, deviating, seed);
+  }
+  EXPECT_EQ(caught, kRuns);
+}
+
+TEST(SilentCheating, DetectsAnotherDeltaInAllTrees) {
+  Deviating deviating;
+  deviating.delta_error = [](std::size_t) { return Block{4, 0}; };
+  EXPECT_TRUE(is_caught(Party::A, deviating));
+}
+
+TEST(SilentCheating, EqualErrorsInTwoTreesDoNotCancel) {
+  for (std::uint64_t seed = 0; seed < repetitions(12); ++seed) {
+    Deviating deviating;
+    deviating.correction_error = [](std::size_t tree, std::size_t level) {
+      return times(Block{5, 0}, (tree == 2 || tree == 3) && level == 4);
+    };
+    EXPECT_TRUE(is_caught(Party::A, deviating, seed));
+  }
+}
+
+// Every byte is compared.
+TEST(SilentCheating, DetectsWrongDigest) {
+  for (std::size_t byte = 0; byte < 32; ++byte) {
+    PartyOptions options;
+    options.wrap_b = cheating(flip_bit("silent.digest", 0, 8 * byte + byte % 8));
+    EXPECT_TRUE(caught_by(iterate(Party::A, kToy, options).outcomes.a, kCheck)) << byte;
+  }
+}
+
+// The cheating MAC holder's own comparison fails; what it gets is RO of W ^ error.Delta, in which
+// it can only test guesses of Delta.
+TEST(SilentCheating, WrongPsiIsAGuessOfTheKey) {
+  for (const Party owner : {Party::A, Party::B}) {
+    for (const std::size_t bit : {256u, 300u, 383u}) {
+      PartyOptions options;
+      (owner == Party::A ? options.wrap_a : options.wrap_b) =
+          cheating(flip_bit("silent.challenge", 0, bit));
+      const OneDirection made = iterate(owner, kToy, options);
+      EXPECT_TRUE(caught_by(of(made.outcomes, owner), kCheck)) << bit;
+    }
+  }
+}
+
+TEST(SilentCheating, AlteredSeedFails) {
+  PartyOptions options;
+  options.wrap_a = cheating(flip_bit("silent.challenge", 0, 17));
+  EXPECT_TRUE(caught_by(iterate(Party::A, kToy, options).outcomes.a, kCheck));
+}
+
+// A wrong last correction hits a pair of leaves, and a key holder that names the pair passes. Its
+// outputs then have MACs under keys that it knows.
+TEST(SilentCheating, GuessOfAPairOfLeavesSurvivesIffRight) {
+  constexpr std::size_t kTree = 3, kHalf = kToy.leaves() / 2;
+  constexpr Block kError{0x77, 0x99};
+  std::size_t right = 0;
+  constexpr std::size_t kRuns = repetitions(24);
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    const BitVector base = base_bits(Party::A, kToy, seed);
+    std::size_t pair = 0;
+    for (std::size_t i = 0; i + 1 < kToy.depth; ++i)
+      pair |= std::size_t{!base[kToy.secret() + kTree * kToy.depth + i]} << i;
+    const std::size_t guess = seed % 2 == 0 ? pair : (pair + 1 + seed % (kHalf - 1)) % kHalf;
+    const std::size_t first = (kTree << kToy.depth) + guess, second = first + kHalf;
+    Deviating deviating;
+    deviating.correction_error = [&](std::size_t tree, std::size_t level) {
+      return times(kError, tree == kTree && level == kToy.depth - 1);
+    };
+    deviating.adjustment = [&](const SilentCheck& check) {
+      return product(kError, chi_of(check, first) ^ chi_of(check, second));
+    };
+    const OneDirection made = iterate(Party::A, kToy, {.seed = seed}, &deviating);
+    EXPECT_EQ(caught_by(made.outcomes.a, kCheck), guess != pair) << seed;
+    if (guess != pair) continue;
+    ++right;
+    const Delta delta = global_key_of(Party::B, seed);
+    for (std::size_t y = 0; y < kToy.outputs(); ++y) {
+      const Block error =
+          made.mine.macs[y].value ^ (made.peers.keys[y] ^ delta * made.mine.bits[y]).value;
+      ASSERT_TRUE(same(error, times(kError, y == first || y == second))) << y;
+    }
+  }
+  EXPECT_EQ(right, (kRuns + 1) / 2);
+}
+
+// A party that goes away after any message leaves an error, and nothing that hangs.
+TEST(SilentCheating, PeerGoneAfterEachMessageIsAnError) {
+  struct Cut {
+    Party sender;
+    const char* tag;
+    std::size_t occurrence;
+  };
+  for (const Cut& cut : {Cut{Party::B, "silent.corrections", 0},
+                         {Party::B, "silent.corrections", 1},
+                         {Party::A, "silent.challenge", 0},
+                         {Party::B, "silent.digest", 0}}) {
+    PartyOptions options;
+    (cut.sender == Party::A ? options.wrap_a : options.wrap_b) =
+        cheating([&](std::string_view tag, std::size_t occurrence, std::vector<std::byte>&) {
+          if (tag == cut.tag && occurrence == cut.occurrence)
+            throw NetworkError("the cable is cut");
+        });
+    const OneDirection made = iterate(Party::A, kTwoGroups, options);
+    EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Network) << cut.tag;
+    EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Network) << cut.tag;
+  }
+}
+
+// The last leaves of the last tree, from the outputs and the base: what the code has added is taken
+// away again.
+std::vector<Block> last_leaves(Session& session, std::span<const Block> base,
+                               std::span<const Block> outputs) {
+  const SilentIteration iteration = iteration_of(kToy);
+  std::vector<Block> leaves(outputs.end() - 64, outputs.end());
+  std::vector<std::uint32_t> rows(64 * kRowOnes);
+  SparseCode(session, Party::A, iteration.number, iteration.coins, kToy.secret_log)
+      .indices(outputs.size() - 64, rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) leaves[i / kRowOnes] ^= base[rows[i]];
+  return leaves;
+}
+
+// An iteration; note(blocks) is called with a copy of blocks of the base, leaves and outputs.
+void iterate_and_note(const std::function<void(std::span<const Block>)>& note) {
+  run_sessions([&](Session& session) {
+    Dealt dealt(session.me(), Party::A, kToy.reserve(), 1, 1);
+    std::vector<Block> base;
+    const auto keep = [&](std::span<const Block> blocks) {
+      if (note) base.assign(blocks.begin(), blocks.end());
+    };
+    const auto note_all = [&](std::span<const Block> outputs) {
+      if (!note) return;
+      note(std::span(base).last(64));
+      note(last_leaves(session, base, outputs));
+      note(outputs.first(64));
+    };
+    if (session.me() == Party::A) {
+      keep(as_blocks(std::span<const Mac>(dealt.mine.macs)));
+      SilentMacHolder holder(session, iteration_of(kToy), std::move(dealt.mine));
+      holder.challenge();
+      holder.verify();
+      MacColumn out(kToy.outputs());
+      holder.make(0, out.view());
+      note_all(as_blocks(std::span<const Mac>(out.macs)));
+    } else {
+      keep(as_blocks(std::span<const Key>(dealt.peers.keys)));
+      SilentKeyHolder holder(session, iteration_of(kToy), std::move(dealt.peers));
+      holder.correct();
+      holder.answer();
+      KeyColumn out(kToy.outputs());
+      holder.make(0, out.view());
+      note_all(as_blocks(std::span<const Key>(out.keys)));
+    }
+  });
+}
+
+// Base, leaves and outputs are in no memory when the roles have ended.
+TEST(SilentMemory, IsWiped) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer maps terabytes";
+#endif
+  const auto secrets = made_elsewhere("block", sizeof(Block), [] {
+    std::mutex mutex;
+    Bytes all;
+    iterate_and_note([&](std::span<const Block> blocks) {
+      const std::lock_guard lock(mutex);
+      const auto* bytes = reinterpret_cast<const unsigned char*>(blocks.data());
+      all.insert(all.end(), bytes, bytes + blocks.size_bytes());
+    });
+    return all;
+  });
+  EXPECT_EQ(secrets.size(), 6u * 64);
+  iterate_and_note({});
+  for (const std::string& place : places_of(secrets)) ADD_FAILURE() << place;
 }
 
 }  // namespace

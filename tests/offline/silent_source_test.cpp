@@ -1,6 +1,8 @@
 // Chains of silent bits: MACs of all outputs, the bytes and the order of messages, ends.
 #include "offline/silent/silent_source.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 
 #include "offline/softspoken/softspoken_source.h"
@@ -67,6 +69,260 @@ TEST(SilentSource, OutputsOfThreeIterationsHaveTheirMacs) {
     EXPECT_EQ(chain.iterations(), 6u);
   });
   expect_good(draws);
+}
+
+// The messages of a party, in order, as "name count".
+std::vector<std::string> names_of(const Messages& sent) {
+  std::vector<std::string> names;
+  std::vector<std::size_t> counts;
+  for (const Message& message : sent) {
+    if (!message.tag.starts_with("silent.")) continue;
+    if (!names.empty() && names.back() == message.tag) {
+      ++counts.back();
+      continue;
+    }
+    names.push_back(message.tag);
+    counts.push_back(1);
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] += " " + std::to_string(counts[i]);
+  return names;
+}
+
+TEST(SilentSource, MessagesHaveTheDocumentedBytesWithEverySet) {
+  for (const SilentSet& set : kSilentSets) {
+    Messages sent[2];
+    with_chain(set, [](Session&, SilentSource&) {},
+               {.wrap_a = recording(sent[0]), .wrap_b = recording(sent[1])});
+    for (const Messages& of_party : sent) {
+      // As key holder and as MAC holder, in two iterations: s10, and the set.
+      EXPECT_EQ(
+          names_of(of_party),
+          (std::vector<std::string>{"silent.corrections 5", "silent.challenge 1", "silent.digest 1",
+                                    "silent.corrections " + std::to_string(set.trees / 128),
+                                    "silent.challenge 1", "silent.digest 1"}));
+      for (const Message& message : of_party) {
+        const std::map<std::string, std::size_t> bytes = {
+            {"silent.corrections", 2048 * (message.occurrence < 5 ? kStartSet.depth : set.depth)},
+            {"silent.challenge", 48},
+            {"silent.digest", 32}};
+        const auto documented = bytes.find(message.tag);
+        if (documented != bytes.end()) {
+          EXPECT_EQ(message.payload.size(), documented->second);
+        }
+      }
+      EXPECT_EQ(bytes_of(of_party, "silent.corrections"),
+                16 * (kStartSet.trees * kStartSet.depth + set.trees * set.depth));
+    }
+  }
+}
+
+// 72,192 bits: 5 batches of 111 blocks and one of 9, beside the 128 of the reference bits.
+TEST(SilentSource, StartHasTheDocumentedBytes) {
+  for (const auto& [k, corrections_and_answers] :
+       {std::pair{4u, std::size_t{295'104}}, {2u, std::size_t{586'944}}}) {
+    Messages sent[2];
+    with_chain(
+        kSet, [](Session&, SilentSource&) {},
+        {.wrap_a = recording(sent[0]), .wrap_b = recording(sent[1])}, k);
+    for (const Messages& of_party : sent) {
+      const std::size_t reference = (128 / k - 1) * 32 + 129 * 16;
+      EXPECT_EQ(
+          bytes_of(of_party, "softspoken.corrections") + bytes_of(of_party, "softspoken.answer"),
+          corrections_and_answers + reference);
+      EXPECT_EQ(bytes_of(of_party, "softspoken.challenge"), 192u + 32);
+      EXPECT_EQ(payload_of(of_party, "softspoken.corrections", 1).size(), (128 / k - 1) * 112 * 16);
+      EXPECT_EQ(payload_of(of_party, "softspoken.corrections", 6).size(), (128 / k - 1) * 10 * 16);
+      EXPECT_EQ(bytes_of(of_party, "global_key.e"), 16u);
+    }
+    EXPECT_EQ(payload_of(sent[0], "coin_toss.commitment").size(), 32u);
+  }
+}
+
+// Of an iteration, the messages that a party sends: 102,432 and 48 bytes for s10.
+TEST(SilentSource, BitsTakeTheDocumentedTraffic) {
+  const auto bits_of = [](const SilentSet& set) {
+    return 8.0 * static_cast<double>(16 * set.trees * set.depth + 32 + 48) /
+           static_cast<double>(set.net());
+  };
+  EXPECT_NEAR(bits_of(kSilentSets[0]), 1.4055, 5e-5);
+  EXPECT_NEAR(bits_of(kSilentSets[1]), 0.7549, 5e-5);
+  EXPECT_NEAR(bits_of(kSilentSets[2]), 0.4014, 5e-5);
+  EXPECT_NEAR(bits_of(kSilentSets[3]), 0.2142, 5e-5);
+}
+
+// Step s of the next iteration comes before output (s - 1) floor(net / 512) 128 of this one.
+TEST(SilentSource, StepsComeBeforeTheirOutputs) {
+  constexpr std::size_t kQuarter = kSet.net() / 512 * 128;
+  Messages sent[2];
+  std::vector<std::string> seen[2];
+  const PartyOptions options{.wrap_a = recording(sent[0]), .wrap_b = recording(sent[1])};
+  Draws draws;
+  const auto body = [&](Session& session, SilentSource& chain) {
+    const auto me = static_cast<std::size_t>(session.me());
+    const auto draw_and_note = [&](std::size_t count) {
+      const std::size_t before = sent[me].size();
+      draw(draws, session, chain, count);
+      std::string names;
+      for (std::size_t i = before; i < sent[me].size(); ++i)
+        if (i == before || sent[me][i].tag != sent[me][i - 1].tag)
+          names += (names.empty() ? "" : ", ") + sent[me][i].tag;
+      seen[me].push_back(names);
+    };
+    draw_and_note(128);
+    draw_and_note(kQuarter - 128);
+    draw_and_note(128);
+    draw_and_note(kQuarter - 128);
+    draw_and_note(128);
+    draw_and_note(kQuarter);
+    draw_and_note(kSet.net() - 3 * kQuarter - 128);
+    EXPECT_EQ(chain.iterations(), 3u);
+    draw_and_note(128);  // the next iteration's
+    EXPECT_EQ(chain.iterations(), 4u);
+    draw_and_note(2 * kSet.net());
+  };
+  with_chain(kSet, body, options);
+  expect_good(draws);
+  for (const auto& of_party : seen)
+    EXPECT_EQ(of_party,
+              (std::vector<std::string>{
+                  "silent.corrections", "", "silent.challenge", "", "silent.digest", "", "",
+                  "silent.corrections",
+                  "silent.challenge, silent.digest, silent.corrections, silent.challenge, "
+                  "silent.digest, silent.corrections"}));
+}
+
+TEST(SilentSource, DrawsOfOtherSizesGiveTheSameBits) {
+  constexpr std::size_t kSum = kSet.net() + 1280;
+  const auto bits_of = [](std::vector<std::size_t> sizes) {
+    Draws draws;
+    with_chain(kSet, [&](Session& session, SilentSource& chain) {
+      for (const std::size_t size : sizes) draw(draws, session, chain, size);
+    });
+    std::vector<std::uint64_t> words;
+    for (const MacColumn& column : draws.mine[0]) {
+      const auto bits = column.bits.words();
+      words.insert(words.end(), bits.begin(), bits.end());
+    }
+    for (const MacColumn& column : draws.mine[0])
+      for (const Mac& mac : column.macs) words.push_back(mac.value.lo);
+    return words;
+  };
+  const auto at_once = bits_of({kSum}), in_parts = bits_of({128, 8192, kSum - 8960, 640});
+  ASSERT_EQ(at_once.size(), in_parts.size());
+  EXPECT_EQ(std::ranges::mismatch(at_once, in_parts).in1 - at_once.begin(),
+            static_cast<std::ptrdiff_t>(at_once.size()));
+}
+
+TEST(SilentSource, ChainsOfASessionMakeDifferentBits) {
+  std::array<Block, 2> first[2];
+  run_workers(2, [&](Session& session, std::span<const std::unique_ptr<Channel>> more) {
+    SoftSpokenSource start(session, 4, {});
+    start.prepare(2);
+    for (const std::size_t number : {0u, 1u}) {
+      Channel& channel = number == 0 ? session.channel() : *more[0];
+      SilentSource chain(session, number, channel, session.log(), start, kSet);
+      MacColumn mine(128);
+      KeyColumn peers(128);
+      chain.draw(mine.view(), peers.view());
+      first[static_cast<std::size_t>(session.me())][number] = mine.macs[0].value;
+    }
+  });
+  for (const auto& of_party : first)
+    EXPECT_FALSE(of_party[0].lo == of_party[1].lo && of_party[0].hi == of_party[1].hi);
+}
+
+// A later connection's chain is compared with the reference bits of an earlier one.
+TEST(SilentCheating, DetectsAnotherDeltaInTheStart) {
+  const auto references = [] {
+    std::array<AuthBits, 2> bits;
+    run_sessions([&](Session& session) {
+      SoftSpokenSource source(session, 4, {});
+      bits[static_cast<std::size_t>(session.me())] = source.make_reference_bits();
+    });
+    return bits;
+  };
+  const auto run = [&](Block change) {
+    auto reference = references();
+    return run_sessions(
+        [&](Session& outer) {
+          const auto me = static_cast<std::size_t>(outer.me());
+          const Delta key{outer.global_key().value ^ times(change, outer.me() == Party::B)};
+          PhaseLog log;
+          Session session(outer.me(), {outer.id(), outer.id()}, key, outer.channel(),
+                          outer.rng().fork(), log);
+          SoftSpokenSource start(session, 4, {});
+          start.set_reference_bits(std::move(reference[me]));
+          // The connection's own comparison is in prepare(): here the trees alone.
+          start.make_reference_bits();
+          SilentSource(session, 0, session.channel(), log, start, kSet);
+        },
+        {}, false);
+  };
+  EXPECT_TRUE(both_done(run({0, 0})));
+  EXPECT_TRUE(caught_by(run({4, 0}).a, "EQ of global key"));
+}
+
+// In a chain a failed check ends both directions, in the start and later.
+TEST(SilentCheating, ChainEndsWithWrongCorrectionOrDigestInAnyIteration) {
+  for (const Party cheater : {Party::A, Party::B}) {
+    for (const std::size_t iteration : {0u, 1u, 2u}) {
+      for (const std::string tag : {"silent.corrections", "silent.digest"}) {
+        const std::size_t occurrence = tag == "silent.digest" ? iteration : 5 * iteration + 2;
+        PartyOptions options;
+        (cheater == Party::A ? options.wrap_a : options.wrap_b) =
+            cheating(flip_bit(tag, occurrence, 77));
+        bool has_used = false;
+        const Outcomes outcomes = with_chain(
+            kSet,
+            [&](Session& session, SilentSource& chain) {
+              MacColumn mine(kSet.net() + 128);
+              KeyColumn peers(mine.size());
+              chain.draw(mine.view(), peers.view());
+              if (session.me() != cheater) has_used = true;
+            },
+            options, 4, false);
+        EXPECT_TRUE(caught_by(of(outcomes, peer_of(cheater)), "silent check")) << tag << iteration;
+        EXPECT_FALSE(has_used);
+      }
+    }
+  }
+}
+
+TEST(SilentCheating, PeerGoneAfterEachMessageOfAChainIsAnError) {
+  for (const Party sender : {Party::A, Party::B}) {
+    for (const auto& [tag, occurrence] :
+         std::initializer_list<std::pair<std::string, std::size_t>>{{"softspoken.corrections", 1},
+                                                                    {"softspoken.challenge", 1},
+                                                                    {"softspoken.answer", 1},
+                                                                    {"global_key.e", 0},
+                                                                    {"silent.corrections", 0},
+                                                                    {"silent.corrections", 4},
+                                                                    {"silent.challenge", 0},
+                                                                    {"silent.digest", 0},
+                                                                    {"silent.corrections", 9},
+                                                                    {"silent.challenge", 1},
+                                                                    {"silent.digest", 1},
+                                                                    {"silent.corrections", 10},
+                                                                    {"silent.challenge", 2},
+                                                                    {"silent.digest", 2}}) {
+      PartyOptions options;
+      (sender == Party::A ? options.wrap_a : options.wrap_b) =
+          cheating([tag = tag, occurrence = occurrence](std::string_view sent, std::size_t number,
+                                                        std::vector<std::byte>&) {
+            if (sent == tag && number == occurrence) throw NetworkError("the cable is cut");
+          });
+      const Outcomes outcomes = with_chain(
+          kSet,
+          [&](Session&, SilentSource& chain) {
+            MacColumn mine(kSet.net() + 128);
+            KeyColumn peers(mine.size());
+            chain.draw(mine.view(), peers.view());
+          },
+          options, 4, false);
+      EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Network) << tag << " " << occurrence;
+      EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Network) << tag << " " << occurrence;
+    }
+  }
 }
 
 }  // namespace
