@@ -277,6 +277,29 @@ TEST_F(ReportTest, OfBenchOt) {
                          "softspoken-k 3 is not 1, 2 or 4"));
 }
 
+// The sizes of an iteration of s10: 583,296 bits, 102,480 bytes and seven headers a direction.
+TEST_F(ReportTest, OfBenchOtWithSilentBits) {
+  const Ended ended = tinyot({"bench", "ot", "--kind", "silent,abits", "--silent-set", "s10,s11",
+                              "--count", "1000", "--softspoken-k", "4", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  const std::vector<Json> rows = rows_of(ended);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0]["silent_set"], "s10");
+  EXPECT_EQ(rows[1]["silent_set"], "s11");
+  EXPECT_EQ(rows[2]["silent_set"], "-");
+  EXPECT_EQ(rows[0]["ots"], 2 * 583'296);
+  EXPECT_EQ(rows[1]["ots"], 2 * 1'433'216);
+  EXPECT_NEAR(rows[0]["bits_per_ot"].get<double>(), 8 * (102'480 + 7 * 16) / 583'296.0, 1e-6);
+  EXPECT_NEAR(rows[1]["bits_per_ot"].get<double>(), 8 * (135'248 + 8 * 16) / 1'433'216.0, 1e-6);
+  // A party sends 397,776 bytes before the second iteration, and that: headers, the
+  // Delta-consistency check and the coin toss are below 2 KiB.
+  EXPECT_NEAR(rows[0]["start_bytes"].get<double>(), 2 * (397'776 + 102'480), 4096);
+  EXPECT_GT(rows[0]["start_s"], 0.0);
+  EXPECT_EQ(rows[2]["start_bytes"], 0);
+  EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--kind", "silent", "--silent-set", "s9"}), 2,
+                         "silent-set s9 is not s10, s11, s12 or s13"));
+}
+
 // Each option is combined only with its profile, so that no row is measured twice.
 TEST_F(ReportTest, OfBenchOffline) {
   const Ended ended =

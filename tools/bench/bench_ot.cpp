@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "offline/parameters.h"
+#include "offline/silent/parameter_sets.h"
 #include "offline/softspoken/ggm_trees.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/party.h"
@@ -21,6 +22,19 @@ const Json& phase_of(const Json& report, const std::string& name) {
   throw CommandError("a measured job has no phase " + name);
 }
 
+// What a chain of silent bits takes before its first one, the set-up apart.
+struct Start {
+  double seconds = 0;
+  std::uint64_t bytes = 0;  // of both parties
+};
+
+Start start_in(const Json& a, const Json& b) {
+  const auto bytes = [](const Json& report) {
+    return phase_of(report, "start")["bytes_sent"].get<std::uint64_t>();
+  };
+  return {std::max(wall_of_phase(a, "start"), wall_of_phase(b, "start")), bytes(a) + bytes(b)};
+}
+
 Json row_of(const OtJob& job, const LocalLink& link, const Json& report) {
   const Json &a = report["A"], &b = report["B"];
   std::vector<double> rates, rates_of_a, rates_of_b;
@@ -33,16 +47,21 @@ Json row_of(const OtJob& job, const LocalLink& link, const Json& report) {
   }
   const double to_receiver = phase_of(a, name_of_repeat(0))["bytes_sent"],
                to_sender = phase_of(b, name_of_repeat(0))["bytes_sent"];
+  const Start start = job.is_silent() ? start_in(a, b) : Start{};
   Json row = {{"kind", job.kind},
               {"softspoken_k", job.k},
+              {"silent_set", job.is_silent() ? job.silent_set : "-"},
               {"ots", job.ots()},
               {"ots_per_s", median(rates)},
               {"ots_per_cpu_s_sender", median(rates_of_a)},
               {"ots_per_cpu_s_receiver", median(rates_of_b)},
               {"bytes_per_ot", (to_receiver + to_sender) / ots},
+              {"bits_per_ot", 8 * (to_receiver + to_sender) / ots},
               {"bytes_per_ot_to_sender", to_sender / ots},
               {"bytes_per_ot_to_receiver", to_receiver / ots},
               {"set_up_s", std::max(wall_of_phase(a, "set-up"), wall_of_phase(b, "set-up"))},
+              {"start_s", start.seconds},
+              {"start_bytes", start.bytes},
               {"repeats", job.repeat},
               {"rates", rates}};
   row.update(fields_of(link));
@@ -60,12 +79,14 @@ int ot_rows(const Arguments& arguments, const RowSink& sink) {
       .value("kind",
              "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated "
              "(given offsets), chosen (given messages), and abits: "
-             "delta both ways at once, OTs of both counted",
+             "delta both ways at once, OTs of both counted; or silent: these from a code, in whole "
+             "iterations",
              "abits,delta,random,random-for,correlated,chosen")
       .value(
           "softspoken-k",
           "bits of Delta per tree, a list of 1, 2, 4: with more bits, more work and less traffic",
           "2")
+      .value("silent-set", "of kind silent, a list of s10, s11, s12, s13", "s13")
       .value("repeat", "runs of each row; the median is shown", "1");
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
@@ -73,25 +94,32 @@ int ot_rows(const Arguments& arguments, const RowSink& sink) {
   const std::vector<LocalLink> links = links_from(line);
   const std::uint64_t count = line.size("count");
   if (count < 1 || count > kCountMax) throw UsageError("--count is out of range: 1 to 2^36");
-  OtJob job;
-  job.round_ots = std::min(count, kRoundOts);
-  job.rounds = (count + job.round_ots - 1) / job.round_ots;
-  job.repeat = repeat_from(line);
+  const std::uint64_t repeat = repeat_from(line);
   const std::vector<std::string> kinds = parse_names(line.text("kind"));
   for (const std::string& kind : kinds) require_ot_kind(kind);
   const std::vector<std::uint64_t> ks = parse_sizes("softspoken-k", line.text("softspoken-k"));
   for (const std::uint64_t k : ks) offline::require_softspoken_k(k);
+  const std::vector<std::string> sets = parse_names(line.text("silent-set"));
+  for (const std::string& set : sets) offline::silent_set(set);
 
-  for (const std::string& kind : kinds) {
-    for (const std::uint64_t k : ks) {
-      job.kind = kind;
-      job.k = static_cast<std::uint32_t>(k);
-      for (const LocalLink& link : links) {
-        const auto command = [&] { return PairCommand{arguments_of(job)}; };
-        rows.add(row_of(job, link, require_success(run_pair({command(), command()}, link))));
-      }
+  const auto add_rows = [&](const std::string& kind, std::uint64_t k, const std::string& set) {
+    const std::uint64_t round_ots =
+        kind == "silent" ? offline::silent_set(set).net() : std::min(count, kRoundOts);
+    const OtJob job{.kind = kind,
+                    .k = static_cast<std::uint32_t>(k),
+                    .rounds = (count + round_ots - 1) / round_ots,
+                    .round_ots = round_ots,
+                    .repeat = repeat,
+                    .silent_set = set};
+    for (const LocalLink& link : links) {
+      const auto command = [&] { return PairCommand{arguments_of(job)}; };
+      rows.add(row_of(job, link, require_success(run_pair({command(), command()}, link))));
     }
-  }
+  };
+  for (const std::string& kind : kinds)
+    for (const std::uint64_t k : ks)
+      for (const std::string& set : kind == "silent" ? sets : std::vector{sets.front()})
+        add_rows(kind, k, set);
   return 0;
 }
 

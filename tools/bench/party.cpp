@@ -4,10 +4,12 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "engine/connection.h"
 #include "offline/parameters.h"
+#include "offline/silent/silent_source.h"
 #include "offline/softspoken/ot_extension.h"
 #include "offline/softspoken/softspoken_source.h"
 #include "tools/cli/endpoint.h"
@@ -71,6 +73,19 @@ Round both_ways(checks::Session& session, const offline::Trees& trees, const OtJ
   };
 }
 
+// A round is an iteration's outputs, drawn as a unit draws them.
+Round drawing(offline::SilentSource& chain, const OtJob& job) {
+  constexpr std::size_t kDraw = std::size_t{1} << 14;
+  const auto mine = std::make_shared<MacColumn>(kDraw);
+  const auto peers = std::make_shared<KeyColumn>(kDraw);
+  return [=, &chain] {
+    for (std::size_t done = 0; done < job.round_ots; done += kDraw) {
+      const std::size_t count = std::min(kDraw, job.round_ots - done);
+      chain.draw(mine->view(0, count), peers->view(0, count));
+    }
+  };
+}
+
 constexpr Kind kKinds[] = {{"abits", both_ways, both_ways},    {"delta", sending, receiving},
                            {"random", sending, receiving},     {"random-for", sending, receiving},
                            {"correlated", sending, receiving}, {"chosen", sending, receiving}};
@@ -78,8 +93,9 @@ constexpr Kind kKinds[] = {{"abits", both_ways, both_ways},    {"delta", sending
 const Kind& kind_from(const std::string& name) {
   for (const Kind& kind : kKinds)
     if (kind.name == name) return kind;
-  throw UsageError("--kind must be abits, delta, random, random-for, correlated or chosen, not '" +
-                   name + "'");
+  throw UsageError(
+      "--kind must be abits, silent, delta, random, random-for, correlated or chosen, not '" +
+      name + "'");
 }
 
 // A session, the trees, a warm-up round, the measured rounds.
@@ -87,8 +103,10 @@ Json ot_report(const OtJob& job, Party party, const Endpoint& endpoint) {
   engine::Connector connector(endpoint);
   const std::unique_ptr<net::Channel> channel = connector.open();
   crypto::Rng rng = crypto::Rng::from_system();
-  const std::vector<net::Parameter> parameters = {
-      {"command", "bench ot"}, {"kind", job.kind}, {"softspoken-k", std::to_string(job.k)}};
+  const std::vector<net::Parameter> parameters = {{"command", "bench ot"},
+                                                  {"kind", job.kind},
+                                                  {"softspoken-k", std::to_string(job.k)},
+                                                  {"silent-set", job.silent_set}};
   const checks::SessionIds ids =
       checks::establish_session(*channel, rng, party, parameters, std::nullopt);
   net::PhaseLog log;
@@ -98,10 +116,21 @@ Json ot_report(const OtJob& job, Party party, const Endpoint& endpoint) {
     const net::PhaseLog::Scope phase(log, *channel, name, items);
     return work();
   };
-  const offline::Trees trees =
-      within("set-up", 0, [&] { return offline::make_trees(session, job.k); });
-  const Kind& kind = kind_from(job.kind);
-  const Round round = (party == Party::A ? kind.of_a : kind.of_b)(session, trees, job);
+  offline::Trees trees;
+  offline::SoftSpokenSource start(session, job.k, {});
+  std::optional<offline::SilentSource> chain;
+  Round round;
+  if (job.is_silent()) {
+    within("set-up", 0, [&] { start.prepare(1); });
+    within("start", 0, [&] {
+      chain.emplace(session, 0, *channel, log, start, offline::silent_set(job.silent_set));
+    });
+    round = drawing(*chain, job);
+  } else {
+    within("set-up", 0, [&] { trees = offline::make_trees(session, job.k); });
+    const Kind& kind = kind_from(job.kind);
+    round = (party == Party::A ? kind.of_a : kind.of_b)(session, trees, job);
+  }
   within("warm-up", job.round_ots, round);
   for (std::uint64_t i = 0; i < job.repeat; ++i) {
     within(name_of_repeat(i), job.ots(), [&] {
@@ -130,7 +159,9 @@ Json round_trips_report(std::uint64_t rounds, Party party, const Endpoint& endpo
 
 }  // namespace
 
-void require_ot_kind(const std::string& name) { kind_from(name); }
+void require_ot_kind(const std::string& name) {
+  if (name != "silent") kind_from(name);
+}
 
 std::string name_of_repeat(std::uint64_t number) { return "repeat " + std::to_string(number); }
 
@@ -138,6 +169,7 @@ Arguments arguments_of(const OtJob& job) {
   return {"bench",          "party",
           "--kind",         job.kind,
           "--softspoken-k", std::to_string(job.k),
+          "--silent-set",   job.silent_set,
           "--rounds",       std::to_string(job.rounds),
           "--ots",          std::to_string(job.round_ots),
           "--repeat",       std::to_string(job.repeat)};
@@ -152,6 +184,7 @@ int bench_party(const Arguments& arguments) {
       .value("rounds", "rounds of OTs, or without --kind of messages back and forth")
       .value("kind", "of OTs, as in tinyot bench ot")
       .value("softspoken-k", "bits of Delta per tree: 1, 2 or 4", "2")
+      .value("silent-set", "of kind silent: s10, s11, s12 or s13", "s13")
       .value("ots", "OTs of a round", "2^17")
       .value("repeat", "how often all rounds are measured", "1");
   line.require("party");
@@ -165,7 +198,7 @@ int bench_party(const Arguments& arguments) {
     const std::uint64_t k = line.size("softspoken-k");
     offline::require_softspoken_k(k);
     report = ot_report({line.text("kind"), static_cast<std::uint32_t>(k), line.size("rounds"),
-                        line.size("ots"), line.size("repeat")},
+                        line.size("ots"), line.size("repeat"), line.text("silent-set")},
                        party, endpoint);
   } else {
     report = round_trips_report(line.size("rounds"), party, endpoint);

@@ -14,8 +14,10 @@ struct OtJob {
   std::uint32_t k = 2;
   std::uint64_t rounds = 1, round_ots = 1;
   std::uint64_t repeat = 1;
+  std::string silent_set = {};  // of kind silent
 
-  std::uint64_t directions() const { return kind == "abits" ? 2 : 1; }
+  bool is_silent() const { return kind == "silent"; }
+  std::uint64_t directions() const { return kind == "abits" || is_silent() ? 2 : 1; }
   std::uint64_t ots() const { return directions() * rounds * round_ots; }
 };
 
