@@ -9,7 +9,8 @@
 namespace tinyot::offline {
 namespace {
 
-// Outputs whose lines of the secret are fetched while those before them are summed.
+// Outputs whose lines of the secret are fetched into the second cache while those before them are
+// summed. (The first cache would be too small for the lines and what else a tree needs.)
 constexpr std::size_t kAhead = 32;
 
 }  // namespace
@@ -52,7 +53,7 @@ void SparseCode::for_each_row(std::uint64_t first, std::size_t outputs, const Bl
   std::uint32_t rows[kAhead][kRowOnes];  // of the next outputs, output i at i % kAhead
   const auto fetch = [&](std::size_t i) {
     unpack(random + 2 * (i % kAhead), rows[i % kAhead]);
-    for (const std::uint32_t index : rows[i % kAhead]) __builtin_prefetch(secret + index);
+    for (const std::uint32_t index : rows[i % kAhead]) __builtin_prefetch(secret + index, 0, 2);
   };
   fill(first, std::span(random).first(2 * std::min(kAhead, outputs)));
   for (std::size_t i = 0; i < std::min(kAhead, outputs); ++i) fetch(i);
