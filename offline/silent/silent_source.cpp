@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "checks/coin_toss.h"
 
 namespace tinyot::offline {
 
@@ -15,7 +14,7 @@ SilentSource::SilentSource(const checks::Session& session, std::uint64_t number,
   const net::PhaseLog::Scope phase(log, channel, "silent start", 0);
   AuthBits first;
   start.stream(part_, number, kStartSet.reserve())->make(first);
-  coins_ = checks::toss_coins(part_, "silent code");
+  coins_ = toss_code(part_);
   begin(kStartSet,
         copy_of(first.mine.view(0, kStartSet.reserve()), first.peers.view(0, kStartSet.reserve())));
   first = {};

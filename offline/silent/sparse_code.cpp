@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "checks/coin_toss.h"
 #include "crypto/random_oracle.h"
 
 namespace tinyot::offline {
@@ -14,6 +15,10 @@ namespace {
 constexpr std::size_t kAhead = 32;
 
 }  // namespace
+
+crypto::PublicSeed toss_code(checks::Session& session) {
+  return checks::toss_coins(session, "silent code");
+}
 
 SparseCode::SparseCode(const checks::Session& session, Party mac_holder, std::uint64_t iteration,
                        const crypto::PublicSeed& coins, std::uint32_t secret_log)

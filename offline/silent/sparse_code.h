@@ -14,6 +14,11 @@ namespace tinyot::offline {
 
 inline constexpr std::size_t kRowOnes = 10;
 
+// Role: both. Coins for the codes of a chain: tossed once, before any correction is sent. A party
+// that chose the code could choose one with an easier decoding problem.
+// Wire, Fails: as checks::toss_coins.
+crypto::PublicSeed toss_code(checks::Session& session);
+
 class SparseCode {
  public:
   // For an iteration of the bits of `mac_holder`; the secret has 2^secret_log bits.

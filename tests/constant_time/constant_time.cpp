@@ -1,20 +1,23 @@
-// Runs both profiles under valgrind with all secrets marked as undefined: the output of each
-// party's random generator, its global key and its inputs. valgrind then reports each branch and
-// each address that depends on them. Sent data are public, and so is what is passed to
-// declassified().
-//   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4
+// Runs both profiles, and an iteration of silent bits, under valgrind with all secrets marked as
+// undefined: the output of each party's random generator, its global key and its inputs. valgrind
+// then reports each branch and each address that depends on them. Sent data are public, and so is
+// what is passed to declassified().
+//   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4|silent
 //   valgrind --error-exitcode=99 constant_time --planted-leak branch|address
 #include <valgrind/memcheck.h>
 
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <thread>
 
 #include "base/lane_bits.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/generators/family.h"
 #include "material/pipe.h"
+#include "offline/silent/silent_bits.h"
+#include "offline/softspoken/softspoken_source.h"
 #include "offline/unit/preprocessor.h"
 #include "offline/unit/unit_maker.h"
 #include "online/interactive/runtime.h"
@@ -67,28 +70,60 @@ std::unique_ptr<Circuit> small_circuit() {
   return std::make_unique<GeneratedCircuit>(std::move(info), emit_circuit);
 }
 
-void run_party(Party me, const offline::SecurityParameters& params, Channel& channel) {
-  Rng public_rng(Seed{{1, static_cast<std::uint64_t>(me)}});
-  const SessionIds ids = establish_session(channel, public_rng, me, {}, std::nullopt);
-  Block seed{2, static_cast<std::uint64_t>(me)};
-  make_secret(seed);
-  Rng rng(Seed{seed});
-  const Delta key = draw_global_key(rng, me, params.profile(), params.material());
-  PhaseLog log;
-  Session session(me, ids, key, channel, std::move(rng), log);
-  material::Pipe pipe(me);
+void run_profile(Session& session, const offline::SecurityParameters& params) {
+  material::Pipe pipe(session.me());
   Preprocessor(session, params)
       .make_units(std::vector<UnitRequest>(2, {params.plan(kAnds).at(0), 64}), pipe);
 
   const auto circuit = small_circuit();
   const CircuitCost cost = cost_of(*circuit);
   BundleValues inputs(2);
-  LaneMatrix& mine = inputs[static_cast<std::size_t>(me)].emplace(kLanes, kBits);
+  LaneMatrix& mine = inputs[static_cast<std::size_t>(session.me())].emplace(kLanes, kBits);
   for (std::size_t lane = 0; lane < kLanes; ++lane) set_lane(mine, lane, session.rng().bits(kBits));
   CircuitRounds rounds(*circuit, cost.gates(), kLanes, 1024);
   run_circuit(session, pipe,
               material_for(circuit->info(), cost.ands_of(kLanes), params.material(), kLanes),
               params.material(), rounds, inputs);
+}
+
+// An iteration of silent bits with both roles, from a base of SoftSpoken bits.
+void make_silent_bits(checks::Session& session) {
+  constexpr offline::SilentSet kSet{"small", 128, 7, 8, 0};
+  offline::SoftSpokenSource start(session, 4, {});
+  start.prepare(1);
+  offline::AuthBits base;
+  start.stream(session, 0, kSet.reserve())->make(base);
+  const offline::SilentIteration iteration{kSet, 0, offline::toss_code(session)};
+  offline::AuthBits first =
+      offline::copy_of(base.mine.view(0, kSet.reserve()), base.peers.view(0, kSet.reserve()));
+  offline::SilentMacHolder mine(session, iteration, std::move(first.mine));
+  offline::SilentKeyHolder peers(session, iteration, std::move(first.peers));
+  peers.correct();
+  mine.challenge();
+  peers.answer();
+  mine.verify();
+  MacColumn bits(kSet.outputs());
+  KeyColumn keys(kSet.outputs());
+  mine.make(0, bits.view());
+  peers.make(0, keys.view());
+}
+
+// `params`: of the profile; none for silent bits.
+void run_party(Party me, const std::optional<offline::SecurityParameters>& params,
+               Channel& channel) {
+  Rng public_rng(Seed{{1, static_cast<std::uint64_t>(me)}});
+  const SessionIds ids = establish_session(channel, public_rng, me, {}, std::nullopt);
+  Block seed{2, static_cast<std::uint64_t>(me)};
+  make_secret(seed);
+  Rng rng(Seed{seed});
+  const Delta key =
+      params ? draw_global_key(rng, me, params->profile(), params->material()) : Delta{rng.block()};
+  PhaseLog log;
+  Session session(me, ids, key, channel, std::move(rng), log);
+  if (params)
+    run_profile(session, *params);
+  else
+    make_silent_bits(session);
 }
 
 // Leaks that valgrind must report.
@@ -118,7 +153,8 @@ offline::SecurityParameters parameters(const char* profile) {
 }
 
 int run(const char* profile) {
-  const offline::SecurityParameters params = parameters(profile);
+  std::optional<offline::SecurityParameters> params;
+  if (std::strcmp(profile, "silent") != 0) params = parameters(profile);
   MemoryStreams streams = make_memory_streams();
   int failures = 0;
   const auto end_of = [&](Party me, std::unique_ptr<ByteStream>& stream) {

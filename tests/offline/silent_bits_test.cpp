@@ -509,6 +509,28 @@ TEST(SilentBits, MessagesHaveTheDocumentedBytes) {
   }
 }
 
+TEST(SilentBits, DirectionsAndIterationsHaveTheirOwnKeys) {
+  run_sessions([](Session& session) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> keys, coefficients;
+    for (const Party holder : {Party::A, Party::B}) {
+      for (const std::uint64_t number : {4u, 5u}) {
+        const SilentDirection direction(session, holder, {kTwoGroups, number, {}});
+        for (const std::size_t tree : {0u, 128u}) {
+          const Block hashed = direction.key_of(tree).of_zero;
+          keys.emplace_back(hashed.lo, hashed.hi);
+        }
+        const Block chi = chi_of(SilentCheck(session, direction, {}), 0);
+        coefficients.emplace_back(chi.lo, chi.hi);
+        EXPECT_TRUE(same(direction.key_of(0).of_zero, direction.key_of(127).of_zero));
+      }
+    }
+    for (auto* all : {&keys, &coefficients}) {
+      std::ranges::sort(*all);
+      EXPECT_EQ(std::ranges::adjacent_find(*all), all->end());
+    }
+  });
+}
+
 // A challenge that is known before the last correction lets the key holder choose errors that
 // cancel.
 TEST(SilentBits, ChallengesWhenAllCorrectionsHaveArrived) {

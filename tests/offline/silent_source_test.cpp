@@ -213,6 +213,66 @@ TEST(SilentSource, DrawsOfOtherSizesGiveTheSameBits) {
             static_cast<std::ptrdiff_t>(at_once.size()));
 }
 
+// An iteration of a chain that is made in the simplest way: all outputs at once.
+AuthBits plain_iteration(Session& part, const SilentIteration& iteration, const AuthBits& before) {
+  const std::size_t reserve = iteration.set.reserve();
+  AuthBits base{MacColumn(reserve), KeyColumn(reserve)};
+  copy_bits(before.mine.bits.words(), 0, base.mine.bits.words(), 0, reserve);
+  std::copy_n(before.mine.macs.begin(), reserve, base.mine.macs.begin());
+  std::copy_n(before.peers.keys.begin(), reserve, base.peers.keys.begin());
+  SilentMacHolder mine(part, iteration, std::move(base.mine));
+  SilentKeyHolder peers(part, iteration, std::move(base.peers));
+  peers.correct();
+  mine.challenge();
+  peers.answer();
+  mine.verify();
+  AuthBits outputs{MacColumn(iteration.set.outputs()), KeyColumn(iteration.set.outputs())};
+  mine.make(0, outputs.mine.view());
+  peers.make(0, outputs.peers.view());
+  return outputs;
+}
+
+// The first M outputs of an iteration are the next one's base, and never given out: A has a chain,
+// B makes the iterations by hand.
+TEST(SilentSource, GivesOutWhatFollowsTheReserve) {
+  constexpr std::size_t kNext = 256;  // of the second iteration
+  constexpr SilentSet kSecond = kSilentSets[1];
+  AuthBits drawn{MacColumn(kSecond.net() + kNext), KeyColumn(kSecond.net() + kNext)};
+  std::vector<AuthBits> plain;
+  run_sessions([&](Session& session) {
+    SoftSpokenSource start(session, 4, {});
+    start.prepare(1);
+    if (session.me() == Party::A) {
+      SilentSource chain(session, 0, session.channel(), session.log(), start, kSecond);
+      chain.draw(drawn.mine.view(), drawn.peers.view());
+      return;
+    }
+    Session part(session, "silent bits", 0, session.channel(), session.log());
+    AuthBits bits;
+    start.stream(part, 0, kStartSet.reserve())->make(bits);
+    const PublicSeed coins = toss_code(part);
+    plain.push_back(plain_iteration(part, {kStartSet, 0, coins}, bits));
+    plain.push_back(plain_iteration(part, {kSecond, 1, coins}, plain[0]));
+    plain.push_back(plain_iteration(part, {kSecond, 2, coins}, plain[1]));
+  });
+  const auto expect_equal = [&](std::size_t at, const AuthBits& outputs, std::size_t count) {
+    const auto after_reserve = [&](std::size_t i) { return kSecond.reserve() + i; };
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool bit = outputs.mine.bits[after_reserve(i)];
+      ASSERT_EQ((drawn.peers.keys[at + i] ^ global_key_of(Party::A, 1) * bit).value.lo,
+                outputs.mine.macs[after_reserve(i)].value.lo)
+          << i;
+      ASSERT_EQ(drawn.mine.macs[at + i].value.lo,
+                (outputs.peers.keys[after_reserve(i)] ^
+                 global_key_of(Party::B, 1) * drawn.mine.bits[at + i])
+                    .value.lo)
+          << i;
+    }
+  };
+  expect_equal(0, plain[1], kSecond.net());
+  expect_equal(kSecond.net(), plain[2], kNext);
+}
+
 TEST(SilentSource, ChainsOfASessionMakeDifferentBits) {
   std::array<Block, 2> first[2];
   run_workers(2, [&](Session& session, std::span<const std::unique_ptr<Channel>> more) {
