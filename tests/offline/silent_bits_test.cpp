@@ -531,6 +531,66 @@ TEST(SilentBits, DirectionsAndIterationsHaveTheirOwnKeys) {
   });
 }
 
+// psi is the sum of chi at the noise places, masked by the bits x* that are used for nothing else.
+TEST(SilentBits, PsiIsMaskedByReservedBits) {
+  const BitVector base = base_bits(Party::A, kToy, 1);
+  Messages sent;
+  Block noise{0, 0};
+  run_sessions(
+      [&](Session& session) {
+        Dealt dealt(session.me(), Party::A, kToy.reserve(), 1, 1);
+        if (session.me() == Party::B) {
+          SilentKeyHolder(session, iteration_of(kToy), std::move(dealt.peers)).correct();
+          return;
+        }
+        SilentMacHolder(session, iteration_of(kToy), std::move(dealt.mine)).challenge();
+        PublicSeed seed;
+        std::memcpy(&seed, payload_of(sent, "silent.challenge").data(), sizeof seed);
+        const SilentDirection direction(session, Party::A, iteration_of(kToy));
+        const SilentCheck check(session, direction, seed);
+        for (std::size_t tree = 0; tree < kToy.trees; ++tree) {
+          std::size_t place = 0;
+          for (std::size_t i = 0; i < kToy.depth; ++i)
+            place |= std::size_t{!base[direction.levels_at(tree) + i]} << i;
+          noise ^= chi_of(check, (tree << kToy.depth) + place);
+        }
+      },
+      {.wrap_a = recording(sent)});
+  Block psi;
+  std::memcpy(&psi, payload_of(sent, "silent.challenge").data() + 32, sizeof psi);
+  const std::size_t at = kToy.reserve() - 128;
+  for (std::size_t i = 0; i < 128; ++i) EXPECT_EQ(bit_of(psi ^ noise, i), base[at + i]) << i;
+}
+
+// The roots of the trees, and the seed of the challenge, are fresh even if all else is equal.
+TEST(SilentBits, RootsAndSeedAreFresh) {
+  Messages of_a, of_b;
+  run_sessions(
+      [](Session& session) {
+        for (std::size_t repeat = 0; repeat < 2; ++repeat) {
+          Dealt base(session.me(), Party::A, kToy.reserve(), 1, 1);
+          if (session.me() == Party::A)
+            SilentMacHolder(session, iteration_of(kToy), std::move(base.mine)).challenge();
+          else
+            SilentKeyHolder(session, iteration_of(kToy), std::move(base.peers)).correct();
+        }
+      },
+      {.wrap_a = recording(of_a), .wrap_b = recording(of_b)});
+  const auto seed = [&](std::size_t repeat) {
+    auto payload = payload_of(of_a, "silent.challenge", repeat);
+    payload.resize(sizeof(PublicSeed));
+    return payload;
+  };
+  EXPECT_NE(seed(0), seed(1));
+  const auto first = payload_of(of_b, "silent.corrections", 0),
+             second = payload_of(of_b, "silent.corrections", 1);
+  for (std::size_t block = 0; block < first.size(); block += sizeof(Block))
+    EXPECT_FALSE(std::equal(first.begin() + static_cast<std::ptrdiff_t>(block),
+                            first.begin() + static_cast<std::ptrdiff_t>(block + sizeof(Block)),
+                            second.begin() + static_cast<std::ptrdiff_t>(block)))
+        << block;
+}
+
 // A challenge that is known before the last correction lets the key holder choose errors that
 // cancel.
 TEST(SilentBits, ChallengesWhenAllCorrectionsHaveArrived) {
