@@ -3,7 +3,8 @@ silent_bits_test.cpp. Plain Python: AES and GF(2^128) are written out here.
 
     H1(x) = AES(key, s(x)) ^ s(x),  s(hi || lo) = (hi ^ lo) || hi
     node j of a level of n nodes: left child H1(node) at j, right child node ^ H1(node) at j + n
-    idx(y, f) = (h_(f div 3) >> 21.(f mod 3)) mod k,  h: the halves of AES({2y, it}), AES({2y+1, it})
+    idx(y, f) = (h_(f div 3) >> 21.(f mod 3)) mod k
+    h: the halves of AES({2y, it}) and AES({2y + 1, it})
     chi_y = a_(y div 128) * b_(y mod 128),  a_i = AES({i, 0}), b_m = AES({m, 1})
 
 A block {lo, hi} is 16 bytes, lo first, little-endian.
