@@ -275,7 +275,8 @@ TEST(SilentSource, GivesOutWhatFollowsTheReserve) {
 
 TEST(SilentSource, ChainsOfASessionMakeDifferentBits) {
   std::array<Block, 2> first[2];
-  run_workers(2, [&](Session& session, std::span<const std::unique_ptr<Channel>> more) {
+  Messages of_a;
+  const auto body = [&](Session& session, std::span<const std::unique_ptr<Channel>> more) {
     SoftSpokenSource start(session, 4, {});
     start.prepare(2);
     for (const std::size_t number : {0u, 1u}) {
@@ -286,9 +287,16 @@ TEST(SilentSource, ChainsOfASessionMakeDifferentBits) {
       chain.draw(mine.view(), peers.view());
       first[static_cast<std::size_t>(session.me())][number] = mine.macs[0].value;
     }
-  });
+  };
+  run_workers(2, body, {.wrap_a = recording(of_a)});
   for (const auto& of_party : first)
     EXPECT_FALSE(of_party[0].lo == of_party[1].lo && of_party[0].hi == of_party[1].hi);
+  // Each has its own part of the session, and so its own coins.
+  std::vector<std::vector<std::byte>> commitments;
+  for (const Message& message : of_a)
+    if (message.tag == "coin_toss.commitment") commitments.push_back(message.payload);
+  ASSERT_EQ(commitments.size(), 2u);
+  EXPECT_NE(commitments[0], commitments[1]);
 }
 
 // A later connection's chain is compared with the reference bits of an earlier one.
