@@ -255,6 +255,7 @@ TEST(SilentSource, GivesOutWhatFollowsTheReserve) {
     plain.push_back(plain_iteration(part, {kSecond, 1, coins}, plain[0]));
     plain.push_back(plain_iteration(part, {kSecond, 2, coins}, plain[1]));
   });
+  ASSERT_EQ(plain.size(), 3u);
   const auto expect_equal = [&](std::size_t at, const AuthBits& outputs, std::size_t count) {
     const auto after_reserve = [&](std::size_t i) { return kSecond.reserve() + i; };
     for (std::size_t i = 0; i < count; ++i) {
