@@ -17,6 +17,7 @@
 // psi, which it can check if it guesses Delta.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "base/auth_bits.h"
@@ -87,6 +88,8 @@ class SilentMacHolder {
   // Outputs from `first` on, after step 4.  Shapes: first and out.size(): multiples of 128.
   // Timing: constant in the noise places.
   void make(std::size_t first, MacColumnView out);
+  // After the last output: the base, in whose memory the next one is made.
+  MacColumn spent_base() { return std::move(base_); }
 
  private:
   std::size_t place_in(std::size_t tree) const;
@@ -113,6 +116,7 @@ class SilentKeyHolder {
   void answer();
   // Outputs from `first` on, after step 3.  Shapes: as for the other role.
   void make(std::size_t first, KeyColumnView out);
+  KeyColumn spent_base() { return std::move(base_); }
 
  private:
   void expand(std::size_t tree);

@@ -19,7 +19,9 @@ SilentSource::SilentSource(const checks::Session& session, std::uint64_t number,
         copy_of(first.mine.view(0, kStartSet.reserve()), first.peers.view(0, kStartSet.reserve())));
   first = {};
   take_all_steps();
-  begin(set_, base_from(*next_));
+  AuthBits base;
+  make_base(*next_, base);
+  begin(set_, std::move(base));
   take_all_steps();
 }
 
@@ -53,17 +55,21 @@ void SilentSource::take_all_steps() {
   while (next_->steps < kSteps) take_step();
 }
 
-// Its first outputs, as the base of an iteration of set_.
-AuthBits SilentSource::base_from(Iteration& iteration) const {
-  AuthBits base{MacColumn(set_.reserve()), KeyColumn(set_.reserve())};
-  iteration.mine.make(0, base.mine.view());
-  iteration.peers.make(0, base.peers.view());
-  return base;
+// The base of an iteration of set_, from the first outputs. Memory that already has the right size
+// is used again: the columns are too large for an allocator to return them without loss.
+void SilentSource::make_base(Iteration& from, AuthBits& base) const {
+  if (base.mine.size() != set_.reserve())
+    base = AuthBits{MacColumn(set_.reserve()), KeyColumn(set_.reserve())};
+  from.mine.make(0, base.mine.view());
+  from.peers.make(0, base.peers.view());
 }
 
 void SilentSource::roll() {
-  current_ = std::move(next_);  // what the last one was made from is wiped
-  begin(set_, base_from(*current_));
+  AuthBits base;
+  if (current_) base = {current_->mine.spent_base(), current_->peers.spent_base()};
+  current_ = std::move(next_);
+  make_base(*current_, base);  // what the last iteration was made from is overwritten
+  begin(set_, std::move(base));
   at_ = 0;
 }
 

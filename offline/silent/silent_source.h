@@ -50,7 +50,7 @@ class SilentSource {
   void begin(const SilentSet& set, AuthBits base);
   void take_step();
   void take_all_steps();
-  AuthBits base_from(Iteration& iteration) const;
+  void make_base(Iteration& from, AuthBits& base) const;
   void roll();
 
   checks::Session part_;
