@@ -29,14 +29,22 @@ class Pair {
 
   void do_something() {
     switch (below(10)) {
-      case 0: return make_units();
-      case 1: return break_units();
-      case 2: return reopen(below(2) == 0 ? Party::A : Party::B);
-      case 3: return drop_locked_units();
-      case 4: return unlock();
-      case 5: return keep_copy_of_a();
-      case 6: return roll_a_back();
-      default: return run(below(4));
+      case 0:
+        return make_units();
+      case 1:
+        return break_units();
+      case 2:
+        return reopen(below(2) == 0 ? Party::A : Party::B);
+      case 3:
+        return drop_locked_units();
+      case 4:
+        return unlock();
+      case 5:
+        return keep_copy_of_a();
+      case 6:
+        return roll_a_back();
+      default:
+        return run(below(4));
     }
   }
 
@@ -91,8 +99,8 @@ class Pair {
   }
   void drop_locked_units() {
     std::filesystem::remove_all(copy_);
-    const std::uint64_t unlocked =
-        std::max(store(Party::A)->cursors().units_unlocked, store(Party::B)->cursors().units_unlocked);
+    const std::uint64_t unlocked = std::max(store(Party::A)->cursors().units_unlocked,
+                                            store(Party::B)->cursors().units_unlocked);
     for (const Party party : {Party::A, Party::B}) store(party)->cut_back(unlocked);
   }
   void unlock() {
