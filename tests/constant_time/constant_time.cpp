@@ -3,12 +3,15 @@
 // each address that depends on them. Sent data are public, and so is what is passed to
 // declassified().
 //   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4
+//   valgrind --error-exitcode=99 constant_time garbled|prepared-batched|prepared-early
 //   valgrind --error-exitcode=99 constant_time --planted-leak branch|address
 #include <valgrind/memcheck.h>
 
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "base/lane_bits.h"
@@ -17,7 +20,7 @@
 #include "material/pipe.h"
 #include "offline/unit/preprocessor.h"
 #include "offline/unit/unit_maker.h"
-#include "online/interactive/runtime.h"
+#include "online/online_phase.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -67,7 +70,40 @@ std::unique_ptr<Circuit> small_circuit() {
   return std::make_unique<GeneratedCircuit>(std::move(info), emit_circuit);
 }
 
-void run_party(Party me, const offline::SecurityParameters& params, Channel& channel) {
+// The material that is made, and how it is used.
+struct Method {
+  offline::SecurityParameters params;
+  OnlinePhase phase = OnlinePhase::Interactive;
+  std::optional<RowCheck> prepared = {};
+};
+
+// Of a phase, with inputs drawn from the session's randomness.
+void evaluate_circuit(Session& session, material::Source& source, const Method& method) {
+  const auto circuit = small_circuit();
+  const CircuitCost cost = cost_of(*circuit);
+  const AndMaterial form = method.params.material();
+  const online::OnlinePhaseEntry& phase = *online::phases_on(form, method.phase).front();
+  std::optional<online::Preparation> preparation;
+  if (method.prepared) preparation = {method.prepared, method.params.sigma()};
+  BundleValues inputs(2);
+  LaneMatrix& mine = inputs[static_cast<std::size_t>(session.me())].emplace(kLanes, kBits);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) set_lane(mine, lane, session.rng().bits(kBits));
+  CircuitRounds rounds(*circuit, cost.gates(), kLanes, 1024);
+  const auto run = phase.make(
+      {.session = session,
+       .source = source,
+       .wanted = phase.material_for(circuit->info(), cost.ands_of(kLanes), form, kLanes, {}),
+       .form = form,
+       .rounds = rounds,
+       .shared = {},
+       .preparation = preparation,
+       .progress = {}});
+  run->prepare();
+  run->finish(inputs);
+}
+
+void run_party(Party me, const Method& method, Channel& channel) {
+  const offline::SecurityParameters& params = method.params;
   Rng public_rng(Seed{{1, static_cast<std::uint64_t>(me)}});
   const SessionIds ids = establish_session(channel, public_rng, me, {}, std::nullopt);
   Block seed{2, static_cast<std::uint64_t>(me)};
@@ -79,16 +115,7 @@ void run_party(Party me, const offline::SecurityParameters& params, Channel& cha
   material::Pipe pipe(me);
   Preprocessor(session, params)
       .make_units(std::vector<UnitRequest>(2, {params.plan(kAnds).at(0), 64}), pipe);
-
-  const auto circuit = small_circuit();
-  const CircuitCost cost = cost_of(*circuit);
-  BundleValues inputs(2);
-  LaneMatrix& mine = inputs[static_cast<std::size_t>(me)].emplace(kLanes, kBits);
-  for (std::size_t lane = 0; lane < kLanes; ++lane) set_lane(mine, lane, session.rng().bits(kBits));
-  CircuitRounds rounds(*circuit, cost.gates(), kLanes, 1024);
-  run_circuit(session, pipe,
-              material_for(circuit->info(), cost.ands_of(kLanes), params.material(), kLanes),
-              params.material(), rounds, inputs);
+  evaluate_circuit(session, pipe, method);
 }
 
 // Leaks that valgrind must report.
@@ -104,28 +131,35 @@ void leak(const char* how) {
   }
 }
 
-offline::SecurityParameters parameters(const char* profile) {
+// Names as in the usage above.
+Method method_of(const std::string& name) {
+  const bool is_garbled = name == "garbled" || name.starts_with("prepared-");
+  const bool is_fast = is_garbled || name.starts_with("fast");
   ParameterRequest request;
-  const bool is_fast = std::strncmp(profile, "fast", 4) == 0;
   request.profile = is_fast ? Profile::Fast : Profile::Nnob12;
   request.unit = kAnds;
   request.bucket = 3;
   request.weak_allowed = true;
   if (!is_fast) request.own = Nnob12Parameters{Columns::Experiment};
-  if (std::strcmp(profile, "nnob12-triples") == 0) request.material = AndMaterial::Triples;
-  if (std::strcmp(profile, "fast-k4") == 0) request.own = FastParameters{4};
-  return offline::SecurityParameters::make(request);
+  if (name == "nnob12-triples") request.material = AndMaterial::Triples;
+  if (is_garbled) request.material = AndMaterial::Garbling;
+  if (name == "fast-k4") request.own = FastParameters{4};
+  Method method{offline::SecurityParameters::make(request)};
+  if (is_garbled) method.phase = OnlinePhase::Garbled;
+  if (name == "prepared-batched") method.prepared = RowCheck::Batched;
+  if (name == "prepared-early") method.prepared = RowCheck::Early;
+  return method;
 }
 
-int run(const char* profile) {
-  const offline::SecurityParameters params = parameters(profile);
+int run(const char* name) {
+  const Method method = method_of(name);
   MemoryStreams streams = make_memory_streams();
   int failures = 0;
   const auto end_of = [&](Party me, std::unique_ptr<ByteStream>& stream) {
     try {
       const auto channel =
           make_framed_channel(std::make_unique<PublishingStream>(std::move(stream)));
-      run_party(me, params, *channel);
+      run_party(me, method, *channel);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%c: %s\n", letter(me), error.what());
       ++failures;
