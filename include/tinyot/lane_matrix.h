@@ -36,7 +36,8 @@ class Lane {
   void put(std::size_t bit, bool value) const {
     // By arithmetic: a choice between two values may become a branch on a secret.
     const auto mask = static_cast<std::byte>(1U << (bit % 8));
-    data_[bit / 8] = (data_[bit / 8] & ~mask) | static_cast<std::byte>(unsigned{value} << (bit % 8));
+    const auto put = static_cast<std::byte>(unsigned{value} << (bit % 8));
+    data_[bit / 8] = (data_[bit / 8] & ~mask) | put;
   }
   std::span<const std::byte> bytes() const { return {data_, (bits_ + 7) / 8}; }
 
