@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/bit_vector.h"
 #include "base/error.h"
 #include "base/secret.h"
 #include "net/tcp.h"

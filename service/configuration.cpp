@@ -11,6 +11,7 @@
 #include "engine/loaded_circuit.h"
 #include "net/tcp.h"
 #include "system/input_file.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot::service {
 namespace {

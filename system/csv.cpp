@@ -117,6 +117,8 @@ void CsvReader::split() {
 CsvWriter::CsvWriter(const std::filesystem::path& path)
     : path_(path),
       file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)) {
+  if (!file_.is_open() && errno == EEXIST)
+    throw UsageError(path.string() + " already exists; it is not overwritten, choose another");
   if (!file_.is_open())
     throw Error(ErrorClass::Other, "cannot make " + path.string() + ": " + errno_text());
 }

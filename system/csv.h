@@ -52,7 +52,7 @@ class CsvReader {
   std::vector<std::string> header_;
 };
 
-// A new file of mode 0600. Fails: Error naming the file.
+// A new file of mode 0600. Fails: Error naming the file, UsageError if it exists.
 class CsvWriter {
  public:
   explicit CsvWriter(const std::filesystem::path& path);

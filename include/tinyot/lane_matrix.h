@@ -34,8 +34,10 @@ class Lane {
   std::size_t size() const { return bits_; }
   bool operator[](std::size_t bit) const { return ConstLane(*this)[bit]; }
   void put(std::size_t bit, bool value) const {
+    // By arithmetic: a choice between two values may become a branch on a secret.
     const auto mask = static_cast<std::byte>(1U << (bit % 8));
-    data_[bit / 8] = (data_[bit / 8] & ~mask) | (value ? mask : std::byte{0});
+    const auto put = static_cast<std::byte>(unsigned{value} << (bit % 8));
+    data_[bit / 8] = (data_[bit / 8] & ~mask) | put;
   }
   std::span<const std::byte> bytes() const { return {data_, (bits_ + 7) / 8}; }
 

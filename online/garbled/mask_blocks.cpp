@@ -5,6 +5,7 @@
 
 #include "checks/opening.h"
 #include "online/garbled/half_shares.h"
+#include "online/inputs.h"
 
 namespace tinyot::online {
 namespace {

@@ -153,18 +153,34 @@ py::dict dict_of(const RunResult& result) {
   return py::dict(py::arg("outputs") = packed(result.outputs), py::arg("shared") = result.shared,
                   py::arg("ands") = result.ands, py::arg("xors") = result.xors,
                   py::arg("and_rounds") = result.and_rounds,
+                  py::arg("online") = std::string(name_of(result.phase)),
+                  py::arg("online_chosen_by") = std::string(name_of(result.phase_chosen_by)),
+                  py::arg("half_round_trips") = result.half_round_trips,
                   py::arg("burnt") = counts_of(result.burnt), py::arg("wall_s") = result.wall_s,
                   py::arg("phases") = phases_of(result.phases));
 }
 
+template <class Enum>
+Enum named(const char* what, const std::string& name, std::initializer_list<Enum> all) {
+  for (const Enum value : all)
+    if (name_of(value) == name) return value;
+  throw UsageError("there is no " + std::string(what) + " '" + name + "'");
+}
+
 RunRequest run_request(Party party, const Endpoint& endpoint, const std::vector<path>& stores,
                        const std::optional<path>& store_key,
-                       const std::optional<ParameterRequest>& live) {
-  return {.party = party,
-          .endpoint = endpoint,
-          .stores = stores,
-          .store_key = read_key(store_key),
-          .live = live};
+                       const std::optional<ParameterRequest>& live, const std::string& online,
+                       const std::optional<std::string>& row_check) {
+  RunRequest request{.party = party,
+                     .endpoint = endpoint,
+                     .stores = stores,
+                     .store_key = read_key(store_key),
+                     .live = live};
+  if (online != "auto")
+    request.phase = named("online phase", online, {OnlinePhase::Interactive, OnlinePhase::Garbled});
+  if (row_check)
+    request.row_check = named("row check", *row_check, {RowCheck::Early, RowCheck::Batched});
+  return request;
 }
 
 py::dict ran(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
@@ -210,13 +226,6 @@ class Connection {
   std::stop_source stop_;
   std::optional<Evaluator> evaluator_;
 };
-
-template <class Enum>
-Enum named(const char* what, const std::string& name, std::initializer_list<Enum> all) {
-  for (const Enum value : all)
-    if (name_of(value) == name) return value;
-  throw UsageError("there is no " + std::string(what) + " '" + name + "'");
-}
 
 // `own` has those of the profile that were given.
 ParameterRequest parameters_of(const std::string& profile, std::uint32_t sigma,

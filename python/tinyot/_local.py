@@ -89,6 +89,7 @@ class Local:
         *,
         lanes: int | None = None,
         live: Parameters | bool | None = None,
+        online: str = "auto",
     ) -> BothResults:
         """As Party.run, with the inputs of both. Without preprocessing, the material is made during
         the run."""
@@ -101,9 +102,14 @@ class Local:
             lambda number, stop: (self.a, self.b)[number]._run(
                 stop,
                 circuit,
-                {name: value for name, value in inputs.items() if owners[name] in ("AB"[number], "public")},
+                {
+                    name: value
+                    for name, value in inputs.items()
+                    if owners[name] in ("AB"[number], "public")
+                },
                 lanes,
                 how,
+                online,
             )
         )
         return BothResults(a, b)

@@ -102,6 +102,8 @@ class RunRequest:
         stores: Sequence[Path],
         store_key: Optional[Path],
         live: Optional[Parameters],
+        online: str,
+        row_check: Optional[str],
     ) -> None: ...
 
 class SharedBits:

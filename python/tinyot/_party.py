@@ -124,6 +124,11 @@ class Result:
     ands: int
     xors: int
     and_rounds: int
+    online: str
+    """The phase that ran: interactive or garbled."""
+    online_chosen_by: str
+    half_round_trips: tuple[int, int]
+    """Until A has its outputs, and until B has; after the inputs, if they came later."""
     burnt: dict[str, int]
     wall_s: float
     phases: list[dict[str, Any]] = field(repr=False)
@@ -150,6 +155,7 @@ def _with_state(
 
 
 def _result(circuit: Circuit, ran: dict[str, Any], lanes: int | None) -> Result:
+    ran["half_round_trips"] = tuple(ran["half_round_trips"])
     ran["outputs"] = unpack(circuit.outputs, ran["outputs"], lanes)
     return Result(**ran)
 
@@ -297,7 +303,9 @@ class Party:
         made["store"] = StoreInfo(**made["store"])
         return PreprocessResult(**made)
 
-    def _request(self, live: Parameters | bool) -> _native.RunRequest:
+    def _request(
+        self, live: Parameters | bool, online: str, row_check: str | None = None
+    ) -> _native.RunRequest:
         if live is True:
             live = Parameters()
         parameters = live._native() if isinstance(live, Parameters) else None
@@ -305,7 +313,7 @@ class Party:
         if not parameters and not stores:
             raise UsageError("a run needs a store, Party(store=DIRECTORY), or live=True")
         return _native.RunRequest(
-            self._letter, self._endpoint, stores, self._store_key, parameters
+            self._letter, self._endpoint, stores, self._store_key, parameters, online, row_check
         )
 
     def run(
@@ -315,14 +323,16 @@ class Party:
         *,
         lanes: int | None = None,
         live: Parameters | bool = False,
+        online: str = "auto",
     ) -> Result:
         """Evaluates a circuit with the peer, which makes the same call with its own inputs.
 
         With `lanes`, the circuit is evaluated on so many values side by side: inputs are lists or
         arrays with one value for each lane, outputs are arrays. With `live`, the material is made
-        during the run. Ctrl-C ends the run.
+        during the run. `online` is "interactive", "garbled", which takes material for garbling, or
+        "auto": what the peer asks for, or what A expects to be faster. Ctrl-C ends the run.
         """
-        return interruptible(lambda stop: self._run(stop, circuit, inputs, lanes, live))
+        return interruptible(lambda stop: self._run(stop, circuit, inputs, lanes, live, online))
 
     def _run(
         self,
@@ -331,9 +341,11 @@ class Party:
         inputs: Mapping[str, Any],
         lanes: int | None,
         live: Parameters | bool,
+        online: str,
     ) -> Result:
         packed = pack(circuit.inputs, inputs, lanes)
-        ran = _native.run(self._request(live), circuit._native(), packed, lanes or 1, stop)
+        request = self._request(live, online)
+        ran = _native.run(request, circuit._native(), packed, lanes or 1, stop)
         return _result(circuit, ran, lanes)
 
     def run_rows(
@@ -355,9 +367,10 @@ class Party:
         """That can be evaluated with what is left in the party's stores."""
         return sum(Store(store, self._store_key).info().ands_left for store in self._stores)
 
-    def connect(self) -> Connection:
-        """A connection for several runs on stored material, as a context manager."""
-        return Connection(self._request(False))
+    def connect(self, *, online: str = "auto", row_check: str | None = None) -> Connection:
+        """A connection for several runs on stored material, as a context manager. `online` as in
+        run(); `row_check` is "early" or "batched", for garbled runs whose inputs come later."""
+        return Connection(self._request(False, online, row_check))
 
 
 class Connection:

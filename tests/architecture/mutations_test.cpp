@@ -64,6 +64,20 @@ TEST(Mutations, TextOccursOnceInFile) {
   EXPECT_GT(lines, 60u);
 }
 
+// Whoever adds a check runs it: `tests/mutation/run --new --write`.
+TEST(Mutations, EachHasAResult) {
+  std::vector<std::string> names, rows;
+  for (const auto& entry : fs::directory_iterator(kRoot / "checks" / "mutations"))
+    for (const std::string& line : lines_of(read_file(entry.path())))
+      if (line.starts_with("[")) names.push_back(line.substr(1, line.size() - 2));
+  for (const std::string& line : lines_of(read_file(kRoot / "doc" / "mutations.md")))
+    if (line.starts_with("| ") && !line.starts_with("| disabled "))
+      rows.push_back(line.substr(2, line.find(" | ") - 2));
+  std::ranges::sort(names);
+  std::ranges::sort(rows);
+  EXPECT_EQ(rows, names);
+}
+
 // The names of all tests in a folder of tests, with placeholders for instances and parameters.
 std::vector<std::string> tests_in(const fs::path& folder) {
   static const std::regex kTest(R"(\nTEST(_F|_P)?\((\w+),\s*(\w+)\))");

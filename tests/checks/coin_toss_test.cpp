@@ -144,11 +144,20 @@ TEST(CoinToss, RejectsReplayFromEarlierToss) {
   EXPECT_EQ(tossed.b.size(), 1u) << "the first toss is honest";
 }
 
-// B's half changes the result, so A alone does not determine it.
+// Each party's half changes the coins of both, in the same toss of the same session.
 TEST(CoinToss, DependsOnBothHalves) {
-  const Tossed honest = toss({.seed = 7});
-  const Tossed other = toss({.seed = 7, .wrap_b = altered("coin_toss.answer", 3)});
-  EXPECT_NE(honest.a, other.a);
+  std::set<PublicSeed> seen;
+  for (const bool other_a : {false, true})
+    for (const bool other_b : {false, true}) {
+      PublicSeed coins[2];
+      run_sessions([&](Session& session) {
+        if (session.me() == Party::A ? other_a : other_b) session.rng().block();
+        coins[session.me() == Party::B] = toss_coins(session, "test");
+      });
+      EXPECT_EQ(coins[0], coins[1]);
+      seen.insert(coins[0]);
+    }
+  EXPECT_EQ(seen.size(), 4u);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/layering.h"
 #include "circuits.h"
+#include "tinyot/circuit/builder.h"
 
 namespace tinyot {
 namespace {

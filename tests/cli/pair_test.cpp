@@ -69,6 +69,23 @@ TEST(RunPair, ReportsCheatingRatherThanLostConnection) {
   }
 }
 
+// Of two failures the one that explains the other is reported, whichever party has it.
+TEST(RunPair, RanksEveryPairOfStatuses) {
+  // From what explains nothing to what explains all; those of a rank are reported as A has them.
+  const std::vector<std::vector<int>> ranks{
+      {0}, {128 + SIGTERM}, {3}, {1, 2, 5, 6, 7, 130, 128 + SIGKILL}, {4}};
+  for (std::size_t lower = 0; lower < ranks.size(); ++lower)
+    for (const int status : ranks[lower])
+      for (std::size_t higher = lower; higher < ranks.size(); ++higher)
+        for (const int other : ranks[higher]) {
+          PairEnded ended;
+          ended.commands[0].status = status, ended.commands[1].status = other;
+          EXPECT_EQ(ended.cause().status, lower == higher ? status : other);
+          std::swap(ended.commands[0].status, ended.commands[1].status);
+          EXPECT_EQ(ended.cause().status, other);
+        }
+}
+
 TEST(RunPair, KilledPartyIsAFailure) {
   for (const Party party : {Party::A, Party::B}) {
     const PairEnded ended = run_with(party, "kill -KILL $$");

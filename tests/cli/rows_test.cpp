@@ -79,6 +79,9 @@ TEST_F(RowsTest, RefusesBadRowsBeforeAnythingIsSpent) {
   refused("a\n1\n", "--rows cannot be combined with --lanes", {"--lanes", "2"});
   refused("a\n1\n", "its values are a column", {"--input", "a=777"});
   EXPECT_FALSE(std::filesystem::exists(path("none")));
+  write_file(path("none"), "of another run");
+  refused("a\n1\n", path("none") + " already exists");
+  EXPECT_EQ(read_file(path("none")), "of another run");
   EXPECT_EQ(store_info('A').dump(), before);
 }
 

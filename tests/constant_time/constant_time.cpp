@@ -1,8 +1,10 @@
-// Runs both profiles, and an iteration of silent bits, under valgrind with all secrets marked as
-// undefined: the output of each party's random generator, its global key and its inputs. valgrind
-// then reports each branch and each address that depends on them. Sent data are public, and so is
-// what is passed to declassified().
-//   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4|silent
+// Runs both profiles under valgrind with all secrets marked as undefined: the output of each
+// party's random generator, its global key and its inputs. valgrind then reports each branch and
+// each address that depends on them. Sent data are public, and so is what is passed to
+// declassified().
+//   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4
+//   valgrind --error-exitcode=99 constant_time garbled|prepared-batched|prepared-early
+//   valgrind --error-exitcode=99 constant_time silent
 //   valgrind --error-exitcode=99 constant_time --planted-leak branch|address
 #include <valgrind/memcheck.h>
 
@@ -10,6 +12,7 @@
 #include <cstring>
 #include <exception>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "base/lane_bits.h"
@@ -20,7 +23,7 @@
 #include "offline/softspoken/softspoken_source.h"
 #include "offline/unit/preprocessor.h"
 #include "offline/unit/unit_maker.h"
-#include "online/interactive/runtime.h"
+#include "online/online_phase.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -70,34 +73,50 @@ std::unique_ptr<Circuit> small_circuit() {
   return std::make_unique<GeneratedCircuit>(std::move(info), emit_circuit);
 }
 
-void run_profile(Session& session, const offline::SecurityParameters& params) {
-  material::Pipe pipe(session.me());
-  Preprocessor(session, params)
-      .make_units(std::vector<UnitRequest>(2, {params.plan(kAnds).at(0), 64}), pipe);
+// The material that is made, and how it is used.
+struct Method {
+  offline::SecurityParameters params;
+  OnlinePhase phase = OnlinePhase::Interactive;
+  std::optional<RowCheck> prepared = {};
+  bool has_silent_bits_only = false;
+};
 
+// Of a phase, with inputs drawn from the session's randomness.
+void evaluate_circuit(Session& session, material::Source& source, const Method& method) {
   const auto circuit = small_circuit();
   const CircuitCost cost = cost_of(*circuit);
+  const AndMaterial form = method.params.material();
+  const online::OnlinePhaseEntry& phase = *online::phases_on(form, method.phase).front();
+  std::optional<online::Preparation> preparation;
+  if (method.prepared) preparation = {method.prepared, method.params.sigma()};
   BundleValues inputs(2);
   LaneMatrix& mine = inputs[static_cast<std::size_t>(session.me())].emplace(kLanes, kBits);
   for (std::size_t lane = 0; lane < kLanes; ++lane) set_lane(mine, lane, session.rng().bits(kBits));
   CircuitRounds rounds(*circuit, cost.gates(), kLanes, 1024);
-  run_circuit(session, pipe,
-              material_for(circuit->info(), cost.ands_of(kLanes), params.material(), kLanes),
-              params.material(), rounds, inputs);
+  const auto run = phase.make(
+      {.session = session,
+       .source = source,
+       .wanted = phase.material_for(circuit->info(), cost.ands_of(kLanes), form, kLanes, {}),
+       .form = form,
+       .rounds = rounds,
+       .shared = {},
+       .preparation = preparation,
+       .progress = {}});
+  run->prepare();
+  run->finish(inputs);
 }
 
 // An iteration of silent bits with both roles, from a base of SoftSpoken bits.
-void make_silent_bits(checks::Session& session) {
-  constexpr offline::SilentSet kSet{"small", 128, 7, 8, 0};
-  offline::SoftSpokenSource start(session, 4, {});
+void make_silent_bits(Session& session) {
+  constexpr SilentSet kSet{"small", 128, 7, 8, 0};
+  SoftSpokenSource start(session, 4, {});
   start.prepare(1);
-  offline::AuthBits base;
-  start.stream(session, 0, kSet.reserve())->make(base);
-  const offline::SilentIteration iteration{kSet, 0, offline::toss_code(session)};
-  offline::AuthBits first =
-      offline::copy_of(base.mine.view(0, kSet.reserve()), base.peers.view(0, kSet.reserve()));
-  offline::SilentMacHolder mine(session, iteration, std::move(first.mine));
-  offline::SilentKeyHolder peers(session, iteration, std::move(first.peers));
+  AuthBits made;
+  start.stream(session, 0, kSet.reserve())->make(made);
+  AuthBits base = copy_of(made.mine.view(0, kSet.reserve()), made.peers.view(0, kSet.reserve()));
+  const SilentIteration iteration{kSet, 0, toss_code(session)};
+  SilentMacHolder mine(session, iteration, std::move(base.mine));
+  SilentKeyHolder peers(session, iteration, std::move(base.peers));
   peers.correct();
   mine.challenge();
   peers.answer();
@@ -108,22 +127,21 @@ void make_silent_bits(checks::Session& session) {
   peers.make(0, keys.view());
 }
 
-// `params`: of the profile; none for silent bits.
-void run_party(Party me, const std::optional<offline::SecurityParameters>& params,
-               Channel& channel) {
+void run_party(Party me, const Method& method, Channel& channel) {
+  const offline::SecurityParameters& params = method.params;
   Rng public_rng(Seed{{1, static_cast<std::uint64_t>(me)}});
   const SessionIds ids = establish_session(channel, public_rng, me, {}, std::nullopt);
   Block seed{2, static_cast<std::uint64_t>(me)};
   make_secret(seed);
   Rng rng(Seed{seed});
-  const Delta key =
-      params ? draw_global_key(rng, me, params->profile(), params->material()) : Delta{rng.block()};
+  const Delta key = draw_global_key(rng, me, params.profile(), params.material());
   PhaseLog log;
   Session session(me, ids, key, channel, std::move(rng), log);
-  if (params)
-    run_profile(session, *params);
-  else
-    make_silent_bits(session);
+  if (method.has_silent_bits_only) return make_silent_bits(session);
+  material::Pipe pipe(me);
+  Preprocessor(session, params)
+      .make_units(std::vector<UnitRequest>(2, {params.plan(kAnds).at(0), 64}), pipe);
+  evaluate_circuit(session, pipe, method);
 }
 
 // Leaks that valgrind must report.
@@ -139,29 +157,36 @@ void leak(const char* how) {
   }
 }
 
-offline::SecurityParameters parameters(const char* profile) {
+// Names as in the usage above.
+Method method_of(const std::string& name) {
+  const bool is_garbled = name == "garbled" || name.starts_with("prepared-");
+  const bool is_fast = is_garbled || name.starts_with("fast") || name == "silent";
   ParameterRequest request;
-  const bool is_fast = std::strncmp(profile, "fast", 4) == 0;
   request.profile = is_fast ? Profile::Fast : Profile::Nnob12;
   request.unit = kAnds;
   request.bucket = 3;
   request.weak_allowed = true;
   if (!is_fast) request.own = Nnob12Parameters{Columns::Experiment};
-  if (std::strcmp(profile, "nnob12-triples") == 0) request.material = AndMaterial::Triples;
-  if (std::strcmp(profile, "fast-k4") == 0) request.own = FastParameters{4};
-  return offline::SecurityParameters::make(request);
+  if (name == "nnob12-triples") request.material = AndMaterial::Triples;
+  if (is_garbled) request.material = AndMaterial::Garbling;
+  if (name == "fast-k4") request.own = FastParameters{4};
+  Method method{offline::SecurityParameters::make(request)};
+  if (is_garbled) method.phase = OnlinePhase::Garbled;
+  if (name == "prepared-batched") method.prepared = RowCheck::Batched;
+  if (name == "prepared-early") method.prepared = RowCheck::Early;
+  method.has_silent_bits_only = name == "silent";
+  return method;
 }
 
-int run(const char* profile) {
-  std::optional<offline::SecurityParameters> params;
-  if (std::strcmp(profile, "silent") != 0) params = parameters(profile);
+int run(const char* name) {
+  const Method method = method_of(name);
   MemoryStreams streams = make_memory_streams();
   int failures = 0;
   const auto end_of = [&](Party me, std::unique_ptr<ByteStream>& stream) {
     try {
       const auto channel =
           make_framed_channel(std::make_unique<PublishingStream>(std::move(stream)));
-      run_party(me, params, *channel);
+      run_party(me, method, *channel);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%c: %s\n", letter(me), error.what());
       ++failures;

@@ -51,6 +51,29 @@ TEST(Permutation, MapsEachElementToAnyPosition) {
   }
 }
 
+// Step by step as doc/protocol.md has it, with a size at which words are rejected.
+TEST(Permutation, IsAsDescribedWhereWordsAreRejected) {
+  constexpr std::uint32_t kSize = 1 << 22;
+  Rng words(Seed{RandomOracle({}, kDomain).absorb_object(seed_of(9)).block()});
+  std::vector<std::uint8_t> bin_of(kSize);
+  words.fill(std::as_writable_bytes(std::span(bin_of)));
+  std::vector<std::vector<std::uint32_t>> bins(256);
+  for (std::uint32_t i = 0; i < kSize; ++i) bins[bin_of[i]].push_back(i);
+  std::size_t rejected = 0;
+  std::vector<std::uint32_t> expected;
+  for (std::vector<std::uint32_t>& bin : bins) {
+    for (std::uint64_t left = bin.size(); left > 1; --left) {
+      std::uint64_t product = words.object<std::uint32_t>() * left;
+      for (; product % (1ull << 32) < (1ull << 32) % left; ++rejected)
+        product = words.object<std::uint32_t>() * left;
+      std::swap(bin[left - 1], bin[product >> 32]);
+    }
+    expected.insert(expected.end(), bin.begin(), bin.end());
+  }
+  EXPECT_GT(rejected, 0u);
+  EXPECT_EQ(permutation_from({}, kDomain, seed_of(9), kSize), expected);
+}
+
 TEST(Permutation, DependsOnSeedDomainAndSession) {
   const auto base = permutation_from({}, kDomain, seed_of(1), 50);
   EXPECT_EQ(base, permutation_from({}, kDomain, seed_of(1), 50));

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <set>
 
 #include "tests/crypto/statistics.h"
@@ -48,6 +51,33 @@ TEST(Rng, MovedGeneratorContinues) {
   a.block(), b.block();
   Rng moved_to = std::move(a);
   EXPECT_EQ(moved_to.block().lo, b.block().lo);
+}
+
+// What it has given out is nowhere in the object, nor in one that it was moved from.
+TEST(Rng, KeepsNoOutput) {
+  alignas(Rng) std::byte memory[2][sizeof(Rng)];
+  Rng* rng = new (memory[0]) Rng(Seed{{6, 0}});
+  std::vector<Block> given(200);
+  for (Block& block : given) block = rng->block();
+  Rng* moved_to = new (memory[1]) Rng(std::move(*rng));
+  for (std::size_t i = 0; i < 7; ++i) given.push_back(moved_to->block());
+  const auto expect_absent = [&] {
+    for (const auto& object : memory)
+      for (const Block& block : given)
+        EXPECT_EQ(std::ranges::search(object, std::as_bytes(std::span(&block, 1))).begin(),
+                  std::end(object));
+  };
+  expect_absent();
+  // Nor is the rest of what was generated, once it is destroyed.
+  const auto next = [&] {
+    Rng same(Seed{{6, 0}});
+    for (std::size_t i = 0; i < given.size(); ++i) same.block();
+    return same.block();
+  }();
+  std::destroy_at(moved_to);
+  std::destroy_at(rng);
+  given.push_back(next);
+  expect_absent();
 }
 
 TEST(Rng, SystemSeedsDiffer) {

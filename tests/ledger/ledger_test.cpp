@@ -4,10 +4,11 @@
 #include <cstdio>
 
 #include "base/lane_bits.h"
+#include "circuitgen/cost.h"
 #include "crypto/use_ledger.h"
 #include "net/tcp.h"
 #include "offline/unit/preprocessor.h"
-#include "online/interactive/runtime.h"
+#include "online/online_phase.h"
 #include "tests/ledger/use_ledger.h"
 #include "tests/offline/dealt.h"
 #include "tests/online/listed_circuit.h"
@@ -36,7 +37,8 @@ const LedgerCase kCases[] = {
      {.own = Nnob12Parameters{Columns::Experiment},
       .unit = 3000,
       .material = AndMaterial::Triples}},
-    {"Fast", {.profile = Profile::Fast, .unit = 6000}}};
+    {"Fast", {.profile = Profile::Fast, .unit = 6000}},
+    {"Garbling", {.profile = Profile::Fast, .unit = 6000, .material = AndMaterial::Garbling}}};
 
 class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase> {
  protected:
@@ -90,13 +92,26 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
                          0);
   }
 
+  // In each phase that the material allows, and prepared in each way that there is.
   void evaluate_circuit(Session& session, Store& store) const {
+    for (const online::OnlinePhaseEntry* phase : online::phases_on(params_.material(), {})) {
+      evaluate_circuit(session, store, *phase, {});
+      if (phase->phase != OnlinePhase::Garbled) continue;
+      for (const RowCheck check : {RowCheck::Batched, RowCheck::Early})
+        evaluate_circuit(session, store, *phase, online::Preparation{check, params_.sigma()});
+    }
+    session.channel().flush();
+  }
+
+  void evaluate_circuit(Session& session, Store& store, const online::OnlinePhaseEntry& phase,
+                        const std::optional<online::Preparation>& preparation) const {
     const ListedCircuit circuit = mixed_layers();
     const CircuitCost cost = cost_of(circuit);
     const AndMaterial form = params_.material();
-    const MaterialCounts wanted = material_for(circuit.info(), cost.ands_of(kLanes), form, kLanes);
+    const MaterialCounts wanted =
+        phase.material_for(circuit.info(), cost.ands_of(kLanes), form, kLanes, {});
     Reservation reservation = store.reserve({}, wanted);
-    CircuitRounds rounds(circuit, cost.gates(), kLanes, window_for(kLanes));
+    CircuitRounds rounds(circuit, cost.gates(), kLanes, phase.window_for(kLanes));
     BundleValues inputs;
     for (const InputBundle& bundle : circuit.info().inputs) {
       inputs.emplace_back();
@@ -105,8 +120,16 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
       for (std::size_t lane = 0; lane < mine.lanes(); ++lane)
         set_lane(mine, lane, session.rng().bits(bundle.bits));
     }
-    run_circuit(session, reservation, wanted, form, rounds, inputs);
-    session.channel().flush();
+    const auto run = phase.make({.session = session,
+                                 .source = reservation,
+                                 .wanted = wanted,
+                                 .form = form,
+                                 .rounds = rounds,
+                                 .shared = {},
+                                 .preparation = preparation,
+                                 .progress = {}});
+    run->prepare();
+    run->finish(inputs);
   }
 
   // Returns this party's repeated uses.

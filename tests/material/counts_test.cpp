@@ -7,6 +7,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "material/material.h"
+
 namespace tinyot::material {
 namespace {
 

@@ -132,6 +132,35 @@ class LocalTest(TestCase):
             thread.join()
         self.assertEqual(shares["A"] ^ shares["B"], 91)
 
+    def test_online_phases(self):
+        with tinyot.local(self.directory) as parties:
+            parties.preprocess(4096, 512, profile="fast", material="garbling")
+            for online in ("interactive", "garbled"):
+                result = parties.run(richer, {"a": 7, "b": 5}, online=online)
+                self.assertEqual(result.outputs["sum"], 12)
+                self.assertEqual(result.a.online, online)
+                self.assertEqual(result.b.online_chosen_by, "request")
+            self.assertEqual(result.a.half_round_trips, (4, 5))
+            self.refused(
+                tinyot.UsageError, "no online phase 'masked'",
+                parties.run, richer, {"a": 7, "b": 5}, online="masked",
+            )  # fmt: skip
+            found = {}
+
+            def party(one, mine):
+                for check in ("early", "batched"):
+                    with one.connect(online="garbled", row_check=check) as connection:
+                        result = connection.prepare(richer).finish(mine)
+                        self.assertTrue(result.outputs["richer"])
+                        found[one.party, check] = result.half_round_trips
+
+            thread = threading.Thread(target=party, args=(parties.b, {"b": 5}))
+            thread.start()
+            party(parties.a, {"a": 7})
+            thread.join()
+            self.assertEqual(found["A", "early"], (2, 3))
+            self.assertEqual(found["B", "batched"], (4, 5))
+
     def test_several_at_once(self):
         results = {}
 

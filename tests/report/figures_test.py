@@ -65,7 +65,8 @@ class FiguresTest(WholeReport):
     def test_a_changed_value_is_found(self) -> None:
         changed = {"gates-by-bucket": "gates_per_s_then", "bytes-by-bucket": "bytes_per_and",
                    "sigma-by-bucket": "sigma_exact", "offline-by-rtt": "ands_per_s_max",
-                   "online-by-rtt": "wall_s_max", "blocks": "paper_online_s",
+                   "online-by-rtt": "wall_s_max", "time-by-rtt": "wall_s",
+                   "blocks": "paper_online_s",
                    "cost-by-size": "ands_per_s", "memory-by-size": "peak_rss_bytes"}
         for name, field in changed.items():
             rows = copy.deepcopy(self.rows)

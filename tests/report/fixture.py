@@ -68,12 +68,14 @@ class Generator:
                                                 for name, share in phases.items()}, **link)
 
     def online(self, circuit: str, ands: int, layers: int, lanes: int, rtt_ms: float,
-               rate_mbit: float = 0.0) -> None:
+               rate_mbit: float = 0.0, asked: str = "interactive",
+               experiment: str = "online links") -> None:
         compute, trips = 7.5e-8 * ands * lanes, layers * rtt_ms / 1e3
         wall = self.near(compute + trips + 0.001)
         store = 0.2 * compute / wall
-        self.add("online links", "online", f"online --circuit '{circuit}' --lanes {lanes} "
-                 f"--rtt {rtt_ms}ms", circuit=circuit, lanes=lanes, ands=ands * lanes, wall_s=wall,
+        self.add(experiment, "online", f"online --circuit '{circuit}' --lanes {lanes} "
+                 f"--online {asked} --rtt {rtt_ms}ms", circuit=circuit, lanes=lanes,
+                 online_asked=asked, ands=ands * lanes, wall_s=wall,
                  wall_s_min=wall * 0.97, wall_s_max=wall * 1.12, ands_per_s=ands * lanes / wall,
                  gates_per_s=4.8 * ands * lanes / wall, rounds=layers,
                  bits_per_and=4 + 3e4 / ands / lanes, cpu_s=compute, share_wire=trips / wall * 0.95,
@@ -105,6 +107,10 @@ def rows() -> list[dict]:
         for lanes in (1, 512):
             for rtt in (0.0, 0.2, 1.0, 5.0, 20.0, 50.0, 150.0):
                 made.online(circuit, ands, layers, lanes, rtt)
+    for circuit, ands, layers in (("aes128", 6400, 60), ("sha256:bytes=55", 22113, 1600)):
+        for rtt in (0.2, 20.0, 100.0):
+            for asked, trips in (("interactive", layers), ("garbled", 5), ("auto", 5)):
+                made.online(circuit, ands, trips, 1, rtt, 100.0, asked, "online phases")
     for profile, columns in (("nnob12", "theorem"), ("nnob12", "experiment"), ("fast", "-")):
         speed = {"theorem": 1.2e-5, "experiment": 6e-6, "-": 3e-7}[columns]
         for blocks, (gates, paper_offline, paper_online) in PAPER.items():

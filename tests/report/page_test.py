@@ -145,7 +145,7 @@ class OtherPagesTest(Case):
     def test_one_row_alone_is_drawn(self) -> None:
         rows = fixture.rows()
         self.put([next(row for row in rows if row["experiment"] == experiment)
-                  for experiment in ("buckets", "blocks", "sizes")]
+                  for experiment in ("buckets", "blocks", "sizes", "online phases")]
                  + [row for row in rows if row["rtt_ms"] == 5.0][:1]
                  + [row for row in rows if row["rtt_ms"] == 5.0][-1:])
         self.assertNotIn("missing", sections(self.page()))
@@ -157,6 +157,17 @@ class OtherPagesTest(Case):
         self.put(rows)
         warning, = self.page().iterfind(".//p[@class='warning']")
         self.assertIn("2 machines and 2 versions", text_of(warning))
+
+    def test_the_choice_of_the_phase_is_judged(self) -> None:
+        rows = [row for row in fixture.rows() if row["experiment"] == "online phases"]
+        self.put(rows)
+        self.assertIn("within 10 % or 5 ms of the faster one at 6 of 6 points.",
+                      text_of(self.page()))
+        late, = [row for row in rows if (row["circuit"], row["rtt_ms"], row["online_asked"])
+                 == ("aes128", 100.0, "auto")]
+        late["wall_s"] *= 1.5
+        self.put(rows)
+        self.assertRegex(text_of(self.page()), "at 5 of 6 points, and at most 1.[45]")
 
     def test_texts_of_rows_are_escaped(self) -> None:
         rows = [row for row in fixture.rows() if row["kind"] == "online"][:4]

@@ -125,6 +125,10 @@ void expect_sample_as_estimated(const std::string& scenario, std::size_t session
 TEST(Adversary, IsCaughtInTheFastProfile) { expect_sample_as_estimated("fast", 60); }
 TEST(Adversary, IsCaughtInTheNnob12Profile) { expect_sample_as_estimated("nnob12", 20); }
 TEST(Adversary, IsCaughtInTheGarbledPhase) { expect_sample_as_estimated("garbled", 60); }
+TEST(Adversary, IsCaughtInPreparedRuns) {
+  expect_sample_as_estimated("prepared-early", 40);
+  expect_sample_as_estimated("prepared-batched", 40);
+}
 TEST(Adversary, IsCaughtInStoreSynchronisation) { expect_sample_as_estimated("store", 60); }
 
 // A later scenario of another group attacks what both have again: its checks are other ones.
@@ -135,6 +139,11 @@ TEST(Adversary, EachGroupAttacksAllOfItsMessages) {
   for (const char* group : {"nnob12", "fast", "garbled"})
     for (const char* message : {"base_ot.r", "eq.point", "mac_transcript.digest"})
       EXPECT_TRUE(attacked[group].contains(message)) << group << ": " << message;
+  for (const char* message : {"garbled.de", "garbled.rows", "garbled.seed", "garbled.shared"}) {
+    EXPECT_TRUE(attacked["prepared-early"].contains(message)) << message;
+    EXPECT_TRUE(attacked["prepared-batched"].contains(message)) << message;
+  }
+  EXPECT_TRUE(attacked["prepared-early"].contains("garbled.mac_rows"));
 }
 
 TEST(Adversary, MessageWithoutADeviationIsAViolation) {

@@ -1,6 +1,7 @@
 // What the keys protect: used and copied stores, and stores under a store key.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "storage/record.h"
@@ -131,12 +132,39 @@ TEST_F(StoreTest, ErasesKeysOfDroppedUnitsAndRevokedSessions) {
   EXPECT_EQ(slots_that_open(dir_, kept, kept_sealed, store.cursors().next_slot),
             std::vector{kept.slot});
   const auto size = fs::file_size(dir_ / "store.keys");
+  const fs::path other_name = root_ / "other name";  // leads to the keys even if they are replaced
+  fs::create_hard_link(dir_ / "store.keys", other_name);
   store.revoke("for a test");
-  const std::string keys = read_file(dir_ / "store.keys");
+  const std::string keys = read_file(other_name);
   EXPECT_EQ(keys.size(), size);
   EXPECT_EQ(keys.find_first_not_of('\0', 48), std::string::npos)
       << "salt, check and slots are overwritten";
   EXPECT_TRUE(slots_that_open(dir_, kept, kept_sealed, store.cursors().next_slot).empty());
+}
+
+// A slot's seal names the slot: a key does not move to another one, with or without a store key.
+TEST_F(StoreTest, ExchangedSlotsOpenNothing) {
+  constexpr std::size_t kSlot = 64, kHeader = 128;
+  const StoreKey store_key(std::vector<std::byte>(32, std::byte{7}));
+  for (const std::optional<StoreKey>& key : {std::optional<StoreKey>(), std::optional(store_key)}) {
+    fs::remove_all(dir_);
+    {
+      Store store = Store::create(dir_, test_manifest(Party::A), kTestDelta, 0, key);
+      add_unit(store, kTestKind, 100);
+      add_unit(store, kTestKind, 100);
+    }
+    const Store store = Store::open(dir_, {.store_key = key});
+    const std::uint64_t first = entry_of(store, 0).slot, second = entry_of(store, 100).slot;
+    ASSERT_NE(first, second);
+    std::string keys = read_file(dir_ / "store.keys");
+    std::swap_ranges(keys.begin() + kHeader + first * kSlot,
+                     keys.begin() + kHeader + (first + 1) * kSlot,
+                     keys.begin() + kHeader + second * kSlot);
+    write_private_file(dir_ / "store.keys", keys);
+    const KeyTable exchanged(dir_ / "store.keys", kSession, key);
+    for (const std::uint64_t slot : {first, second})
+      EXPECT_TRUE(mentions(message_of([&] { (void)exchanged.key(slot, "a batch"); }), "corrupt"));
+  }
 }
 
 class StoreKeyTest : public StoreTest {

@@ -16,10 +16,16 @@ class RetireTest : public StoreTest {
   RetireTest() {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 20000);
+    name_keys(dir_);
   }
-  // Only the header of an erased table and the session id are left.
+  // Gives the file of keys a second name, by which it is found even if it is replaced.
+  static fs::path name_of_keys(const fs::path& dir) { return dir.string() + ".keys"; }
+  static void name_keys(const fs::path& dir) {
+    fs::create_hard_link(dir / "store.keys", name_of_keys(dir));
+  }
+  // Only the header of an erased table and the session id are left in the file that had the keys.
   static ::testing::AssertionResult has_no_keys(const fs::path& dir) {
-    const std::string bytes = read_file(dir / "store.keys");
+    const std::string bytes = read_file(name_of_keys(dir));
     if (bytes.size() < 128 + 64)
       return ::testing::AssertionFailure() << "the file is shorter than it was";
     if (bytes[12] != 3)
@@ -92,6 +98,7 @@ TEST_F(RetireTest, ReportsOriginalOfCopy) {
   const fs::path copy = root_ / "copy";
   fs::copy(dir_, copy);
   fs::permissions(copy, fs::perms::owner_all);
+  name_keys(copy);
   const RetiredStore retired = retire_store(copy, {});
   ASSERT_EQ(retired.not_done.size(), 1u);
   EXPECT_TRUE(mentions(retired.not_done[0], "this is a copy"));
@@ -130,6 +137,7 @@ TEST_F(RetireTest, SealedStoreRequiresKey) {
       other(std::vector<std::byte>(32, std::byte{8}));
   const fs::path dir = root_ / "sealed";
   { const Store store = Store::create(dir, test_manifest(Party::A), kTestDelta, 0, key); }
+  name_keys(dir);
   EXPECT_TRUE(mentions(message_of([&] { retire_store(dir, {}); }), "but none was given"));
   EXPECT_EQ(remedy_of([&] { retire_store(dir, {}); }), Remedy::GiveStoreKey);
   EXPECT_FALSE(has_no_keys(dir));

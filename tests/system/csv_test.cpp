@@ -79,6 +79,32 @@ TEST(CsvReader, ReadsLinesOfAnyLength) {
   }
 }
 
+// What is written is read again, whatever the fields hold.
+TEST(CsvWriter, FieldsAreReadAsTheyWere) {
+  const test::TestDirectory directory;
+  const std::filesystem::path file = directory / "table.csv";
+  const std::vector<std::vector<std::string>> rows{{"x", "y\"z"},      {"\"", "\"\""},
+                                                   {",", "a,\"b\",c"}, {"", "\""},
+                                                   {" a ", "\"a"},     {"a\"", "\",\""}};
+  {
+    CsvWriter writer(file);
+    for (const std::vector<std::string>& row : rows) {
+      std::vector<SecretText> fields;
+      for (const std::string& field : row) fields.push_back(secret_text(field));
+      writer.write_row(fields);
+    }
+    writer.flush();
+  }
+  CsvReader reader(file);
+  EXPECT_EQ(reader.header(), rows[0]);
+  for (std::size_t row = 1; row < rows.size(); ++row) {
+    ASSERT_TRUE(reader.next());
+    for (std::size_t column = 0; column < 2; ++column)
+      EXPECT_TRUE(view_of(reader.fields()[column]) == rows[row][column]) << row << ' ' << column;
+  }
+  EXPECT_FALSE(reader.next());
+}
+
 // Readers that drop empty lines read as many rows as were written.
 TEST(CsvWriter, WritesNoEmptyLine) {
   const test::TestDirectory directory;

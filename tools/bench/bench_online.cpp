@@ -37,13 +37,18 @@ const std::vector<Row> kSuite = {{"aes128", 1},
                                  {"comparisons", 1},
                                  {"minimum", 1}};
 
+// Over which link a run is measured, and in which phase: none leaves it to the parties.
+struct Way {
+  LocalLink link;
+  std::optional<OnlinePhase> phase;
+};
+
 struct OnlineBench {
   ParameterRequest parameters;
   bool live = false;
   std::uint64_t repeat = 3;
   std::optional<std::uint64_t> window;
-  std::optional<OnlinePhase> phase;
-  std::vector<LocalLink> links;
+  std::vector<Way> ways;
 };
 
 std::string random_value(crypto::Rng& rng, const circuit::InputBundle& bundle) {
@@ -82,7 +87,7 @@ void make_material(const OnlineBench& bench, const NamedCircuit& circuit, LocalL
   if (std::filesystem::exists(store_for(link, dir))) return;
   const engine::Demand demand = engine::demand_of_runs(
       circuit, offline::SecurityParameters::make(bench.parameters).material(),
-      bench.repeat * bench.links.size());
+      bench.repeat * bench.ways.size());
   PreprocessRequest job;
   job.parameters = bench.parameters;
   job.ands = demand.ands;
@@ -91,7 +96,7 @@ void make_material(const OnlineBench& bench, const NamedCircuit& circuit, LocalL
   require_success(run_pair(preprocess_commands(job, store_for(link, dir)), link));
 }
 
-Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs) {
+Json row_of(const Row& row, const Way& way, const std::vector<Json>& runs) {
   std::vector<double> walls;
   walls.reserve(runs.size());
   for (const Json& run : runs) walls.push_back(slower_of(run)["wall_s"]);
@@ -108,7 +113,7 @@ Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs
   const Json& half_round_trips = last["half_round_trips"];
   const std::uint64_t trips = std::max(half_round_trips["a"].get<std::uint64_t>(),
                                        half_round_trips["b"].get<std::uint64_t>());
-  const double bare_s = bare_round_trips_s(trips, link), last_s = last["wall_s"];
+  const double bare_s = bare_round_trips_s(trips, way.link), last_s = last["wall_s"];
   const auto share = [&](const char* field) { return last[field].get<double>() / last_s; };
   Json result = {{"circuit", row.circuit},
                  {"lanes", row.lanes},
@@ -118,6 +123,7 @@ Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs
                  {"gates_per_s", last["gates"].get<double>() / wall_s},
                  {"rounds", rounds},
                  {"online", last["online"]},
+                 {"online_asked", way.phase ? name_of(*way.phase) : "auto"},
                  {"half_round_trips", trips},
                  {"bare_round_trips_s", bare_s},
                  {"bits_per_and", 8 * bytes / std::max(ands, 1.0)},
@@ -135,37 +141,37 @@ Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs
        {"profile", "material", "sigma", "sigma_paper_bound", "sigma_exact", "bucket", "unit"})
     result[field] = last[field];
   result["weak"] = last["sigma_paper_bound"] < last["sigma"];
-  result.update(fields_of(link));
+  result.update(fields_of(way.link));
   return result;
 }
 
-// A row for each link.
+// A row for each way.
 std::vector<Json> measure(const OnlineBench& bench, const Row& row) {
   MeasuredRun run;
   run.spec.name = row.circuit;
   run.spec.lanes = row.lanes;
   run.window = bench.window;
-  run.phase = bench.phase;
   if (bench.live) run.live = bench.parameters;
   const NamedCircuit circuit(run.spec);
   const system::TemporaryDirectory dir;
-  for (const LocalLink& link : bench.links)
-    if (!bench.live) make_material(bench, circuit, link, dir.path());
+  for (const Way& way : bench.ways)
+    if (!bench.live) make_material(bench, circuit, way.link, dir.path());
   crypto::Rng rng = crypto::Rng::from_system();
-  // The links alternate, so that other load on the machine affects them alike.
-  std::vector<std::vector<Json>> runs(bench.links.size());
+  // The ways alternate, so that other load on the machine affects them alike.
+  std::vector<std::vector<Json>> runs(bench.ways.size());
   for (std::uint64_t i = 0; i < bench.repeat; ++i) {
-    for (std::size_t link = 0; link < bench.links.size(); ++link) {
+    for (std::size_t way = 0; way < bench.ways.size(); ++way) {
+      const LocalLink& link = bench.ways[way].link;
+      run.phase = bench.ways[way].phase;
       const InputTexts inputs = random_inputs(circuit, rng);
-      runs[link].push_back(require_success(
-          run_pair(run_commands(run, circuit, inputs, store_for(bench.links[link], dir.path())),
-                   bench.links[link])));
-      check_outputs(circuit, inputs, runs[link].back());
+      runs[way].push_back(require_success(
+          run_pair(run_commands(run, circuit, inputs, store_for(link, dir.path())), link)));
+      check_outputs(circuit, inputs, runs[way].back());
     }
   }
   std::vector<Json> rows;
-  for (std::size_t link = 0; link < bench.links.size(); ++link)
-    rows.push_back(row_of(row, bench.links[link], runs[link]));
+  for (std::size_t way = 0; way < bench.ways.size(); ++way)
+    rows.push_back(row_of(row, bench.ways[way], runs[way]));
   return rows;
 }
 
@@ -207,7 +213,7 @@ int online_rows(const Arguments& arguments, const RowSink& sink) {
       .value("repeat", "runs of each row; the median is shown", "3")
       .flag("live", "make the material during the run instead of before");
   add_window_option(line.options());
-  add_online_option(line.options());
+  line.options().value("online", "interactive, garbled or auto, a list", "auto");
   ParameterLists lists{.profile = "fast"};
   add_parameter_lists(line.options(), lists);
   add_link_options(line.options());
@@ -220,8 +226,9 @@ int online_rows(const Arguments& arguments, const RowSink& sink) {
   bench.live = line.has("live");
   bench.repeat = repeat_from(line);
   bench.window = window_from(line);
-  bench.phase = online_from(line);
-  bench.links = links_from(line);
+  for (const LocalLink& link : links_from(line))
+    for (const std::string& name : parse_names(line.text("online")))
+      bench.ways.push_back({link, parse_online(name)});
   const std::vector<ParameterRequest> points = parameters_listed(line, lists);
   for (const Row& row : rows_from(line)) {
     for (const ParameterRequest& parameters : points) {

@@ -25,6 +25,7 @@ class MeasurementGrid {
   void add_size_sweep();
   void add_link_sweep();
   void add_online_link_sweep();
+  void add_phase_sweep();
   void add_block_sweep();
   std::vector<Measurement> take() { return std::move(list_); }
 
@@ -136,6 +137,23 @@ void MeasurementGrid::add_online_link_sweep() {
   }
 }
 
+// A few layers of many ANDs, tens of layers, and thousands: what is fast for one of them may be slow
+// for another.
+void MeasurementGrid::add_phase_sweep() {
+  const auto of = [&](const char* circuit, const char* rate, double seconds) {
+    add("online phases",
+        {"online", "--circuit", circuit, "--material", "garbling", "--online",
+         "interactive,garbled,auto", "--rtt", full_ ? "0.2ms,5ms,20ms,100ms" : "0.2ms,20ms",
+         "--rate", rate, "--repeat", "1"},
+        seconds);
+  };
+  for (const char* rate : full_ ? std::vector{"100mbit", "1gbit"} : std::vector{"100mbit"}) {
+    of("comparisons", rate, full_ ? 60 : 15);
+    of("aes128", rate, full_ ? 15 : 4);
+    if (full_) of("sha256:bytes=55", rate, 250);
+  }
+}
+
 void MeasurementGrid::add_block_sweep() {
   add("blocks", {"fig17", "--profile", "fast", "--max-blocks", full_ ? "4096" : "54"},
       full_ ? 60 : 2);
@@ -159,6 +177,7 @@ std::vector<Measurement> measurements(Extent extent, bool weak) {
   grid.add_size_sweep();
   grid.add_link_sweep();
   grid.add_online_link_sweep();
+  grid.add_phase_sweep();
   grid.add_block_sweep();
   return grid.take();
 }

@@ -138,8 +138,7 @@ void add_online_option(Options& options) {
                 "auto");
 }
 
-std::optional<OnlinePhase> online_from(const CommandLine& line) {
-  const std::string name = line.text("online");
+std::optional<OnlinePhase> parse_online(const std::string& name) {
   if (name == "auto") return std::nullopt;
   for (const OnlinePhase phase : {OnlinePhase::Interactive, OnlinePhase::Garbled})
     if (name == name_of(phase)) return phase;

@@ -36,9 +36,9 @@ void add_circuit_options(Options& options);
 void add_output_base_option(Options& options);
 void add_window_option(Options& options);
 std::optional<std::uint64_t> window_from(const CommandLine& line);
-// --online; nothing for auto. Fails: UsageError.
 void add_online_option(Options& options);
-std::optional<OnlinePhase> online_from(const CommandLine& line);
+// A value of --online; nothing for auto. Fails: UsageError.
+std::optional<OnlinePhase> parse_online(const std::string& name);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
 
 // Fails: UsageError naming the option.

@@ -6,6 +6,9 @@
 
 #include "base/error.h"
 #include "base/lane_bits.h"
+#include "circuitgen/formats/values.h"
+#include "tools/cli/circuit_spec.h"
+#include "tools/cli/failure.h"
 #include "tools/cli/log.h"
 #include "tools/cli/outputs.h"
 #include "tools/cli/signals.h"

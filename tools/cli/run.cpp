@@ -137,7 +137,7 @@ RunSpec run_spec_from(const CommandLine& line, std::optional<LaterInputs> later)
 RunRequest run_request_from(const CommandLine& line) {
   RunRequest request;
   request.window = window_from(line);
-  request.phase = online_from(line);
+  request.phase = parse_online(line.text("online"));
   if (line.has("ledger")) request.ledger = line.text("ledger");
   request.reservation = line.optional_size("reservation");
   const bool is_reserved = line.has("reserve-only") || request.reservation;

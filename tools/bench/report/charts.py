@@ -39,11 +39,12 @@ class Chart:
     x_unit: str = ""
     x_is_log: bool = True
     y_is_log: bool = True
-    panels: str = ""  # profile: one for each; quantity: one for each y
+    panels: str = ""  # quantity: one for each y; or a field: one for each of its values
     shares_y: bool = False
     levels: tuple[int, ...] = ()  # of sigma, as horizontal lines
     marks_sigma: bool = False  # by markers, and weak rows by crosses
     rows_of: Callable[[list[Row]], list[Row]] = lambda rows: rows
+    remark: Callable[[list[Row]], str] = lambda rows: ""  # a sentence about the rows
 
 
 def with_paper(rows: list[Row]) -> list[Row]:
@@ -56,6 +57,25 @@ def with_paper(rows: list[Row]) -> list[Row]:
 
 def on_links(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row["rtt_ms"] > 0]
+
+
+def chosen_beside_best(rows: list[Row]) -> str:
+    """How far `auto` is from the fastest phase where it is farthest."""
+    ways: dict[tuple, dict[str, float]] = {}
+    for row in rows:
+        place = (row["circuit"], row["lanes"], row["rtt_ms"], row["rate_mbit"])
+        ways.setdefault(place, {})[row.get("online_asked", "")] = row["wall_s"]
+    late = []
+    for seconds in ways.values():
+        auto, others = seconds.pop("auto", None), seconds.values()
+        if auto is not None and others:
+            late.append((auto / min(others), auto - min(others)))
+    missed = [each for each in late if each[0] > 1.1 and each[1] > 0.005]
+    if not late:
+        return ""
+    return (f"auto is within 10 % or 5 ms of the faster one at {len(late) - len(missed)} of "
+            f"{len(late)} points" + (f", and at most {max(missed)[0]:.2f} times as long as it at "
+                                     "the others." if missed else "."))
 
 
 GATES = Quantity("gates/s", lambda row: row["gates_per_s"], 1)
@@ -100,6 +120,13 @@ CHARTS = (
           "online links", "online", keys=("circuit", "lanes", "rate_mbit"),
           ignored=("ands", "unit", "bucket"),
           **BY_ROUND_TRIP),
+    Chart("time-by-rtt", "Online time by round-trip time and phase",
+          "The interactive phase takes half a round trip a layer, the garbled one 4 or 5 for any "
+          "circuit, and 32 bytes an AND; auto lets party A choose what it expects to be faster.",
+          "online phases", "online", keys=("circuit", "online_asked", "rate_mbit"),
+          ignored=("ands", "lanes", "unit", "bucket"), panels="circuit",
+          remark=chosen_beside_best,
+          **BY_ROUND_TRIP | {"ys": (Quantity("time, s", lambda row: row["wall_s"]),)}),
     Chart("blocks", "AES blocks, beside the paper's figures",
           "Time for oblivious AES-128; the paper's figures are those of its Fig. 17, measured in "
           "Java on two machines with two 2.4 GHz cores each.",

@@ -259,11 +259,11 @@ def finish(drawing: pyplot.Figure, figure: Figure) -> Figure:
 
 
 def panels_of(chart: Chart, rows: list[Row]) -> list[Panel]:
-    if chart.panels == "profile":
-        return [(profile, [row for row in rows if row["profile"] == profile], chart.ys)
-                for profile in dict.fromkeys(row["profile"] for row in rows)]
     if chart.panels == "quantity":
         return [(y.name, rows, (y,)) for y in chart.ys]
+    if chart.panels:
+        return [(value, [row for row in rows if row[chart.panels] == value], chart.ys)
+                for value in dict.fromkeys(row[chart.panels] for row in rows)]
     return [("", rows, chart.ys)]
 
 
@@ -308,6 +308,7 @@ def draw(chart: Chart, measured: list[Row]) -> Figure | None:
     draw_legend(all_axes[0][-1], chart, styles, rows)
     measured = [row for row in rows if "experiment" in row]
     sentences = [chart.text, conditions(measured, (*named, chart.panels, chart.x))]
+    sentences += filter(None, [chart.remark(measured)])
     if has_range(rows, chart.ys):
         sentences.append("Bars show the slowest and the fastest run.")
     headings, table = table_of(chart, list(lines.values()), keys)

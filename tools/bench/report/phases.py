@@ -43,7 +43,8 @@ def offline_bars(rows: list[Row]) -> list[Bar]:
 def online_bars(rows: list[Row]) -> list[Bar]:
     """For each circuit and number of lanes the runs over the shortest and longest round trip."""
     of_shares = [{**row, "what": (row["circuit"], row["lanes"])} for row in rows
-                 if row["kind"] == "online" and any(row.get(f) is not None for f in ONLINE)]
+                 if (row["kind"], row["experiment"]) == ("online", "online links")
+                 and any(row.get(f) is not None for f in ONLINE)]
     nearest = with_most(of_shares, "what", "rtt_ms", -1)
     farthest = with_most(of_shares, "what", "rtt_ms")
     bars = []

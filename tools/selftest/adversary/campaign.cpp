@@ -86,7 +86,9 @@ void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& 
   for (const auto& [tag, messages] : places) {
     seen.insert(tag);
     const TableRow* row = row_of(tag);
-    if (row != nullptr && !row->message.name.starts_with(options.only)) continue;
+    if (row != nullptr && (!row->message.name.starts_with(options.only) ||
+                           !row->message.name.starts_with(kind.messages)))
+      continue;
     if (kind.is_broken_off) {
       if (row == nullptr || !row->message.name.starts_with(kEqMessages)) continue;
       for (std::size_t occurrence = 0; occurrence < messages.size(); ++occurrence)

@@ -6,8 +6,7 @@
 #include "material/pipe.h"
 #include "offline/unit/preprocessor.h"
 #include "offline/unit/unit_maker.h"
-#include "online/garbled/garbled_run.h"
-#include "online/interactive/runtime.h"
+#include "online/online_phase.h"
 #include "tools/selftest/adversary/scenario.h"
 
 namespace tinyot::tools {
@@ -16,11 +15,20 @@ namespace {
 constexpr std::size_t kUnits = 2, kUnitAnds = 32, kUnitInputs = 48, kLanes = 9, kBits = 4,
                       kWindow = 1024;
 
+// How a circuit is evaluated, on which material.
+struct Method {
+  ParameterRequest material;
+  OnlinePhase phase = OnlinePhase::Interactive;
+  // Prepared before its inputs are known, with a value that an earlier run has left shared.
+  std::optional<RowCheck> prepared = {};
+};
+
 // Two layers of ANDs; outputs to A, to B and to both.
-void emit_circuit(circuit::Builder& builder) {
+void emit_circuit(circuit::Builder& builder, bool has_shared) {
   const circuit::Bits x = builder.input(0), y = builder.input(1);
   circuit::Bits products, sums;
   for (std::size_t i = 0; i < kBits; ++i) products.push_back(x[i] & y[i]);
+  if (has_shared) products[0] = products[0] ^ builder.input(2)[0];
   for (std::size_t i = 0; i + 1 < kBits; ++i)
     sums.push_back((products[i] ^ x[i + 1]) & (products[i + 1] ^ y[i]));
   builder.output(0, std::vector{sums[0], products[0]});
@@ -28,7 +36,7 @@ void emit_circuit(circuit::Builder& builder) {
   builder.output(2, std::vector{sums[2], products[2], products[3], x[0] ^ y[3]});
 }
 
-std::unique_ptr<circuit::Circuit> attacked_circuit() {
+std::unique_ptr<circuit::Circuit> attacked_circuit(bool has_shared) {
   circuit::CircuitInfo info{
       "attacked",
       {circuit::integer_input("x", kBits, Party::A), circuit::integer_input("y", kBits, Party::B)},
@@ -36,14 +44,29 @@ std::unique_ptr<circuit::Circuit> attacked_circuit() {
        circuit::integer_output("to_both", 4)}};
   info.outputs[0].to = circuit::Receiver::A;
   info.outputs[1].to = circuit::Receiver::B;
-  return std::make_unique<circuit::GeneratedCircuit>(std::move(info), emit_circuit);
+  if (has_shared) {
+    info.inputs.push_back(circuit::integer_input("z", 1, Party::A));
+    info.inputs.back().source = circuit::InputSource::Shared;
+  }
+  return std::make_unique<circuit::GeneratedCircuit>(
+      std::move(info),
+      [has_shared](circuit::Builder& builder) { emit_circuit(builder, has_shared); });
+}
+
+// Leaves the value of A shared.
+std::unique_ptr<circuit::Circuit> sharing_circuit() {
+  circuit::CircuitInfo info{
+      "sharing", {circuit::integer_input("z", 1, Party::A)}, {circuit::integer_output("z", 1)}};
+  info.outputs[0].to = circuit::Receiver::None;
+  return std::make_unique<circuit::GeneratedCircuit>(
+      std::move(info), [](circuit::Builder& builder) { builder.output(0, builder.input(0)); });
 }
 
 class Computation final : public Scenario {
  public:
-  Computation(const ParameterRequest& request, std::uint64_t seed)
-      : params_(offline::SecurityParameters::make(request)), seed_(seed),
-        circuit_(attacked_circuit()) {
+  Computation(const Method& method, std::uint64_t seed)
+      : method_(method), params_(offline::SecurityParameters::make(method.material)), seed_(seed),
+        circuit_(attacked_circuit(method.prepared.has_value())) {
     crypto::Rng rng(Seed{{seed, 3}});
     for (const circuit::InputBundle& bundle : circuit_->info().inputs) {
       LaneMatrix values(kLanes, bundle.bits);
@@ -67,7 +90,16 @@ class Computation final : public Scenario {
             std::vector<offline::UnitRequest>(kUnits, {params_.plan(kUnitAnds).at(0), kUnitInputs}),
             pipe);
     pipe.end(std::make_exception_ptr(OutOfMaterial("the peer did not request all units")));
-    evaluate_circuit(session, pipe);
+    online::SharedValues shared;
+    online::Evaluation made;
+    if (method_.prepared) {
+      made = evaluate(session, pipe, *sharing_circuit(), {OnlinePhase::Interactive, {}}, {},
+                      std::span(inputs_).last(1));
+      shared = {nullptr, nullptr, &*made.shared[0]};
+    }
+    outputs_[static_cast<std::size_t>(me)] =
+        evaluate(session, pipe, *circuit_, {method_.phase, method_.prepared}, shared, inputs_)
+            .outputs;
   }
 
   std::string flaw(Party honest) override {
@@ -87,26 +119,39 @@ class Computation final : public Scenario {
   }
 
  private:
-  void evaluate_circuit(checks::Session& session, material::Source& material) {
-    online::BundleValues mine(inputs_.size());
+  struct How {
+    OnlinePhase phase;
+    std::optional<RowCheck> prepared;
+  };
+  online::Evaluation evaluate(checks::Session& session, material::Source& material,
+                              const circuit::Circuit& circuit, const How& how,
+                              const online::SharedValues& shared,
+                              std::span<const LaneMatrix> inputs) const {
+    const circuit::CircuitInfo& info = circuit.info();
+    online::BundleValues mine(inputs.size());
     for (std::size_t bundle = 0; bundle < mine.size(); ++bundle)
-      if (gives(circuit_->info().inputs[bundle].source, session.me()))
-        mine[bundle] = inputs_[bundle];
-    const circuit::CircuitCost cost = circuit::cost_of(*circuit_);
-    circuit::CircuitRounds rounds(*circuit_, cost.gates(), kLanes, kWindow);
-    const std::uint64_t ands = cost.ands_of(kLanes);
-    online::Evaluation result =
-        params_.material() == AndMaterial::Garbling
-            ? online::run_garbled(session, material,
-                                  online::garbled_material_for(circuit_->info(), ands, kLanes),
-                                  rounds, mine)
-            : online::run_circuit(
-                  session, material,
-                  online::material_for(circuit_->info(), ands, params_.material(), kLanes),
-                  params_.material(), rounds, mine);
-    outputs_[static_cast<std::size_t>(session.me())] = std::move(result.outputs);
+      if (gives(info.inputs[bundle].source, session.me())) mine[bundle] = inputs[bundle];
+    const circuit::CircuitCost cost = circuit::cost_of(circuit);
+    circuit::CircuitRounds rounds(circuit, cost.gates(), kLanes, kWindow);
+    const AndMaterial form = params_.material();
+    const online::OnlinePhaseEntry& phase = *online::phases_on(form, how.phase).front();
+    std::optional<online::Preparation> preparation;
+    if (how.prepared)
+      preparation = phase.preparation_for(cost.ands_of(kLanes), params_.sigma(), how.prepared);
+    const auto run =
+        phase.make({.session = session,
+                    .source = material,
+                    .wanted = phase.material_for(info, cost.ands_of(kLanes), form, kLanes, shared),
+                    .form = form,
+                    .rounds = rounds,
+                    .shared = shared,
+                    .preparation = preparation,
+                    .progress = {}});
+    run->prepare();
+    return run->finish(mine);
   }
 
+  Method method_;
   offline::SecurityParameters params_;
   std::uint64_t seed_;
   std::unique_ptr<circuit::Circuit> circuit_;
@@ -127,9 +172,12 @@ ParameterRequest small(Profile profile) {
 }
 
 ScenarioKind computation(std::string name, std::string description, std::string group,
-                         const ParameterRequest& request) {
-  return {std::move(name), std::move(description), std::move(group),
-          [=](std::uint64_t seed) { return std::make_unique<Computation>(request, seed); }};
+                         const Method& method, std::string_view messages = {}) {
+  return {.name = std::move(name),
+          .description = std::move(description),
+          .group = std::move(group),
+          .make = [=](std::uint64_t seed) { return std::make_unique<Computation>(method, seed); },
+          .messages = messages};
 }
 
 }  // namespace
@@ -139,13 +187,20 @@ std::vector<ScenarioKind> computations() {
   triples.material = AndMaterial::Triples;
   ParameterRequest garbling = small(Profile::Fast);
   garbling.material = AndMaterial::Garbling;
-  return {
-      computation("nnob12", "the paper's protocols, ANDs from pairs", "nnob12",
-                  small(Profile::Nnob12)),
-      computation("nnob12-triples", "the paper's protocols, ANDs from triples", "nnob12", triples),
-      computation("fast", "the fast profile", "fast", small(Profile::Fast)),
-      computation("garbled", "the garbled phase, on material of the fast profile", "garbled",
-                  garbling)};
+  const auto prepared = [&](RowCheck check) {
+    return Method{garbling, OnlinePhase::Garbled, check};
+  };
+  return {computation("nnob12", "the paper's protocols, ANDs from pairs", "nnob12",
+                      {small(Profile::Nnob12)}),
+          computation("nnob12-triples", "the paper's protocols, ANDs from triples", "nnob12",
+                      {triples}),
+          computation("fast", "the fast profile", "fast", {small(Profile::Fast)}),
+          computation("garbled", "the garbled phase, on material of the fast profile", "garbled",
+                      {garbling, OnlinePhase::Garbled}),
+          computation("prepared-early", "a garbled run prepared before its inputs, early rows",
+                      "prepared-early", prepared(RowCheck::Early), "garbled."),
+          computation("prepared-batched", "a garbled run prepared before its inputs, batched check",
+                      "prepared-batched", prepared(RowCheck::Batched), "garbled.")};
 }
 
 }  // namespace tinyot::tools

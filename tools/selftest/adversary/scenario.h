@@ -32,7 +32,8 @@ struct ScenarioKind {
   std::string group;
   // All randomness of a session follows from the seed.
   std::function<std::unique_ptr<Scenario>(std::uint64_t seed)> make;
-  bool is_broken_off = false;  // the cheater only hangs up around each message of EQ
+  bool is_broken_off = false;      // the cheater only hangs up around each message of EQ
+  std::string_view messages = {};  // only those whose names begin with this are attacked
 };
 const std::vector<ScenarioKind>& scenario_kinds();
 

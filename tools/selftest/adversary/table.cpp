@@ -9,7 +9,7 @@ namespace {
 constexpr Expected kEnded = Expected::Ended, kGuess = Expected::Guess,
                    kHarmless = Expected::Harmless;
 constexpr std::string_view kOfStores = "store status|store grant|(disagreed)|(refused)|framing";
-constexpr double kHalf = 0.5, kQuarter = 0.25;
+constexpr double kHalf = 0.5, kQuarter = 0.25, kOneOf32 = 1.0 / 32;
 
 constexpr auto kTable = std::to_array<TableRow>({
     {net::message_tag("handshake.hello"), "handshake", 64, kEnded, kEnded, kEnded,
@@ -24,8 +24,9 @@ constexpr auto kTable = std::to_array<TableRow>({
      "MAC transcript", 0},
     {net::message_tag("coin_toss.commitment"), "coin toss", 128, kEnded, kEnded, kEnded,
      "coin toss", 0},
-    {net::message_tag("coin_toss.answer"), "coin toss", 128, kEnded, kEnded, kEnded,
-     "MAC transcript", 0},
+    // Other coins shift the layers of units of 32 triples alike once in 32 times.
+    {net::message_tag("coin_toss.answer"), "coin toss", 128, kGuess, kGuess, kGuess,
+     "MAC transcript", kOneOf32},
     {net::message_tag("coin_toss.opening"), "coin toss", 128, kEnded, kEnded, kEnded, "coin toss",
      0},
     {net::message_tag("base_ot.r"), "base OTs", 256, kEnded, kEnded, kEnded,
@@ -98,14 +99,20 @@ constexpr auto kTable = std::to_array<TableRow>({
     {net::message_tag("garbled.de"), "garbled phase, masks", 128, kEnded, kEnded, kEnded,
      "MAC transcript|framing", 0},
     {net::message_tag("garbled.masked"), "garbled phase, inputs", 128, kEnded, kEnded, kEnded,
-     "MAC transcript|framing", 0},
+     "early rows|MAC transcript|framing", 0},
     // A bit of a row is used for one value of a wire alone, and a label in one gate of two.
     {net::message_tag("garbled.rows"), "garbled phase, rows", 128, kHarmless, kEnded, kEnded,
-     "MAC transcript", 0},
+     "early rows|MAC transcript", 0},
     {net::message_tag("garbled.colours"), "garbled phase, rows", 128, kEnded, kEnded, kEnded,
-     "MAC transcript|framing", 0},
+     "early rows|MAC transcript|framing", 0},
+    {net::message_tag("garbled.mac_rows"), "garbled phase, early rows", 48, kHarmless, kEnded,
+     kEnded, "early rows", 0},
+    {net::message_tag("garbled.seed"), "garbled phase, pad", 128, kEnded, kEnded, kEnded,
+     "early rows|MAC transcript", 0},
+    {net::message_tag("garbled.shared"), "garbled phase, shared inputs", 128, kEnded, kEnded,
+     kEnded, "MAC transcript|framing", 0},
     {net::message_tag("garbled.labels"), "garbled phase, inputs", 128, kHarmless, kEnded, kEnded,
-     "MAC transcript", 0},
+     "early rows|MAC transcript", 0},
     {net::message_tag("garbled.masked_ands"), "garbled phase, gates", 128, kEnded, kEnded, kEnded,
      "MAC transcript|framing", 0},
     {net::message_tag("garbled.outputs"), "garbled phase, outputs", 128, kEnded, kEnded, kEnded,
