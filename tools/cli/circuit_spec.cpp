@@ -139,11 +139,11 @@ void add_online_option(Options& options) {
 }
 
 std::optional<OnlinePhase> online_from(const CommandLine& line) {
-  const std::string name = line.text("online");
-  if (name == "auto") return std::nullopt;
-  for (const OnlinePhase phase : {OnlinePhase::Interactive, OnlinePhase::Garbled})
-    if (name == name_of(phase)) return phase;
-  throw UsageError("--online must be auto, interactive or garbled, not '" + name + "'");
+  try {
+    return requested_phase(line.text("online"));
+  } catch (const UsageError& error) {
+    throw UsageError("--online: " + std::string(error.what()));
+  }
 }
 
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) {
