@@ -23,7 +23,6 @@ namespace pb = google::protobuf;
 // A link may be silent for 5 s (peer_link.cpp).
 constexpr std::uint64_t kIdleTimeoutMin_s = 10;
 constexpr std::uintmax_t kFileBytesMax = 1 << 20;
-constexpr int kPreparedMax = 64;  // circuits: the message that names them has room
 constexpr std::uint32_t kSigmaMin = 40, kSigmaMax = 128;
 
 // Keeps the first error.
@@ -98,8 +97,9 @@ void check_peer(const config::Peer& peer, const Checks& file) {
   file.parses(of + "online", [&] {
     (void)online::phases_on(PeerSettings::material_of(peer), requested_phase(peer.online()));
   });
-  file.require(peer.prepared_size() <= kPreparedMax,
-               of + "prepared: there are more than " + std::to_string(kPreparedMax) + " circuits");
+  file.require(
+      peer.prepared_size() <= kPreparedCircuitsMax,
+      of + "prepared: there are more than " + std::to_string(kPreparedCircuitsMax) + " circuits");
   for (const config::Prepared& prepared : peer.prepared()) {
     file.in_range(of + "prepared.count", prepared.count(), 1, 10'000);
     file.in_range(of + "prepared.lanes", prepared.lanes(), 1, engine::LoadedCircuit::kLanesMax);

@@ -13,6 +13,9 @@
 
 namespace tinyot::service {
 
+// Of a peer: the message that names them has room, and is read in little time.
+inline constexpr int kPreparedCircuitsMax = 64;
+
 struct PreparedCircuit {
   engine::LoadedCircuit circuit;
   wire::Terms terms;             // of a job of it that names no phase

@@ -444,6 +444,9 @@ void Scheduler::tell_kept() {
 }
 
 void Scheduler::kept(const wire::Kept& kept) {
+  if (kept.circuits_size() > kPreparedCircuitsMax)
+    throw NetworkError("the peer keeps prepared runs of more than " +
+                       std::to_string(kPreparedCircuitsMax) + " circuits");
   const Lock lock(mutex_);
   for (const PreparedStock::Difference& difference : prepared_.set_peers(kept))
     if (const auto suppressed = kept_lines_.admit(Clock::now()))

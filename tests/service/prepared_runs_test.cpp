@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "service/prepared_stock.h"
 #include "tests/reliability/ledger.h"
 #include "tests/service/link_relay.h"
 #include "tests/service/scripted_peer.h"
@@ -544,6 +545,9 @@ TEST_F(PreparingLeaderTest, SendsWhatItMayNot) {
   expect_link_ends();
   wire::Message message;
   message.mutable_refuse_prepare()->set_group(1);
+  peer_->send(message);
+  expect_link_ends();
+  for (int i = 0; i <= service::kPreparedCircuitsMax; ++i) message.mutable_kept()->add_circuits();
   peer_->send(message);
   expect_link_ends();
 }
