@@ -127,9 +127,10 @@ std::string outcome_text(const RemoteJob& job) {
     case RemoteJob::State::Running:
       return "running";
     case RemoteJob::State::Done:
-      return "done in " + seconds_text(job.evaluation_s) + " (" + job.online +
-             (job.was_prepared ? ", prepared before" : "") + "), " + seconds_text(job.total_s) +
-             " after its submission";
+      return "done in " + seconds_text(job.evaluation_s) +
+             (job.online.empty() ? "" : " (" + job.online) +
+             (job.was_prepared ? ", prepared before" : "") + (job.online.empty() ? "" : ")") +
+             ", " + seconds_text(job.total_s) + " after its submission";
     case RemoteJob::State::Failed:
       return "failed" + (job.failure ? ": " + job.failure->message : "");
     case RemoteJob::State::Cancelled:
