@@ -9,9 +9,11 @@ namespace {
 
 constexpr net::MessageTag kRunBegin = net::message_tag("run.begin");
 
-// Every call begins with the same message, so that calls that differ are a disagreement.
+// Every call begins with the same message, so that calls that differ are a disagreement. What the
+// peer leaves open has been taken over when the parties connected.
 std::vector<net::Parameter> parameters_of(const std::string& call, const std::string& label,
                                           std::vector<net::Parameter> parameters) {
+  for (net::Parameter& parameter : parameters) parameter.is_open = false;
   if (!label.empty()) parameters.insert(parameters.begin(), {"job", label});
   parameters.insert(parameters.begin(), {"call", call});
   net::require_sendable(parameters);
@@ -40,11 +42,12 @@ struct Evaluator::State {
   std::string connection() const { return short_name(stored.connection()); }
 
   std::unique_ptr<engine::StoredRun> new_run(const circuit::Circuit& circuit,
-                                             const SharedInputs& shared, std::size_t lanes) {
+                                             const SharedInputs& shared, std::size_t lanes,
+                                             std::optional<OnlinePhase> phase) {
     engine::check_lanes(lanes);
     return std::make_unique<engine::StoredRun>(
         request, engine::LoadedCircuit::borrowed(circuit, lanes), stored,
-        engine::run_shared(circuit.info(), lanes, shared, connection()));
+        engine::run_shared(circuit.info(), lanes, shared, connection()), phase);
   }
 
   // Within the session; the first compares the parties' calls.
@@ -100,10 +103,11 @@ void Evaluator::require_material(const MaterialCounts& needed) {
 }
 
 RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
-                         const SharedInputs& shared, std::size_t lanes, const std::string& label) {
+                         const SharedInputs& shared, std::size_t lanes, const std::string& label,
+                         std::optional<OnlinePhase> phase) {
   const engine::RunInputs given =
       engine::run_inputs(circuit.info(), state().request.party, lanes, inputs);
-  auto run = state().new_run(circuit, shared, lanes);
+  auto run = state().new_run(circuit, shared, lanes, phase);
   const auto parameters = parameters_of("run", label, run->parameters(given.compared));
   RunResult result;
   take_step(state_, [&](State& state) {
@@ -123,8 +127,9 @@ RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
 }
 
 std::uint64_t Evaluator::prepare(const circuit::Circuit& circuit, const SharedInputs& shared,
-                                 std::size_t lanes, const std::string& label) {
-  auto run = state().new_run(circuit, shared, lanes);
+                                 std::size_t lanes, const std::string& label,
+                                 std::optional<OnlinePhase> phase) {
+  auto run = state().new_run(circuit, shared, lanes, phase);
   run->set_inputs_later();
   const auto parameters = parameters_of("prepare", label, run->parameters());
   std::uint64_t number = 0;

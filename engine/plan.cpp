@@ -23,12 +23,6 @@ auto as_begun(const Parse& parse) {
   }
 }
 
-AndMaterial form_named(const std::string& name) {
-  for (const AndMaterial form : kAndMaterials)
-    if (name == name_of(form)) return form;
-  throw UsageError("there is no material '" + name + "'");
-}
-
 void check_same(const std::string& begun, const char* what, const std::string& stored,
                 const std::string& requested, Remedy remedy = Remedy::None) {
   if (stored != requested)
@@ -49,7 +43,7 @@ std::string amount_text(Amount amount, std::uint64_t count) {
 ParameterRequest begun_parameters(const storage::Manifest& manifest) {
   ParameterRequest parameters;
   parameters.profile = as_begun([&] { return profile_named(manifest.profile); });
-  parameters.material = as_begun([&] { return form_named(manifest.material); });
+  parameters.material = as_begun([&] { return material_named(manifest.material); });
   parameters.own = as_begun([&] { return own_parameters(parameters.profile, manifest.own); });
   parameters.sigma = manifest.sigma;
   parameters.unit = manifest.unit;

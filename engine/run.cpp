@@ -8,9 +8,9 @@ namespace tinyot {
 namespace engine {
 
 RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial of,
-                 online::SharedValues shared_values)
-    : request(run_request), circuit(run_circuit), form(of), choice(of, run_request.phase),
-      shared(std::move(shared_values)) {}
+                 online::SharedValues shared_values, std::optional<OnlinePhase> phase)
+    : request(run_request), circuit(run_circuit), form(of),
+      choice(of, phase ? phase : run_request.phase), shared(std::move(shared_values)) {}
 
 void RunPlan::set_inputs_later(std::uint32_t sigma) {
   later_on_sigma_ = sigma;

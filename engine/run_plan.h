@@ -16,9 +16,10 @@
 namespace tinyot::engine {
 
 struct RunPlan {
-  // `form` is that of the material. Fails: UsageError if the requested phase does not run on it.
+  // `form` is that of the material; `phase` comes before that of the request. Fails: UsageError if
+  // the requested phase does not run on the material.
   RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial form,
-          online::SharedValues shared_values = {});
+          online::SharedValues shared_values = {}, std::optional<OnlinePhase> phase = {});
 
   // The inputs come later, on material of this sigma. Fails: UsageError if the phase that was asked
   // for cannot prepare the run.

@@ -27,9 +27,9 @@ storage::ReservationChain take_material(const RunRequest& request, StoredSession
 }  // namespace
 
 StoredRun::StoredRun(const RunRequest& request, LoadedCircuit circuit, StoredSession& stored,
-                     RunShared shared)
+                     RunShared shared, std::optional<OnlinePhase> phase)
     : stored_(stored), circuit_(std::move(circuit)), shared_(std::move(shared)),
-      plan_(request, circuit_, stored.form(), shared_.values) {
+      plan_(request, circuit_, stored.form(), shared_.values, phase) {
   plan_.choice.accept(stored.agreement());
 }
 

@@ -14,9 +14,10 @@ namespace tinyot::engine {
 
 class StoredRun {
  public:
-  // The request and the session outlive this object. Fails: UsageError; nothing is sent.
+  // The request and the session outlive this object; `phase` comes before that of the request.
+  // Fails: UsageError; nothing is sent.
   StoredRun(const RunRequest& request, LoadedCircuit circuit, StoredSession& stored,
-            RunShared shared = {});
+            RunShared shared = {}, std::optional<OnlinePhase> phase = {});
   StoredRun(const StoredRun&) = delete;
   StoredRun& operator=(const StoredRun&) = delete;
 

@@ -106,4 +106,13 @@ std::string_view name_of(AndMaterial form) {
   return kNames[static_cast<std::size_t>(form)];
 }
 
+AndMaterial material_named(std::string_view name) {
+  std::string names;
+  for (const AndMaterial form : kAndMaterials) {
+    if (name_of(form) == name) return form;
+    names += (names.empty() ? "" : " or ") + std::string(name_of(form));
+  }
+  throw UsageError("there is no material '" + std::string(name) + "'; it is " + names);
+}
+
 }  // namespace tinyot

@@ -28,6 +28,16 @@ std::string_view name_of(OnlinePhase phase) {
   throw UsageError("there is no online phase " + std::to_string(static_cast<int>(phase)));
 }
 
+std::optional<OnlinePhase> requested_phase(std::string_view name) {
+  if (name == "auto") return std::nullopt;
+  std::string names = "auto";
+  for (const online::OnlinePhaseEntry* entry : online::online_phases()) {
+    if (entry->name == name) return entry->phase;
+    names += " or " + std::string(entry->name);
+  }
+  throw UsageError("there is no online phase '" + std::string(name) + "'; it is " + names);
+}
+
 std::string_view name_of(RowCheck check) { return check == RowCheck::Early ? "early" : "batched"; }
 
 }  // namespace tinyot

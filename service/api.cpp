@@ -129,6 +129,15 @@ class PartyService final : public v1::Party::Service {
       state.set_sessions_revoked(status.stock.revoked);
       state.set_refills_stopped(why_no_refill_begins(status.refills));
       state.set_sessions_risk(status.stock.risk);
+      for (const PreparedCount& count : status.prepared) {
+        v1::PreparedRuns& runs = *state.add_prepared();
+        runs.set_circuit(count.circuit);
+        runs.set_lanes(count.lanes);
+        runs.set_in_stock(count.in_stock);
+        runs.set_kept(count.kept);
+        runs.set_configured(count.configured);
+        runs.set_reason(count.reason);
+      }
       state.set_jobs_running(status.jobs.running);
       state.set_jobs_waiting(status.jobs.waiting + status.jobs.queued);
     }
@@ -195,7 +204,8 @@ class PartyService final : public v1::Party::Service {
                      "the daemon is stopping: submit the job again");
     // Of a circuit by name no gate has been generated yet; a file has to be read for its digest.
     engine::LoadedCircuit circuit = submission.circuit();
-    wire::Terms terms = terms_of(circuit);
+    peer.check_phase(submission.job().online());
+    wire::Terms terms = terms_of(circuit, submission.job().online());
     require_offerable(submission.job().id(), terms);
     if (const auto reason = peer.refusal(submission.job().id(), terms))
       return failure(grpc::StatusCode::PERMISSION_DENIED, ErrorClass::Usage, *reason);
@@ -223,6 +233,12 @@ class PartyService final : public v1::Party::Service {
       reply->mutable_error()->set_message(status.error.message);
     }
     reply->set_session(status.session);
+    if (status.state == JobState::Done) {
+      reply->set_online(std::string(name_of(status.phase)));
+      reply->set_half_round_trips_a(status.half_round_trips[0]);
+      reply->set_half_round_trips_b(status.half_round_trips[1]);
+      reply->set_was_prepared(status.was_prepared);
+    }
     reply->set_submitted_at_s(
         std::chrono::duration<double>(status.submitted_at.time_since_epoch()).count());
     reply->set_evaluation_s(status.evaluation_s);

@@ -61,6 +61,9 @@ RemoteJob job_from(const v1::Job& message) {
   job.submitted_at_s = message.submitted_at_s();
   job.evaluation_s = message.evaluation_s();
   job.total_s = message.total_s();
+  job.online = message.online();
+  job.half_round_trips = {message.half_round_trips_a(), message.half_round_trips_b()};
+  job.was_prepared = message.was_prepared();
   return job;
 }
 
@@ -101,6 +104,7 @@ v1::NewJob message_of(const NewRemoteJob& job) {
   message.set_peer(job.peer);
   message.set_lanes(job.lanes);
   message.set_circuit(job.circuit);
+  message.set_online(job.online);
   if (!job.file) return message;
   message.set_circuit(std::filesystem::path(job.circuit).stem().string());
   message.set_is_file(true);
@@ -349,10 +353,21 @@ std::vector<RemoteSession> DaemonConnection::stock(const std::string& peer) {
 std::vector<RemotePeer> DaemonConnection::peers() {
   std::vector<RemotePeer> peers;
   const v1::PeersReply reply = state_->call(&v1::Party::Stub::Peers, v1::PeersRequest());
-  for (const v1::PeerState& peer : reply.peers())
-    peers.push_back({peer.name(), peer.party(), peer.is_connected(), peer.last_error(),
-                     peer.jobs_waiting(), peer.jobs_running(), peer.sessions_revoked(),
-                     peer.refills_stopped(), peer.sessions_risk()});
+  for (const v1::PeerState& peer : reply.peers()) {
+    peers.push_back({peer.name(),
+                     peer.party(),
+                     peer.is_connected(),
+                     peer.last_error(),
+                     peer.jobs_waiting(),
+                     peer.jobs_running(),
+                     peer.sessions_revoked(),
+                     peer.refills_stopped(),
+                     peer.sessions_risk(),
+                     {}});
+    for (const v1::PreparedRuns& runs : peer.prepared())
+      peers.back().prepared.push_back({runs.circuit(), runs.lanes(), runs.in_stock(), runs.kept(),
+                                       runs.configured(), runs.reason()});
+  }
   return peers;
 }
 

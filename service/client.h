@@ -5,6 +5,7 @@
 // if the daemon cannot be reached or does not answer.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,11 @@ struct RemoteJob {
   std::optional<JobFailure> failure;  // of a failed job
   std::string session;                // that it was evaluated in; may be empty
   double submitted_at_s = 0, evaluation_s = 0, total_s = 0;
+  // Of a job that is done: the phase, half round trips of A and of B, and whether its run was
+  // prepared before its inputs.
+  std::string online;
+  std::array<std::uint64_t, 2> half_round_trips{};
+  bool was_prepared = false;
 };
 
 struct RemoteOutput {
@@ -57,7 +63,8 @@ struct NewRemoteJob {
   std::string circuit;                              // the name of a built-in circuit, or a file
   std::optional<circuit::CircuitFileOptions> file;  // what is said of a file
   std::uint64_t lanes = 1;
-  const Values& inputs;  // those given
+  const Values& inputs;     // those given
+  std::string online = {};  // the phase; empty: as the daemons' configuration says
 };
 
 // A session with a peer, and what is left of it.
@@ -70,6 +77,13 @@ struct RemoteSession {
   bool is_refilling = false;
 };
 
+// Runs of a circuit that are prepared before their inputs.
+struct RemotePrepared {
+  std::string circuit;
+  std::uint64_t lanes = 1, in_stock = 0, kept = 0, configured = 0;
+  std::string reason;  // why fewer are kept than configured
+};
+
 struct RemotePeer {
   std::string name, party;
   bool is_connected = false;
@@ -77,6 +91,7 @@ struct RemotePeer {
   std::uint64_t jobs_waiting = 0, jobs_running = 0, sessions_revoked = 0;
   std::string refills_stopped;  // the reason; empty if they are not
   double sessions_risk = 0;
+  std::vector<RemotePrepared> prepared;
 };
 
 class DaemonConnection {

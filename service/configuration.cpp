@@ -10,6 +10,9 @@
 #include "circuitgen/generators/registry.h"
 #include "engine/loaded_circuit.h"
 #include "net/tcp.h"
+#include "offline/profile.h"
+#include "online/online_phase.h"
+#include "service/peer_settings.h"
 #include "system/input_file.h"
 #include "tinyot/parameters.h"
 
@@ -85,6 +88,33 @@ void check_peer(const config::Peer& peer, const Checks& file) {
   file.require(peer.has_key() == peer.has_peer_key(), of + "key and peer_key go together");
   file.require(peer.has_profile(), of + "profile is missing: name it, the same at both parties");
   file.parses(of + "profile", [&] { profile_named(peer.profile()); });
+  file.parses(of + "material", [&] {
+    const auto made = offline::entry_of(profile_named(peer.profile())).materials;
+    const AndMaterial material = PeerSettings::material_of(peer);
+    if (std::ranges::find(made, material) == made.end())
+      throw UsageError("profile " + peer.profile() + " does not make " +
+                       std::string(name_of(material)));
+  });
+  file.parses(of + "online", [&] {
+    (void)online::phases_on(PeerSettings::material_of(peer), requested_phase(peer.online()));
+  });
+  file.require(
+      peer.prepared_size() <= kPreparedCircuitsMax,
+      of + "prepared: there are more than " + std::to_string(kPreparedCircuitsMax) + " circuits");
+  for (const config::Prepared& prepared : peer.prepared()) {
+    file.in_range(of + "prepared.count", prepared.count(), 1, 10'000);
+    file.in_range(of + "prepared.lanes", prepared.lanes(), 1, engine::LoadedCircuit::kLanesMax);
+  }
+  file.parses(of + "prepared", [&] {
+    if (peer.prepared_size() == 0) return;
+    (void)online::phases_on(PeerSettings::material_of(peer), OnlinePhase::Garbled);
+    if (requested_phase(peer.online()) == OnlinePhase::Interactive)
+      throw UsageError("runs are prepared for the garbled phase, and online is interactive");
+    for (const PreparedCircuit& circuit : prepared_circuits_of(peer))
+      if (circuit.ands > peer.high().ands())
+        throw UsageError(circuit.terms.circuit() + " takes " + std::to_string(circuit.ands) +
+                         " ANDs, more than high");
+  });
   file.in_range(of + "sigma", peer.sigma(), kSigmaMin, kSigmaMax);
   file.in_range(of + "evaluations", peer.evaluations(), 1, 64);
   file.in_range(of + "idle_timeout_s", peer.idle_timeout_s(), kIdleTimeoutMin_s, 3600);

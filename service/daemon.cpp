@@ -123,6 +123,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   ::sd_notify(0, "READY=1");
   while (!cancel.stop_requested() && api.accepts()) {
     give_up_late_jobs(peers, jobs);
+    for (const auto& peer : peers) peer->keep_up();
     for (const auto& peer : peers) (void)peer->status();  // a deadlock would stop the watchdog
     ::sd_notify(0, "WATCHDOG=1");
     pause(cancel);

@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "online/online_phase.h"
 #include "service/store_metrics.h"
 
 namespace tinyot::service {
@@ -21,6 +22,10 @@ using GaugeFamily = prometheus::Family<prometheus::Gauge>;
 const prometheus::Histogram::BucketBoundaries kLatencyBuckets = {
     0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3,
     0.5,   1,     2,     3,     5,    10,   30,   60,   120, 300, 600};
+
+Labels labels_of(const std::string& peer, const std::string& circuit, std::uint64_t lanes) {
+  return {{"peer", peer}, {"circuit", circuit}, {"lanes", std::to_string(lanes)}};
+}
 
 double now_s() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -63,6 +68,15 @@ class PeerCollector final : public prometheus::Collectable {
           number(of.low_ands));
       set("tinyot_high_watermark_ands", "ANDs in stock up to which it is refilled", peer,
           number(of.high_ands));
+      for (const PreparedCount& prepared : of.prepared) {
+        const Labels labels = labels_of(of.peer, prepared.circuit, prepared.lanes);
+        set("tinyot_prepared_runs", "Prepared runs that wait for a job", labels,
+            number(prepared.in_stock));
+        set("tinyot_prepared_runs_kept", "Prepared runs that both parties keep at present", labels,
+            number(prepared.kept));
+        set("tinyot_prepared_runs_configured", "Prepared runs that the configuration asks for",
+            labels, number(prepared.configured));
+      }
       for (const storage::Inventory& store : of.stores) add_store_metrics(store, peer, set);
     }
     return registry.Collect();
@@ -84,6 +98,13 @@ struct DaemonMetrics::State {
     return prometheus::BuildGauge().Name("tinyot_" + name).Help(help).Register(*registry);
   }
 
+  prometheus::Counter& add(const std::string& peer, const PreparedCircuit& circuit,
+                           PreparedOutcome outcome) {
+    Labels labels = labels_of(peer, circuit.terms.circuit(), circuit.circuit.lanes());
+    labels["outcome"] = name_of(outcome);
+    return prepared.Add(labels);
+  }
+
   GaugeFamily& build = gauges("build_info", "1, with the version of the program");
   GaugeFamily& started = gauges("daemon_start_time_seconds", "Time at which the daemon started");
   CounterFamily& evaluations = counters("evaluations_total", "Jobs that have ended, by outcome");
@@ -94,6 +115,11 @@ struct DaemonMetrics::State {
           .Register(*registry);
   CounterFamily& ands = counters("ands_evaluated_total", "ANDs evaluated, of all lanes");
   CounterFamily& rounds = counters("and_rounds_total", "Rounds of ANDs evaluated");
+  CounterFamily& of_phase =
+      counters("online_evaluations_total", "Jobs that are done, by online phase");
+  CounterFamily& half_round_trips =
+      counters("online_half_round_trips_total",
+               "Half round trips until this party had its outputs, by online phase");
   CounterFamily& sent = counters("sent_bytes_total", "Bytes sent to the peer");
   CounterFamily& received = counters("received_bytes_total", "Bytes received from the peer");
   CounterFamily& refusals =
@@ -103,6 +129,11 @@ struct DaemonMetrics::State {
   CounterFamily& ended = counters("sessions_ended_total", "Sessions ended, by reason");
   CounterFamily& refills = counters("refills_total", "Refills, by outcome");
   CounterFamily& refilled = counters("refilled_ands_total", "ANDs that refills have made");
+  CounterFamily& prepared =
+      counters("prepared_runs_total", "Runs prepared before their inputs, by outcome");
+  CounterFamily& wasted_ands =
+      counters("prepared_wasted_ands_total",
+               "ANDs whose material was lost with prepared runs that no job had taken");
   GaugeFamily& last_refill =
       gauges("last_refill_success_timestamp_seconds", "Time at which the last refill succeeded");
   GaugeFamily& last_evaluation = gauges("last_evaluation_success_timestamp_seconds",
@@ -135,10 +166,24 @@ void DaemonMetrics::add_peer(const std::string& peer) {
   add(state_->refills, "outcome", kRefillOutcomes);
   add(state_->sent, "phase", kTrafficOf);
   add(state_->received, "phase", kTrafficOf);
-  for (CounterFamily* const family :
-       {&state_->ands, &state_->rounds, &state_->cheating, &state_->begun, &state_->refilled})
+  for (const online::OnlinePhaseEntry* phase : online::online_phases())
+    for (CounterFamily* const family : {&state_->of_phase, &state_->half_round_trips})
+      family->Add({{"peer", peer}, {"online", std::string(phase->name)}});
+  for (CounterFamily* const family : {&state_->ands, &state_->rounds, &state_->cheating,
+                                      &state_->begun, &state_->refilled, &state_->wasted_ands})
     family->Add({{"peer", peer}});
   state_->latencies.Add({{"peer", peer}}, kLatencyBuckets);
+}
+
+void DaemonMetrics::add_prepared(const std::string& peer, const PreparedCircuit& circuit) {
+  for (const PreparedOutcome outcome : kPreparedOutcomes) state_->add(peer, circuit, outcome);
+}
+
+void DaemonMetrics::prepared(const std::string& peer, const PreparedCircuit& circuit,
+                             PreparedOutcome outcome) {
+  state_->add(peer, circuit, outcome).Increment();
+  if (outcome == PreparedOutcome::Wasted)
+    state_->wasted_ands.Add({{"peer", peer}}).Increment(static_cast<double>(circuit.ands));
 }
 
 void DaemonMetrics::evaluation(const std::string& peer, JobOutcome outcome) {
@@ -150,9 +195,14 @@ void DaemonMetrics::latency(const std::string& peer, double seconds) {
   state_->last_evaluation.Add({{"peer", peer}}).Set(now_s());
 }
 
-void DaemonMetrics::evaluated(const std::string& peer, std::uint64_t ands, std::uint64_t rounds) {
+void DaemonMetrics::evaluated(const std::string& peer, std::uint64_t ands, const JobResult& result,
+                              Party me) {
   state_->ands.Add({{"peer", peer}}).Increment(static_cast<double>(ands));
-  state_->rounds.Add({{"peer", peer}}).Increment(static_cast<double>(rounds));
+  state_->rounds.Add({{"peer", peer}}).Increment(static_cast<double>(result.and_rounds));
+  const Labels labels = {{"peer", peer}, {"online", std::string(name_of(result.phase))}};
+  state_->of_phase.Add(labels).Increment();
+  const std::uint64_t half_round_trips = result.half_round_trips[me == Party::A ? 0 : 1];
+  state_->half_round_trips.Add(labels).Increment(static_cast<double>(half_round_trips));
 }
 
 void DaemonMetrics::traffic(const std::string& peer, TrafficOf use, const Traffic& traffic) {

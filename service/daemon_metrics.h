@@ -10,6 +10,7 @@
 #include "net/tcp.h"
 #include "service/jobs.h"
 #include "service/names.h"
+#include "service/prepared_stock.h"
 #include "storage/inventory.h"
 #include "tinyot/phase_cost.h"
 
@@ -29,6 +30,7 @@ struct PeerGauges {
   std::uint64_t ands = 0, inputs = 0;  // in stock
   std::uint64_t low_ands = 0, high_ands = 0;
   std::vector<storage::Inventory> stores;
+  std::vector<PreparedCount> prepared;
 };
 
 class DaemonMetrics {
@@ -39,15 +41,19 @@ class DaemonMetrics {
   // Its counters are 0 from now on, so that the first event is an increase.
   void add_peer(const std::string& peer);
 
+  void add_prepared(const std::string& peer, const PreparedCircuit& circuit);  // as add_peer()
+
   void evaluation(const std::string& peer, JobOutcome outcome);
   void latency(const std::string& peer, double seconds);  // of an evaluation that is done
-  void evaluated(const std::string& peer, std::uint64_t ands, std::uint64_t rounds);
+  // Of a job that is done: its ANDs in all lanes, and what its evaluation has come to.
+  void evaluated(const std::string& peer, std::uint64_t ands, const JobResult& result, Party me);
   void traffic(const std::string& peer, TrafficOf use, const Traffic& traffic);
   void refusal(const std::string& peer, RefusedBy by);
   void cheating(const std::string& peer);
   void session_begun(const std::string& peer);
   void session_ended(const std::string& peer, SessionEnd reason);
   void refill(const std::string& peer, RefillOutcome outcome, std::uint64_t ands);
+  void prepared(const std::string& peer, const PreparedCircuit& circuit, PreparedOutcome outcome);
 
  private:
   friend class MetricsServer;

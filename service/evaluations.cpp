@@ -1,5 +1,8 @@
 #include "service/evaluations.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/error.h"
 #include "engine/connection.h"
 
@@ -15,11 +18,11 @@ engine::PeerOptions options_for(StreamPort& port, std::uint64_t group,
   return options;
 }
 
-Evaluations::Evaluations(std::size_t workers, Party me, StreamPort& port, Sessions& sessions,
+Evaluations::Evaluations(const PeerSettings& settings, StreamPort& port, Sessions& sessions,
                          std::filesystem::path ledger, Ended ended)
-    : me_(me), port_(port), sessions_(sessions), ledger_(std::move(ledger)),
-      ended_(std::move(ended)), workers_(workers) {
-  for (std::size_t i = 0; i < workers; ++i)
+    : settings_(settings), port_(port), sessions_(sessions), ledger_(std::move(ledger)),
+      ended_(std::move(ended)), workers_(settings.evaluations) {
+  for (std::size_t i = 0; i < workers_.size(); ++i)
     workers_[i].thread = std::jthread([this, i](const std::stop_token& stop) { work(i, stop); });
 }
 
@@ -42,6 +45,20 @@ std::uint64_t Evaluations::group_for(std::size_t index, std::uint64_t session) {
   return agreed.group;
 }
 
+std::vector<Evaluations::PreparedRun>::const_iterator Evaluations::find_prepared(
+    const Worker& worker, const Order& order) {
+  return std::ranges::find_if(worker.prepared, [&](const PreparedRun& run) {
+    return run.number == order.prepared && run.circuit == order.circuit;
+  });
+}
+
+// The peer may have prepared a run, and begin a job with it, while this party is still about to.
+bool Evaluations::may_have_prepared(const Worker& worker, const Order& order) {
+  if (worker.group != order.group || worker.is_to_close) return false;
+  return find_prepared(worker, order) != worker.prepared.end() ||
+         (worker.running != nullptr && !worker.running->job);
+}
+
 std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
   {
     const std::lock_guard lock(mutex_);
@@ -55,19 +72,77 @@ std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
       changed_.notify_all();
       return refusal;
     }
+    if (order.job && order.circuit != nullptr && !may_have_prepared(worker, order))
+      return "there is no such prepared run of the job's circuit on the connection";
     worker.next = std::move(order);
   }
   changed_.notify_all();
   return std::nullopt;
 }
 
-void Evaluations::cancel(const Job& job) {
+template <class Which>
+void Evaluations::cancel_if(const Which& which) {
   const std::lock_guard lock(mutex_);
   for (Worker& worker : workers_) {
-    if (worker.running.get() == &job) worker.cancel.request_stop();
+    if (worker.running != nullptr && which(*worker.running)) worker.cancel.request_stop();
     // Its worker has not begun it yet: it will connect and close, so that the peer need not wait.
-    if (worker.next && worker.next->job.get() == &job) worker.next->inputs.reset();
+    if (worker.next && which(*worker.next)) worker.next->is_cancelled = true;
   }
+}
+
+void Evaluations::cancel(const Job& job) {
+  cancel_if([&](const Order& order) { return order.job.get() == &job; });
+}
+
+void Evaluations::cancel_preparation(std::uint64_t group) {
+  cancel_if([&](const Order& order) { return !order.job && order.group == group; });
+}
+
+std::vector<Evaluations::PreparedRun> Evaluations::prepared() {
+  std::vector<PreparedRun> all;
+  const std::lock_guard lock(mutex_);
+  for (const Worker& worker : workers_) {
+    if (worker.is_to_close || worker.cancel.stop_requested()) continue;
+    for (const PreparedRun& run : worker.prepared)
+      if ((!worker.next || worker.next->prepared != run.number) &&
+          (worker.running == nullptr || worker.running->prepared != run.number))
+        all.push_back(run);
+  }
+  return all;
+}
+
+// A job may be ordered that takes the run which is being prepared.
+std::size_t Evaluations::count(const PreparedCircuit& circuit) {
+  std::ptrdiff_t count = 0;
+  const std::lock_guard lock(mutex_);
+  for (const Worker& worker : workers_) {
+    for (const Order* const order : {worker.running, worker.next ? &*worker.next : nullptr})
+      if (order != nullptr && !order->job && order->circuit == &circuit) ++count;
+    if (worker.is_to_close) continue;
+    count += std::ranges::count(worker.prepared, &circuit, &PreparedRun::circuit);
+    if (worker.running != nullptr && worker.running->job &&
+        find_prepared(worker, *worker.running) != worker.prepared.end() &&
+        worker.running->circuit == &circuit)
+      --count;
+    if (worker.next && worker.next->job && worker.next->circuit == &circuit) --count;
+  }
+  return static_cast<std::size_t>(std::max<std::ptrdiff_t>(count, 0));
+}
+
+void Evaluations::close(std::uint64_t group) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (Worker& worker : workers_) {
+      if (worker.agreed.group == group) worker.agreed = {};
+      if (worker.group == group) worker.is_to_close = true;
+    }
+  }
+  changed_.notify_all();
+}
+
+std::vector<const PreparedCircuit*> Evaluations::take_lost() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(lost_, {});
 }
 
 void Evaluations::close_below(std::uint64_t session) {
@@ -88,7 +163,7 @@ void Evaluations::end_session(std::uint64_t session, const std::string& reason) 
       if (worker.agreed.session == session) worker.agreed = {};
       if (worker.group == 0 || worker.session != session) continue;
       worker.is_to_close = true;
-      if (!worker.running) continue;
+      if (worker.running == nullptr) continue;
       worker.ended_because = reason;
       worker.cancel.request_stop();
     }
@@ -98,6 +173,8 @@ void Evaluations::end_session(std::uint64_t session, const std::string& reason) 
 
 void Evaluations::close(Worker& worker) {
   worker.evaluator.reset();
+  for (const PreparedRun& run : worker.prepared) lost_.push_back(run.circuit);
+  worker.prepared.clear();
   worker.group = worker.session = 0;
   worker.is_to_close = false;
   worker.ended_because.clear();
@@ -118,14 +195,17 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
       }
       order = std::move(*worker.next);
       worker.next.reset();
-      worker.running = order.job;
+      worker.running = &order;
       worker.group = order.group;
       worker.session = order.session;
     }
     Outcome outcome = evaluate(worker, order);
     {
       const std::lock_guard lock(mutex_);
-      worker.running.reset();
+      worker.running = nullptr;
+      if (outcome.prepared != 0)
+        worker.prepared.push_back(
+            {index, worker.group, worker.session, order.circuit, outcome.prepared});
       if (outcome.error && !worker.ended_because.empty())
         outcome.error = {ErrorClass::Store, worker.ended_because};
       // The stop request came too late for this job, but would end the next one.
@@ -146,14 +226,36 @@ std::optional<std::filesystem::path> Evaluations::ledger_of(const Worker& worker
 
 void Evaluations::connect(Worker& worker, const Order& order) {
   const std::stop_token cancel = worker.cancel.get_token();
-  RunRequest request{.party = me_,
+  RunRequest request{.party = settings_.me,
                      .endpoint = engine::endpoint_with(options_for(port_, order.group, cancel)),
                      .stores = {sessions_.path_of(order.session)},
                      .store_key = sessions_.store_key(),
                      .ledger = ledger_of(worker),
-                     .reserve_ahead_ands = kReserveAheadAnds};
+                     .reserve_ahead_ands = kReserveAheadAnds,
+                     .phase = settings_.online};
   worker.evaluator = std::make_unique<Evaluator>(request, cancel);
   worker.traffic = {};
+}
+
+// Whatever comes of the job, nothing else gets the run.
+void Evaluations::take_prepared(Worker& worker, const Order& order) {
+  const std::lock_guard lock(mutex_);
+  const auto found = find_prepared(worker, order);
+  if (found == worker.prepared.end())
+    throw NetworkError("the connection on which the job's run was prepared has ended");
+  worker.prepared.erase(found);
+}
+
+RunResult Evaluations::run(Worker& worker, const Order& order) {
+  if (order.circuit != nullptr) {
+    take_prepared(worker, order);
+    return worker.evaluator->finish(order.prepared, *order.inputs);
+  }
+  const JobRequest& job = order.job->request();
+  std::optional<OnlinePhase> phase;
+  if (!job.terms.online().empty()) phase = requested_phase(job.terms.online());
+  return worker.evaluator->run(job.circuit.circuit(), *order.inputs, {}, job.circuit.lanes(),
+                               job.id, phase);
 }
 
 Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
@@ -162,14 +264,21 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
     if (order.session < sessions_.first_active_session())
       throw StoreError("session " + std::to_string(order.session) +
                        " was retired before the job began: submit the job again");
-    if (!worker.evaluator) connect(worker, order);
-    const JobRequest& job = order.job->request();
-    if (!order.inputs) throw Cancelled();
-    RunResult report = worker.evaluator->run(job.circuit.circuit(), *order.inputs, {},
-                                             job.circuit.lanes(), job.id);
+    if (!worker.evaluator && !(order.job && order.circuit != nullptr)) connect(worker, order);
+    if (order.is_cancelled || (order.job && !order.inputs)) throw Cancelled();
+    if (!order.job) {
+      const engine::LoadedCircuit& circuit = order.circuit->circuit;
+      outcome.prepared = worker.evaluator->prepare(circuit.circuit(), {}, circuit.lanes(), {},
+                                                   OnlinePhase::Garbled);
+      return outcome;
+    }
+    RunResult report = run(worker, order);
     outcome.result = {.outputs = std::move(report.outputs),
                       .session = short_name(report.session),
                       .and_rounds = report.and_rounds,
+                      .phase = report.phase,
+                      .half_round_trips = report.half_round_trips,
+                      .was_prepared = order.circuit != nullptr,
                       .evaluation_s = report.wall_s};
     const Traffic traffic = traffic_of(report.phases);
     outcome.traffic = {traffic.sent - worker.traffic.sent,

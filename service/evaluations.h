@@ -1,6 +1,7 @@
 // The evaluations with one peer, several at a time. Each worker has a connection of its own, which
 // it keeps from one job to the next of the same session. A connection knows its session: no job of
 // another session is evaluated on it, and none at all once the session has been retired or revoked.
+// The runs that a connection has prepared are lost with it.
 #pragma once
 
 #include <condition_variable>
@@ -16,6 +17,7 @@
 
 #include "service/daemon_metrics.h"
 #include "service/jobs.h"
+#include "service/peer_settings.h"
 #include "service/sessions.h"
 #include "service/stream_port.h"
 #include "tinyot/run.h"
@@ -32,14 +34,25 @@ inline constexpr std::uint64_t kReserveAheadAnds = std::uint64_t{1} << 16;
 
 class Evaluations {
  public:
-  // A job of this party, on a connection and the material of a session.
+  // A job of this party, on a connection and the material of a session; or a run to be prepared.
   struct Order {
-    SharedJob job;
-    std::shared_ptr<const Values> inputs;
+    SharedJob job = {};  // null: a run of `circuit` is prepared
+    std::shared_ptr<const Values> inputs = {};
     std::uint64_t group = 0, session = 0;
+    const PreparedCircuit* circuit = nullptr;  // null: the job takes no prepared run
+    std::uint64_t prepared = 0;                // the number of the run that the job takes
+    bool is_cancelled = false;
+  };
+  // A run that is prepared, on the connection of a worker.
+  struct PreparedRun {
+    std::size_t worker = 0;
+    std::uint64_t group = 0, session = 0;
+    const PreparedCircuit* circuit = nullptr;
+    std::uint64_t number = 0;
   };
   struct Outcome {
-    JobResult result;  // if there is no error
+    JobResult result;            // if there is no error
+    std::uint64_t prepared = 0;  // the number of the run that has been prepared
     std::optional<JobError> error;
     Traffic traffic;
   };
@@ -47,7 +60,7 @@ class Evaluations {
   using Ended = std::function<void(std::size_t worker, const Order&, Outcome)>;
 
   // `ledger`: the path of the ledgers without the worker's number, or empty.
-  Evaluations(std::size_t workers, Party me, StreamPort& port, Sessions& sessions,
+  Evaluations(const PeerSettings& settings, StreamPort& port, Sessions& sessions,
               std::filesystem::path ledger, Ended ended);
   ~Evaluations() { stop(); }
   // Cancels what is running; on return `ended` is not called any more.
@@ -59,9 +72,21 @@ class Evaluations {
   std::uint64_t group_for(std::size_t worker, std::uint64_t session);
 
   // Returns why the order is refused: the worker has one that it has not begun yet, or its
-  // connection belongs to another session, and is then closed. Empty if it is accepted.
+  // connection belongs to another session, and is then closed, or has no such prepared run. Empty
+  // if it is accepted.
   std::optional<std::string> begin(std::size_t worker, Order order);
   void cancel(const Job& job);
+  void cancel_preparation(std::uint64_t group);  // on this connection
+
+  // Those that no job has taken, on connections that are not about to be closed.
+  std::vector<PreparedRun> prepared();
+  // Of these and of those that are being prepared: of the circuit.
+  std::size_t count(const PreparedCircuit& circuit);
+  // Closes the connection as soon as it is not in use.
+  void close(std::uint64_t group);
+  // The circuits of those that have been lost with their connections since the last call.
+  std::vector<const PreparedCircuit*> take_lost();
+
   // Closes the connections of older sessions, each as soon as it is not in use.
   void close_below(std::uint64_t session);
   // Closes the connections of a session at once, and cancels its jobs; they fail with `reason`.
@@ -72,14 +97,15 @@ class Evaluations {
     std::uint64_t group = 0, session = 0;  // both 0: there is none
   };
   struct Worker {
-    Connection agreed;             // by group_for(), for orders to come
-    std::optional<Order> next;     // to be begun
-    std::shared_ptr<Job> running;  // null: idle
-    std::stop_source cancel;       // of the connection
+    Connection agreed;               // by group_for(), for orders to come
+    std::optional<Order> next;       // to be begun
+    const Order* running = nullptr;  // null: idle
+    std::stop_source cancel;         // of the connection
     // Of the connection; 0: there is none. Both are set when its first order is begun.
     std::uint64_t group = 0, session = 0;
     bool is_to_close = false;              // at the end of the running job
     std::string ended_because;             // the session has ended, so the running job is cancelled
+    std::vector<PreparedRun> prepared;     // of the connection
     std::unique_ptr<Evaluator> evaluator;  // of the worker's thread
     Traffic traffic;                       // of the connection
     std::jthread thread;
@@ -87,12 +113,19 @@ class Evaluations {
 
   void work(std::size_t index, const std::stop_token& stop);
   // Closes the connection. Under the lock.
-  static void close(Worker& worker);
+  void close(Worker& worker);
+  template <class Which>
+  void cancel_if(const Which& which);
   Outcome evaluate(Worker& worker, const Order& order);
+  static std::vector<PreparedRun>::const_iterator find_prepared(const Worker& worker,
+                                                                const Order& order);
+  static bool may_have_prepared(const Worker& worker, const Order& order);
+  void take_prepared(Worker& worker, const Order& order);
+  RunResult run(Worker& worker, const Order& order);
   void connect(Worker& worker, const Order& order);
   std::optional<std::filesystem::path> ledger_of(const Worker& worker) const;
 
-  const Party me_;
+  const PeerSettings& settings_;
   StreamPort& port_;
   Sessions& sessions_;
   const std::filesystem::path ledger_;  // followed by the worker's number
@@ -100,6 +133,7 @@ class Evaluations {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::vector<Worker> workers_;
+  std::vector<const PreparedCircuit*> lost_;
 };
 
 }  // namespace tinyot::service

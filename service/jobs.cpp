@@ -106,6 +106,9 @@ bool Jobs::finish(Job& job, JobResult result) {
   job.result_ = std::move(result);
   job.status_.evaluation_s = job.result_.evaluation_s;
   job.status_.session = job.result_.session;
+  job.status_.phase = job.result_.phase;
+  job.status_.half_round_trips = job.result_.half_round_trips;
+  job.status_.was_prepared = job.result_.was_prepared;
   return end(job, JobState::Done, {});
 }
 

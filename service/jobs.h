@@ -1,6 +1,7 @@
 // The jobs of a daemon's clients, from their submission until their results are dropped.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "base/error.h"
 #include "engine/loaded_circuit.h"
 #include "peer.pb.h"
+#include "tinyot/parameters.h"
 #include "tinyot/values.h"
 
 namespace tinyot::service {
@@ -42,8 +44,12 @@ struct JobRequest {
 
 struct JobStatus {
   JobState state = JobState::WaitingForPeer;
-  JobError error;       // of a failed job
-  std::string session;  // of a job that is done
+  JobError error;  // of a failed job
+  // Of a job that is done.
+  std::string session;
+  OnlinePhase phase = OnlinePhase::Interactive;
+  std::array<std::uint64_t, 2> half_round_trips{};
+  bool was_prepared = false;
   std::chrono::system_clock::time_point submitted_at{};
   double evaluation_s = 0;  // of a job that is done
   double total_s = 0;       // of a job that has ended, since its submission
@@ -54,6 +60,10 @@ struct JobResult {
   Values outputs;       // that this party learns
   std::string session;  // that it was evaluated in
   std::uint64_t and_rounds = 0;
+  OnlinePhase phase = OnlinePhase::Interactive;
+  // Until A and B have their outputs; after the inputs, if the run was prepared before them.
+  std::array<std::uint64_t, 2> half_round_trips{};
+  bool was_prepared = false;
   double evaluation_s = 0;
 };
 

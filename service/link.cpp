@@ -8,7 +8,7 @@ namespace tinyot::service {
 namespace {
 
 constexpr auto kConnectTime = std::chrono::seconds(10);
-constexpr const char* kMessagesVersion = "1";  // of peer.proto
+constexpr const char* kMessagesVersion = "2";  // of peer.proto
 constexpr std::chrono::milliseconds kLinkPauseMin{200}, kLinkPauseMax{10'000};
 
 engine::PeerOptions options_from(const config::Peer& peer) {
@@ -46,6 +46,8 @@ std::vector<net::Parameter> parameters_of(const config::Daemon& daemon, const co
           {"listening party", name_of(listener)},
           {"profile", std::string(name_of(settings.profile))},
           {"sigma", std::to_string(settings.sigma)},
+          {"material", std::string(name_of(settings.material))},
+          {"online", settings.online ? std::string(name_of(*settings.online)) : "auto"},
           {"low", level(settings.low)},
           {"high", level(settings.high)},
           {"refill_threads", std::to_string(daemon.refill_threads())},

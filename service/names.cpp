@@ -16,6 +16,9 @@ constexpr std::array<std::string_view, kTrafficOf.size()> kTrafficNames = {"eval
 constexpr std::array<std::string_view, kRefillOutcomes.size()> kRefillOutcomeNames = {"done",
                                                                                       "failed"};
 
+constexpr std::array<std::string_view, kPreparedOutcomes.size()> kPreparedOutcomeNames = {
+    "made", "used", "wasted", "failed"};
+
 template <class Enum, std::size_t count>
 std::string name_in(const std::array<std::string_view, count>& names, Enum value) {
   return std::string(names.at(static_cast<std::size_t>(value)));
@@ -29,6 +32,8 @@ std::string name_of(RefusedBy by) { return name_in(kRefusedByNames, by); }
 std::string name_of(SessionEnd end) { return name_in(kSessionEndNames, end); }
 std::string name_of(TrafficOf use) { return name_in(kTrafficNames, use); }
 std::string name_of(RefillOutcome outcome) { return name_in(kRefillOutcomeNames, outcome); }
+
+std::string name_of(PreparedOutcome outcome) { return name_in(kPreparedOutcomeNames, outcome); }
 
 std::string name_of(Party party) { return {letter(party)}; }
 

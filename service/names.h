@@ -60,4 +60,11 @@ enum class RefillOutcome : std::uint8_t { Done, Failed };
 inline constexpr std::array kRefillOutcomes = {RefillOutcome::Done, RefillOutcome::Failed};
 std::string name_of(RefillOutcome outcome);
 
+// What becomes of a run that is prepared: it waits for a job, a job takes it, it is lost with its
+// connection, or it has not been made and has taken nothing.
+enum class PreparedOutcome : std::uint8_t { Made, Used, Wasted, Failed };
+inline constexpr std::array kPreparedOutcomes = {PreparedOutcome::Made, PreparedOutcome::Used,
+                                                 PreparedOutcome::Wasted, PreparedOutcome::Failed};
+std::string name_of(PreparedOutcome outcome);
+
 }  // namespace tinyot::service

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "engine/run_estimate.h"
+#include "online/online_phase.h"
 #include "service/configuration.h"
 #include "service/event_log.h"
 
@@ -29,8 +30,7 @@ Peer::Peer(const config::Peer& config, Shared& shared)
     : settings_(config), shared_(shared), link_(shared.config, config, settings_, *this),
       sessions_(std::filesystem::path(shared.config.directory()) / config.name(), shared.store_key,
                 {.sessions_per_day = config.sessions_per_day(), .sigma = config.sigma()}),
-      evaluations_(config.evaluations(), settings_.me, link_.port(), sessions_,
-                   ledger_of(shared.config, config),
+      evaluations_(settings_, link_.port(), sessions_, ledger_of(shared.config, config),
                    [this](std::size_t worker, const Evaluations::Order& order,
                           Evaluations::Outcome outcome) {
                      scheduler_.ended(worker, order, std::move(outcome));
@@ -55,6 +55,16 @@ void Peer::check(const config::Peer& config) {
   (void)read_policy(config.policy());
 }
 
+void Peer::check_phase(const std::string& online) const {
+  if (online.empty()) return;
+  const auto phase = requested_phase(online);
+  if (!phase) throw UsageError("a job names one online phase, or none");
+  (void)online::phases_on(settings_.material, phase);
+  if (settings_.online && phase != settings_.online)
+    throw UsageError("the configuration says online: " + std::string(name_of(*settings_.online)) +
+                     " for jobs with " + settings_.name + ", and the job " + online);
+}
+
 std::optional<std::string> Peer::too_large(const engine::LoadedCircuit& circuit) const {
   const engine::Demand high = settings_.high;
   const std::string limit = ", more than the stock may have (high { } of the configuration: " +
@@ -62,13 +72,10 @@ std::optional<std::string> Peer::too_large(const engine::LoadedCircuit& circuit)
   const circuit::CircuitCost* const cost = circuit.cost_within_ands(high.ands);
   if (cost == nullptr)
     return "the job takes more than " + std::to_string(high.ands) + " ANDs" + limit;
-  const std::uint64_t ands = cost->ands_of(circuit.lanes());
-  const MaterialCounts needed = engine::material_of_run(circuit, ands, AndMaterial::Triples);
-  const std::uint64_t inputs =
-      std::max(needed[MaterialKind::AuthBitsA], needed[MaterialKind::AuthBitsB]);
-  if (ands <= high.ands && inputs <= high.inputs) return std::nullopt;
-  return "the job takes " + std::to_string(ands) + " ANDs and " + std::to_string(inputs) +
-         " inputs of a party" + limit;
+  const engine::Demand needed = engine::demand_of_runs(circuit, settings_.material, 1);
+  if (needed.ands <= high.ands && needed.inputs <= high.inputs) return std::nullopt;
+  return "the job takes " + std::to_string(needed.ands) + " ANDs and " +
+         std::to_string(needed.inputs) + " inputs of a party" + limit;
 }
 
 void Peer::link_is_up() {
@@ -103,6 +110,14 @@ void Peer::received(const wire::Message& message) {
     case wire::Message::kRefillAnswer:
       if (settings_.leads()) return refills_.answered(message.refill_answer());
       break;
+    case wire::Message::kKept:
+      return scheduler_.kept(message.kept());
+    case wire::Message::kPrepare:
+      if (!settings_.leads()) return scheduler_.prepare_ordered(message.prepare());
+      break;
+    case wire::Message::kRefusePrepare:
+      if (settings_.leads()) return scheduler_.prepare_refused(message.refuse_prepare());
+      break;
     case wire::Message::BODY_NOT_SET:
       break;
   }
@@ -111,8 +126,8 @@ void Peer::received(const wire::Message& message) {
 }
 
 PeerStatus Peer::status() {
-  return {settings_.name,  settings_.me,      link_.status(),
-          stock_.status(), refills_.status(), scheduler_.counts()};
+  return {settings_.name,    settings_.me,        link_.status(),       stock_.status(),
+          refills_.status(), scheduler_.counts(), scheduler_.prepared()};
 }
 
 PeerGauges Peer::gauges() {
@@ -127,6 +142,7 @@ PeerGauges Peer::gauges() {
   gauges.ands = left.ands;
   gauges.inputs = left.inputs;
   gauges.jobs = scheduler_.counts();
+  gauges.prepared = scheduler_.prepared();
   gauges.stores = sessions_.inventories();
   return gauges;
 }

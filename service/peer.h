@@ -5,7 +5,8 @@
 //     Sessions     the stores of the sessions with the peer, and the record of what they have cost
 //     Evaluations  the workers, each with a connection of its own
 //     Stock        what is left at both parties, and which sessions can be used
-//     Scheduler    which job begins when, in which session and on which worker
+//     Scheduler    which job begins when, in which session and on which worker; which runs are
+//                  prepared before their inputs, while no job waits
 //     Refills      the thread that fills the stock
 //
 // Each knows only parts that stand above it. The others are reached by Link's listener, which is
@@ -16,17 +17,18 @@
 // Link, Evaluations, Sessions, Jobs, RefillSlots and DaemonMetrics, none of which takes another of
 // these while it holds its own. An evaluation or a refill runs without a lock.
 //
-// Party A leads: it begins each job and each refill once both parties have what it takes.
+// Party A leads: it begins each job, each refill and each run that is prepared, once both parties
+// have what it takes.
 //
 // How a job runs:
 //  1. Api receives v1::SubmitRequest messages. Submission makes the values of the inputs of them,
 //     and Jobs a Job of these, the circuit and its terms (JobRequest).
 //  2. Scheduler::submit() offers the job to the peer (wire::Offer). Once the peer has offered it,
 //     too, match() compares the terms and puts it into the queue of both parties.
-//  3. At the leading party, begin_what_can() chooses a session of Stock and a worker that is free;
-//     begin() sends wire::Start and gives Evaluations an Order: the job, its inputs, the group of
-//     the connection and the session. At the other party, started() checks what the leading party
-//     has chosen and does the same.
+//  3. At the leading party, begin_what_can() chooses a session of Stock and a worker that is free,
+//     if there is one, with a prepared run of the job's circuit; begin() sends wire::Start and
+//     gives Evaluations an Order: the job, its inputs, the group of the connection and the session.
+//     At the other party, started() checks what the leading party has chosen and does the same.
 //  4. The worker's thread evaluates with Evaluator, and makes a JobResult of its report.
 //  5. Scheduler::ended() moves the JobResult into the Job (Jobs::finish), which from then on drops
 //     the inputs, and gives the worker the next job.
@@ -60,6 +62,7 @@ struct PeerStatus {
   Stock::Status stock;
   Refills::Status refills;
   JobCounts jobs;
+  std::vector<PreparedCount> prepared;
 };
 
 class Peer final : private Link::Listener {
@@ -76,6 +79,8 @@ class Peer final : private Link::Listener {
 
   // Why the stock never has enough for this circuit; empty if it can.
   std::optional<std::string> too_large(const engine::LoadedCircuit& circuit) const;
+  // Fails: UsageError for a phase that a job with this peer cannot name.
+  void check_phase(const std::string& online) const;
   // Of this party's clients; see Scheduler.
   std::optional<std::string> refusal(const std::string& job, const wire::Terms& terms) {
     return scheduler_.refusal(job, terms);
@@ -83,6 +88,9 @@ class Peer final : private Link::Listener {
   void submit(const SharedJob& job) { scheduler_.submit(job); }
   void cancel(const SharedJob& job) { scheduler_.cancel(job); }
   void give_up(const SharedJob& job) { scheduler_.give_up(job); }
+
+  // What has to be done after a time; called now and then.
+  void keep_up() { scheduler_.dispatch(); }
 
   // Takes the locks of Link, Stock, Refills and Scheduler, so that a deadlock of one shows.
   PeerStatus status();

@@ -67,7 +67,7 @@ std::string printable(const std::string& text) {
 
 }  // namespace
 
-wire::Terms terms_of(const engine::LoadedCircuit& circuit) {
+wire::Terms terms_of(const engine::LoadedCircuit& circuit, const std::string& online) {
   constexpr std::size_t kFileNameMax = 255;
   wire::Terms terms;
   const std::string& name = circuit.info().name;
@@ -76,6 +76,7 @@ wire::Terms terms_of(const engine::LoadedCircuit& circuit) {
   terms.set_lanes(circuit.lanes());
   terms.set_interface(text_of(circuit.interface_fingerprint()));
   terms.set_is_built_in(circuit.is_built_in());
+  terms.set_online(online);
   return terms;
 }
 
@@ -99,6 +100,12 @@ std::string difference(const wire::Terms& mine, const wire::Terms& theirs) {
            both(shown(mine), shown(theirs));
   if (mine.lanes() != theirs.lanes())
     return "lanes" + both(std::to_string(mine.lanes()), std::to_string(theirs.lanes()));
+  if (mine.online() != theirs.online()) {
+    const auto phase = [](const wire::Terms& terms) {
+      return terms.online().empty() ? "none named" : printable(terms.online());
+    };
+    return "online phase" + both(phase(mine), phase(theirs));
+  }
   return "circuit's gates" + both(shown(mine), shown(theirs));
 }
 

@@ -14,7 +14,8 @@
 
 namespace tinyot::service {
 
-wire::Terms terms_of(const engine::LoadedCircuit& circuit);
+// `online`: the phase that the client has named, or empty.
+wire::Terms terms_of(const engine::LoadedCircuit& circuit, const std::string& online = {});
 
 // Whether both parties mean the same job. The file of a circuit may have another name at the peer.
 bool same_terms(const wire::Terms& mine, const wire::Terms& theirs);

@@ -153,6 +153,7 @@ PreprocessRequest Refills::request_for(std::uint64_t session) const {
   request.threads = shared_.config.refill_threads();
   request.parameters.profile = settings_.profile;
   request.parameters.sigma = settings_.sigma;
+  request.parameters.material = settings_.material;
   return request;
 }
 

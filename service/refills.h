@@ -11,11 +11,11 @@
 #include <string>
 #include <thread>
 
+#include "service/failure_pause.h"
 #include "service/link.h"
 #include "service/local_failure.h"
 #include "service/log_rate.h"
 #include "service/peer_settings.h"
-#include "service/refill_pause.h"
 #include "service/scheduler.h"
 #include "service/stock.h"
 #include "tinyot/preprocess.h"
@@ -94,7 +94,7 @@ class Refills {
   std::uint64_t asked_ = 0;               // group of the order that awaits an answer; 0: none
   std::optional<wire::RefillAnswer> answer_;
   std::optional<Clock::time_point> busy_since_;  // the peer, with refills of others
-  RefillPause pause_;
+  FailurePause pause_;
   LocalFailure local_failure_;
   std::string stopped_, peers_refusal_;
   LogRate stock_lines_, refusal_lines_;

@@ -14,8 +14,14 @@
 namespace tinyot::service {
 namespace {
 
-MaterialCounts needed_by(const Job& job, AndMaterial form) {
-  return engine::material_of_run(job.request().circuit, job.ands(), form);
+// Fails: NetworkError if A may not name this connection.
+void check_connection(const char* message, std::uint32_t worker, std::uint64_t group,
+                      std::size_t workers) {
+  if (worker >= workers)
+    throw NetworkError("`" + std::string(message) + "` names worker " + std::to_string(worker) +
+                       "; " + std::to_string(workers) + " are configured (evaluations)");
+  if (group == 0 || (group & StreamPort::kLinkBit) != 0)
+    throw NetworkError("`" + std::string(message) + "` names an invalid group");
 }
 
 }  // namespace
@@ -23,7 +29,11 @@ MaterialCounts needed_by(const Job& job, AndMaterial form) {
 Scheduler::Scheduler(const PeerSettings& settings, Shared& shared, Policy policy, Link& link,
                      Stock& stock, Evaluations& evaluations)
     : settings_(settings), shared_(shared), link_(link), stock_(stock), evaluations_(evaluations),
-      policy_(std::move(policy)), offers_(shared.config.jobs_max()) {}
+      policy_(std::move(policy)), offers_(shared.config.jobs_max()), prepared_(settings.prepared) {
+  prepared_.forget_peers();
+  for (const PreparedCircuit& circuit : settings_.prepared)
+    shared_.metrics.add_prepared(settings_.name, circuit);
+}
 
 std::optional<std::string> Scheduler::refusal(const std::string& job, const wire::Terms& terms) {
   const Lock lock(mutex_);
@@ -87,11 +97,14 @@ void Scheduler::link_is_up() {
   to_offer_.clear();
   for (SharedJob& job : shared_.jobs.of_peer(settings_.name)) to_offer_.push_back(std::move(job));
   offer_waiting();
+  tell_kept();
 }
 
 void Scheduler::link_is_down() {
   const Lock lock(mutex_);
   is_linked_ = false;
+  told_.clear();
+  prepared_.forget_peers();
   for (const SharedJob& job : queue_) shared_.jobs.set_state(*job, JobState::WaitingForPeer);
   queue_.clear();
   to_offer_.clear();
@@ -210,27 +223,38 @@ bool Scheduler::leave_queue(const Job& job) {
 
 void Scheduler::dispatch() {
   const Lock lock(mutex_);
+  go_on();
+}
+
+void Scheduler::go_on() {
+  close_unusable();
+  note_lost();
+  tell_kept();
   begin_what_can();
 }
 
-// The oldest session that has enough for the job besides what running jobs may still reserve, in
-// advance as well. The job is starved if none has, and no running job can be waited for: once it
-// has ended, what is left is known.
-std::optional<SessionStock> Scheduler::session_for(const Job& job, bool& is_starved) {
+// The oldest session that has enough besides what running jobs may still reserve, in advance as
+// well. What takes it is starved if none has, and no running job can be waited for: once it has
+// ended, what is left is known.
+std::optional<SessionStock> Scheduler::session_for(const Taking& taking, bool& is_starved) {
   bool is_any_running = false;
   for (SessionStock& session : stock_.common()) {
-    const auto most_of = [&](const Job& other) {
-      return engine::in_advance(needed_by(other, session.form), other.ands(), kReserveAheadAnds);
+    const auto needed_by = [&](const Taking& other) {
+      return engine::material_of_run(*other.circuit, other.ands, session.form);
     };
-    MaterialCounts wanted = needed_by(job, session.form);
-    std::uint64_t ands = job.ands();
+    const auto most_of = [&](const Taking& other) {
+      const MaterialCounts needed = needed_by(other);
+      return other.in_advance ? engine::in_advance(needed, other.ands, kReserveAheadAnds) : needed;
+    };
+    MaterialCounts wanted = needed_by(taking);
+    std::uint64_t ands = taking.ands;
     bool is_running = false;
     for (const auto& [worker, running] : running_) {
-      if (running.session != session.number) continue;
-      if (!is_running) wanted = most_of(job);
+      if (running.session != session.number || running.taking.circuit == nullptr) continue;
+      if (!is_running) wanted = most_of(taking);
       is_running = true;
-      wanted += most_of(*running.job);
-      ands += running.job->ands();
+      wanted += most_of(running.taking);
+      ands += running.taking.ands;
     }
     if (session.counts.covers(wanted) && ands <= session.left.ands) return session;
     is_any_running = is_any_running || is_running;
@@ -239,18 +263,48 @@ std::optional<SessionStock> Scheduler::session_for(const Job& job, bool& is_star
   return std::nullopt;
 }
 
+std::optional<std::size_t> Scheduler::free_worker(std::optional<std::uint64_t> session) {
+  const auto runs = evaluations_.prepared();
+  std::optional<std::size_t> best;
+  std::ptrdiff_t fewest = 0;
+  for (std::size_t worker = 0; worker < settings_.evaluations; ++worker) {
+    if (running_.contains(worker)) continue;
+    const auto is_of_another_session = [&](const Evaluations::PreparedRun& run) {
+      return run.worker == worker && session && run.session != *session;
+    };
+    if (std::ranges::any_of(runs, is_of_another_session)) continue;
+    const auto held = std::ranges::count(runs, worker, &Evaluations::PreparedRun::worker);
+    if (best && held >= fewest) continue;
+    best = worker;
+    fewest = held;
+  }
+  return best;
+}
+
+// On a worker that is free, in a session that both parties can use.
+std::optional<Evaluations::PreparedRun> Scheduler::prepared_for(const Job& job) {
+  close_unusable();
+  for (const Evaluations::PreparedRun& run : evaluations_.prepared())
+    if (!running_.contains(run.worker) && serves(*run.circuit, job.request().terms)) return run;
+  return std::nullopt;
+}
+
+std::optional<Scheduler::Place> Scheduler::place_for(const Job& job, bool& is_starved) {
+  if (auto run = prepared_for(job)) return Place{run->worker, run->session, std::move(run)};
+  const auto any = free_worker();
+  if (!any) return std::nullopt;
+  const auto session = session_for({&job.request().circuit, job.ands(), true}, is_starved);
+  if (!session) return std::nullopt;
+  return Place{free_worker(session->number).value_or(*any), session->number, {}};
+}
+
 void Scheduler::begin_what_can() {
   if (!settings_.leads() || !is_linked_ || is_stopping_) return;
   bool is_starved = false;
-  std::size_t worker = 0;
-  while (worker < settings_.evaluations && !queue_.empty()) {
-    if (running_.contains(worker)) {
-      ++worker;
-      continue;
-    }
+  while (!queue_.empty()) {
     const SharedJob job = queue_.front();
-    const auto session = session_for(*job, is_starved);
-    if (!session) break;
+    const auto place = place_for(*job, is_starved);
+    if (!place) break;
     const auto now = Clock::now();
     if (const auto reason = policy_.refusal(job->request().terms, now)) {
       queue_.pop_front();
@@ -258,69 +312,289 @@ void Scheduler::begin_what_can() {
       refuse(job->id(), *reason);
       continue;
     }
-    if (!stock_.use(session->number)) continue;  // retired since it was chosen
+    if (!stock_.use(place->session)) continue;  // retired since it was chosen
+    if (!begin(job, *place)) continue;          // the prepared run has gone since
     // The rate of a policy is that of jobs that begin.
     (void)policy_.begin(job->request().terms, now);
     queue_.pop_front();
-    begin(job, worker++, session->number);
   }
+  if (queue_.empty()) prepare_next(is_starved);
   stock_.set_starved(is_starved);
 }
 
-void Scheduler::begin(const SharedJob& job, std::size_t worker, std::uint64_t session) {
-  const std::uint64_t group = evaluations_.group_for(worker, session);
-  running_[worker] = {job, session};
+bool Scheduler::begin(const SharedJob& job, const Place& place) {
+  const auto& run = place.prepared;
+  const std::uint64_t group =
+      run ? run->group : evaluations_.group_for(place.worker, place.session);
+  const auto refusal = evaluations_.begin(place.worker, {.job = job,
+                                                         .inputs = shared_.jobs.inputs(*job),
+                                                         .group = group,
+                                                         .session = place.session,
+                                                         .circuit = run ? run->circuit : nullptr,
+                                                         .prepared = run ? run->number : 0});
+  if (refusal) {
+    ENSURE(run);  // the worker is free, and each session has groups of its own
+    return false;
+  }
+  Taking taking;
+  if (!run) taking = {&job->request().circuit, job->ands(), true};
+  running_[place.worker] = {job, group, place.session, taking};
   shared_.jobs.set_state(*job, JobState::Running);
   wire::Message message;
   wire::Start& start = *message.mutable_start();
   start.set_job(job->id());
-  start.set_worker(static_cast<std::uint32_t>(worker));
+  start.set_worker(static_cast<std::uint32_t>(place.worker));
   start.set_group(group);
-  start.set_session(session);
+  start.set_session(place.session);
+  start.set_prepared(run ? run->number : 0);
   link_.send(message);
-  const auto refusal = evaluations_.begin(worker, {job, shared_.jobs.inputs(*job), group, session});
-  ENSURE(!refusal);  // the worker is free, and each session has groups of its own
+  if (run) shared_.metrics.prepared(settings_.name, *run->circuit, PreparedOutcome::Used);
+  return true;
 }
 
 void Scheduler::started(const wire::Start& start) {
   const Lock lock(mutex_);
+  check_connection("start", start.worker(), start.group(), settings_.evaluations);
+  if (!is_name(start.job())) throw NetworkError("`start` names an invalid job");
   const SharedJob job = find(start.job());
-  const wire::Terms* const theirs = offers_.find(start.job());
-  if (start.worker() >= settings_.evaluations)
-    throw NetworkError("`start` names worker " + std::to_string(start.worker()) + "; " +
-                       std::to_string(settings_.evaluations) + " are configured (evaluations)");
-  if (!is_name(start.job()) || start.group() == 0 || (start.group() & StreamPort::kLinkBit) != 0)
-    throw NetworkError("`start` names an invalid job or group");
-  std::string reason;
-  if (is_stopping_)
-    reason = "the daemon is stopping";
-  else if (!job || theirs == nullptr || shared_.jobs.status(*job).state != JobState::Queued)
-    reason = "the job has not been submitted, or no longer waits";
-  else if (!same_terms(job->request().terms, *theirs))
-    reason = "the parties have submitted different jobs under this id";
-  else if (!stock_.has(start.session()))
-    reason = "there is no such session, or it has been retired";
-  if (!reason.empty()) return refuse(start.job(), reason);
+  const PreparedCircuit* circuit = nullptr;
+  if (const auto reason = refusal_to_start(start, job)) return refuse(start.job(), *reason);
+  if (start.prepared() != 0) {
+    const auto found = std::ranges::find_if(settings_.prepared, [&](const PreparedCircuit& each) {
+      return serves(each, job->request().terms);
+    });
+    if (found == settings_.prepared.end())
+      return refuse(start.job(), "no run is prepared for this job");
+    circuit = &*found;
+  }
   if (const auto against = policy_.begin(job->request().terms, Clock::now())) {
     fail(job, {ErrorClass::Disagreement, *against});
     return refuse(start.job(), *against);
   }
   std::erase(queue_, job);
   // The worker's outcome waits for this lock.
-  if (const auto against = evaluations_.begin(
-          start.worker(), {job, shared_.jobs.inputs(*job), start.group(), start.session()})) {
+  if (const auto against = evaluations_.begin(start.worker(), {.job = job,
+                                                               .inputs = shared_.jobs.inputs(*job),
+                                                               .group = start.group(),
+                                                               .session = start.session(),
+                                                               .circuit = circuit,
+                                                               .prepared = start.prepared()})) {
     fail(job, {ErrorClass::Network, "the peer began the job on a wrong connection: " + *against});
     return refuse(start.job(), *against);
   }
+  if (circuit != nullptr) shared_.metrics.prepared(settings_.name, *circuit, PreparedOutcome::Used);
   offers_.forget(start.job());
   shared_.jobs.set_state(*job, JobState::Running);
   (void)stock_.use(start.session());  // one that is retired now fails as the job begins
 }
 
+// `job` is null if there is none.
+std::optional<std::string> Scheduler::refusal_to_start(const wire::Start& start,
+                                                       const SharedJob& job) {
+  const wire::Terms* const theirs = offers_.find(start.job());
+  if (is_stopping_) return "the daemon is stopping";
+  if (!job || theirs == nullptr || shared_.jobs.status(*job).state != JobState::Queued)
+    return "the job has not been submitted, or no longer waits";
+  if (!same_terms(job->request().terms, *theirs))
+    return "the parties have submitted different jobs under this id";
+  if (!stock_.has(start.session())) return "there is no such session, or it has been retired";
+  return std::nullopt;
+}
+
+// Runs whose connection has ended are made again only after a pause: a peer that ends connections
+// would take more and more material.
+void Scheduler::note_lost() {
+  const auto lost = evaluations_.take_lost();
+  if (lost.empty()) return;
+  for (const PreparedCircuit* circuit : lost)
+    shared_.metrics.prepared(settings_.name, *circuit, PreparedOutcome::Wasted);
+  pause_.lengthen();
+  pause_.begin(Clock::now());
+  if (const auto suppressed = lost_lines_.admit(Clock::now()))
+    log_event(LogLevel::Warning, "prepared runs lost",
+              {{"peer", settings_.name},
+               {"runs", lost.size()},
+               {"reason", "their connection has ended"},
+               {"suppressed", *suppressed}});
+}
+
+std::optional<std::string> Scheduler::refusal_to_prepare(const PreparedCircuit& circuit) const {
+  if (is_stopping_) return "the daemon is stopping";
+  if (!pause_.is_over(Clock::now())) return "a prepared run was lost, and the next one has to wait";
+  return policy_.refusal(circuit.terms, Clock::now());
+}
+
+void Scheduler::tell_kept() {
+  if (!is_linked_ || settings_.prepared.empty()) return;
+  wire::Message message;
+  for (const PreparedCircuit& circuit : settings_.prepared) {
+    wire::KeptCircuit& kept = *message.mutable_kept()->add_circuits();
+    *kept.mutable_terms() = circuit.terms;
+    if (const auto reason = refusal_to_prepare(circuit)) {
+      kept.set_reason(foreign_text(*reason));
+      continue;
+    }
+    kept.set_runs(static_cast<std::uint32_t>(circuit.kept));
+    if (circuit.kept < circuit.configured) kept.set_reason("prepared_bytes_max allows no more");
+  }
+  std::string text = message.SerializeAsString();
+  if (text == told_) return;
+  told_ = std::move(text);
+  link_.send(message);
+}
+
+void Scheduler::kept(const wire::Kept& kept) {
+  if (kept.circuits_size() > kPreparedCircuitsMax)
+    throw NetworkError("the peer keeps prepared runs of more than " +
+                       std::to_string(kPreparedCircuitsMax) + " circuits");
+  const Lock lock(mutex_);
+  for (const PreparedStock::Difference& difference : prepared_.set_peers(kept))
+    if (const auto suppressed = kept_lines_.admit(Clock::now()))
+      log_event(LogLevel::Warning, "prepared runs differ",
+                {{"peer", settings_.name},
+                 {"circuit", difference.circuit},
+                 {"reason", difference.reason},
+                 {"suppressed", *suppressed}});
+  begin_what_can();
+}
+
+// Prepared runs of a session that only one party has left can serve no job, and take memory.
+void Scheduler::close_unusable() {
+  const auto runs = evaluations_.prepared();
+  if (runs.empty()) return;
+  const auto sessions = stock_.common();
+  for (const Evaluations::PreparedRun& run : runs)
+    if (std::ranges::find(sessions, run.session, &SessionStock::number) == sessions.end())
+      evaluations_.close(run.group);
+}
+
+void Scheduler::prepare_next(bool& is_starved) {
+  const auto is_preparation = [](const auto& running) { return !running.second.job; };
+  if (std::ranges::any_of(running_, is_preparation)) return;
+  for (const PreparedCircuit& circuit : settings_.prepared) {
+    const PreparedStock::AtPeer& peer = prepared_.at_peer(circuit);
+    if (evaluations_.count(circuit) >= std::min(circuit.kept, peer.kept) ||
+        refusal_to_prepare(circuit))
+      continue;
+    const Taking taking{&circuit.circuit, circuit.ands, false};
+    const auto session = session_for(taking, is_starved);
+    if (!session) continue;
+    const auto worker = free_worker(session->number);
+    if (!worker || !stock_.use(session->number)) return;
+    const std::uint64_t group = evaluations_.group_for(*worker, session->number);
+    running_[*worker] = {nullptr, group, session->number, taking};
+    stock_.send();  // the peer prepares nothing in a session that this party has not named
+    wire::Message message;
+    wire::Prepare& order = *message.mutable_prepare();
+    order.set_worker(static_cast<std::uint32_t>(*worker));
+    order.set_group(group);
+    order.set_session(session->number);
+    order.set_circuit(peer.place);
+    link_.send(message);
+    const auto refusal = evaluations_.begin(
+        *worker, {.group = group, .session = session->number, .circuit = &circuit});
+    ENSURE(!refusal);  // as of a job
+    return;
+  }
+}
+
+void Scheduler::prepare_ordered(const wire::Prepare& order) {
+  const Lock lock(mutex_);
+  check_connection("prepare", order.worker(), order.group(), settings_.evaluations);
+  if (order.circuit() >= settings_.prepared.size())
+    throw NetworkError("`prepare` names a circuit that is not kept");
+  const PreparedCircuit& circuit = settings_.prepared[order.circuit()];
+  close_unusable();
+  // The connection that this one replaces has ended at the leading party.
+  for (const Evaluations::PreparedRun& run : evaluations_.prepared())
+    if (run.worker == order.worker() && run.group != order.group()) evaluations_.close(run.group);
+  std::optional<std::string> reason = refusal_to_prepare(circuit);
+  if (!reason && evaluations_.count(circuit) >= circuit.kept)
+    reason = "this party keeps no more runs of " + circuit.terms.circuit();
+  const auto sessions = stock_.common();
+  if (!reason &&
+      std::ranges::find(sessions, order.session(), &SessionStock::number) == sessions.end())
+    reason = "there is no such session at both parties";
+  if (!reason)
+    reason = evaluations_.begin(
+        order.worker(), {.group = order.group(), .session = order.session(), .circuit = &circuit});
+  if (!reason) {
+    (void)stock_.use(order.session());
+    return;
+  }
+  log_refusal_to_prepare(*reason, RefusedBy::ThisParty);
+  wire::Message message;
+  wire::RefusePrepare& refusal = *message.mutable_refuse_prepare();
+  refusal.set_worker(order.worker());
+  refusal.set_group(order.group());
+  refusal.set_reason(foreign_text(*reason));
+  link_.send(message);
+}
+
+void Scheduler::prepare_refused(const wire::RefusePrepare& refusal) {
+  const Lock lock(mutex_);
+  const auto running = running_.find(refusal.worker());
+  if (running == running_.end() || running->second.job || running->second.group != refusal.group())
+    return;
+  log_refusal_to_prepare(refusal.reason(), RefusedBy::Peer);
+  evaluations_.cancel_preparation(refusal.group());
+}
+
+void Scheduler::log_refusal_to_prepare(const std::string& reason, RefusedBy by) {
+  if (const auto suppressed = kept_lines_.admit(Clock::now()))
+    log_event(LogLevel::Warning, "prepared run refused",
+              {{"peer", settings_.name},
+               {"reason", foreign_text(reason)},
+               {"by", name_of(by)},
+               {"suppressed", *suppressed}});
+}
+
+void Scheduler::note_prepared(const PreparedCircuit& circuit,
+                              const std::optional<JobError>& error) {
+  if (!error) return shared_.metrics.prepared(settings_.name, circuit, PreparedOutcome::Made);
+  const bool has_taken_nothing = error->error_class == ErrorClass::Store ||
+                                 error->error_class == ErrorClass::Disagreement ||
+                                 error->error_class == ErrorClass::Cancelled;
+  shared_.metrics.prepared(settings_.name, circuit,
+                           has_taken_nothing ? PreparedOutcome::Failed : PreparedOutcome::Wasted);
+  pause_.lengthen();
+  pause_.begin(Clock::now());
+  if (const auto suppressed = lost_lines_.admit(Clock::now()))
+    log_event(LogLevel::Warning, "run not prepared",
+              {{"peer", settings_.name},
+               {"circuit", circuit.terms.circuit()},
+               {"error", error->message},
+               {"suppressed", *suppressed}});
+}
+
+std::vector<PreparedCount> Scheduler::prepared() {
+  std::vector<PreparedCount> all;
+  const Lock lock(mutex_);
+  const auto runs = evaluations_.prepared();
+  for (const PreparedCircuit& circuit : settings_.prepared) {
+    PreparedCount& count = all.emplace_back();
+    const PreparedStock::AtPeer& peer = prepared_.at_peer(circuit);
+    count.circuit = circuit.terms.circuit();
+    count.lanes = circuit.circuit.lanes();
+    count.in_stock = static_cast<std::size_t>(
+        std::ranges::count(runs, &circuit, &Evaluations::PreparedRun::circuit));
+    count.configured = circuit.configured;
+    count.kept = std::min(circuit.kept, peer.kept);
+    if (const auto refusal = refusal_to_prepare(circuit)) {
+      count.kept = 0;
+      count.reason = *refusal;
+    } else if (peer.kept < circuit.kept) {
+      count.reason = peer.reason.empty() ? "the peer keeps fewer" : "the peer: " + peer.reason;
+    } else if (circuit.kept < circuit.configured) {
+      count.reason = "prepared_bytes_max allows no more";
+    }
+  }
+  return all;
+}
+
 void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
                       Evaluations::Outcome outcome) {
   const Lock lock(mutex_);
-  const SharedJob& job = order.job;
   running_.erase(worker);
   shared_.metrics.traffic(settings_.name, TrafficOf::Evaluation, outcome.traffic);
   if (outcome.error) {
@@ -329,20 +603,31 @@ void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
     if (outcome.error->error_class == ErrorClass::PeerCheated) {
       shared_.metrics.cheating(settings_.name);
       log_event(LogLevel::Error, "peer cheated",
-                {{"peer", settings_.name}, {"job", job->id()}, {"error", outcome.error->message}});
+                {{"peer", settings_.name},
+                 {"job", order.job ? order.job->id() : ""},
+                 {"error", outcome.error->message}});
     }
-    if (outcome.error->error_class == ErrorClass::Cancelled)
-      *outcome.error = {ErrorClass::Network, "the evaluation was ended: the daemon is stopping"};
-    fail(job, *outcome.error);
-  } else {
-    finish(job, std::move(outcome.result));
   }
-  matched_.erase(job->id());
-  begin_what_can();
+  if (order.job)
+    end_job(order, std::move(outcome));
+  else
+    note_prepared(*order.circuit, outcome.error);
+  go_on();
+}
+
+void Scheduler::end_job(const Evaluations::Order& order, Evaluations::Outcome outcome) {
+  if (outcome.error && outcome.error->error_class == ErrorClass::Cancelled)
+    *outcome.error = {ErrorClass::Network, "the evaluation was ended: the daemon is stopping"};
+  if (!outcome.error && order.circuit != nullptr) pause_.shorten();
+  if (outcome.error)
+    fail(order.job, *outcome.error);
+  else
+    finish(order.job, std::move(outcome.result));
+  matched_.erase(order.job->id());
 }
 
 void Scheduler::finish(const SharedJob& job, JobResult result) {
-  shared_.metrics.evaluated(settings_.name, job->ands(), result.and_rounds);
+  shared_.metrics.evaluated(settings_.name, job->ands(), result, settings_.me);
   const auto matched = matched_.find(job->id());
   if (matched != matched_.end())
     shared_.metrics.latency(settings_.name,
@@ -356,6 +641,7 @@ void Scheduler::finish(const SharedJob& job, JobResult result) {
              {"session", status.session},
              {"circuit", job->request().terms.circuit()},
              {"ands", job->ands()},
+             {"online", std::string(name_of(status.phase))},
              {"evaluation_s", status.evaluation_s}});
 }
 

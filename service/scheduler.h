@@ -5,6 +5,9 @@
 // terms, and the policy allows it. The leading party (peer.h) chooses the job, the session and the
 // worker, and names them to the other. A job that fails after it began is never begun again by the
 // daemon: the peer may have learnt its outputs, and a second evaluation could use other inputs.
+//
+// While no job waits, runs are prepared, one at a time, of the circuits that both configurations
+// name (PreparedStock). A job of such a circuit takes one.
 #pragma once
 
 #include <chrono>
@@ -15,11 +18,13 @@
 #include <string>
 
 #include "service/evaluations.h"
+#include "service/failure_pause.h"
 #include "service/link.h"
 #include "service/log_rate.h"
 #include "service/peer_offers.h"
 #include "service/peer_settings.h"
 #include "service/policy.h"
+#include "service/prepared_stock.h"
 #include "service/stock.h"
 
 namespace tinyot::service {
@@ -43,6 +48,8 @@ class Scheduler {
   void stop_beginning();
   // Of the jobs with this peer that have not ended, none of them between two states.
   JobCounts counts();
+  // The stock of prepared runs, by circuit.
+  std::vector<PreparedCount> prepared();
 
   // The link, and messages of the peer. Fail: NetworkError if the peer may not send such a message.
   void link_is_up();
@@ -52,8 +59,12 @@ class Scheduler {
   void withdrawn(const wire::Withdraw& withdraw);
   void refused(const wire::Refuse& refuse);
   void started(const wire::Start& start);  // to the party that does not lead
+  void kept(const wire::Kept& kept);
+  void prepare_ordered(const wire::Prepare& order);          // to the party that does not lead
+  void prepare_refused(const wire::RefusePrepare& refusal);  // to the leading party
 
-  // Begins as many jobs as have what they take; of the leading party.
+  // Begins as many jobs as have what they take, and prepares a run if none waits; of the leading
+  // party. Tells the peer how many runs this party keeps, if that has changed with the time.
   void dispatch();
   // Of a worker that is free from now on.
   void ended(std::size_t worker, const Evaluations::Order& order, Evaluations::Outcome outcome);
@@ -61,17 +72,44 @@ class Scheduler {
  private:
   using Clock = std::chrono::steady_clock;
   using Lock = std::unique_lock<std::mutex>;
+  // What takes material of a session.
+  struct Taking {
+    const engine::LoadedCircuit* circuit = nullptr;  // null: nothing does
+    std::uint64_t ands = 0;
+    bool in_advance = false;
+  };
   struct Running {
-    SharedJob job;
+    SharedJob job;  // null: a run is prepared
+    std::uint64_t group = 0, session = 0;
+    Taking taking;
+  };
+  // Where a job begins, and the prepared run that it takes, if any.
+  struct Place {
+    std::size_t worker = 0;
     std::uint64_t session = 0;
+    std::optional<Evaluations::PreparedRun> prepared;
   };
 
   // All under the lock.
   SharedJob find(const std::string& id) const;
   void match(const SharedJob& job, wire::Terms theirs);
+  void go_on();
   void begin_what_can();
-  std::optional<SessionStock> session_for(const Job& job, bool& is_starved);
-  void begin(const SharedJob& job, std::size_t worker, std::uint64_t session);
+  std::optional<Place> place_for(const Job& job, bool& is_starved);
+  std::optional<Evaluations::PreparedRun> prepared_for(const Job& job);
+  std::optional<SessionStock> session_for(const Taking& taking, bool& is_starved);
+  // One that is free, with the fewest prepared runs; if it is given, with none of other sessions.
+  std::optional<std::size_t> free_worker(std::optional<std::uint64_t> session = {});
+  bool begin(const SharedJob& job, const Place& place);
+  std::optional<std::string> refusal_to_start(const wire::Start& start, const SharedJob& job);
+  void end_job(const Evaluations::Order& order, Evaluations::Outcome outcome);
+  void note_lost();
+  void tell_kept();
+  std::optional<std::string> refusal_to_prepare(const PreparedCircuit& circuit) const;
+  void close_unusable();
+  void prepare_next(bool& is_starved);
+  void note_prepared(const PreparedCircuit& circuit, const std::optional<JobError>& error);
+  void log_refusal_to_prepare(const std::string& reason, RefusedBy by);
   bool leave_queue(const Job& job);
   void forget(const SharedJob& job);
   void fail(const SharedJob& job, JobError error);
@@ -92,9 +130,13 @@ class Scheduler {
   PeerOffers offers_;
   std::deque<SharedJob> to_offer_;  // as soon as the link has room
   std::map<std::string, Clock::time_point> matched_;
-  std::deque<SharedJob> queue_;               // that both parties want, on the same terms
-  std::map<std::size_t, Running> running_;    // of the leading party, by worker
-  LogRate submission_lines_, refusal_lines_;  // of this party's clients; of the peer
+  std::deque<SharedJob> queue_;             // that both parties want, on the same terms
+  std::map<std::size_t, Running> running_;  // of the leading party, by worker
+  PreparedStock prepared_;
+  std::string told_;    // what the peer has been told that this party keeps
+  FailurePause pause_;  // before the next run is prepared
+  // Of this party's clients; of the peer.
+  LogRate submission_lines_, refusal_lines_, kept_lines_, lost_lines_;
 };
 
 }  // namespace tinyot::service

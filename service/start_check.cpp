@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "engine/key_file.h"
+#include "engine/memory.h"
 #include "net/tls/server_certificate.h"
 #include "service/configuration.h"
 #include "service/peer.h"
@@ -69,6 +70,7 @@ class Check {
     of("socket", [&] { check_socket(config.socket()); });
     if (config.has_store_key()) of("store_key", [&] { read_store_key(config.store_key()); });
     if (config.has_tls()) result_.tls = read_tls(config.tls());
+    note_prepared_memory();
     for (const config::Peer& peer : config.peer()) {
       named([&] { Peer::check(peer); });
       of("peer " + peer.name(),
@@ -145,6 +147,20 @@ class Check {
                net::check_authorities({tls.clients(), files.clients}));
     });
     return files;
+  }
+
+  void note_prepared_memory() {
+    std::uint64_t bytes = 0;
+    for (const config::Peer& peer : result_.config.peer())
+      for (const PreparedCircuit& circuit : prepared_circuits_of(peer))
+        bytes += circuit.kept * circuit.bytes_each;
+    const std::uint64_t available = engine::available_memory_bytes();
+    if (bytes <= available) return;
+    result_.warnings.push_back(file_ + ": prepared runs of all peers take " +
+                               std::to_string(bytes >> 20) + " MiB, and " +
+                               std::to_string(available >> 20) +
+                               " MiB of memory are available: lower their counts or "
+                               "prepared_bytes_max");
   }
 
   void note_end(const std::string& field, const std::string& file,

@@ -21,6 +21,11 @@ Stock::Stock(const PeerSettings& settings, Shared& shared, Sessions& sessions,
     : settings_(settings), shared_(shared), sessions_(sessions), evaluations_(evaluations),
       link_(link) {}
 
+bool Stock::can_be_filled(const SessionStock& session) const {
+  return session.has_room && session.profile == settings_.profile &&
+         session.sigma == settings_.sigma && session.form == settings_.material;
+}
+
 std::vector<SessionStock> Stock::common_of(std::vector<SessionStock> stock) const {
   std::vector<SessionStock> common;
   for (SessionStock& session : stock) {
@@ -31,8 +36,7 @@ std::vector<SessionStock> Stock::common_of(std::vector<SessionStock> stock) cons
       continue;
     session.left.ands = std::min(session.left.ands, theirs->ands());
     session.left.inputs = std::min(session.left.inputs, theirs->inputs());
-    session.has_room = session.has_room && theirs->has_room() &&
-                       session.profile == settings_.profile && session.sigma == settings_.sigma;
+    session.has_room = theirs->has_room() && can_be_filled(session);
     common.push_back(std::move(session));
   }
   return common;
@@ -185,11 +189,10 @@ std::optional<std::string> Stock::refusal_to_fill(std::uint64_t session) {
 BeginsBy Stock::cause_of_new_session() {
   const Lock lock(mutex_);
   const auto stock = sessions_.stock();
-  const auto can_be_filled = [&](const SessionStock& session) {
-    return session.number >= sessions_.first_active_session() && session.has_room &&
-           session.profile == settings_.profile && session.sigma == settings_.sigma;
-  };
-  return std::ranges::any_of(stock, can_be_filled) ? BeginsBy::PeersClaim : BeginsBy::OwnAccount;
+  const bool can_one_be_filled = std::ranges::any_of(stock, [&](const SessionStock& session) {
+    return session.number >= sessions_.first_active_session() && can_be_filled(session);
+  });
+  return can_one_be_filled ? BeginsBy::PeersClaim : BeginsBy::OwnAccount;
 }
 
 bool Stock::begin_filling(std::uint64_t session, const std::stop_source& broken) {

@@ -95,6 +95,9 @@ class Stock {
     bool has_ended = false;
   };
 
+  // Whether units of this configuration fit into the session.
+  bool can_be_filled(const SessionStock& session) const;
+
   // All under the lock.
   std::vector<SessionStock> common_of(std::vector<SessionStock> stock) const;
   engine::Demand left() const;

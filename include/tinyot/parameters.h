@@ -32,12 +32,17 @@ enum class AndMaterial : std::uint8_t { AandAot = 0, Triples = 1, Garbling = 2 }
 inline constexpr std::array kAndMaterials = {AndMaterial::AandAot, AndMaterial::Triples,
                                              AndMaterial::Garbling};
 std::string_view name_of(AndMaterial form);
+// Fails: UsageError that lists the names.
+AndMaterial material_named(std::string_view name);
 
 // How a circuit is evaluated. Interactive: half a round trip or more a layer of ANDs (NNOB12 Fig.
 // 6). Garbled: 4 or 5 half round trips for any circuit, and 32 bytes an AND; on material for
 // garbling.
 enum class OnlinePhase : std::uint8_t { Interactive = 0, Garbled = 1 };
 std::string_view name_of(OnlinePhase phase);
+// A phase by its name; none for "auto", as an absent request is written. Fails: UsageError that
+// lists the names.
+std::optional<OnlinePhase> requested_phase(std::string_view name);
 
 // How a garbled run checks its rows if its inputs come later. Batched: the masked value of each AND
 // returns to the garbler, and 4 or 5 half round trips follow the inputs. Early: every row carries

@@ -147,11 +147,11 @@ class Evaluator {
 
   // As tinyot::run(), over this connection. `shared` has a value for each shared input, the same at
   // both parties, with as many lanes as this run, or one lane for an input that is the same in all
-  // lanes. `label` names the run, if the parties have agreed on a name.
-  // Fails: Disagreement if the parties' calls differ; and as tinyot::run().
+  // lanes. `label` names the run, if the parties have agreed on a name. `phase` comes before that
+  // of the request. Fails: Disagreement if the parties' calls differ; and as tinyot::run().
   RunResult run(const circuit::Circuit& circuit, const Values& inputs,
                 const SharedInputs& shared = {}, std::size_t lanes = 1,
-                const std::string& label = {});
+                const std::string& label = {}, std::optional<OnlinePhase> phase = {});
 
   // A run in two steps. prepare() does what can be done before the inputs are known: it agrees with
   // the peer on the circuit and its shared values and takes its material, which is lost if the
@@ -161,7 +161,8 @@ class Evaluator {
   // The circuit outlives finish().
   // Fails: as run(); UsageError for a number that is not of a prepared run.
   std::uint64_t prepare(const circuit::Circuit& circuit, const SharedInputs& shared = {},
-                        std::size_t lanes = 1, const std::string& label = {});
+                        std::size_t lanes = 1, const std::string& label = {},
+                        std::optional<OnlinePhase> phase = {});
   RunResult finish(std::uint64_t prepared, const Values& inputs);
 
   // What a run of the circuit takes, and a check that the stores have as much. Fails:

@@ -135,7 +135,7 @@ TEST_F(LiveTest, AgreesOnTheOnlinePhase) {
   EXPECT_TRUE(report["estimated_s"].contains("interactive"));
   EXPECT_TRUE(report["estimated_s"].contains("garbled"));
   EXPECT_TRUE(ended_with(tinyot(live('A', a + Arguments{"--online", "any"})), 2,
-                         "--online must be auto, interactive or garbled"));
+                         "it is auto or interactive or garbled"));
 }
 
 // Waits until a process has the threads that make and read material, which start once the parties

@@ -195,10 +195,31 @@ TEST(OnlinePhases, OfTwoRequestsMustBeTheSame) {
   both([&](Party party) {
     const RunRequest request =
         stores.run(party, party == Party::A ? OnlinePhase::Garbled : OnlinePhase::Interactive);
-    EXPECT_NE(message_of([&] { run(request, *both_kinds(), inputs_of(party, 1, 1)); })
-                  .find("the parties disagree on online phase"),
+    EXPECT_NE(message_of([&] {
+                run(request, *both_kinds(), inputs_of(party, 1, 1));
+              }).find("the parties disagree on online phase"),
               std::string::npos);
   });
+}
+
+TEST(OnlinePhases, ACallMayNameOne) {
+  const GarblingStores stores(Profile::Fast);
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party, {}));
+    for (const OnlinePhase phase : {OnlinePhase::Interactive, OnlinePhase::Garbled})
+      EXPECT_EQ(evaluator.run(*both_kinds(), inputs_of(party, 5, 6), {}, 1, {}, phase).phase,
+                phase);
+    const std::uint64_t number = evaluator.prepare(*both_kinds(), {}, 1, {}, OnlinePhase::Garbled);
+    EXPECT_EQ(evaluator.finish(number, inputs_of(party, 5, 6)).phase, OnlinePhase::Garbled);
+    // One that says nothing would wait for the choice of the other.
+    const std::optional<OnlinePhase> mine =
+        party == Party::A ? std::optional(OnlinePhase::Garbled) : std::nullopt;
+    EXPECT_NE(message_of([&] {
+                (void)evaluator.run(*both_kinds(), inputs_of(party, 5, 6), {}, 1, {}, mine);
+              }).find("the parties disagree on online phase"),
+              std::string::npos);
+  });
+  EXPECT_EQ(store_info(stores.of(Party::A)).state, StoreState::Complete);
 }
 
 // What is reserved without a request suffices for each phase; what is reserved for one phase is

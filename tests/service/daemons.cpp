@@ -198,7 +198,9 @@ DaemonTest::~DaemonTest() {
 }
 
 void DaemonTest::make(const Setup& setup) {
-  const std::string both = " POLICY profile: 'fast' " + setup.low + " " + setup.high + " ";
+  const std::string both = " POLICY profile: 'fast' material: '" +
+                           std::string(name_of(setup.material)) + "' " + setup.low + " " +
+                           setup.high + " ";
   a_ = std::make_unique<Daemon>(dir_ / "a", setup.daemon_a,
                                 "peer { name: 'bob' party: A listen: '127.0.0.1:" + port_ + "'" +
                                     both + setup.peer_a + " }\n" + setup.other_peers_a,

@@ -15,6 +15,7 @@
 #include "tests/support/files.h"
 #include "tests/support/ports.h"
 #include "tests/support/process.h"
+#include "tinyot/parameters.h"
 #include "tinyot/v1/party.grpc.pb.h"
 
 namespace tinyot::test {
@@ -95,6 +96,7 @@ class DaemonTest : public ::testing::Test {
   struct Setup {
     std::string low = "low { ands: 20000 }", high = "high { ands: 60000 }";
     std::string peer_a = {}, peer_b = {};  // further fields
+    AndMaterial material = AndMaterial::Triples;
     std::string other_peers_a = {}, other_peers_b = {};
     std::string daemon_a = {}, daemon_b = {};
     std::string policy_a = kPolicy, policy_b = kPolicy;

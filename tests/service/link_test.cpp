@@ -100,7 +100,7 @@ TEST(LinkTest, EndIsSeenAtBoth) {
 
 // As a peer that does not follow the protocol would send them.
 TEST(LinkTest, MalformedMessagesEndTheLink) {
-  for (const std::string& bytes : {std::string("\xff\xff"), std::string("\x52\x00", 2)}) {
+  for (const std::string& bytes : {std::string("\xff\xff"), std::string("\x7a\x00", 2)}) {
     Ports ports;
     auto opening = std::async(std::launch::async, [&] {
       return std::make_unique<PeerLink>(ports.a, Party::A, std::vector<net::Parameter>{},

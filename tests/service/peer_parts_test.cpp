@@ -3,16 +3,16 @@
 
 #include <algorithm>
 
+#include "service/failure_pause.h"
 #include "service/local_failure.h"
 #include "service/peer_offers.h"
-#include "service/refill_pause.h"
 
 namespace tinyot::test {
 namespace {
 
+using service::FailurePause;
 using service::LocalFailure;
 using service::PeerOffers;
-using service::RefillPause;
 namespace wire = service::wire;
 
 wire::Offer offer(const std::string& job, std::size_t bytes = 10) {
@@ -52,33 +52,33 @@ TEST(PeerOffersTest, AreBoundedInBytes) {
   EXPECT_TRUE(offers.has_room_for(offer("3", half)));
 }
 
-TEST(RefillPauseTest, IsLongerAfterEachFailureUpToALimit) {
-  RefillPause pause;
-  auto now = RefillPause::Clock::now();
+TEST(FailurePauseTest, IsLongerAfterEachFailureUpToALimit) {
+  FailurePause pause;
+  auto now = FailurePause::Clock::now();
   EXPECT_TRUE(pause.is_over(now));
-  auto expected = RefillPause::kMin;
+  auto expected = FailurePause::kMin;
   for (int failures = 0; failures < 12; ++failures) {
     pause.lengthen();
     pause.begin(now);
     EXPECT_FALSE(pause.is_over(now + expected - std::chrono::milliseconds(1)));
     EXPECT_TRUE(pause.is_over(now + expected));
     now += expected;
-    expected = std::min(2 * expected, RefillPause::kMax);
+    expected = std::min(2 * expected, FailurePause::kMax);
   }
   // One success does not make the failures forgotten.
   pause.shorten();
   pause.begin(now);
-  EXPECT_FALSE(pause.is_over(now + 10 * RefillPause::kMin));
-  EXPECT_TRUE(pause.is_over(now + RefillPause::kMax / RefillPause::kLess));
+  EXPECT_FALSE(pause.is_over(now + 10 * FailurePause::kMin));
+  EXPECT_TRUE(pause.is_over(now + FailurePause::kMax / FailurePause::kLess));
 }
 
-TEST(RefillPauseTest, IsShortWithoutFailures) {
-  RefillPause pause;
-  const auto now = RefillPause::Clock::now();
+TEST(FailurePauseTest, IsShortWithoutFailures) {
+  FailurePause pause;
+  const auto now = FailurePause::Clock::now();
   pause.shorten();
   pause.begin(now);
   EXPECT_FALSE(pause.is_over(now));
-  EXPECT_TRUE(pause.is_over(now + RefillPause::kMin));
+  EXPECT_TRUE(pause.is_over(now + FailurePause::kMin));
 }
 
 TEST(LocalFailureTest, StaysUntilTheOperatorOrFreeSpaceEndsIt) {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "circuitgen/generators/registry.h"
 #include "crypto/rng.h"
 #include "engine/connection.h"
 #include "engine/top_up.h"
@@ -96,10 +97,12 @@ std::vector<net::Parameter> ScriptedPeer::parameters() const {
   const auto level = [](const engine::Demand& demand) {
     return std::to_string(demand.ands) + " ANDs, " + std::to_string(demand.inputs) + " inputs";
   };
-  return {{"version of the daemon's messages", "1"},
+  return {{"version of the daemon's messages", "2"},
           {"listening party", "A"},
           {"profile", "fast"},
           {"sigma", "40"},
+          {"material", std::string(name_of(setup_.material))},
+          {"online", "auto"},
           {"low", level(setup_.low)},
           {"high", level(setup_.high)},
           {"refill_threads", "1"},
@@ -261,6 +264,7 @@ PreprocessResult ScriptedPeer::refill(const wire::Refill& order, const OnSend& o
   request.inputs = order.inputs();
   request.parameters.profile = Profile::Fast;
   request.parameters.sigma = 40;
+  request.parameters.material = setup_.material;
   return preprocess(request, nullptr, cancel);
 }
 
@@ -316,16 +320,16 @@ ScriptedPeer::Worker::Worker(ScriptedPeer& peer, std::uint64_t group, std::uint6
 
 ScriptedPeer::Worker::~Worker() { cancel_.request_stop(); }
 
-void ScriptedPeer::Worker::evaluate(const std::string& job, const std::string& circuit_name) {
+void ScriptedPeer::Worker::make_call(const std::string& circuit_name, const Call& call) {
   outcome_ = {};
   try {
     if (has_failed_) throw NetworkError("the connection has ended");
-    const auto circuit = *engine::LoadedCircuit::generated(circuit_name, 1);
+    const auto circuit = circuits_.emplace_back(circuit::find_circuit(circuit_name));
     Values inputs;
-    for (const circuit::InputBundle& bundle : circuit.info().inputs)
+    for (const circuit::InputBundle& bundle : circuit->info().inputs)
       if (gives(bundle.source, request_.party)) inputs.set(bundle.name, LaneMatrix(1, bundle.bits));
     if (!evaluator_) evaluator_ = std::make_unique<Evaluator>(request_, cancel_.get_token());
-    outcome_.outputs = evaluator_->run(circuit.circuit(), inputs, {}, 1, job).outputs;
+    call(*circuit, inputs);
     outcome_.is_done = true;
   } catch (const std::exception& error) {
     outcome_.error = error.what();
@@ -334,11 +338,29 @@ void ScriptedPeer::Worker::evaluate(const std::string& job, const std::string& c
   }
 }
 
-void ScriptedPeer::Worker::begin(const std::string& job, const std::string& circuit) {
+void ScriptedPeer::Worker::begin_call(const std::string& circuit, Call call) {
   has_ended_ = false;
-  thread_ = std::jthread([this, job, circuit] {
-    evaluate(job, circuit);
+  thread_ = std::jthread([this, circuit, call = std::move(call)] {
+    make_call(circuit, call);
     has_ended_ = true;
+  });
+}
+
+void ScriptedPeer::Worker::begin(const std::string& job, const std::string& name) {
+  begin_call(name, [this, job](const circuit::Circuit& circuit, const Values& inputs) {
+    outcome_.outputs = evaluator_->run(circuit, inputs, {}, 1, job).outputs;
+  });
+}
+
+void ScriptedPeer::Worker::begin_to_prepare(const std::string& name) {
+  begin_call(name, [this](const circuit::Circuit& circuit, const Values&) {
+    outcome_.prepared = evaluator_->prepare(circuit, {}, 1, {}, OnlinePhase::Garbled);
+  });
+}
+
+void ScriptedPeer::Worker::begin_to_finish(std::uint64_t prepared, const std::string& name) {
+  begin_call(name, [this, prepared](const circuit::Circuit&, const Values& inputs) {
+    outcome_.outputs = evaluator_->finish(prepared, inputs).outputs;
   });
 }
 
@@ -366,7 +388,8 @@ void ScriptedPeerTest::make_with_scripted(Party party, const Setup& with, const 
                           .port = port_,
                           .stores = leads ? a_->stores() / "bob" : b_->stores() / "alice",
                           .low = work(levels.low),
-                          .high = work(levels.high)});
+                          .high = work(levels.high),
+                          .material = with.material});
 }
 
 void ScriptedPeerTest::take_the_place_of(Party party, const Setup& setup, const Levels& levels) {

@@ -71,6 +71,7 @@ class ScriptedPeer {
     std::filesystem::path stores;  // of this peer's half, by session
     engine::Demand low, high;
     std::uint32_t evaluations = 4;
+    AndMaterial material = AndMaterial::Triples;
     std::string key = {}, peer_key = {};  // as in a configuration
   };
   explicit ScriptedPeer(Setup setup);
@@ -135,11 +136,15 @@ class ScriptedPeer {
 
     struct Outcome {
       bool is_done = false;
+      std::uint64_t prepared = 0;  // its number, if a run has been prepared
       Values outputs;
       std::string error;
     };
     // On a thread of its own. After a failure every job fails.
     void begin(const std::string& job, const std::string& circuit);
+    // A run is prepared, or finished, as the daemons do it.
+    void begin_to_prepare(const std::string& circuit);
+    void begin_to_finish(std::uint64_t prepared, const std::string& circuit);
     bool has_ended() const { return has_ended_; }
     Outcome end();
     // What waits for the daemon fails.
@@ -147,10 +152,13 @@ class ScriptedPeer {
     Outcome run(const std::string& job, const std::string& circuit);
 
    private:
-    void evaluate(const std::string& job, const std::string& circuit);
+    using Call = std::function<void(const circuit::Circuit& circuit, const Values& inputs)>;
+    void begin_call(const std::string& circuit, Call call);
+    void make_call(const std::string& circuit, const Call& call);
 
     std::stop_source cancel_;
     const RunRequest request_;
+    std::vector<std::shared_ptr<const circuit::Circuit>> circuits_;  // outlive prepared runs
     std::unique_ptr<Evaluator> evaluator_;
     bool has_failed_ = false;
     std::atomic<bool> has_ended_{true};

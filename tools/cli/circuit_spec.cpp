@@ -139,10 +139,11 @@ void add_online_option(Options& options) {
 }
 
 std::optional<OnlinePhase> parse_online(const std::string& name) {
-  if (name == "auto") return std::nullopt;
-  for (const OnlinePhase phase : {OnlinePhase::Interactive, OnlinePhase::Garbled})
-    if (name == name_of(phase)) return phase;
-  throw UsageError("--online must be auto, interactive or garbled, not '" + name + "'");
+  try {
+    return requested_phase(name);
+  } catch (const UsageError& error) {
+    throw UsageError("--online: " + std::string(error.what()));
+  }
 }
 
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) {

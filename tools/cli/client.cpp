@@ -171,8 +171,9 @@ struct Submission {
   RemoteJob submit(const CommandLine& line, DaemonConnection& daemon) const {
     std::optional<circuit::CircuitFileOptions> file;
     if (circuit.is_file()) file = file_options_of(spec);
-    return daemon.submit(
-        {line.text("job"), peer_from(line), spec.name, file, circuit.lanes(), inputs});
+    const auto phase = online_from(line);
+    return daemon.submit({line.text("job"), peer_from(line), spec.name, file, circuit.lanes(),
+                          inputs, std::string(phase ? name_of(*phase) : "")});
   }
 };
 
@@ -188,6 +189,10 @@ CommandLine submission_line(const std::string& verb) {
   line.options().value(
       "circuit", "name of a circuit (tinyot circuit list), or a file; the peer's is the same");
   add_input_option(line.options());
+  line.options().value("online",
+                       "interactive or garbled, the same at both parties; auto: as the daemons' "
+                       "configuration says",
+                       "auto");
   line.require("job");
   line.require("circuit");
   return line;

@@ -11,6 +11,7 @@ namespace {
 
 using service::RemoteJob;
 using service::RemotePeer;
+using service::RemotePrepared;
 using service::RemoteSession;
 
 std::string_view name_of(RemoteJob::State state) {
@@ -62,7 +63,21 @@ std::string text_of(const RemoteSession& session) {
          " % of its budget spent\n";
 }
 
+Json json_of(const RemotePrepared& runs) {
+  return {{"circuit", runs.circuit}, {"lanes", runs.lanes},           {"in_stock", runs.in_stock},
+          {"kept", runs.kept},       {"configured", runs.configured}, {"reason", runs.reason}};
+}
+
+std::string text_of(const RemotePrepared& runs) {
+  return "  " + counted(runs.in_stock, "prepared run") + " of " + runs.circuit +
+         (runs.lanes == 1 ? "" : " on " + counted(runs.lanes, "lane")) + ", " + grouped(runs.kept) +
+         " of " + grouped(runs.configured) + " kept" +
+         (runs.reason.empty() ? "" : ": " + runs.reason) + "\n";
+}
+
 Json json_of(const RemotePeer& peer) {
+  Json prepared = Json::array();
+  for (const RemotePrepared& runs : peer.prepared) prepared.push_back(json_of(runs));
   return {{"name", peer.name},
           {"party", peer.party},
           {"is_connected", peer.is_connected},
@@ -71,10 +86,13 @@ Json json_of(const RemotePeer& peer) {
           {"jobs_running", peer.jobs_running},
           {"sessions_revoked", peer.sessions_revoked},
           {"refills_stopped", peer.refills_stopped},
-          {"sessions_risk", peer.sessions_risk}};
+          {"sessions_risk", peer.sessions_risk},
+          {"prepared", prepared}};
 }
 
 std::string text_of(const RemotePeer& peer) {
+  std::string prepared;
+  for (const RemotePrepared& runs : peer.prepared) prepared += text_of(runs);
   return peer.name + ": this is party " + peer.party +
          (peer.is_connected ? ", connected, " : ", not connected, ") +
          counted(peer.jobs_waiting, "job") + " waiting, " + grouped(peer.jobs_running) +
@@ -82,7 +100,7 @@ std::string text_of(const RemotePeer& peer) {
          (peer.sessions_revoked > 0 ? ", " + counted(peer.sessions_revoked, "session") + " revoked"
                                     : "") +
          (peer.refills_stopped.empty() ? "" : "; no refills: " + peer.refills_stopped) +
-         (peer.last_error.empty() ? "" : "; last error: " + peer.last_error) + "\n";
+         (peer.last_error.empty() ? "" : "; last error: " + peer.last_error) + "\n" + prepared;
 }
 
 // Entries of a list, a line each.
@@ -109,8 +127,10 @@ std::string outcome_text(const RemoteJob& job) {
     case RemoteJob::State::Running:
       return "running";
     case RemoteJob::State::Done:
-      return "done in " + seconds_text(job.evaluation_s) + ", " + seconds_text(job.total_s) +
-             " after its submission";
+      return "done in " + seconds_text(job.evaluation_s) +
+             (job.online.empty() ? "" : " (" + job.online) +
+             (job.was_prepared ? ", prepared before" : "") + (job.online.empty() ? "" : ")") +
+             ", " + seconds_text(job.total_s) + " after its submission";
     case RemoteJob::State::Failed:
       return "failed" + (job.failure ? ": " + job.failure->message : "");
     case RemoteJob::State::Cancelled:
@@ -131,7 +151,12 @@ void print(Format format, const std::string& command, const RemoteJob& job,
         {status_of(job.failure->error_class), job.failure->message, {}, {}})["error"];
   if (!job.session.empty()) report["session"] = job.session;
   report["submitted_at_s"] = job.submitted_at_s;
-  if (job.state == RemoteJob::State::Done) report["evaluation_s"] = job.evaluation_s;
+  if (job.state == RemoteJob::State::Done) {
+    report["evaluation_s"] = job.evaluation_s;
+    report["online"] = job.online;
+    report["half_round_trips"] = half_round_trips_json(job.half_round_trips);
+    report["was_prepared"] = job.was_prepared;
+  }
   if (job.state >= RemoteJob::State::Done) report["total_s"] = job.total_s;
   if (outputs) report["outputs"] = json_of(*outputs);
   print_report(format, report, text_of(job) + (outputs ? text_of(*outputs) : ""));

@@ -1,5 +1,6 @@
-// The pause before the next refill with a peer: a short one, and after failures longer and longer
-// ones. A peer that breaks refills off does not decide how soon the next one follows.
+// The pause before the next refill or prepared run with a peer: a short one, and after failures
+// longer and longer ones. A peer that breaks them off does not decide how soon the next one
+// follows.
 #pragma once
 
 #include <algorithm>
@@ -8,21 +9,21 @@
 namespace tinyot::service {
 
 // Without a lock.
-class RefillPause {
+class FailurePause {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kMin{1000}, kMax{300'000};
-  // By so much a refill that succeeds shortens the pause. A peer could let some refills end well,
-  // to have the pause after broken ones forgotten.
+  // By so much a success shortens the pause. A peer could let some end well, to have the pause
+  // after broken ones forgotten.
   static constexpr int kLess = 4;
 
   bool is_over(Clock::time_point now) const { return now >= until_; }
 
-  // After a refill that made something, and after one that failed.
+  // After one whose work was of use, and after one that failed.
   void shorten() { pause_ /= kLess; }
   void lengthen() { pause_ = std::min(kMax, std::max(kMin, 2 * pause_)); }
 
-  // A refill has ended.
+  // One has ended.
   void begin(Clock::time_point now) { until_ = now + std::max(pause_, kMin); }
   // The peer has not begun one.
   void begin_shortest(Clock::time_point now) { until_ = now + kMin; }

@@ -1,0 +1,101 @@
+#include "service/prepared_stock.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "engine/run_estimate.h"
+#include "online/garbled/prepared_run.h"
+#include "service/foreign_text.h"
+#include "service/policy.h"
+
+namespace tinyot::service {
+namespace {
+
+// Of a run: rows and masks of each AND at the party that has more of them, the layers of the
+// circuit, and what does not depend on its size. Measured.
+constexpr std::uint64_t kBytesOfAnd = 160, kBytesOfGate = 48, kBytesOfRun = 256 << 10;
+
+PreparedCircuit circuit_of(const config::Prepared& prepared) {
+  auto found = engine::LoadedCircuit::not_generated(prepared.circuit(), prepared.lanes());
+  if (!found) throw UsageError("there is no circuit '" + prepared.circuit() + "'");
+  const circuit::CircuitCost* const cost = found->cost_within_ands(online::kPreparedAndsMax);
+  if (cost == nullptr || cost->ands_of(prepared.lanes()) > online::kPreparedAndsMax)
+    throw UsageError(prepared.circuit() + " has more than the " +
+                     std::to_string(online::kPreparedAndsMax) +
+                     " ANDs, in all lanes, that a prepared run may have");
+  const std::uint64_t ands = cost->ands_of(prepared.lanes());
+  return {.circuit = *found,
+          .terms = terms_of(*found),
+          .ands = ands,
+          .configured = prepared.count(),
+          .bytes_each = kBytesOfAnd * ands + kBytesOfGate * cost->gates() + kBytesOfRun};
+}
+
+bool is_same_circuit(const wire::Terms& mine, const wire::Terms& theirs) {
+  return mine.fingerprint() == theirs.fingerprint() && mine.interface() == theirs.interface() &&
+         mine.lanes() == theirs.lanes();
+}
+
+}  // namespace
+
+std::vector<PreparedCircuit> prepared_circuits_of(const config::Peer& peer) {
+  std::vector<PreparedCircuit> circuits;
+  std::uint64_t left = peer.prepared_bytes_max();
+  for (const config::Prepared& prepared : peer.prepared()) {
+    PreparedCircuit& circuit = circuits.emplace_back(circuit_of(prepared));
+    const auto is_same = [&](const PreparedCircuit& other) {
+      return is_same_circuit(circuit.terms, other.terms);
+    };
+    if (std::ranges::count_if(circuits, is_same) > 1)
+      throw UsageError(prepared.circuit() + " is given twice");
+    circuit.kept = std::min<std::uint64_t>(circuit.configured, left / circuit.bytes_each);
+    left -= circuit.kept * circuit.bytes_each;
+  }
+  return circuits;
+}
+
+bool serves(const PreparedCircuit& prepared, const wire::Terms& job) {
+  return is_same_circuit(prepared.terms, job) && job.online() != name_of(OnlinePhase::Interactive);
+}
+
+std::vector<PreparedStock::Difference> PreparedStock::set_peers(const wire::Kept& kept) {
+  std::vector<Difference> all;
+  for (std::size_t i = 0; i < circuits_.size(); ++i) {
+    const PreparedCircuit& mine = circuits_[i];
+    const std::string& name = mine.terms.circuit();
+    peers_[i] = {.reason = "the peer's configuration does not name it"};
+    for (int at = 0; at < kept.circuits_size(); ++at) {
+      const wire::KeptCircuit& theirs = kept.circuits(at);
+      if (is_same_circuit(mine.terms, theirs.terms())) {
+        peers_[i] = {theirs.runs(), static_cast<std::uint32_t>(at), foreign_text(theirs.reason())};
+        break;
+      }
+      if (theirs.terms().circuit() == name)
+        peers_[i].reason =
+            foreign_text("the parties disagree on the " + difference(mine.terms, theirs.terms()));
+    }
+    if (peers_[i].kept < mine.kept)
+      all.push_back({name, "this party keeps " + std::to_string(mine.kept) + ", the peer " +
+                               std::to_string(peers_[i].kept) +
+                               (peers_[i].reason.empty() ? "" : ": " + peers_[i].reason)});
+  }
+  for (const wire::KeptCircuit& theirs : kept.circuits())
+    if (std::ranges::none_of(circuits_, [&](const PreparedCircuit& mine) {
+          return is_same_circuit(mine.terms, theirs.terms());
+        }))
+      all.push_back({foreign_text(theirs.terms().circuit()),
+                     "the peer keeps runs of it that this party's configuration does not name"});
+  std::vector<Difference> news;
+  for (const Difference& difference : all)
+    if (std::ranges::find(differences_, difference) == differences_.end())
+      news.push_back(difference);
+  differences_ = std::move(all);
+  return news;
+}
+
+void PreparedStock::forget_peers() {
+  std::ranges::fill(peers_, AtPeer{.reason = "the peer has not said how many it keeps"});
+}
+
+}  // namespace tinyot::service
