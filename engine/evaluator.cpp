@@ -56,8 +56,11 @@ struct Evaluator::State {
     compare_calls(session, parameters);
     run.prepare(session, from);
   }
-  RunResult finish(engine::StoredRun& run, const engine::RunInputs& inputs) {
-    return run.finish(inputs, connection() + ", circuit " + std::to_string(runs++) + ", output ");
+  RunResult finish(
+      engine::StoredRun& run, const engine::RunInputs& inputs,
+      const std::function<void()>& agree = [] {}) {
+    return run.finish(inputs, connection() + ", circuit " + std::to_string(runs++) + ", output ",
+                      agree);
   }
 
   RunRequest request;
@@ -161,11 +164,10 @@ RunResult Evaluator::finish(std::uint64_t prepared, const Values& inputs) {
     state.waiting.erase(found);
     state.stored.require_not_revoked();
     state.stored.with_peer([&](checks::Session& session) {
-      {
-        const net::PhaseLog::Scope phase(state.stored.log(), session.channel(), "inputs", 1);
-        compare_calls(session, parameters);
-      }
-      result = state.finish(*state.current, given);
+      // The peer's call is received after the masked inputs have been sent: it takes no time of
+      // its own.
+      net::ParameterComparison calls(session.channel(), kRunBegin, session.me(), parameters);
+      result = state.finish(*state.current, given, [&] { calls.finish(); });
     });
     state.current.reset();
     engine::add_costs(state.stored, result);

@@ -105,11 +105,12 @@ void StoredRun::prepare(checks::Session& session, ReservationCache* cache) {
   evaluation_->prepare();
 }
 
-RunResult StoredRun::finish(const RunInputs& inputs, const std::string& origin) {
+RunResult StoredRun::finish(const RunInputs& inputs, const std::string& origin,
+                            const std::function<void()>& agree) {
   RunResult result;
   result.burnt = burnt_;
   const auto start = std::chrono::steady_clock::now();
-  online::Evaluation evaluation = evaluation_->finish(inputs.values);
+  online::Evaluation evaluation = evaluation_->finish(inputs.values, agree);
   const auto after_inputs = evaluation.half_round_trips;
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   set_evaluation(result, circuit_.info(), std::move(evaluation), origin);

@@ -1,6 +1,7 @@
 // A run on stored material, in the two steps of an online phase. Internal to this folder.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,9 +37,12 @@ class StoredRun {
   // Role: both, within the session. Chooses the phase, and takes the material: the reservation of
   // the request, or a new one, or on one store part of what `cache` holds.
   void prepare(checks::Session& session, ReservationCache* cache);
-  // Role: both, within the session; once, after prepare(). Shared outputs are kept as
+  // Role: both, within the session; once, after prepare(); `agree` as of OnlineEvaluation. Shared
+  // outputs are kept as
   // set_evaluation() says. The result is complete only after add_costs().
-  RunResult finish(const RunInputs& inputs, const std::string& origin = {});
+  RunResult finish(
+      const RunInputs& inputs, const std::string& origin = {},
+      const std::function<void()>& agree = [] {});
 
  private:
   MaterialCounts needed_by(const online::OnlinePhaseEntry& phase) const;

@@ -152,15 +152,22 @@ Handshake shake_hands(Channel& channel, const Hello& mine) {
   return {std::move(ours), std::move(theirs), std::move(agreed)};
 }
 
+ParameterComparison::ParameterComparison(Channel& channel, const MessageTag& tag, Party me,
+                                         std::vector<Parameter> parameters)
+    : channel_(channel), tag_(tag), mine_{me, {}, std::move(parameters)} {
+  require_sendable(mine_.parameters);
+  channel_.send(tag_, encode(mine_));
+}
+
+void ParameterComparison::finish() {
+  const auto theirs = channel_.recv_variable(tag_, kHelloBytesMax);
+  if (!has_magic(theirs)) throw PeerCheated("handshake: malformed hello");
+  compare(mine_, decode(theirs));
+}
+
 void compare_parameters(Channel& channel, const MessageTag& tag, Party me,
                         std::vector<Parameter> parameters) {
-  require_sendable(parameters);
-  const Hello mine{me, {}, std::move(parameters)};
-  const auto ours = encode(mine);
-  channel.send(tag, ours);
-  const auto theirs = channel.recv_variable(tag, kHelloBytesMax);
-  if (!has_magic(theirs)) throw PeerCheated("handshake: malformed hello");
-  compare(mine, decode(theirs));
+  ParameterComparison(channel, tag, me, std::move(parameters)).finish();
 }
 
 }  // namespace tinyot::net

@@ -57,9 +57,21 @@ struct Handshake {
 // malformed Hello; and as Channel::recv.
 Handshake shake_hands(Channel& channel, const Hello& mine);
 
-// Compares parameters later in a session, for the operation that both parties are about to start.
-// Wire: one message each way, concurrently. Fails: as shake_hands(): UsageError before anything is
-// sent, and Disagreement; PeerCheated("handshake") on a malformed message; and as Channel::recv.
+// Compares parameters later in a session, for the operation that both parties are about to start:
+// sends them, and then, perhaps after further messages, receives those of the peer. Wire: one
+// message each way, concurrently. Fails: as shake_hands(): UsageError before anything is sent, and
+// Disagreement; PeerCheated("handshake") on a malformed message; and as Channel::recv.
+class ParameterComparison {
+ public:
+  ParameterComparison(Channel& channel, const MessageTag& tag, Party me,
+                      std::vector<Parameter> parameters);
+  void finish();
+
+ private:
+  Channel& channel_;
+  MessageTag tag_;
+  Hello mine_;
+};
 void compare_parameters(Channel& channel, const MessageTag& tag, Party me,
                         std::vector<Parameter> parameters);
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,9 +34,16 @@ class OnlineEvaluation {
   // Role: both. Once, first.
   virtual void prepare() = 0;
   // Role: both. Once, after prepare(). Nothing is returned before the check of everything that the
-  // outputs depend on. Fails: PeerCheated; OutOfMaterial; NetworkError.
-  // `inputs`: of the bundles that this party gives.
-  virtual Evaluation finish(const BundleValues& inputs) = 0;
+  // outputs depend on. Fails: PeerCheated; OutOfMaterial; NetworkError; as `agree`.
+  // `inputs`: of the bundles that this party gives. `agree` is called once, before anything of the
+  // peer is received or answered: the parties find out whether they want the same run.
+  Evaluation finish(
+      const BundleValues& inputs, const std::function<void()>& agree = [] {}) {
+    return evaluate(inputs, agree);
+  }
+
+ private:
+  virtual Evaluation evaluate(const BundleValues& inputs, const std::function<void()>& agree) = 0;
 };
 
 // What a run is made of. All of it outlives the evaluation.

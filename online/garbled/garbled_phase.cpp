@@ -23,13 +23,15 @@ class GarbledEvaluation final : public OnlineEvaluation {
                       setting_.shared, *setting_.preparation);
     prepared_->prepare();
   }
-  Evaluation finish(const BundleValues& inputs) override {
-    if (prepared_) return prepared_->finish(inputs, setting_.progress);
+
+ private:
+  Evaluation evaluate(const BundleValues& inputs, const std::function<void()>& agree) override {
+    if (prepared_) return prepared_->finish(inputs, setting_.progress, agree);
+    agree();
     return run_garbled(setting_.session, setting_.source, setting_.wanted, setting_.rounds, inputs,
                        setting_.shared, setting_.progress);
   }
 
- private:
   OnlineSetting setting_;
   std::optional<PreparedRun> prepared_;
 };

@@ -138,7 +138,7 @@ void PreparedRun::prepare() {
   steps_.material.reset();  // and with it what has been used
 }
 
-void PreparedRun::exchange_inputs(const BundleValues& inputs) {
+void PreparedRun::exchange_inputs(const BundleValues& inputs, const std::function<void()>& agree) {
   values_ = public_values(steps_.info, inputs);
   for (std::size_t b = 0; b < values_.size(); ++b)
     if (steps_.constants[b]) values_[b] = steps_.constants[b];
@@ -146,6 +146,7 @@ void PreparedRun::exchange_inputs(const BundleValues& inputs) {
     steps_.masks.send_inputs(next.chunk, inputs);
     steps_.masks.set_public_inputs(next.chunk, inputs);
   }
+  agree();
   for (Prepared& next : chunks_) steps_.masks.receive_inputs(next.chunk);
   session_.require_not_revoked();  // the inputs may have come long after stage F has settled
   if (session_.me() == Party::B) {
@@ -220,13 +221,14 @@ std::array<std::uint64_t, 2> PreparedRun::count_half_round_trips() const {
   return {at_a, steps_.outputs.has_outputs_of(Party::B) ? at_a + 1 : proof};
 }
 
-Evaluation PreparedRun::finish(const BundleValues& inputs, const RunProgress& progress) {
+Evaluation PreparedRun::finish(const BundleValues& inputs, const RunProgress& progress,
+                               const std::function<void()>& agree) {
   ENSURE(settled_);  // used up: a second input would show both labels of its wire
   const checks::SettledCheck before = *std::exchange(settled_, std::nullopt);
   check_inputs(session_.me(), steps_.info, steps_.lanes.count(), inputs);
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "online",
                                    steps_.lanes.count());
-  exchange_inputs(inputs);
+  exchange_inputs(inputs, agree);
   result_.outputs = macs_.bytes > 0 ? evaluate_early(before) : evaluate_batched();
   if (progress) progress(result_.ands);
   result_.half_round_trips = count_half_round_trips();

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 
 #include "crypto/prg.h"
@@ -39,12 +40,15 @@ class PreparedRun {
   // PeerCheated("MAC transcript"); OutOfMaterial; NetworkError.
   void prepare();
 
-  // Stage O, role: both. Once. Wire, in half round trips: 1 both `garbled.masked`; 2 B
-  // `garbled.labels`, `garbled.seed`. Then with the batched check messages 3 to 5 as
+  // Stage O, role: both. Once. `agree` is called when the masked inputs have been sent, which show
+  // nothing, and before anything is received. Wire, in half round trips: 1 both `garbled.masked`; 2
+  // B `garbled.labels`, `garbled.seed`. Then with the batched check messages 3 to 5 as
   // run_garbled(). With early rows: 2 B also `garbled.outputs` of A and its digest; 3 A
   // `garbled.outputs` of B and its digest, absent without outputs of B. Fails: PeerCheated("early
   // rows"), PeerCheated("MAC transcript") before anything is returned; NetworkError.
-  Evaluation finish(const BundleValues& inputs, const RunProgress& progress = {});
+  Evaluation finish(
+      const BundleValues& inputs, const RunProgress& progress = {},
+      const std::function<void()>& agree = [] {});
 
  private:
   struct Prepared {
@@ -62,7 +66,7 @@ class PreparedRun {
   // Of stage O.
   std::array<std::uint64_t, 2> count_half_round_trips() const;
 
-  void exchange_inputs(const BundleValues& inputs);
+  void exchange_inputs(const BundleValues& inputs, const std::function<void()>& agree);
   BundleValues evaluate_batched();
   // `before`: that of stage F.
   BundleValues evaluate_early(const checks::SettledCheck& before);

@@ -26,13 +26,15 @@ class InteractiveEvaluation final : public OnlineEvaluation {
   }
 
   void prepare() override {}
-  Evaluation finish(const BundleValues& inputs) override {
+
+ private:
+  Evaluation evaluate(const BundleValues& inputs, const std::function<void()>& agree) override {
+    agree();
     return run_circuit(setting_.session, folded_ ? *folded_ : setting_.source, setting_.wanted,
                        folded_ ? AndMaterial::Triples : setting_.form, setting_.rounds, inputs,
                        setting_.shared, setting_.progress);
   }
 
- private:
   OnlineSetting setting_;
   // On material for garbling.
   std::optional<FoldedSource> folded_;

@@ -36,12 +36,14 @@ class ToyEvaluation final : public online::OnlineEvaluation {
     steps.add("prepare");
     inner_->prepare();
   }
-  online::Evaluation finish(const online::BundleValues& inputs) override {
-    steps.add("finish");
-    return inner_->finish(inputs);
-  }
 
  private:
+  online::Evaluation evaluate(const online::BundleValues& inputs,
+                              const std::function<void()>& agree) override {
+    steps.add("finish");
+    return inner_->finish(inputs, agree);
+  }
+
   std::unique_ptr<online::OnlineEvaluation> inner_;
 };
 

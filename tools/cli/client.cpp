@@ -171,7 +171,7 @@ struct Submission {
   RemoteJob submit(const CommandLine& line, DaemonConnection& daemon) const {
     std::optional<circuit::CircuitFileOptions> file;
     if (circuit.is_file()) file = file_options_of(spec);
-    const auto phase = online_from(line);
+    const auto phase = parse_online(line.text("online"));
     return daemon.submit({line.text("job"), peer_from(line), spec.name, file, circuit.lanes(),
                           inputs, std::string(phase ? name_of(*phase) : "")});
   }
