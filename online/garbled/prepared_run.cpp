@@ -226,9 +226,13 @@ Evaluation PreparedRun::finish(const BundleValues& inputs, const RunProgress& pr
   ENSURE(settled_);  // used up: a second input would show both labels of its wire
   const checks::SettledCheck before = *std::exchange(settled_, std::nullopt);
   check_inputs(session_.me(), steps_.info, steps_.lanes.count(), inputs);
+  {
+    const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "inputs",
+                                     steps_.lanes.count());
+    exchange_inputs(inputs, agree);
+  }
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "online",
                                    steps_.lanes.count());
-  exchange_inputs(inputs, agree);
   result_.outputs = macs_.bytes > 0 ? evaluate_early(before) : evaluate_batched();
   if (progress) progress(result_.ands);
   result_.half_round_trips = count_half_round_trips();

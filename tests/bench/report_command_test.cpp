@@ -34,8 +34,8 @@ TEST(Measurements, AreDistinctAndOfEveryExperiment) {
       EXPECT_TRUE(commands.insert(each.bench).second) << each.bench[1];
       EXPECT_GT(each.seconds, 0);
     }
-    EXPECT_EQ(experiments,
-              (std::set<std::string>{"buckets", "sizes", "links", "online links", "blocks"}));
+    EXPECT_EQ(experiments, (std::set<std::string>{"buckets", "sizes", "links", "online links",
+                                                  "online phases", "blocks"}));
   }
 }
 

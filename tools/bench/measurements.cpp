@@ -137,8 +137,8 @@ void MeasurementGrid::add_online_link_sweep() {
   }
 }
 
-// A few layers of many ANDs, tens of layers, and thousands: what is fast for one of them may be slow
-// for another.
+// A few layers of many ANDs, tens of layers, and thousands: what is fast for one may be slow for
+// another.
 void MeasurementGrid::add_phase_sweep() {
   const auto of = [&](const char* circuit, const char* rate, double seconds) {
     add("online phases",
