@@ -264,6 +264,8 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
     if (order.session < sessions_.first_active_session())
       throw StoreError("session " + std::to_string(order.session) +
                        " was retired before the job began: submit the job again");
+    // The peer has refused it, and will not connect for it.
+    if (order.is_cancelled && !order.job) throw Cancelled();
     if (!worker.evaluator && !(order.job && order.circuit != nullptr)) connect(worker, order);
     if (order.is_cancelled || (order.job && !order.inputs)) throw Cancelled();
     if (!order.job) {
