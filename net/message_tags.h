@@ -70,6 +70,8 @@ inline constexpr auto kMessageTags = std::to_array<MessageTagEntry>({
     {{0x1F01, "silent.corrections"}, "offline/silent/silent_bits"},
     {{0x1F02, "silent.challenge"}, "offline/silent/silent_bits"},
     {{0x1F03, "silent.digest"}, "offline/silent/silent_bits"},
+    {{0x1F11, "bit_triple.g"}, "offline/wan/bit_triple"},
+    {{0x1F12, "bit_triple.d"}, "offline/wan/bit_triple"},
     {{0x2001, "and.fgdh"}, "online/interactive/ands_from_aand_aot"},
     {{0x2002, "and.e"}, "online/interactive/ands_from_aand_aot"},
     {{0x2003, "and.de"}, "online/interactive/ands_from_triples"},
