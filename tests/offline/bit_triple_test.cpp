@@ -109,6 +109,24 @@ TEST(BitTriple, SetsAndChunksHaveTheirOwnHashKeys) {
   EXPECT_NE(g(2), g(3));
 }
 
+// Keys of both directions that are equal give different G.
+TEST(BitTriple, DirectionsHaveTheirOwnHashKeys) {
+  Messages of_a, of_b;
+  run_sessions(
+      [&](Session& outer) {
+        PhaseLog log;
+        Session session(outer.me(), {outer.id(), outer.id()}, Delta{{3, 4}}, outer.channel(),
+                        outer.rng().fork(), log);
+        TripleLayer layer{SharedColumn(128), SharedColumn(128), SharedColumn(128)};
+        Rng(Seed{{1, 2}}).fill_blocks(std::span(layer.x.peers.keys));
+        BitProducts products(session);
+        products.offer(0, {0, 128}, layer.x.view(), layer.y.view());
+        products.announce(layer.x.view(), layer.z.view());
+      },
+      {.wrap_a = recording(of_a), .wrap_b = recording(of_b)});
+  EXPECT_NE(payload_of(of_a, "bit_triple.g"), payload_of(of_b, "bit_triple.g"));
+}
+
 TEST(BitTriple, MatchesTheDocumentedCost) {
   Messages sent;
   make_bit_triples(1, kChunkObjects + 128, 1, Party::A,
