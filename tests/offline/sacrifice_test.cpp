@@ -33,9 +33,10 @@ struct Combined {
   Outcomes outcomes;
 };
 
-Combined combine(const SetSizes& sizes, std::uint64_t seed, Party cheater = Party::A,
-                 const std::vector<AttackedTriple>& attacks = {},
-                 const Deviation& lie = no_deviation) {
+Combined combine(
+    const SetSizes& sizes, std::uint64_t seed, Party cheater = Party::A,
+    const std::vector<AttackedTriple>& attacks = {}, const Deviation& lie = no_deviation,
+    const std::function<void(std::vector<TripleSet>&)>& alter = [](auto&) {}) {
   Combined made;
   const auto deviation = [&](std::string_view tag, std::size_t occurrence,
                              std::vector<std::byte>& payload) {
@@ -67,6 +68,7 @@ Combined combine(const SetSizes& sizes, std::uint64_t seed, Party cheater = Part
     if (session.me() == cheater)
       for (const AttackedTriple& at : attacks)
         sets[at.set][at.object].z.value ^= times(session.global_key().value, at.e2);
+    if (session.me() == cheater) alter(sets);
     TripleSet combined = combine_sets(session, std::move(sets), sizes.l % 3);
     settle_transcripts(session);
     made.of[me] = std::move(combined);
@@ -182,6 +184,22 @@ TEST(Sacrifice, DetectsLieThatKeepsAnOpenedProduct) {
     by_transcript += outcome.check == "MAC transcript";
   }
   EXPECT_GT(by_transcript, 0u);
+}
+
+// The cheater computes tau with the wrong difference, as the other party does. It is 0 if the other
+// factor is.
+TEST(Sacrifice, DetectsLieThatTauMatches) {
+  for (const Party cheater : {Party::A, Party::B})
+    for (const auto column : {&TripleShares::x, &TripleShares::y})
+      for (std::uint64_t seed = 0; seed < 24; ++seed) {
+        const Combined made =
+            combine(kSmall, seed, cheater, {}, no_deviation, [&](std::vector<TripleSet>& sets) {
+              (sets[1][seed % kSmall.of(1)].*column).value.lo ^= 1;
+            });
+        EXPECT_TRUE(caught_by_one_of(of(made.outcomes, peer_of(cheater)), "MAC transcript",
+                                     "opened triple"))
+            << seed;
+      }
 }
 
 // A wrong G is a guess that the honest x is 0, with d flipped that it is 1, in any set; a right
