@@ -48,4 +48,8 @@ void absorb_opened(Session& session, std::span<const MacShare> differences) {
   transcripts.peers_due -= static_cast<std::int64_t>(differences.size());
 }
 
+void absorb_zeros(Session& session, std::span<const MacShare> shares) {
+  session.transcripts().shared.absorb(as_blocks(shares));
+}
+
 }  // namespace tinyot::checks

@@ -32,6 +32,8 @@ void absorb_peers_keys(Session& session, std::span<Key> keys, const std::uint64_
 
 // Role: both. Absorbs opened shared bits, next in order: m_P ^ x.Delta^P for each opened x.
 void absorb_opened(Session& session, std::span<const MacShare> differences);
+// Role: both. Absorbs shared bits that must be 0, next in order; nothing is sent for them.
+void absorb_zeros(Session& session, std::span<const MacShare> shares);
 
 // The same for n MACs, or a key for each revealed bit, where make(i) computes that of bit i.
 template <class Make>

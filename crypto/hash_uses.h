@@ -27,6 +27,7 @@ enum class HashUse : std::uint64_t {
   GarbledLeftMac = 13,
   GarbledRightMac = 14,
   GarbledGate = 15,
+  BitProduct = 16,
 };
 
 // A use and the file that hashes for it, without its extension.
@@ -52,6 +53,7 @@ inline constexpr auto kHashUses = std::to_array<HashUseEntry>({
     {HashUse::GarbledLeftMac, "GarbledLeftMac", "online/garbled/rows"},
     {HashUse::GarbledRightMac, "GarbledRightMac", "online/garbled/rows"},
     {HashUse::GarbledGate, "GarbledGate", "checks/mac_transcript"},
+    {HashUse::BitProduct, "BitProduct", "offline/wan/bit_triple"},
 });
 
 static_assert(are_distinct(kHashUses, &HashUseEntry::use));

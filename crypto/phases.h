@@ -59,6 +59,8 @@ inline constexpr auto kPhases = std::to_array<PhaseEntry>({
     {"silent tree", "offline/silent/silent_bits"},
     {"silent chi", "offline/silent/silent_bits"},
     {"silent check", "offline/silent/silent_bits"},
+    {"BitProduct", "offline/wan/bit_triple"},
+    {"sacrifice order", "offline/wan/sacrifice"},
     {"MAC transcript", "checks/mac_transcript"},
     {"shared MAC transcript", "checks/mac_transcript"},
     {"garbled gates", "checks/mac_transcript"},

@@ -11,8 +11,14 @@
 #include <vector>
 
 #include "checks/session.h"
+#include "crypto/public_coins.h"
 
 namespace tinyot::offline {
+
+// From coins that were tossed after the layers were fixed.
+std::vector<std::size_t> shifts_from(const checks::Session& session,
+                                     const crypto::PublicSeed& coins, std::size_t layers,
+                                     std::size_t size);
 
 // Role: both, symmetric. The shifts of layers 1, 2, ..., layers - 1, of `size` triples each.
 // Wire: as toss_coins.
