@@ -51,13 +51,30 @@ inline Delta key_for_triples(Party holder, std::uint64_t seed = 1) {
   return fitted_to_triples(global_key_of(holder, seed), holder);
 }
 
-// Runs `body` in a session under these keys.
+// Runs `body` in a session under another global key.
+inline void with_key(Session& outer, const Delta& key, const std::function<void(Session&)>& body) {
+  PhaseLog log;
+  Session session(outer.me(), {outer.id(), outer.id()}, key, outer.channel(), outer.rng().fork(),
+                  log);
+  body(session);
+}
+// The same under these keys.
 inline void with_key_for_triples(Session& outer, std::uint64_t seed,
                                  const std::function<void(Session&)>& body) {
-  PhaseLog log;
-  Session session(outer.me(), {outer.id(), outer.id()}, key_for_triples(outer.me(), seed),
-                  outer.channel(), outer.rng().fork(), log);
-  body(session);
+  with_key(outer, key_for_triples(outer.me(), seed), body);
+}
+
+// In a session under a key whose lowest bit is wrong for triples, `body` fails by ENSURE.
+inline void expect_ensure_under_wrong_low_bits(const std::function<void(Session&)>& body) {
+  const Outcomes outcomes = run_sessions(
+      [&](Session& session) {
+        Delta wrong = key_for_triples(session.me(), 1);
+        wrong.value.lo ^= 1;
+        with_key(session, wrong, body);
+      },
+      {}, false);
+  EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Other) << outcomes.a.message;
+  EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Other) << outcomes.b.message;
 }
 
 // `count` shared bits under these keys.
