@@ -8,11 +8,35 @@
 
 namespace tinyot::checks {
 
-// Role: A commits to its half under a salt of 256 bits, B sends its half, A opens. `purpose` names
-// the use of the coins, the same on both sides. Everything that must be independent of the coins is
-// fixed before the call.
-// Wire: A sends 32 and 64 bytes, B 32; 3 messages.
-// Fails: PeerCheated("coin toss") if A's opening is not what it committed to.
+// In two steps, so that A's commitment can travel with what it sends before. Everything that must
+// be independent of the coins has arrived before finish(). Wire: A sends 32 and 64 bytes, B 32; 3
+// messages.
+class CoinToss {
+ public:
+  // Role: A commits to its half under a salt of 256 bits. `purpose` names the use of the coins, the
+  // same on both sides.
+  CoinToss(Session& session, std::string_view purpose);
+  CoinToss(const CoinToss&) = delete;
+  CoinToss& operator=(const CoinToss&) = delete;
+  // Once. Role: B sends its half, A opens.
+  // Fails: PeerCheated("coin toss") if A's opening is not what it committed to.
+  crypto::PublicSeed finish();
+
+ private:
+  struct Opening {
+    crypto::PublicSeed half;
+    crypto::PublicSeed salt;
+  };
+  crypto::Digest commitment_to(const Opening& opening) const;
+
+  Session& session_;
+  std::string_view purpose_;
+  std::uint64_t counter_;
+  Opening mine_;
+  bool has_finished_ = false;
+};
+
+// Role: both. Both steps.
 crypto::PublicSeed toss_coins(Session& session, std::string_view purpose);
 
 }  // namespace tinyot::checks

@@ -55,7 +55,7 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
       preprocess_as_both(small, system::TemporaryDirectory().path(), timeouts);
   double set_up_s = 0;
   for (const PhaseCost& phase : result.phases)
-    if (phase.name == "base OTs") set_up_s = phase.wall_s;
+    if (phase.name == "base OTs" || phase.name == "silent start") set_up_s += phase.wall_s;
   const Estimate cost = estimate_of(small);
   Calibration calibration{set_up_s, 0, measured_s_per_fresh_byte(),
                           cost.memory_bytes + cost.disk_bytes, small.ands};

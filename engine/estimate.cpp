@@ -84,11 +84,11 @@ Estimate estimate_job(const offline::SecurityParameters& params, std::uint64_t a
   if (plans.empty()) return job;
   const offline::ProfileEntry& profile = params.entry();
   job.base_ots = profile.base_ots(params);
-  job.bytes_sent = profile.set_up_bytes(params, plans.size());
+  std::vector<offline::UnitRequest> requests;
   std::uint64_t first = 0, memory = 0;
   for (const UnitPlan& plan : plans) {
-    const offline::UnitCost unit =
-        profile.cost_of_unit(params, {plan, inputs_of_unit(inputs, ands, first, plan.ands)});
+    requests.push_back({plan, inputs_of_unit(inputs, ands, first, plan.ands)});
+    const offline::UnitCost unit = profile.cost_of_unit(params, requests.back());
     ++job.units;
     job.bytes_sent += unit.bytes_sent;
     memory = std::max(memory, unit.memory_bytes);
@@ -107,6 +107,7 @@ Estimate estimate_job(const offline::SecurityParameters& params, std::uint64_t a
   job.memory_bytes += window_bytes(params, link.rtt / 2) * (workers + waiting) +
                       waiting_units_bytes(params, plans.front(), waiting);
   job.units_in_flight = workers + waiting;
+  job.bytes_sent += profile.shared_bytes(params, requests, job.units_in_flight);
   job.round_trips_of_unit = profile.round_trips_of_unit(params);
   job.round_trips_of_set_up = profile.round_trips_of_set_up(params, job.units);
   return job;

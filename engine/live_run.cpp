@@ -169,8 +169,7 @@ class LiveRun {
                                                                 .rounds = rounds,
                                                                 .progress = plan_.progress()});
       online_evaluation->prepare();
-      set_evaluation(evaluation, plan_.circuit.info(),
-                     online_evaluation->finish(inputs_.values));
+      set_evaluation(evaluation, plan_.circuit.info(), online_evaluation->finish(inputs_.values));
       session.channel().flush();
       maker.finish();
       pipe.drain();
@@ -205,6 +204,7 @@ class LiveRun {
 RunResult run_live(const RunRequest& request, const LoadedCircuit& circuit, const RunInputs& inputs,
                    const std::stop_token& cancel) {
   ParameterRequest live = *request.live;
+  offline::require_in_use(live);
   if (!live.unit && !live.bucket) live.unit = offline::entry_of(live.profile).live_unit;
   const offline::SecurityParameters params = offline::SecurityParameters::make(live);
   RunPlan plan(request, circuit, params.material());

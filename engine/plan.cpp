@@ -65,6 +65,7 @@ PreprocessRequest last_job(PreprocessRequest request, const storage::Manifest& m
 
 PreprocessRequest resolve(PreprocessRequest job, const storage::Manifest* existing) {
   ParameterRequest& request = job.parameters;
+  offline::require_in_use(request);
   request.workers = static_cast<std::uint32_t>(job.threads);
   request.shards = job.shards;
   if (existing != nullptr && job.amount == Amount::Total && job.ands == 0) {

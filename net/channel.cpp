@@ -1,8 +1,10 @@
 #include "net/channel.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <deque>
 
 #include "base/error.h"
 
@@ -12,6 +14,9 @@ namespace {
 constexpr MessageTag kAbort = message_tag("abort");
 
 using Header = FrameHeader;
+
+// What is set aside of each track: more than a party sends of it without waiting for the other.
+constexpr std::size_t kSetAsideBytes[] = {std::size_t{24} << 20, std::size_t{1} << 19};
 
 constexpr std::size_t kDroppedBytes = std::size_t{64} << 10;
 
@@ -33,18 +38,18 @@ class FramedChannel final : public Channel {
   }
 
   void recv(const MessageTag& tag, std::span<std::byte> payload) override {
-    const Header header = recv_header(tag);
+    const Header header = next_header(tag);
     if (header.length != payload.size())
       fail_framing(tag, " of " + std::to_string(payload.size()) + " bytes", header);
-    recv_payload(payload);
+    take_payload(tag.track, payload);
   }
 
   std::vector<std::byte> recv_variable(const MessageTag& tag, std::size_t bytes_max) override {
-    const Header header = recv_header(tag);
+    const Header header = next_header(tag);
     if (header.length > bytes_max)
       fail_framing(tag, " of at most " + std::to_string(bytes_max) + " bytes", header);
     std::vector<std::byte> payload(header.length);
-    recv_payload(payload);
+    take_payload(tag.track, payload);
     return payload;
   }
 
@@ -90,14 +95,55 @@ class FramedChannel final : public Channel {
   void set_phase(std::string_view phase) override { phase_ = phase; }
 
  private:
-  Header recv_header(const MessageTag& tag) {
+  struct Message {
+    Header header;
+    std::vector<std::byte> payload;
+  };
+  struct SetAside {
+    std::deque<Message> messages;
+    std::size_t bytes = 0;
+  };
+  SetAside& set_aside(Track track) { return set_aside_[static_cast<std::size_t>(track)]; }
+
+  // The header of the next message of the tag's track; take_payload follows.
+  Header next_header(const MessageTag& tag) {
     if (sent_since_receive_) ++counters_.rounds;
     sent_since_receive_ = false;
+    const std::deque<Message>& waiting = set_aside(tag.track).messages;
+    Header header = waiting.empty() ? recv_header(tag) : waiting.front().header;
+    for (; header.tag != tag.id; header = recv_header(tag)) {
+      const Track track = track_of(header.tag);
+      if (track == tag.track) fail_framing(tag, "", header);
+      put_aside(tag, track, header);
+    }
+    return header;
+  }
+
+  void put_aside(const MessageTag& expected, Track track, const Header& header) {
+    SetAside& aside = set_aside(track);
+    const std::size_t left = kSetAsideBytes[static_cast<std::size_t>(track)] - aside.bytes;
+    if (left < sizeof(Message) || header.length > left - sizeof(Message))
+      fail_framing(expected, "", header);
+    Message message{header, std::vector<std::byte>(header.length)};
+    recv_payload(message.payload);
+    aside.messages.push_back(std::move(message));
+    aside.bytes += sizeof(Message) + header.length;
+  }
+
+  void take_payload(Track track, std::span<std::byte> payload) {
+    SetAside& aside = set_aside(track);
+    if (aside.messages.empty()) return recv_payload(payload);
+    std::ranges::copy(aside.messages.front().payload, payload.begin());
+    aside.messages.pop_front();
+    aside.bytes -= sizeof(Message) + payload.size();
+  }
+
+  Header recv_header(const MessageTag& expected) {
     Header header;
     within_phase([&] { stream_->read(std::as_writable_bytes(std::span(&header, 1))); });
     counters_.bytes_received += sizeof header;
     if (is_abort(header)) throw PeerAborted();
-    if (header.tag != tag.id || header.sequence != sequence_in_++) fail_framing(tag, "", header);
+    if (header.sequence != sequence_in_++) fail_framing(expected, "", header);
     return header;
   }
 
@@ -132,6 +178,7 @@ class FramedChannel final : public Channel {
   std::string phase_ = "handshake";
   ChannelCounters counters_;
   std::uint32_t sequence_out_ = 0, sequence_in_ = 0;
+  std::array<SetAside, 2> set_aside_;  // by track
   bool sent_since_receive_ = false;
 };
 

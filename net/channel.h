@@ -1,9 +1,9 @@
-// Messages between the two parties. Both sides know a message's tag and length in advance; any
-// other message is a deviation. A length from the wire is never used to allocate, except within the
-// small bound of recv_variable.
+// Messages between the two parties. Both sides know the tag and length of a track's next message
+// (net/message_tags.h) in advance; any other message is a deviation. A length from the wire is
+// never used to allocate, except within the bounds of recv_variable and of what is set aside.
 //
 // Wire: each message is a header of 16 bytes (u64 length, u32 tag, u32 sequence number,
-// little-endian) and its payload.
+// little-endian) and its payload. Sequence numbers count the messages of both tracks.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ class Channel {
   virtual void send(const MessageTag& tag, std::span<const std::byte> payload) = 0;
 
   // Receives a message of exactly this tag and length. Fails: PeerCheated("framing") on any other
-  // message, PeerAborted on an abort, NetworkError.
+  // message of the tag's track, and on more of the other track than is set aside, PeerAborted on an
+  // abort, NetworkError.
   virtual void recv(const MessageTag& tag, std::span<std::byte> payload) = 0;
 
   // Receives a message of this tag and at most `bytes_max` bytes. Fails: as recv.

@@ -11,10 +11,16 @@
 
 namespace tinyot::net {
 
+// Messages of one track are received in the order in which they were sent. Those of a protocol that
+// runs beside the others, at its own pace, have a track of their own: a party that expects a
+// message of one track sets aside those of the other one that arrive before it.
+enum class Track : std::uint8_t { Main = 0, Beside = 1 };
+
 // The id is on the wire; its high byte names the protocol. The name appears in errors.
 struct MessageTag {
   std::uint32_t id;
   std::string_view name;
+  Track track = Track::Main;
 };
 
 // A message and the file of the protocol that sends it, without its extension.
@@ -67,9 +73,9 @@ inline constexpr auto kMessageTags = std::to_array<MessageTagEntry>({
     {{0x1D03, "ot.masked"}, "offline/softspoken/ot_extension"},
     {{0x1E01, "product.dh"}, "offline/nnob12/product_triple"},
     {{0x1E02, "product.e"}, "offline/nnob12/product_triple"},
-    {{0x1F01, "silent.corrections"}, "offline/silent/silent_bits"},
-    {{0x1F02, "silent.challenge"}, "offline/silent/silent_bits"},
-    {{0x1F03, "silent.digest"}, "offline/silent/silent_bits"},
+    {{0x1F01, "silent.corrections", Track::Beside}, "offline/silent/silent_bits"},
+    {{0x1F02, "silent.challenge", Track::Beside}, "offline/silent/silent_bits"},
+    {{0x1F03, "silent.digest", Track::Beside}, "offline/silent/silent_bits"},
     {{0x1F11, "bit_triple.g"}, "offline/wan/bit_triple"},
     {{0x1F12, "bit_triple.d"}, "offline/wan/bit_triple"},
     {{0x1F13, "bit_triple.opened"}, "offline/wan/sacrifice"},
@@ -113,6 +119,12 @@ inline constexpr std::uint32_t kForeignTagsBegin = 0x7000, kForeignTagsEnd = 0x8
 
 static_assert(are_distinct(kMessageTags, [](const auto& entry) { return entry.tag.id; }));
 static_assert(are_distinct(kMessageTags, [](const auto& entry) { return entry.tag.name; }));
+
+constexpr Track track_of(std::uint32_t id) {
+  for (const MessageTagEntry& entry : kMessageTags)
+    if (entry.tag.id == id) return entry.tag.track;
+  return Track::Main;
+}
 
 consteval MessageTag message_tag(std::string_view name) {
   for (const MessageTagEntry& entry : kMessageTags)

@@ -7,6 +7,7 @@
 
 #include "base/block.h"
 #include "base/error.h"
+#include "offline/silent/parameter_sets.h"
 
 namespace tinyot::offline {
 namespace {
@@ -47,6 +48,13 @@ ProfileParameters own_of(const ParameterRequest& request) {
 
 AndMaterial material_of(const ParameterRequest& request) {
   return request.material.value_or(entry_of(request.profile).materials.front());
+}
+
+void require_in_use(const ParameterRequest& request) {
+  const auto lpn = lpn_of(own_of(request));
+  if (!lpn) return;
+  require_in_use(kStartSet);
+  require_in_use(silent_set(lpn->set));
 }
 
 SecurityParameters SecurityParameters::make(const ParameterRequest& request) {

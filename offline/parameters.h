@@ -17,6 +17,10 @@ namespace tinyot::offline {
 // What is made if the request does not say.
 AndMaterial material_of(const ParameterRequest& request);
 
+// Before material is made. Fails: UsageError with the reason if a parameter set that it would rest
+// on is retired.
+void require_in_use(const ParameterRequest& request);
+
 class SecurityParameters {
  public:
   // Fails: UsageError naming the parameter, its range or the bound that it misses.

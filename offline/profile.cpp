@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "offline/silent/parameter_sets.h"
 
 namespace tinyot::offline {
 
@@ -39,6 +40,10 @@ std::string_view name_of(Columns columns) {
   return columns == Columns::Theorem ? "theorem" : "experiment";
 }
 
+std::string_view name_of(BitsFrom bits) {
+  return bits == BitsFrom::SoftSpoken ? "softspoken" : "silent";
+}
+
 std::vector<NamedValue> named_values(Profile profile, const ProfileParameters& parameters) {
   const offline::ProfileEntry& entry = offline::entry_of(profile);
   if (parameters.index() != entry.own.index())
@@ -47,9 +52,8 @@ std::vector<NamedValue> named_values(Profile profile, const ProfileParameters& p
 }
 
 bool has_parameter(Profile profile, std::string_view name) {
-  const offline::ProfileEntry& entry = offline::entry_of(profile);
-  const std::vector<NamedValue> known = entry.named(entry.own);
-  return std::ranges::find(known, name, &NamedValue::name) != known.end();
+  const std::span<const std::string_view> known = offline::entry_of(profile).parameters;
+  return std::ranges::find(known, name) != known.end();
 }
 
 ProfileParameters own_parameters(Profile profile, std::span<const NamedValue> values) {
@@ -62,6 +66,16 @@ ProfileParameters own_parameters(Profile profile, std::span<const NamedValue> va
     entry.set(parameters, value);
   }
   return parameters;
+}
+
+std::optional<LpnAssumption> lpn_of(const ProfileParameters& parameters) {
+  const auto of_set = [](LpnSet set) {
+    return LpnAssumption{set, offline::silent_set(set).lpn_bits};
+  };
+  if (const auto* wan = std::get_if<WanParameters>(&parameters)) return of_set(wan->silent_set);
+  const auto* fast = std::get_if<FastParameters>(&parameters);
+  if (fast != nullptr && fast->abits == BitsFrom::Silent) return of_set(fast->silent_set);
+  return std::nullopt;
 }
 
 }  // namespace tinyot

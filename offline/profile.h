@@ -45,8 +45,10 @@ struct ProfileEntry {
   // Its own parameters, with their defaults; and those that are fastest, for material of which no
   // security is expected.
   ProfileParameters own, fastest;
+  std::span<const std::string_view> parameters;  // their names
+  // Those that have a meaning beside the values of those before them.
   std::vector<NamedValue> (*named)(const ProfileParameters& own);
-  // The name is one of those that `named` returns. Fails: UsageError naming parameter and value.
+  // The name is one of `parameters`. Fails: UsageError naming parameter and value.
   void (*set)(ProfileParameters& own, const NamedValue& to);
 
   // The choices of bucket sizes, each larger than the one before it, and with less risk.
@@ -72,8 +74,10 @@ struct ProfileEntry {
   // What is sent ahead of an answer, at a time (unit/steps.h).
   StageCost (*cost_of_piece)(const SecurityParameters& params);
   std::uint64_t (*base_ots)(const SecurityParameters& params);  // in each direction
-  // Bytes that each party sends once in a job of so many units.
-  std::uint64_t (*set_up_bytes)(const SecurityParameters& params, std::size_t units);
+  // Bytes that each party sends in a job of these units and so many workers beside those of
+  // cost_of_unit: once, and for what units share.
+  std::uint64_t (*shared_bytes)(const SecurityParameters& params,
+                                std::span<const UnitRequest> units, std::size_t workers);
   // Round trips in which a unit waits for the peer, and those before the first unit: measured.
   double (*round_trips_of_unit)(const SecurityParameters& params);
   double (*round_trips_of_set_up)(const SecurityParameters& params, std::size_t units);

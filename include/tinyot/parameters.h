@@ -14,8 +14,10 @@
 
 namespace tinyot {
 
-// Nnob12: the paper's protocols. Fast: SoftSpokenOT and layered triples.
-enum class Profile : std::uint8_t { Nnob12 = 0, Fast = 1 };
+// Nnob12: the paper's protocols. Fast: SoftSpokenOT and layered triples. Wan: silent bits and bit
+// triples, a twentieth of the traffic for six times the computation, and the assumption that LPN is
+// hard.
+enum class Profile : std::uint8_t { Nnob12 = 0, Fast = 1, Wan = 2 };
 std::string_view name_of(Profile profile);
 std::vector<Profile> all_profiles();
 // Fails: UsageError that lists the names.
@@ -50,6 +52,14 @@ std::optional<OnlinePhase> requested_phase(std::string_view name);
 enum class RowCheck : std::uint8_t { Batched = 0, Early = 1 };
 std::string_view name_of(RowCheck check);
 
+// Where authenticated bits come from: SoftSpokenOT, or silent, for 0.2 to 1.4 bits of traffic.
+enum class BitsFrom : std::uint8_t { SoftSpoken = 0, Silent = 1 };
+std::string_view name_of(BitsFrom bits);
+
+// The parameter sets of silent bits (doc/wan_profile.md).
+enum class LpnSet : std::uint8_t { S10 = 0, S11 = 1, S12 = 2, S13 = 3 };
+std::string_view name_of(LpnSet set);
+
 // The parameters that one profile has and the others do not.
 struct Nnob12Parameters {
   Columns columns = Columns::Theorem;
@@ -58,9 +68,24 @@ struct Nnob12Parameters {
 struct FastParameters {
   // Bits of the global key per GGM tree, 1, 2 or 4: with more, less traffic and more computation.
   std::uint32_t softspoken_k = 2;
+  BitsFrom abits = BitsFrom::SoftSpoken;
+  LpnSet silent_set = LpnSet::S13;  // of silent bits
   friend bool operator==(const FastParameters&, const FastParameters&) = default;
 };
-using ProfileParameters = std::variant<Nnob12Parameters, FastParameters>;
+struct WanParameters {
+  std::uint32_t softspoken_k = 4;  // for the start of a chain of silent bits
+  LpnSet silent_set = LpnSet::S13;
+  friend bool operator==(const WanParameters&, const WanParameters&) = default;
+};
+using ProfileParameters = std::variant<Nnob12Parameters, FastParameters, WanParameters>;
+
+// The LPN assumption on which silent bits rest: the set, and log2 of the operations of the least
+// attack known. Empty if the material is made without.
+struct LpnAssumption {
+  LpnSet set;
+  double bits;
+};
+std::optional<LpnAssumption> lpn_of(const ProfileParameters& parameters);
 
 // One of these by its name, as parties compare it, stores keep it and reports show it.
 struct NamedValue {
@@ -114,13 +139,13 @@ struct ParameterRequest {
   Profile profile = Profile::Nnob12;
   std::optional<ProfileParameters> own = std::nullopt;  // the profile's; its defaults if absent
   std::uint32_t sigma = 40;                             // bits, 40..128
-  // ANDs permuted together, 1..2^24; 2^18 if absent, 2^20 with the fast profile
+  // ANDs permuted together, 1..2^24; if absent, 2^18 with nnob12 and 2^20 else
   std::optional<std::uint64_t> unit = std::nullopt;
   std::optional<BucketSizes> bucket = std::nullopt;  // the smallest that suffices if absent
   bool weak_allowed = false;
   std::uint32_t workers = 1;  // units in progress at a time
   std::uint32_t shards = 1;   // of the session; they share its sigma
-  // pairs if absent; triples with the fast profile, which makes nothing else
+  // if absent, pairs with nnob12 and triples with the other profiles
   std::optional<AndMaterial> material = std::nullopt;
 };
 

@@ -23,6 +23,8 @@ static_assert(Preprocessor::kWorkersMax <= AuthBitSource::kLanes);
 constexpr std::array kMaterials = {AndMaterial::AandAot, AndMaterial::Triples,
                                    AndMaterial::Garbling};
 
+constexpr std::array<std::string_view, 1> kParameters = {"columns"};
+
 Columns columns_in(const NamedValue& given) {
   for (const Columns columns : {Columns::Theorem, Columns::Experiment})
     if (given.value == name_of(columns)) return columns;
@@ -76,11 +78,12 @@ UnitCost cost_of_unit(const SecurityParameters& params, const UnitRequest& made)
 }
 
 // Base OTs; then the run that makes the base OTs of later runs.
-std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) {
+std::uint64_t shared_bytes(const SecurityParameters& params, std::span<const UnitRequest> units,
+                           std::size_t) {
   const std::uint64_t base_ots = 96 * columns_made(params) + 2 * kHeaderBytes;
-  if (units <= 1) return base_ots;
-  return base_ots +
-         run_bytes(params, RunLayout(params, 0, std::min(units, AuthBitSource::kLanes)).length);
+  if (units.size() <= 1) return base_ots;
+  const std::size_t lanes = std::min(units.size(), AuthBitSource::kLanes);
+  return base_ots + run_bytes(params, RunLayout(params, 0, lanes).length);
 }
 
 }  // namespace
@@ -93,6 +96,7 @@ const ProfileEntry kNnob12Profile = {
     .materials = kMaterials,
     .own = Nnob12Parameters{},
     .fastest = Nnob12Parameters{Columns::Experiment},
+    .parameters = kParameters,
     .named = [](const ProfileParameters& own) -> std::vector<NamedValue> {
       return {{"columns", std::string(name_of(std::get<Nnob12Parameters>(own).columns))}};
     },
@@ -118,7 +122,7 @@ const ProfileEntry kNnob12Profile = {
     .base_ots = [](const SecurityParameters& params) -> std::uint64_t {
       return columns_made(params);
     },
-    .set_up_bytes = set_up_bytes,
+    .shared_bytes = shared_bytes,
     .round_trips_of_unit =
         [](const SecurityParameters& params) {
           return params.material() == AndMaterial::AandAot ? 10.5 : 11.0;

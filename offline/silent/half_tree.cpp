@@ -21,8 +21,8 @@ HalfTreeKey::HalfTreeKey(Block key) : aes(crypto::expand_key(key)) {
   of_zero = nodes[0];
 }
 
-void expand_half_tree(const HalfTreeKey& key, Block root, Delta delta, std::span<Block> leaves,
-                      std::span<Block> left_sums) {
+void expand_half_tree(const HalfTreeKey& key, const Block& root, const Delta& delta,
+                      std::span<Block> leaves, std::span<Block> left_sums) {
   const std::size_t depth = depth_of(leaves);
   ENSURE(left_sums.size() == depth);
   leaves[0] = left_sums[0] = root;
@@ -58,7 +58,7 @@ void expand_punctured(const HalfTreeKey& key, std::size_t place, std::span<const
   patch.differences[1] ^= times(total, right);
 
   crypto::apply_patch(patch, leaves);
-  wipe_object(patch);
+  wipe_object(patch), wipe_object(total);
 }
 
 }  // namespace tinyot::offline

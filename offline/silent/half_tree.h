@@ -25,8 +25,8 @@ struct HalfTreeKey {
 
 // Role: key holder. Makes all leaves.  Shapes: leaves: 2^d; left_sums: d, the sums of the left
 // nodes of each level.  Timing: constant.
-void expand_half_tree(const HalfTreeKey& key, Block root, Delta delta, std::span<Block> leaves,
-                      std::span<Block> left_sums);
+void expand_half_tree(const HalfTreeKey& key, const Block& root, const Delta& delta,
+                      std::span<Block> leaves, std::span<Block> left_sums);
 
 // Role: MAC holder. Makes all leaves but the one at `place`, which becomes the sum of the others:
 // with the key holder's leaves v, w_j = v_j ^ [j = place].Delta.  Shapes: leaves: 2^d; sides: for

@@ -23,10 +23,12 @@ struct Challenge {
 };
 static_assert(sizeof(Challenge) == 48);
 
-Block product(Block a, Block b) {
+Block product(const Block& a, const Block& secret) {
   crypto::WideBlock sum{};
-  crypto::add_products({&a, 1}, {&b, 1}, sum);
-  return crypto::reduced(sum);
+  crypto::add_products({&a, 1}, {&secret, 1}, sum);
+  const Block reduced = crypto::reduced(sum);
+  wipe_object(sum);
+  return reduced;
 }
 
 // sum += sum of blocks[i].X^i.
@@ -86,6 +88,7 @@ void SilentCheck::add_at(std::uint64_t y, crypto::WideBlock& sum) const {
   crypto::ctr_fill(key_, {y / kSegment, 0}, {&a, 1});
   crypto::ctr_fill(key_, {y % kSegment, 1}, {&b, 1});
   crypto::add_products({&a, 1}, {&b, 1}, sum);
+  wipe_object(a), wipe_object(b);
 }
 
 void SilentCheck::add(std::uint64_t first, std::span<const Block> blocks, crypto::WideBlock& sum) {
@@ -145,6 +148,8 @@ void SilentMacHolder::challenge() {
   for (std::size_t w = 0; w < 2; ++w)
     (w == 0 ? mask.lo : mask.hi) = base_.bits.words()[direction_.mask_at() / 64 + w];
   challenge.psi = crypto::reduced(noise) ^ mask;
+  // Either of them gives the other from psi, which is public: 128 equations of the noise places.
+  wipe_object(noise), wipe_object(mask);
   net::send_object(session_.channel(), kSilentChallenge, challenge);
 }
 
@@ -188,8 +193,10 @@ SilentKeyHolder::SilentKeyHolder(checks::Session& session, const SilentIteration
       roots_(iteration.set.trees), leaves_(iteration.set.leaves()), left_sums_(iteration.set.depth),
       expanded_(kNoTree) {
   ENSURE(base_.size() == iteration.set.reserve());
-  const ScopedSecret<crypto::AesKey> secret(crypto::expand_key(session.rng().block()));
+  const ScopedSecret<Block> seed(session.rng().block());
+  crypto::AesKey secret = crypto::expand_key(seed);
   crypto::ctr_fill(secret, {0, iteration.number}, roots_);
+  wipe_object(secret);
 }
 
 void SilentKeyHolder::expand(std::size_t tree) {

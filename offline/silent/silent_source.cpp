@@ -32,6 +32,7 @@ void SilentSource::begin(const SilentSet& set, AuthBits base) {
 
 // Both parties send what a step sends before they receive what the next one receives.
 void SilentSource::take_step() {
+  has_failed_ = true;  // unless the step ends
   switch (++next_->steps) {
     case 1:
       next_->peers.correct();
@@ -49,6 +50,7 @@ void SilentSource::take_step() {
       ENSURE(false && "an iteration has four steps");
   }
   part_.channel().flush();
+  has_failed_ = false;
 }
 
 void SilentSource::take_all_steps() {
@@ -74,7 +76,7 @@ void SilentSource::roll() {
 }
 
 void SilentSource::draw(MacColumnView mine, KeyColumnView peers) {
-  ENSURE(mine.size() == peers.size() && mine.size() % kKappa == 0);
+  ENSURE(!has_failed_ && mine.size() == peers.size() && mine.size() % kKappa == 0);
   const std::size_t net = set_.net(), quarter = net / 512 * kKappa;
   for (std::size_t done = 0; done < mine.size();) {
     if (!current_ || at_ == net) roll();

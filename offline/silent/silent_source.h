@@ -56,6 +56,7 @@ class SilentSource {
   checks::Session part_;
   SilentSet set_;
   crypto::PublicSeed coins_;
+  bool has_failed_ = false;
   std::uint64_t begun_ = 0;
   std::unique_ptr<Iteration> current_;  // gives out its outputs
   std::unique_ptr<Iteration> next_;     // is made meanwhile

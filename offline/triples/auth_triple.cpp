@@ -86,32 +86,35 @@ void LayerFold::reveal(const ObjectChunk& chunk) {
 }
 
 void LayerFold::fold(const ObjectChunk& chunk) {
-  SharedColumn &x = layers_[0].x, &y = layers_[0].y, &z = layers_[0].z;
   const BitVector received =
       checks::receive_revealed_bits(session_, kAuthTripleD, shifts_.size() * chunk.count);
   const std::vector<BitVector> mine = std::move(revealed_.front());
   revealed_.pop();
-  const MacColumnView to_x = x.view().part(chunk).mine, to_z = z.view().part(chunk).mine;
   for (std::size_t k = 1; k < layers_.size(); ++k) {
-    const TripleLayer& layer = layers_[k];
     const std::size_t shift = shifts_[k - 1], first = (k - 1) * chunk.count;
-    SecretVector<Key> keys = combiners<Key>(y.peers.keys, layer.y.peers.keys, chunk, shift);
+    SecretVector<Key> keys =
+        combiners<Key>(layers_[0].y.peers.keys, layers_[k].y.peers.keys, chunk, shift);
     checks::absorb_peers_keys(session_, keys, received, first);
     BitVector d(chunk.count);
     d.copy_from(received, first, 0, chunk.count);
     d ^= mine[k - 1];
-
-    const BitVector more_x = bits_of(layer.x.mine.bits, chunk, shift),
-                    more_z = bits_of(layer.z.mine.bits, chunk, shift);
-    for (std::size_t w = 0; w < to_x.bits.size(); ++w) {
-      to_x.bits[w] ^= more_x.words()[w];
-      to_z.bits[w] ^= more_z.words()[w] ^ (more_x.words()[w] & d.words()[w]);
-    }
-    fold_words<Mac>(x.mine.macs, z.mine.macs, layer.x.mine.macs, layer.z.mine.macs, d, chunk,
-                    shift);
-    fold_words<Key>(x.peers.keys, z.peers.keys, layer.x.peers.keys, layer.z.peers.keys, d, chunk,
-                    shift);
+    fold_layer(layers_[0], layers_[k], d, chunk, shift);
   }
+}
+
+void fold_layer(TripleLayer& to, const TripleLayer& more, const BitVector& d,
+                const ObjectChunk& chunk, std::size_t shift) {
+  const MacColumnView to_x = to.x.view().part(chunk).mine, to_z = to.z.view().part(chunk).mine;
+  const BitVector more_x = bits_of(more.x.mine.bits, chunk, shift),
+                  more_z = bits_of(more.z.mine.bits, chunk, shift);
+  for (std::size_t w = 0; w < to_x.bits.size(); ++w) {
+    to_x.bits[w] ^= more_x.words()[w];
+    to_z.bits[w] ^= more_z.words()[w] ^ (more_x.words()[w] & d.words()[w]);
+  }
+  fold_words<Mac>(to.x.mine.macs, to.z.mine.macs, more.x.mine.macs, more.z.mine.macs, d, chunk,
+                  shift);
+  fold_words<Key>(to.x.peers.keys, to.z.peers.keys, more.x.peers.keys, more.z.peers.keys, d, chunk,
+                  shift);
 }
 
 }  // namespace tinyot::offline

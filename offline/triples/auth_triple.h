@@ -31,6 +31,11 @@ struct TripleLayer {
   SharedColumn z;  // r until the product bits have been announced
 };
 
+// x_0 ^= x_k and z_0 ^= z_k ^ d_k.x_k for the triples of a chunk and their partners in layer k,
+// with d_k as opened.
+void fold_layer(TripleLayer& to, const TripleLayer& more, const BitVector& d,
+                const ObjectChunk& chunk, std::size_t shift);
+
 // Role: both, symmetric. Each step is called for all chunks of a layer in order. The d's are on the
 // MAC transcripts; settle these before the triples are used.
 class LayerFold {

@@ -1,14 +1,13 @@
 #include "offline/triples/fast_profile.h"
 
 #include <array>
-#include <charconv>
 
 #include "base/bounds.h"
 #include "base/error.h"
-#include "crypto/public_coins.h"
-#include "crypto/random_oracle.h"
 #include "offline/parameters.h"
-#include "offline/softspoken/softspoken_source.h"
+#include "offline/silent/silent_chains.h"
+#include "offline/silent/silent_cost.h"
+#include "offline/softspoken/softspoken_cost.h"
 #include "offline/triples/fast_unit.h"
 #include "offline/triples/leaky_triple.h"
 #include "offline/unit/cost.h"
@@ -21,51 +20,99 @@ constexpr std::array kMaterials = {AndMaterial::Triples, AndMaterial::Garbling};
 // SoftSpoken's rows and messages in flight.
 constexpr std::uint64_t kBatchesBytes = 8 << 20;
 
-std::uint32_t k_in(const NamedValue& given) {
-  std::uint32_t k = 0;
-  const char* const end = given.value.data() + given.value.size();
-  const auto read = std::from_chars(given.value.data(), end, k);
-  if (read.ec != std::errc() || read.ptr != end || !is_tree_depth(k))
-    throw UsageError(given.name + " " + given.value + " is not 1, 2 or 4");
-  return k;
+constexpr std::array<std::string_view, 3> kParameters = {"softspoken-k", "abits", "silent-set"};
+
+BitsFrom bits_in(const NamedValue& given) {
+  for (const BitsFrom bits : {BitsFrom::SoftSpoken, BitsFrom::Silent})
+    if (given.value == name_of(bits)) return bits;
+  throw UsageError(given.name + " '" + given.value + "' is neither softspoken nor silent");
 }
 
-std::uint32_t softspoken_k(const SecurityParameters& params) {
-  return params.own<FastParameters>().softspoken_k;
+void set_parameter(FastParameters& own, const NamedValue& to) {
+  if (to.name == "softspoken-k") {
+    own.softspoken_k = softspoken_k_in(to);
+  } else if (to.name == "abits") {
+    own.abits = bits_in(to);
+  } else {
+    if (own.abits != BitsFrom::Silent)
+      throw UsageError("silent-set " + to.value + " requires abits silent");
+    own.silent_set = lpn_set_named(to.value);
+  }
 }
 
-// Corrections, challenge and answer for bits in batches of at most `batch`.
-std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t bits,
-                               std::uint64_t batch) {
-  const std::uint64_t batches = chunks_in(bits, batch), trees = kKappa / softspoken_k(params);
-  return (trees - 1) * (bits + batches * kKappa) / 8 +
-         batches * (sizeof(crypto::PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeaderBytes);
+std::vector<NamedValue> named_parameters(const FastParameters& own) {
+  std::vector<NamedValue> named = {{"softspoken-k", std::to_string(own.softspoken_k)},
+                                   {"abits", std::string(name_of(own.abits))}};
+  if (own.abits == BitsFrom::Silent)
+    named.push_back({"silent-set", std::string(name_of(own.silent_set))});
+  return named;
 }
 
-UnitCost cost_of_unit_of_layers(const SecurityParameters& params, const UnitRequest& made) {
+const FastParameters& own_of(const SecurityParameters& params) {
+  return params.own<FastParameters>();
+}
+std::uint32_t softspoken_k(const SecurityParameters& params) { return own_of(params).softspoken_k; }
+const SilentSet& silent_set_of(const SecurityParameters& params) {
+  return silent_set(own_of(params).silent_set);
+}
+bool is_silent(const SecurityParameters& params) {
+  return own_of(params).abits == BitsFrom::Silent;
+}
+
+// What a unit takes of the bits: those for inputs and those for layers of l triples, without the
+// bits of the Delta-consistency check.
+struct UnitBits {
+  std::uint64_t plain, of_layer;
+};
+UnitBits bits_of(const SecurityParameters& params, const UnitRequest& made) {
   const UnitRequest request = with_result_masks(made, params.material());
-  const std::uint64_t l = params.population(request.plan.ands),
-                      plain = whole_blocks(request.inputs) + kReferenceBits;
-  const std::uint64_t bucket = request.plan.bucket.only(), leaky = bucket * l;
+  return {whole_blocks(request.inputs), 3 * params.population(request.plan.ands)};
+}
+
+UnitCost cost_of_unit_of_layers(const SecurityParameters& params, const UnitRequest& request) {
+  const UnitBits bits = bits_of(params, request);
+  const std::uint64_t l = bits.of_layer / 3, bucket = request.plan.bucket.only(),
+                      leaky = bucket * l;
   const std::uint64_t pieces = bucket * chunks_in(l, kBatchTriples),
                       folds = chunks_in(l, kFoldTriples);
   UnitCost cost;
-  // The bits for inputs and for the Delta-consistency check; coin toss, EQ and transcript.
-  cost.bytes_sent = softspoken_bytes(params, plain, kBatchBits) + delta_check_bytes() + kEqBytes +
-                    3 * 32 + 2 * kHeaderBytes + 32 + 2 * kHeaderBytes + 16;
-  cost.memory_bytes = plain * kBitBytes + 2 * bytes_for(plain) + kBatchesBytes;
-  cost.bytes_sent += bucket * softspoken_bytes(params, 3 * l, 3 * kBatchTriples);
+  cost.bytes_sent = kEqBytes + 3 * 32 + 2 * kHeaderBytes + 32 + 2 * kHeaderBytes + 16;
+  std::uint64_t plain = bits.plain;
+  if (is_silent(params)) {
+    cost.memory_bytes = chain_memory_bytes(silent_set_of(params));
+  } else {
+    // The bits for inputs and for the Delta-consistency check; then those of the layers.
+    plain += kReferenceBits;
+    const std::uint32_t k = softspoken_k(params);
+    cost.bytes_sent += softspoken_bytes(k, plain, kBatchBits) + delta_check_bytes() +
+                       bucket * softspoken_bytes(k, bits.of_layer, 3 * kBatchTriples);
+    cost.memory_bytes = kBatchesBytes;
+  }
   cost.bytes_sent += leaky * sizeof(Block) + leaky / 8 + 2 * pieces * kHeaderBytes;  // G, d
   cost.bytes_sent += (leaky - l) / 8 + folds * kHeaderBytes;  // the combiner bits
-  cost.memory_bytes += bucket * layer_bytes(l);
+  cost.memory_bytes += plain * kBitBytes + 2 * bytes_for(plain) + bucket * layer_bytes(l);
   return cost;
 }
 
-// Base OTs; then the trees and the first reference bits.
-std::uint64_t bytes_of_trees(const SecurityParameters& params, std::size_t) {
-  const std::uint64_t k = softspoken_k(params), trees = kKappa / k;
-  return 96 * kKappa + trees * 2 * (k - 1) * sizeof(Block) + trees * 2 * sizeof(crypto::Digest) +
-         4 * kHeaderBytes + softspoken_bytes(params, kReferenceBits, kReferenceBits);
+// Base OTs, trees and the first reference bits; and the chains of silent bits.
+std::uint64_t shared_bytes(const SecurityParameters& params, std::span<const UnitRequest> units,
+                           std::size_t workers) {
+  const std::uint64_t set_up = softspoken_set_up_bytes(softspoken_k(params));
+  if (!is_silent(params)) return set_up;
+  std::vector<std::uint64_t> draws;
+  for (const UnitRequest& unit : units) {
+    const UnitBits bits = bits_of(params, unit);
+    draws.push_back(bits.plain + unit.plan.bucket.only() * bits.of_layer);
+  }
+  return set_up + chains_bytes(silent_set_of(params), softspoken_k(params), draws, workers);
+}
+
+std::unique_ptr<BitSource> make_source(checks::Session& session, const SecurityParameters& params,
+                                       const LinkSchedule& schedule) {
+  if (is_silent(params))
+    return std::make_unique<SilentChains>(session, softspoken_k(params), silent_set_of(params),
+                                          schedule.depth, schedule.workers);
+  return std::make_unique<SoftSpokenSource>(session, softspoken_k(params), schedule.depth);
 }
 
 }  // namespace
@@ -79,11 +126,13 @@ const ProfileEntry kFastProfile = {
     .materials = kMaterials,
     .own = FastParameters{},
     .fastest = FastParameters{},
-    .named = [](const ProfileParameters& own) -> std::vector<NamedValue> {
-      return {{"softspoken-k", std::to_string(std::get<FastParameters>(own).softspoken_k)}};
-    },
+    .parameters = kParameters,
+    .named =
+        [](const ProfileParameters& own) {
+          return named_parameters(std::get<FastParameters>(own));
+        },
     .set = [](ProfileParameters& own,
-              const NamedValue& to) { std::get<FastParameters>(own).softspoken_k = k_in(to); },
+              const NamedValue& to) { set_parameter(std::get<FastParameters>(own), to); },
     .least_bucket = 2,
     .larger_bucket = one_larger,
     .leaky_per_and = as_many_as_bucket,
@@ -94,19 +143,20 @@ const ProfileEntry kFastProfile = {
     .fitted_key = [](Delta key, Party me, AndMaterial) { return fitted_to_triples(key, me); },
     .make_unit_maker = [](checks::Session& session, const SecurityParameters& params,
                           const LinkSchedule& schedule) -> std::unique_ptr<UnitMaker> {
-      return std::make_unique<FastUnitMaker>(
-          params, schedule,
-          std::make_unique<SoftSpokenSource>(session, softspoken_k(params), schedule.depth));
+      return std::make_unique<FastUnitMaker>(params, schedule,
+                                             make_source(session, params, schedule));
     },
     .cost_of_unit = cost_of_unit_of_layers,
     .cost_of_piece =
         [](const SecurityParameters& params) {
-          return cost_of_triples(cost_of_batch(softspoken_k(params)));
+          return cost_of_triples(is_silent(params) ? kCostOfDraw
+                                                   : cost_of_batch(softspoken_k(params)));
         },
     .base_ots = [](const SecurityParameters&) -> std::uint64_t { return kKappa; },
-    .set_up_bytes = bytes_of_trees,
+    .shared_bytes = shared_bytes,
     .round_trips_of_unit = [](const SecurityParameters&) { return 10.0; },
-    .round_trips_of_set_up = [](const SecurityParameters&, std::size_t) { return 3.0; },
+    .round_trips_of_set_up = [](const SecurityParameters& params,
+                                std::size_t) { return is_silent(params) ? 10.5 : 3.0; },
     .layer_bytes = [](const SecurityParameters& params,
                       std::uint64_t ands) { return layer_bytes(params.population(ands)); },
     .pours_own_memory = true,

@@ -73,17 +73,21 @@ class BitSource {
 
   // Sets the reference bits of an earlier connection: kReferenceBits bits of each direction. Call
   // it before prepare.
-  void set_reference_bits(AuthBits reference) {
+  virtual void set_reference_bits(AuthBits reference) {
     delta_check_.set_reference_bits(std::move(reference));
   }
   // Null before the first bits are made.
-  const AuthBits* reference() const { return delta_check_.reference(); }
+  virtual const AuthBits* reference() const { return delta_check_.reference(); }
 
   // Makes only reference bits: kReferenceBits of each direction.
   virtual AuthBits make_reference_bits() = 0;
 
   // Makes what the streams of so many units share, on the session's own channel.
   virtual void prepare(std::size_t units) = 0;
+
+  // Role: both. Called by each worker before its first unit, on its channel; `log` is used until
+  // its last unit. What it takes costs no unit if the peer breaks it off.
+  virtual void begin_worker(std::size_t /*worker*/, net::Channel&, net::PhaseLog&) {}
 
   // The bits of a unit in its own part of the session. Streams with different numbers may be used
   // by different threads.

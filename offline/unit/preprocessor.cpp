@@ -163,6 +163,7 @@ void Preprocessor::work(Job& job, std::size_t worker) {
   });
   std::optional<UnitAccount::Begun> begun;
   try {
+    if (unit < job.requests.size()) maker_->bits().begin_worker(worker, *channels_[worker], log);
     for (; unit < job.requests.size(); unit += channels_.size()) {
       checks::Session part(session_, "unit", unit, *channels_[worker], log);
       if (!make_unit(job, part, unit, begun)) break;

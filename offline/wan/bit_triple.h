@@ -15,28 +15,48 @@
 
 #include <queue>
 
-#include "offline/triples/leaky_triple.h"
+#include "offline/wan/triple_shares.h"
 
 namespace tinyot::offline {
 
 // Role: both, symmetric. Each step is called for all chunks in order, as those of LeakyTriples.
+// Between the steps only bits are kept, so the columns of a chunk are free when it has been
+// offered.
 class BitProducts {
  public:
+  // d of both parties.
+  struct Announced {
+    BitVector mine, peers;
+  };
+
   explicit BitProducts(checks::Session& session) : session_(session) {}
 
   // Step 1. `set` separates the hash keys of a session's sets, the same on both sides; no chunk of
   // a set is offered twice.
-  // Shapes: x, y: chunk.count, at most kChunkObjects.  Wire: sends count / 8 bytes.
-  void offer(std::uint64_t set, const ObjectChunk& chunk, const SharedView& x, const SharedView& y);
-  // Step 2, and the first half of step 3: my r becomes my z.  Wire: receives count / 8 bytes, sends
-  // count / 8.
-  void announce(const SharedView& x, const SharedView& r);
+  // Shapes: x, y, r: chunk.count, at most kChunkObjects.  Wire: sends count / 8 bytes.
+  void offer(std::uint64_t set, const ObjectChunk& chunk, const SharedView& x, const SharedView& y,
+             const SharedView& r);
+  // Step 2, and the first half of step 3.  Wire: receives count / 8 bytes, sends count / 8.
+  void announce();
   // The second half of step 3.  Wire: receives count / 8 bytes.
-  void finish(const SharedView& z);
+  Announced finish();
 
  private:
+  // Of a chunk whose G has not arrived: step 2 without G, and my bits.
+  struct Offered {
+    BitVector z, x, r;
+  };
+
   checks::Session& session_;
-  std::queue<BitVector> offered_;  // step 2 without G, of chunks whose G has not arrived
+  std::queue<Offered> offered_;
+  std::queue<BitVector> announced_;  // my d, of chunks whose d has not arrived
 };
+
+// r becomes z, by what both parties have announced: of objects [first, first + r.size()) of the
+// chunk, and of the whole chunk. Shapes: first: a multiple of 64.
+void become_products(const SharedView& r, const BitProducts::Announced& announced,
+                     std::size_t first, const Delta& global_key);
+void become_products(std::span<TripleShares> triples, const BitProducts::Announced& announced,
+                     const Delta& global_key);
 
 }  // namespace tinyot::offline

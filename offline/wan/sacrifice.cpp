@@ -26,7 +26,7 @@ Sacrifice::Sacrifice(checks::Session& session, std::span<const TripleSet> sets, 
     : session_(session), sets_(sets), orders_(std::move(orders)) {
   ENSURE(fits_triples(session));
   ENSURE(sets.size() >= 2 && orders_.size() + 1 == sets.size());
-  ENSURE(sets[1].size() >= sets[0].size());
+  ENSURE(sets[1].size() > sets[0].size());  // all triples could be wrong if none were opened
   size_ = sets[0].size();
   opened_ = sets[1].size() - size_;
   for (std::size_t set = 1; set < sets.size(); ++set)
@@ -68,46 +68,51 @@ void Sacrifice::open() {
   }
 }
 
-void Sacrifice::reveal(const ObjectChunk& chunk) {
-  Revealed revealed{BitVector(2 * orders_.size() * chunk.count), {}};
-  for (std::size_t set = 1; set < sets_.size(); ++set) {
-    const std::vector<std::uint32_t>& order = orders_[set - 1];
-    const TripleSet& partners = sets_[set];
-    TripleSet& differences = revealed.differences.emplace_back(chunk.count);
-    const std::size_t of_d = 2 * (set - 1) * chunk.count, of_e = of_d + chunk.count;
-    for (std::size_t i = 0; i < chunk.count; ++i) {
-      const std::size_t place = chunk.first + i;
-      if (place + kFetchAhead < size_) {
-        const TripleShares& later = partners[order[place + kFetchAhead]];
-        fetch(later.x);
-        fetch(later.z);
-      }
-      differences[i] = sets_[0][place] ^ partners[order[place]];
-      revealed.mine.put(of_d + i, share_of_bit(differences[i].x));
-      revealed.mine.put(of_e + i, share_of_bit(differences[i].y));
-    }
+// Of object i of set 0 and its partner, which is at a random address: the differences of the
+// objects ahead are fetched.
+TripleShares Sacrifice::difference(std::size_t set, std::size_t i) const {
+  const std::vector<std::uint32_t>& order = orders_[set - 1];
+  if (i + kFetchAhead < size_) {
+    const TripleShares& later = sets_[set][order[i + kFetchAhead]];
+    fetch(later.x);
+    fetch(later.z);
   }
-  checks::reveal_bits(session_, kSacrifice, revealed.mine);
-  revealed_.push(std::move(revealed));
+  return sets_[0][i] ^ sets_[set][order[i]];
 }
 
+void Sacrifice::reveal(const ObjectChunk& chunk) {
+  BitVector mine(2 * orders_.size() * chunk.count);
+  for (std::size_t set = 1; set < sets_.size(); ++set) {
+    const std::size_t of_d = 2 * (set - 1) * chunk.count, of_e = of_d + chunk.count;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const TripleShares shares = difference(set, chunk.first + i);
+      mine.put(of_d + i, share_of_bit(shares.x));
+      mine.put(of_e + i, share_of_bit(shares.y));
+    }
+  }
+  checks::reveal_bits(session_, kSacrifice, mine);
+  revealed_.push(std::move(mine));
+}
+
+// Differences are computed again, since chunks whose answers are on their way would take more
+// memory than the sets.
 void Sacrifice::check(const ObjectChunk& chunk) {
-  const Revealed revealed = std::move(revealed_.front());
+  const BitVector mine = std::move(revealed_.front());
   revealed_.pop();
-  BitVector bits = checks::receive_revealed_bits(session_, kSacrifice, revealed.mine.size());
-  bits ^= revealed.mine;
+  BitVector bits = checks::receive_revealed_bits(session_, kSacrifice, mine.size());
+  bits ^= mine;
   const ScopedSecret<Delta> delta(session_.global_key());
   SecretVector<MacShare> of_d(chunk.count), of_e(chunk.count), of_tau(chunk.count);
   for (std::size_t set = 1; set < sets_.size(); ++set) {
-    const TripleSet& differences = revealed.differences[set - 1];
     for (std::size_t i = 0; i < chunk.count; ++i) {
       const std::size_t first = 2 * (set - 1) * chunk.count + i;
       const bool d = bits[first], e = bits[first + chunk.count];
-      const TripleShares &own = sets_[0][chunk.first + i], &difference = differences[i];
-      of_d[i] = xor_public_bit(difference.x, delta, d);
-      of_e[i] = xor_public_bit(difference.y, delta, e);
-      of_tau[i] = difference.z ^ MacShare { times(own.x.value, e) } ^
-                  MacShare { times((own.y ^ difference.y).value, d) };
+      const TripleShares& own = sets_[0][chunk.first + i];
+      const TripleShares shares = difference(set, chunk.first + i);
+      of_d[i] = xor_public_bit(shares.x, delta, d);
+      of_e[i] = xor_public_bit(shares.y, delta, e);
+      of_tau[i] = shares.z ^ MacShare { times(own.x.value, e) } ^
+                  MacShare { times((own.y ^ shares.y).value, d) };
     }
     checks::absorb_opened(session_, of_d);
     checks::absorb_opened(session_, of_e);

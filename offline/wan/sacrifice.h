@@ -43,17 +43,14 @@ class Sacrifice {
   void check(const ObjectChunk& chunk);
 
  private:
-  struct Revealed {
-    BitVector mine;
-    std::vector<TripleSet> differences;  // to the partners in each set
-  };
   TripleShares opened_triple(std::size_t set, std::size_t i) const;
+  TripleShares difference(std::size_t set, std::size_t i) const;
 
   checks::Session& session_;
   std::span<const TripleSet> sets_;
   SetOrders orders_;
-  std::size_t size_, opened_;      // n, o
-  std::queue<Revealed> revealed_;  // of chunks whose peer's shares have not arrived
+  std::size_t size_, opened_;       // n, o
+  std::queue<BitVector> revealed_;  // of chunks whose peer's shares have not arrived
 };
 
 }  // namespace tinyot::offline

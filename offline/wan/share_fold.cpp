@@ -1,16 +1,20 @@
 #include "offline/wan/share_fold.h"
 
 #include "base/error.h"
-#include "checks/coin_toss.h"
 #include "checks/opening.h"
 #include "offline/triples/layer_shifts.h"
-#include "offline/unit/steps.h"
 #include "offline/wan/sacrifice.h"
 
 namespace tinyot::offline {
 namespace {
 
 constexpr net::MessageTag kBitTripleLayers = net::message_tag("bit_triple.layers");
+
+// Of a chunk, at least: bucket size 2.
+constexpr StageCost kCostOfSacrifice{
+    .time = std::chrono::microseconds(400), .bytes = kChunkObjects / 4, .depth = 1};
+constexpr StageCost kCostOfFold{
+    .time = std::chrono::microseconds(150), .bytes = kChunkObjects / 8, .depth = 1};
 
 }  // namespace
 
@@ -37,7 +41,7 @@ void ShareFold::reveal(const ObjectChunk& chunk) {
   revealed_.push(std::move(mine));
 }
 
-void ShareFold::fold(const ObjectChunk& chunk) {
+BitVector ShareFold::fold(const ObjectChunk& chunk) {
   const BitVector mine = std::move(revealed_.front());
   revealed_.pop();
   BitVector bits = checks::receive_revealed_bits(session_, kBitTripleLayers, mine.size());
@@ -55,25 +59,37 @@ void ShareFold::fold(const ObjectChunk& chunk) {
     }
     checks::absorb_opened(session_, of_d);
   }
+  return bits;
 }
 
-TripleSet combine_sets(checks::Session& session, std::vector<TripleSet> sets, std::size_t ahead) {
+TripleSet combine_sets(checks::Session& session, std::vector<TripleSet> sets,
+                       const crypto::PublicSeed& coins, PipelineDepth depth,
+                       std::span<TripleLayer> full) {
   const std::size_t layers = sets.size(), size = sets.at(0).size() / layers;
-  const crypto::PublicSeed coins = checks::toss_coins(session, "bit triple orders");
   {
+    const net::PhaseLog::Scope phase(session.log(), session.channel(), "sacrifice", sets[0].size());
     Sacrifice sacrifice(session, sets,
                         set_orders_from(session, coins, sets.size(), sets.at(1).size()));
     sacrifice.open();
     run_pipeline(
-        object_chunks(sets[0].size()), ahead,
+        object_chunks(sets[0].size()), depth.depth(kCostOfSacrifice),
         [&](const ObjectChunk& chunk) { sacrifice.reveal(chunk); },
         [&](const ObjectChunk& chunk) { sacrifice.check(chunk); });
   }
   sets.resize(1);
-  ShareFold layers_of_set(session, sets[0], shifts_from(session, coins, layers, size));
+  const net::PhaseLog::Scope phase(session.log(), session.channel(), "layers", size);
+  ShareFold fold(session, sets[0], shifts_from(session, coins, layers, size));
   run_pipeline(
-      object_chunks(size), ahead, [&](const ObjectChunk& chunk) { layers_of_set.reveal(chunk); },
-      [&](const ObjectChunk& chunk) { layers_of_set.fold(chunk); });
+      object_chunks(size), depth.depth(kCostOfFold),
+      [&](const ObjectChunk& chunk) { fold.reveal(chunk); },
+      [&](const ObjectChunk& chunk) {
+        const BitVector opened = fold.fold(chunk);
+        for (std::size_t k = 1; k < full.size(); ++k) {
+          BitVector d(chunk.count);
+          d.copy_from(opened, (k - 1) * chunk.count, 0, chunk.count);
+          fold_layer(full[0], full[k], d, chunk, fold.shifts()[k - 1]);
+        }
+      });
   return TripleSet(sets[0].begin(), sets[0].begin() + static_cast<std::ptrdiff_t>(size));
 }
 

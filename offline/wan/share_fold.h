@@ -6,6 +6,9 @@
 #include <queue>
 #include <vector>
 
+#include "crypto/public_coins.h"
+#include "offline/triples/auth_triple.h"
+#include "offline/unit/steps.h"
 #include "offline/wan/triple_shares.h"
 
 namespace tinyot::offline {
@@ -20,7 +23,10 @@ class ShareFold {
   // Wire: sends (layers - 1) count / 8 bytes.
   void reveal(const ObjectChunk& chunk);
   // Wire: receives the same number of bytes. Layer 0 becomes x, y and z of the combined triples.
-  void fold(const ObjectChunk& chunk);
+  // Returns d_1, d_2, ... of the chunk, as opened.
+  BitVector fold(const ObjectChunk& chunk);
+
+  const std::vector<std::size_t>& shifts() const { return shifts_; }
 
  private:
   const TripleShares& partner(std::size_t layer, std::size_t i) const;
@@ -32,11 +38,13 @@ class ShareFold {
   std::queue<BitVector> revealed_;  // of chunks whose peer's shares have not arrived
 };
 
-// Role: both, symmetric. Tosses the coins for orders and shifts, compares set 0 with the others and
-// combines its layers, as many as there are sets; a step follows the one before it `ahead` chunks
-// later. All G and d of all sets have been sent and received.
-// Shapes: set 0: a multiple of sets.size(), the others: as in Sacrifice.
-// Wire: a coin toss; as Sacrifice and ShareFold.  Fails: PeerCheated("coin toss", "opened triple").
-TripleSet combine_sets(checks::Session& session, std::vector<TripleSet> sets, std::size_t ahead);
+// Role: both, symmetric. Compares set 0 with the others and combines its layers, as many as there
+// are sets. All G and d of all sets had been sent and received before the coins were tossed.
+// `full`: the layers of set 0 with MACs and keys apart, which are combined in the same way, their y
+// only in layer 0; or empty. Shapes: set 0: a multiple of sets.size(), the others: as in Sacrifice.
+// Wire: as Sacrifice and ShareFold.  Fails: PeerCheated("opened triple").
+TripleSet combine_sets(checks::Session& session, std::vector<TripleSet> sets,
+                       const crypto::PublicSeed& coins, PipelineDepth depth,
+                       std::span<TripleLayer> full = {});
 
 }  // namespace tinyot::offline

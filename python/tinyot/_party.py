@@ -30,11 +30,18 @@ class Parameters:
     material: str | None = None
     columns: str | None = None
     softspoken_k: int | None = None
+    abits: str | None = None
+    silent_set: str | None = None
     weak_allowed: bool = False
 
     def _native(self) -> _native.Parameters:
         bucket = [self.bucket] if isinstance(self.bucket, int) else list(self.bucket or ())
-        own = [("columns", self.columns), ("softspoken-k", self.softspoken_k)]
+        own = [
+            ("columns", self.columns),
+            ("softspoken-k", self.softspoken_k),
+            ("abits", self.abits),
+            ("silent-set", self.silent_set),
+        ]
         return _native.parameters(
             self.profile,
             self.sigma,
@@ -234,6 +241,8 @@ class Party:
         material: str | None = None,
         columns: str | None = None,
         softspoken_k: int | None = None,
+        abits: str | None = None,
+        silent_set: str | None = None,
         weak_allowed: bool = False,
         threads: int = 1,
         memory_bytes: int = 1_000_000_000,
@@ -248,7 +257,16 @@ class Party:
         store that is "open". `progress` is called on threads of the library.
         """
         parameters = Parameters(
-            profile, sigma, unit, bucket, material, columns, softspoken_k, weak_allowed
+            profile,
+            sigma,
+            unit,
+            bucket,
+            material,
+            columns,
+            softspoken_k,
+            abits,
+            silent_set,
+            weak_allowed,
         )
         return interruptible(
             lambda stop: self._preprocess(

@@ -81,6 +81,76 @@ TEST(Channel, RejectsReplayedMessage) {
   message_of<PeerCheated>([&] { peers.channel->recv(kGreeting, payload); });
 }
 
+constexpr MessageTag kBeside = message_tag("silent.challenge"),
+                     kAlsoBeside = message_tag("silent.digest");
+
+// Those of a track keep their order, whatever arrives between them.
+TEST(Channel, SetsMessagesOfTheOtherTrackAside) {
+  MemoryStreams streams = make_memory_streams();
+  auto a = make_framed_channel(std::move(streams.a)), b = make_framed_channel(std::move(streams.b));
+  const auto receive = [&](const MessageTag& tag, std::size_t size) {
+    std::vector<std::byte> payload(size);
+    b->recv(tag, payload);
+    EXPECT_EQ(payload, payload_of(size));
+  };
+  for (const std::size_t size : {1u, 2u}) a->send(kBeside, payload_of(size));
+  for (const std::size_t size : {3u, 4u}) a->send(kGreeting, payload_of(size));
+  a->send(kAlsoBeside, payload_of(5));
+  a->send(kReply, payload_of(6));
+  receive(kGreeting, 3);
+  receive(kBeside, 1);
+  receive(kBeside, 2);
+  receive(kAlsoBeside, 5);
+  EXPECT_EQ(b->recv_variable(kGreeting, 10), payload_of(4));
+  receive(kReply, 6);
+  EXPECT_EQ(b->counters().bytes_received, a->counters().bytes_sent);
+}
+
+TEST(Channel, RejectsAnotherMessageOfTheTrackThatIsSetAside) {
+  for (const bool other_tag : {true, false}) {
+    ChannelAndRawPeer peers;
+    peers.write_frame({3, kBeside.id, 0}, payload_of(3));
+    peers.write_frame({3, kGreeting.id, 1}, payload_of(3));
+    std::vector<std::byte> payload(3), longer(4);
+    peers.channel->recv(kGreeting, payload);
+    expect_contains(message_of<PeerCheated>(
+                        [&] { peers.channel->recv(other_tag ? kAlsoBeside : kBeside, longer); }),
+                    "framing");
+  }
+}
+
+TEST(Channel, CountsTheMessagesOfBothTracks) {
+  ChannelAndRawPeer peers;
+  peers.write_frame({3, kBeside.id, 0}, payload_of(3));
+  peers.write_frame({3, kGreeting.id, 0}, payload_of(3));
+  std::vector<std::byte> payload(3);
+  message_of<PeerCheated>([&] { peers.channel->recv(kGreeting, payload); });
+}
+
+TEST(Channel, SetsABoundedAmountAside) {
+  constexpr std::size_t kBytes = std::size_t{1} << 19;
+  {
+    ChannelAndRawPeer peers;
+    peers.write_frame({kBytes, kBeside.id, 0});
+    std::vector<std::byte> payload(3);
+    expect_contains(message_of<PeerCheated>([&] { peers.channel->recv(kGreeting, payload); }),
+                    "framing");
+  }
+  // Empty messages take memory too.
+  ChannelAndRawPeer peers;
+  std::thread peer([&] {
+    try {
+      for (std::uint32_t i = 0; i < kBytes; ++i) peers.write_frame({0, kBeside.id, i});
+    } catch (const NetworkError&) {
+    }
+  });
+  std::vector<std::byte> payload(3);
+  message_of<PeerCheated>([&] { peers.channel->recv(kGreeting, payload); });
+  EXPECT_LT(peers.channel->counters().bytes_received, 16 * kBytes / 16);
+  peers.channel.reset();
+  peer.join();
+}
+
 TEST(Channel, AcceptsAbortInPlaceOfAnyMessage) {
   MemoryStreams streams = make_memory_streams();
   auto a = make_framed_channel(std::move(streams.a)), b = make_framed_channel(std::move(streams.b));

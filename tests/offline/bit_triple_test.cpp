@@ -28,12 +28,13 @@ BitTriples make_bit_triples(std::uint64_t seed, std::size_t count, std::size_t a
     run_pipeline(
         object_chunks(count), ahead,
         [&](const ObjectChunk& chunk) {
-          products.offer(0, chunk, layer.x.view().part(chunk), layer.y.view().part(chunk));
+          products.offer(0, chunk, layer.x.view().part(chunk), layer.y.view().part(chunk),
+                         layer.z.view().part(chunk));
         },
+        [&](const ObjectChunk&) { products.announce(); },
         [&](const ObjectChunk& chunk) {
-          products.announce(layer.x.view().part(chunk), layer.z.view().part(chunk));
-        },
-        [&](const ObjectChunk& chunk) { products.finish(layer.z.view().part(chunk)); });
+          become_products(layer.z.view().part(chunk), products.finish(), 0, session.global_key());
+        });
   };
   run_sessions([&](Session& outer) { with_key_for_triples(outer, seed, body); },
                options_with(cheater, seed, deviation));
@@ -96,9 +97,8 @@ TEST(BitTriple, SetsAndChunksHaveTheirOwnHashKeys) {
           BitProducts products(session);
           const std::pair<std::uint64_t, std::size_t> of[] = {{0, 0}, {0, 0}, {1, 0}, {0, 1}};
           for (const auto& [set, number] : of)
-            products.offer(set, {0, 128, number}, layer.x.view(), layer.y.view());
-          for (std::size_t i = 0; i < std::size(of); ++i)
-            products.announce(layer.x.view(), layer.z.view());
+            products.offer(set, {0, 128, number}, layer.x.view(), layer.y.view(), layer.z.view());
+          for (std::size_t i = 0; i < std::size(of); ++i) products.announce();
         });
       },
       {.wrap_a = recording(sent)});
@@ -120,8 +120,8 @@ TEST(BitTriple, DirectionsHaveTheirOwnHashKeys) {
         TripleLayer layer{SharedColumn(128), SharedColumn(128), SharedColumn(128)};
         Rng(Seed{{1, 2}}).fill_blocks(std::span(layer.x.peers.keys));
         BitProducts products(session);
-        products.offer(0, {0, 128}, layer.x.view(), layer.y.view());
-        products.announce(layer.x.view(), layer.z.view());
+        products.offer(0, {0, 128}, layer.x.view(), layer.y.view(), layer.z.view());
+        products.announce();
       },
       {.wrap_a = recording(of_a), .wrap_b = recording(of_b)});
   EXPECT_NE(payload_of(of_a, "bit_triple.g"), payload_of(of_b, "bit_triple.g"));

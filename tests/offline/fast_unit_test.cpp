@@ -4,7 +4,7 @@
 
 #include "offline/softspoken/softspoken.h"
 #include "offline/unit/preprocessor.h"
-#include "tests/offline/dealt.h"
+#include "tests/offline/unit_runs.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -13,52 +13,15 @@ namespace {
 using namespace tinyot::test;
 using namespace std::chrono_literals;
 
-struct FastMade {
-  MemorySink sinks[2];
-  Outcomes outcomes;
-};
-
-// The workers of a party, and how far steps run ahead.
-struct Workers {
-  std::size_t count = 1, waiting = 0;
-  PipelineDepth depth = {};
-};
-
-FastMade preprocess_fast(const ParameterRequest& request, std::uint64_t ands, std::uint64_t inputs,
-                         const Workers& workers = {}, const PartyOptions& options = {}) {
-  FastMade made;
-  const auto params = SecurityParameters::make(request);
-  made.outcomes = run_workers(
-      workers.count,
-      [&](Session& outer, std::span<const std::unique_ptr<Channel>> more) {
-        PhaseLog log;
-        Session session(outer.me(), {outer.id(), outer.id()}, key_for_triples(outer.me()),
-                        outer.channel(), outer.rng().fork(), log);
-        std::vector<UnitRequest> requests;
-        for (const UnitPlan& plan : params.plan(ands)) requests.push_back({plan, inputs});
-        Preprocessor(session, params, more, workers.depth, workers.waiting)
-            .make_units(requests, made.sinks[static_cast<int>(session.me())]);
-      },
-      options, false);
-  return made;
-}
-
-MaterialCounts expect_good_unit(const FastMade& made) {
-  EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
-  EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
-  return test::expect_good(made.sinks[0], made.sinks[1], key_for_triples(Party::A),
-                           key_for_triples(Party::B));
-}
-
 ParameterRequest fast(std::uint64_t unit, std::uint32_t k = 2) {
-  return {.profile = Profile::Fast, .own = FastParameters{k}, .unit = unit};
+  return {.profile = Profile::Fast, .own = FastParameters{.softspoken_k = k}, .unit = unit};
 }
 
 void expect_unit(std::uint64_t ands, std::uint32_t k = 2, PipelineDepth depth = {}) {
   SCOPED_TRACE("k = " + std::to_string(k) + ", " + std::to_string(ands) + " ANDs, latency " +
                std::to_string(depth.latency().count()) + " ns");
   const MaterialCounts counts =
-      expect_good_unit(preprocess_fast(fast(ands, k), ands, 7, {.depth = depth}));
+      expect_good_units(preprocess_units(fast(ands, k), ands, 7, {.depth = depth}));
   EXPECT_EQ(counts[MaterialKind::Triples], ands);
   EXPECT_EQ(counts[MaterialKind::AuthBitsA], 7u);
   EXPECT_EQ(counts[MaterialKind::AuthBitsB], 7u);
@@ -84,8 +47,8 @@ TEST(FastUnit, LayersOfManyBatchesMakeCorrectMaterial) {
 
 TEST(FastUnit, SeveralUnitsAndWorkersUseOneGlobalKey) {
   for (const std::size_t workers : {1u, 3u})
-    EXPECT_EQ(expect_good_unit(
-                  preprocess_fast(fast(500), 2100, 10, {.count = workers}))[MaterialKind::Triples],
+    EXPECT_EQ(expect_good_units(
+                  preprocess_units(fast(500), 2100, 10, {.count = workers}))[MaterialKind::Triples],
               2100u);
 }
 
@@ -101,8 +64,8 @@ TEST(FastUnit, EveryWindowMakesCorrectMaterial) {
 TEST(FastUnit, EveryWindowMakesCorrectPlainBits) {
   for (const auto latency : {300us, 1'000'000us}) {
     const std::uint64_t inputs = 5 * kBatchBits + 3;
-    const MaterialCounts counts = expect_good_unit(
-        preprocess_fast(fast(128), 128, inputs, {.depth = PipelineDepth(latency)}));
+    const MaterialCounts counts = expect_good_units(
+        preprocess_units(fast(128), 128, inputs, {.depth = PipelineDepth(latency)}));
     EXPECT_EQ(counts[MaterialKind::AuthBitsA], inputs);
     EXPECT_EQ(counts[MaterialKind::AuthBitsB], inputs);
   }
@@ -113,9 +76,9 @@ TEST(FastUnit, UnitsInFlightMakeCorrectMaterial) {
   const std::uint64_t unit = kInABatch + 1, ands = 6 * unit + 30;
   for (const std::size_t waiting : {1u, 2u}) {
     for (const auto latency : {600us, 1'000'000us}) {
-      const FastMade made = preprocess_fast(
+      const MadeUnits made = preprocess_units(
           fast(unit), ands, 10, {.count = 3, .waiting = waiting, .depth = PipelineDepth(latency)});
-      EXPECT_EQ(expect_good_unit(made)[MaterialKind::Triples], ands);
+      EXPECT_EQ(expect_good_units(made)[MaterialKind::Triples], ands);
       EXPECT_EQ(made.sinks[0].units, 7);
     }
   }
@@ -128,8 +91,8 @@ TEST(FastUnit, ReusesMemoryForUnitsOfOtherSizes) {
   const auto plan = params.plan(4130);
   ASSERT_EQ(plan.size(), 3u);
   EXPECT_GT(plan[2].bucket, plan[1].bucket);
-  const FastMade made = preprocess_fast(fast(2000), 4130, 1200);
-  EXPECT_EQ(expect_good_unit(made)[MaterialKind::Triples], 4130u);
+  const MadeUnits made = preprocess_units(fast(2000), 4130, 1200);
+  EXPECT_EQ(expect_good_units(made)[MaterialKind::Triples], 4130u);
   EXPECT_EQ(made.sinks[0].units, 3);
   // The material has no remains of the memory's earlier contents.
   std::vector<std::uint64_t> seen;
@@ -140,68 +103,12 @@ TEST(FastUnit, ReusesMemoryForUnitsOfOtherSizes) {
   EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
 }
 
-// The bits and the MACs, or shares of MACs, of a column.
-template <class Column>
-void expect_balanced(const Column& column, const std::string& name) {
-  for (std::size_t first = 0; first + 250 <= column.size(); first += 250) {
-    std::size_t ones = 0, mac_ones = 0;
-    for (std::size_t j = first; j < first + 250; ++j) {
-      ones += column.bits[j];
-      mac_ones += static_cast<std::size_t>(std::popcount(column.macs[j].value.lo) +
-                                           std::popcount(column.macs[j].value.hi));
-    }
-    EXPECT_LT(std::abs(static_cast<double>(ones) - 125), 3 * std::sqrt(250))
-        << name << " from " << first;
-    EXPECT_LT(std::abs(static_cast<double>(mac_ones) - 125 * 128), 3 * std::sqrt(250 * 128))
-        << name << " from " << first;
-  }
-}
+TEST(FastUnit, EveryVectorIsBalanced) { expect_balanced(preprocess_units(fast(5000), 5000, 2560)); }
 
-TEST(FastUnit, EveryVectorIsBalanced) {
-  const FastMade made = preprocess_fast(fast(5000), 5000, 2560);
-  expect_good_unit(made);
-  for (const int party : {0, 1}) {
-    for (const auto& [material, batches] : made.sinks[party].made) {
-      for (const material::Batch& batch : batches) {
-        for (const MacColumn& column : batch.mine)
-          expect_balanced(column, std::string(name_of(material)));
-        for (const AuthShares& column : batch.shares)
-          expect_balanced(column, std::string(name_of(material)));
-      }
-    }
-  }
-}
+TEST(FastUnit, KeysWithWrongLowBitsFailEnsure) { expect_ensure_with_wrong_low_bits(fast(128)); }
 
-TEST(FastUnit, KeysWithWrongLowBitsFailEnsure) {
-  const auto params = SecurityParameters::make(fast(128));
-  MemorySink sinks[2];
-  const Outcomes outcomes = run_sessions(
-      [&](Session& outer) {
-        PhaseLog log;
-        Delta wrong = key_for_triples(outer.me());
-        wrong.value.lo ^= 1;
-        Session session(outer.me(), {outer.id(), outer.id()}, wrong, outer.channel(),
-                        outer.rng().fork(), log);
-        const UnitRequest request{params.plan(128).at(0), 7};
-        Preprocessor(session, params)
-            .make_units({&request, 1}, sinks[static_cast<int>(session.me())]);
-      },
-      {}, false);
-  // The slower party may find the channel closed.
-  for (const Outcome* outcome : {&outcomes.a, &outcomes.b})
-    EXPECT_TRUE(outcome->kind == Outcome::Kind::Other || outcome->kind == Outcome::Kind::Network)
-        << outcome->message;
-  EXPECT_TRUE(outcomes.a.kind == Outcome::Kind::Other || outcomes.b.kind == Outcome::Kind::Other);
-  EXPECT_EQ(sinks[0].units + sinks[1].units, 0);
-}
-
-// One altered message, and the check that the honest party names.
-struct FastAttack {
-  const char* tag;
-  std::size_t occurrence, bit, stride;
-  const char* check;
-};
-constexpr FastAttack kFastAttacks[] = {
+// And the check that the honest party names.
+constexpr UnitAttack kFastAttacks[] = {
     {"ggm.sums", 0, 0, 1, "SoftSpoken check"},
     {"ggm.check", 0, 0, 1, "SoftSpoken check"},
     {"softspoken.corrections", 1, 0, 128, "SoftSpoken check"},
@@ -213,43 +120,18 @@ constexpr FastAttack kFastAttacks[] = {
     {"coin_toss.opening", 0, 3, 0, "coin toss"},
     {"mac_transcript.digest", 0, 3, 0, "MAC transcript"},
 };
-void expect_nothing_made(const FastAttack& attack, Party cheater) {
-  SCOPED_TRACE(std::string(attack.tag) + " by " + letter(cheater));
-  bool done = false;
-  const auto alter = [&](std::string_view tag, std::size_t occurrence,
-                         std::vector<std::byte>& payload) {
-    if (tag != attack.tag || occurrence != attack.occurrence) return;
-    done = true;
-    const std::size_t end = attack.stride == 0 ? attack.bit + 1 : 8 * payload.size();
-    for (std::size_t bit = attack.bit; bit < end; bit += std::max<std::size_t>(attack.stride, 1))
-      payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
-  };
-  const FastMade made = preprocess_fast(fast(200), 200, 7, {}, options_with(cheater, 1, alter));
-  EXPECT_TRUE(done);
-  const std::string check = attack.check;
-  const Outcome &honest = of(made.outcomes, peer_of(cheater)), &own = of(made.outcomes, cheater);
-  // In EQ A learns the result first: a cheating A that follows the protocol from there on stops by
-  // itself.
-  if (cheater == Party::A && check.starts_with("EQ of"))
-    EXPECT_EQ(own.check, check) << own.message;
-  else
-    EXPECT_EQ(honest.check, check) << honest.message;
-  EXPECT_NE(honest.kind, Outcome::Kind::Done);
-  EXPECT_EQ(made.sinks[static_cast<int>(peer_of(cheater))].units, 0);
-}
-
 TEST(FastUnit, AlteredMessageYieldsNoMaterial) {
-  for (const FastAttack& attack : kFastAttacks)
+  for (const UnitAttack& attack : kFastAttacks)
     for (const Party cheater : {Party::A, Party::B})
       if (std::string_view(attack.tag) != "coin_toss.opening" || cheater == Party::A)
-        expect_nothing_made(attack, cheater);  // A opens
+        expect_nothing_made(fast(200), attack, cheater);  // A opens
 }
 
 // The coins are tossed after the layers are fixed: the first message of the toss follows the last
 // message of the layers.
 TEST(FastUnit, TossesShiftsAfterTheLayersAreFixed) {
   std::vector<std::string> sent;
-  preprocess_fast(
+  preprocess_units(
       fast(200), 200, 7, {},
       options_with(Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>&) {
         sent.emplace_back(tag);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "checks/coin_toss.h"
 #include "offline/unit/steps.h"
 #include "offline/wan/bit_triple.h"
 #include "offline/wan/share_fold.h"
@@ -56,20 +57,26 @@ Combined combine(
       const SharedView x = of_set.x.view(), y = of_set.y.view(), z = of_set.z.view();
       made.x[me].emplace_back(count).copy_from(of_set.x.mine.bits, 0, 0, count);
       made.y[me].emplace_back(count).copy_from(of_set.y.mine.bits, 0, 0, count);
+      TripleSet& shares = sets.emplace_back(count);
+      share_triples(x, y, z, session.global_key(), shares);
       run_pipeline(
           object_chunks(count), 1,
           [&](const ObjectChunk& chunk) {
-            products.offer(set, chunk, x.part(chunk), y.part(chunk));
+            products.offer(set, chunk, x.part(chunk), y.part(chunk), z.part(chunk));
           },
-          [&](const ObjectChunk& chunk) { products.announce(x.part(chunk), z.part(chunk)); },
-          [&](const ObjectChunk& chunk) { products.finish(z.part(chunk)); });
-      share_triples(x, y, z, session.global_key(), sets.emplace_back(count));
+          [&](const ObjectChunk&) { products.announce(); },
+          [&](const ObjectChunk& chunk) {
+            become_products(std::span(shares).subspan(chunk.first, chunk.count), products.finish(),
+                            session.global_key());
+          });
     }
     if (session.me() == cheater)
       for (const AttackedTriple& at : attacks)
         sets[at.set][at.object].z.value ^= times(session.global_key().value, at.e2);
     if (session.me() == cheater) alter(sets);
-    TripleSet combined = combine_sets(session, std::move(sets), sizes.l % 3);
+    const PublicSeed coins = toss_coins(session, "bit triple orders");
+    TripleSet combined = combine_sets(session, std::move(sets), coins,
+                                      PipelineDepth(std::chrono::milliseconds(sizes.l % 3)));
     settle_transcripts(session);
     made.of[me] = std::move(combined);
   };

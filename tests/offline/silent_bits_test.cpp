@@ -28,8 +28,8 @@ using namespace tinyot::test;
 constexpr const char* kCheck = "silent check";
 
 // Small sets: as few trees as a message has, and twice as many.
-constexpr SilentSet kToy{"toy", 128, 7, 9, 0};
-constexpr SilentSet kTwoGroups{"two groups", 256, 7, 9, 0};
+constexpr SilentSet kToy{LpnSet::S10, 128, 7, 9, 0};
+constexpr SilentSet kTwoGroups{LpnSet::S10, 256, 7, 9, 0};
 
 constexpr SilentIteration iteration_of(const SilentSet& set) { return {set, 7, {1, 2, 3}}; }
 
@@ -106,7 +106,7 @@ void with_known_id(const std::function<void(Session&, const PublicSeed& coins)>&
 class SilentVectors : public EveryTarget {};
 
 TEST_F(SilentVectors, TreesMatchTheFormulas) {
-  constexpr SilentSet kFourKeys{"four keys", 512, 7, 9, 0};
+  constexpr SilentSet kFourKeys{LpnSet::S10, 512, 7, 9, 0};
   for_each_target([&] {
     with_known_id([&](Session& session, const PublicSeed& coins) {
       const SilentDirection direction(session, Party::A, {kFourKeys, 7, coins});
@@ -229,7 +229,7 @@ TEST(SparseCode, RowsDifferByDirectionIterationAndCoins) {
 }
 
 TEST(SilentSets, HaveTheSizesOfTheTable) {
-  const auto set = [](const char* name) { return silent_set(name); };
+  const auto set = [](const char* name) { return silent_set(lpn_set_named(name)); };
   EXPECT_EQ(set("s10").outputs(), 655'360u);
   EXPECT_EQ(set("s10").reserve(), 72'064u);
   EXPECT_EQ(set("s11").reserve(), 139'648u);
@@ -238,7 +238,7 @@ TEST(SilentSets, HaveTheSizesOfTheTable) {
   EXPECT_EQ(set("s12").net(), 3'919'744u);
   EXPECT_EQ(set("s13").reserve(), 541'056u);
   EXPECT_EQ(set("s13").net(), 9'944'704u);
-  EXPECT_THROW(silent_set("s14"), UsageError);
+  EXPECT_THROW(lpn_set_named("s14"), UsageError);
 }
 
 // ---------------------------------------------------------------------------------------------

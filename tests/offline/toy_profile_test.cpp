@@ -173,7 +173,8 @@ TEST(ToyProfile, RefusesParametersOfAnotherProfile) {
   EXPECT_THROW(SecurityParameters::make({.profile = kToy, .own = Nnob12Parameters{}}), UsageError);
   const NamedValue columns{"columns", "theorem"}, depth{"softspoken-k", "4"};
   EXPECT_THROW(own_parameters(kToy, std::span(&columns, 1)), UsageError);
-  EXPECT_EQ(own_parameters(kToy, std::span(&depth, 1)), ProfileParameters(FastParameters{4}));
+  EXPECT_EQ(own_parameters(kToy, std::span(&depth, 1)),
+            ProfileParameters(FastParameters{.softspoken_k = 4}));
   for (const char* const value : {"", "3", "x", "4x", "-4", "4294967298"}) {
     const NamedValue wrong{"softspoken-k", value};
     EXPECT_THROW(own_parameters(kToy, std::span(&wrong, 1)), UsageError) << value;

@@ -38,7 +38,7 @@ Json row_of(const PreprocessRequest& job, const LocalLink& link, const std::vect
     const Json& slower = slower_of(run);
     rates.push_back(slower["ands_per_s"]);
     walls.push_back(slower["wall_s"]);
-    set_up.push_back(wall_of_phase(slower, "base OTs"));
+    set_up.push_back(wall_of_phase(slower, "base OTs") + wall_of_phase(slower, "silent start"));
     after_set_up.push_back(1e6 * (slower["wall_s"].get<double>() - set_up.back()) /
                            static_cast<double>(job.ands));
     cpu_a.push_back(sum_over_phases(run["A"], "cpu_s"));
@@ -55,6 +55,8 @@ Json row_of(const PreprocessRequest& job, const LocalLink& link, const std::vect
       {"material", a["material"]},
       {"columns", a.value("columns", "-")},
       {"softspoken_k", a.value("softspoken_k", 0)},
+      {"abits", a.value("abits", "-")},
+      {"silent_set", a.value("silent_set", "-")},
       {"unit", a["unit"]},
       {"ands", job.ands},
       {"threads", a["threads"]},

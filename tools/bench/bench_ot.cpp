@@ -100,11 +100,12 @@ int ot_rows(const Arguments& arguments, const RowSink& sink) {
   const std::vector<std::uint64_t> ks = parse_sizes("softspoken-k", line.text("softspoken-k"));
   for (const std::uint64_t k : ks) offline::require_softspoken_k(k);
   const std::vector<std::string> sets = parse_names(line.text("silent-set"));
-  for (const std::string& set : sets) offline::silent_set(set);
+  for (const std::string& set : sets) offline::lpn_set_named(set);
 
   const auto add_rows = [&](const std::string& kind, std::uint64_t k, const std::string& set) {
-    const std::uint64_t round_ots =
-        kind == "silent" ? offline::silent_set(set).net() : std::min(count, kRoundOts);
+    const std::uint64_t round_ots = kind == "silent"
+                                        ? offline::silent_set(offline::lpn_set_named(set)).net()
+                                        : std::min(count, kRoundOts);
     const OtJob job{.kind = kind,
                     .k = static_cast<std::uint32_t>(k),
                     .rounds = (count + round_ots - 1) / round_ots,

@@ -63,13 +63,20 @@ std::vector<BucketSizes> buckets_listed(const std::string& text) {
   return buckets;
 }
 
+// Whether the parameter has a meaning beside the others.
+bool has_value(const ParameterRequest& point, const OwnOption& own) {
+  const std::vector<NamedValue> named =
+      named_values(point.profile, point.own ? *point.own : own_parameters(point.profile, {}));
+  return std::ranges::find(named, own.parameter, &NamedValue::name) != named.end();
+}
+
 }  // namespace
 
 void add_parameter_lists(Options& options, const ParameterLists& lists) {
   options.group("Security")
       .value("bucket", "bucket sizes, a list; default: the smallest that reaches sigma")
       .value("sigma", "statistical security, a list", "40")
-      .value("profile", "nnob12, fast or both", lists.profile)
+      .value("profile", "nnob12, fast, wan, a list", lists.profile)
       .value("unit",
              "ANDs that are permuted together: a list, or 2^14..2^20; default: the profile's")
       .value("labit-columns", "nnob12: theorem, experiment or both", "theorem")
@@ -78,7 +85,9 @@ void add_parameter_lists(Options& options, const ParameterLists& lists) {
              "aand-aot, triples or garbling, a list; a profile that makes none of them makes its "
              "usual one",
              "aand-aot")
-      .value("softspoken-k", "fast: 1, 2, 4, a list", "2")
+      .value("softspoken-k", "fast, wan: 1, 2, 4, a list; default: the profile's")
+      .value("abits", "fast: softspoken, silent, a list", "softspoken")
+      .value("silent-set", "wan, fast with silent bits: s10, s11, s12, s13, a list", "s13")
       .flag("allow-weak", "accept buckets that miss sigma; their rows say so");
 }
 
@@ -99,14 +108,15 @@ std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
   points[0].weak_allowed = line.has("allow-weak");
   vary(points, profiles, [](ParameterRequest& point, Profile profile) { point.profile = profile; });
   for (const OwnOption& own : kOwnOptions) {
+    if (!line.has(own.option)) continue;
     const std::vector<std::string> names = parse_names(line.text(own.option));
     for (const Profile profile : all_profiles())
       for (ParameterRequest checked{.profile = profile}; const std::string& name : names)
-        if (has_parameter(profile, own.parameter)) set_own(checked, own, name);
+        if (has_value(checked, own)) set_own(checked, own, name);
     vary(
         points, names,
         [&](ParameterRequest& point, const std::string& name) { set_own(point, own, name); },
-        [&](const ParameterRequest& point) { return has_parameter(point.profile, own.parameter); });
+        [&](const ParameterRequest& point) { return has_value(point, own); });
   }
   points = with_materials(points, materials);
   if (line.has("unit"))

@@ -123,7 +123,8 @@ Json ot_report(const OtJob& job, Party party, const Endpoint& endpoint) {
   if (job.is_silent()) {
     within("set-up", 0, [&] { start.prepare(1); });
     within("start", 0, [&] {
-      chain.emplace(session, 0, *channel, log, start, offline::silent_set(job.silent_set));
+      chain.emplace(session, 0, *channel, log, start,
+                    offline::silent_set(offline::lpn_set_named(job.silent_set)));
     });
     round = drawing(*chain, job);
   } else {

@@ -27,7 +27,9 @@ struct OwnOption {
   const char* parameter;
 };
 inline constexpr OwnOption kOwnOptions[] = {{"labit-columns", "columns"},
-                                            {"softspoken-k", "softspoken-k"}};
+                                            {"softspoken-k", "softspoken-k"},
+                                            {"abits", "abits"},
+                                            {"silent-set", "silent-set"}};
 // Fails: UsageError naming the option.
 void set_own(ParameterRequest& request, const OwnOption& own, const std::string& value);
 Profile profile_from(const std::string& name);

@@ -28,10 +28,13 @@ std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
   return {static_cast<std::uint32_t>(shard), static_cast<std::uint32_t>(shards)};
 }
 
-std::string profile_with(const std::string& parameter) {
+// "fast or wan"
+std::string profiles_with(const std::string& parameter) {
+  std::string names;
   for (const Profile profile : all_profiles())
-    if (has_parameter(profile, parameter)) return std::string(name_of(profile));
-  return {};
+    if (has_parameter(profile, parameter))
+      names += (names.empty() ? "" : " or ") + std::string(name_of(profile));
+  return names;
 }
 
 // The option that says how much; empty if there is only --resume.
@@ -81,7 +84,11 @@ std::optional<engine::Demand> work_from(const CommandLine& line, const std::stri
 void set_own(ParameterRequest& request, const OwnOption& own, const std::string& value) {
   std::vector<NamedValue> values = named_values(
       request.profile, request.own ? *request.own : own_parameters(request.profile, {}));
-  std::ranges::find(values, own.parameter, &NamedValue::name)->value = value;
+  const auto known = std::ranges::find(values, own.parameter, &NamedValue::name);
+  if (known != values.end())
+    known->value = value;
+  else
+    values.push_back({own.parameter, value});
   try {
     request.own = own_parameters(request.profile, values);
   } catch (const UsageError& error) {
@@ -129,7 +136,7 @@ ParameterRequest parameters_from(const CommandLine& line, const storage::Manifes
     if (!line.has(own.option)) continue;
     if (!has_parameter(request.profile, own.parameter))
       throw UsageError("--" + std::string(own.option) + " requires --profile " +
-                       profile_with(own.parameter));
+                       profiles_with(own.parameter));
     set_own(request, own, line.text(own.option));
   }
   if (is_set("sigma")) request.sigma = small("sigma");
@@ -148,12 +155,14 @@ void refuse_parameter_options(const CommandLine& line, const std::string& reason
 
 void add_parameter_options(Options& options) {
   options.group("Security")
-      .value("profile", "nnob12 (the paper's protocols) or fast (triples, from SoftSpokenOT)",
+      .value("profile",
+             "nnob12 (the paper's protocols), fast (triples, from SoftSpokenOT) or wan (triples, "
+             "for slow links: a twentieth of the traffic of fast, six times its work, and LPN is "
+             "assumed to be hard)",
              "nnob12")
       .value("material",
              "aand-aot (two aANDs, two aOTs and two aBits per AND, the default of nnob12), triples "
-             "(one "
-             "per AND, the default of fast) or garbling (for both online phases)")
+             "(one per AND, the default of the others) or garbling (for both online phases)")
       .value("sigma", "statistical security in bits, 40 to 128", "40")
       .value("bucket",
              "bucket size B; default: the smallest that reaches sigma by the paper's bound, with "
@@ -168,8 +177,16 @@ void add_parameter_options(Options& options) {
       .advanced()
       .value(
           "softspoken-k",
-          "fast: 1, 2 or 4 bits of the global key per tree; traffic falls and work grows with it; "
-          "default: 2")
+          "fast, wan: 1, 2 or 4 bits of the global key per tree; traffic falls and work grows with "
+          "it; default: 2 with fast, 4 with wan")
+      .advanced()
+      .value("abits",
+             "fast: softspoken (the default), or silent: 0.4 of the traffic, for twice the work "
+             "and the assumption that LPN is hard")
+      .advanced()
+      .value("silent-set",
+             "wan, fast with silent bits: s10, s11, s12 or s13 (the default), the parameter set of "
+             "LPN; smaller ones take less memory and cache, and more traffic")
       .advanced()
       .flag("allow-weak", "accept a bucket that misses sigma, for measurements")
       .advanced();

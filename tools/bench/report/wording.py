@@ -8,14 +8,14 @@ from typing import Any
 Row = dict[str, Any]
 
 # Fields that a measurement was asked for, as opposed to what it found, in the order of labels.
-ASKED = ("profile", "columns", "material", "softspoken_k", "circuit", "lanes", "online_asked",
-         "live", "unit", "ands", "blocks", "threads", "sigma", "bucket", "stored", "rtt_ms",
-         "rate_mbit", "tls")
+ASKED = ("profile", "columns", "material", "softspoken_k", "abits", "silent_set", "circuit",
+         "lanes", "online_asked", "live", "unit", "ands", "blocks", "threads", "sigma", "bucket",
+         "stored", "rtt_ms", "rate_mbit", "tls")
 HEADINGS = {"softspoken_k": "k", "unit": "unit, ANDs", "ands": "ANDs", "blocks": "AES blocks",
             "sigma": "sigma asked", "bucket": "bucket B", "rtt_ms": "round trip, ms",
             "rate_mbit": "rate of the link", "tls": "channel", "online_asked": "online"}
-_FORMS = {"columns": "{} columns", "softspoken_k": "k = {}", "lanes": "{} lanes",
-          "unit": "unit {}", "ands": "{} ANDs", "blocks": "{} blocks", "threads": "{} threads",
+_FORMS = {"columns": "{} columns", "softspoken_k": "k = {}", "abits": "{} bits",
+          "lanes": "{} lanes", "unit": "unit {}", "ands": "{} ANDs", "blocks": "{} blocks", "threads": "{} threads",
           "sigma": "sigma = {}", "bucket": "B = {}", "rtt_ms": "{} ms"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 

@@ -87,6 +87,7 @@ void add_security(Json& report, const Security& security) {
   report["material"] = name_of(security.material);
   for (const auto& [name, value] : named_values(security.profile, security.own))
     report[field_of(name)] = json_of(value);
+  if (const auto lpn = lpn_of(security.own)) report["lpn_bits"] = lpn->bits;
   report["sigma"] = security.sigma;
   report["sigma_paper_bound"] = security.sigma_paper_bound;
   report["sigma_exact"] = security.sigma_exact;
@@ -134,7 +135,11 @@ std::string profile_text(const Security& security) {
       std::string(name_of(security.profile)) + " (" + std::string(name_of(security.material));
   for (const auto& [name, value] : named_values(security.profile, security.own))
     text += ", " + name + " " + value;
-  return text + ")";
+  text += ")";
+  if (const auto lpn = lpn_of(security.own))
+    text += ", lpn: " + grouped(static_cast<std::uint64_t>(lpn->bits)) + " bits (" +
+            std::string(name_of(lpn->set)) + ")";
+  return text;
 }
 
 void add_measurements(Json& report, const std::vector<PhaseCost>& phases) {
