@@ -82,15 +82,15 @@ double estimated_s(const PreprocessRequest& job, const Calibration& calibration,
                unit_wait_s = whole.round_trips_of_unit * rtt_s,
                units = static_cast<double>(whole.units);
   const double in_flight = static_cast<double>(whole.units_in_flight);
-  double units_s = 0;
-  if (params.entry().layer_bytes != nullptr) {
-    // Units work and send at the same time, and wait at the same time as others.
-    const double at_work_s = std::max(work_s, traffic_s);
-    units_s = unit_wait_s + std::max(at_work_s, (units - 1) * unit_wait_s / in_flight);
-  } else {
-    // The columns are almost all of the traffic, and about half of the work; the rest follows.
-    units_s = std::ceil(units / in_flight) * unit_wait_s + std::max(work_s, traffic_s + work_s / 2);
-  }
+  // With nnob12, the columns are almost all of the traffic, and about half of the work; the rest
+  // follows.
+  const double at_work_s =
+      std::max(work_s, traffic_s + (params.entry().sends_throughout ? 0 : work_s / 2));
+  // Units that wait side by side wait while others are at work.
+  const double units_s =
+      params.entry().layer_bytes != nullptr
+          ? unit_wait_s + std::max(at_work_s, (units - 1) * unit_wait_s / in_flight)
+          : std::ceil(units / in_flight) * unit_wait_s + at_work_s;
   return calibration.set_up_s + whole.round_trips_of_set_up * rtt_s + units_s;
 }
 

@@ -45,6 +45,7 @@ struct ProfileEntry {
   // Its own parameters, with their defaults; and those that are fastest, for material of which no
   // security is expected.
   ProfileParameters own, fastest;
+  std::span<const ProfileParameters> compared;   // of the ways that differ most in their cost
   std::span<const std::string_view> parameters;  // their names
   // Those that have a meaning beside the values of those before them.
   std::vector<NamedValue> (*named)(const ProfileParameters& own);
@@ -86,6 +87,8 @@ struct ProfileEntry {
   std::uint64_t (*layer_bytes)(const SecurityParameters& params, std::uint64_t ands);
   // Whether a unit's own memory is poured, so that nothing waits to be written while it is made.
   bool pours_own_memory;
+  // Whether its traffic is spread over its work, rather than sent before half of it.
+  bool sends_throughout;
   // How often more ANDs are made in a time than with nnob12, at least.
   std::uint64_t speed;
 };

@@ -23,6 +23,7 @@ static_assert(Preprocessor::kWorkersMax <= AuthBitSource::kLanes);
 constexpr std::array kMaterials = {AndMaterial::AandAot, AndMaterial::Triples,
                                    AndMaterial::Garbling};
 
+constexpr std::array<ProfileParameters, 1> kCompared = {Nnob12Parameters{}};
 constexpr std::array<std::string_view, 1> kParameters = {"columns"};
 
 Columns columns_in(const NamedValue& given) {
@@ -96,6 +97,7 @@ const ProfileEntry kNnob12Profile = {
     .materials = kMaterials,
     .own = Nnob12Parameters{},
     .fastest = Nnob12Parameters{Columns::Experiment},
+    .compared = kCompared,
     .parameters = kParameters,
     .named = [](const ProfileParameters& own) -> std::vector<NamedValue> {
       return {{"columns", std::string(name_of(std::get<Nnob12Parameters>(own).columns))}};
@@ -131,6 +133,7 @@ const ProfileEntry kNnob12Profile = {
                                 std::size_t units) { return units > 1 ? 4.0 : 0.0; },
     .layer_bytes = nullptr,
     .pours_own_memory = false,
+    .sends_throughout = false,
     .speed = 1,
 };
 

@@ -20,6 +20,8 @@ constexpr std::array kMaterials = {AndMaterial::Triples, AndMaterial::Garbling};
 // SoftSpoken's rows and messages in flight.
 constexpr std::uint64_t kBatchesBytes = 8 << 20;
 
+constexpr std::array<ProfileParameters, 3> kCompared = {
+    FastParameters{}, FastParameters{.softspoken_k = 4}, FastParameters{.abits = BitsFrom::Silent}};
 constexpr std::array<std::string_view, 3> kParameters = {"softspoken-k", "abits", "silent-set"};
 
 BitsFrom bits_in(const NamedValue& given) {
@@ -126,6 +128,7 @@ const ProfileEntry kFastProfile = {
     .materials = kMaterials,
     .own = FastParameters{},
     .fastest = FastParameters{},
+    .compared = kCompared,
     .parameters = kParameters,
     .named =
         [](const ProfileParameters& own) {
@@ -160,6 +163,7 @@ const ProfileEntry kFastProfile = {
     .layer_bytes = [](const SecurityParameters& params,
                       std::uint64_t ands) { return layer_bytes(params.population(ands)); },
     .pours_own_memory = true,
+    .sends_throughout = true,
     .speed = 8,
 };
 

@@ -17,6 +17,7 @@ namespace tinyot::offline {
 namespace {
 
 constexpr std::array kMaterials = {AndMaterial::Triples, AndMaterial::Garbling};
+constexpr std::array<ProfileParameters, 1> kCompared = {WanParameters{}};
 constexpr std::array<std::string_view, 2> kParameters = {"softspoken-k", "silent-set"};
 
 const SilentSet& silent_set_of(const SecurityParameters& params) {
@@ -76,6 +77,7 @@ const ProfileEntry kWanProfile = {
     .materials = kMaterials,
     .own = WanParameters{},
     .fastest = WanParameters{},
+    .compared = kCompared,
     .parameters = kParameters,
     .named = [](const ProfileParameters& own) -> std::vector<NamedValue> {
       const auto& wan = std::get<WanParameters>(own);
@@ -116,6 +118,7 @@ const ProfileEntry kWanProfile = {
     .round_trips_of_set_up = [](const SecurityParameters&, std::size_t) { return 10.5; },
     .layer_bytes = nullptr,
     .pours_own_memory = true,
+    .sends_throughout = true,
     .speed = 2,
 };
 

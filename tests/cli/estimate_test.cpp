@@ -15,6 +15,8 @@ namespace {
 
 const Arguments kFast = {"--profile", "fast"};
 const Arguments kFewerTrees = {"--profile", "fast", "--softspoken-k", "4"};
+const Arguments kSilent = {"--profile", "fast", "--abits", "silent"};
+const Arguments kWan = {"--profile", "wan"};
 const Arguments kTriplesMaterial = kFewColumns + Arguments{"--material", "triples"};
 
 class EstimateTest : public CommandTest {
@@ -29,7 +31,7 @@ class EstimateTest : public CommandTest {
                               "bucket", "unit", "profile", "material"})
       EXPECT_EQ(estimate_[field], report_["A"][field]) << field;
     // Only those fields that the profile has.
-    for (const char* field : {"columns", "softspoken_k"})
+    for (const char* field : {"columns", "softspoken_k", "abits", "silent_set", "lpn_bits"})
       EXPECT_EQ(estimate_.value(field, Json()), report_["A"].value(field, Json())) << field;
   }
 
@@ -270,6 +272,62 @@ TEST_F(EstimateTest, TrafficOfSmallFastUnitsAndRemainder) {
     expect_traffic();
     for (const char* store : {"A", "B"}) std::filesystem::remove_all(path(store));
   }
+}
+
+TEST_F(EstimateTest, EveryCostOfJobsOnSilentBits) {
+  for (const Arguments& kind : {kWan, kSilent, kWan + Arguments{"--material", "garbling"}}) {
+    make("2^17", kind);
+    expect_traffic();
+    expect_disk();
+    expect_memory();
+    for (const char* store : {"A", "B"}) std::filesystem::remove_all(path(store));
+  }
+}
+
+// Iterations of a chain of each worker.
+TEST_F(EstimateTest, TrafficOfSeveralUnitsOnSilentBits) {
+  for (const Arguments& kind : {kWan + Arguments{"--silent-set", "s11"},
+                                kSilent + Arguments{"--silent-set", "s10"}}) {
+    make("50001", kind + Arguments{"--unit", "2^14", "--threads", "2", "--inputs", "333"});
+    expect_traffic();
+    for (const char* store : {"A", "B"}) std::filesystem::remove_all(path(store));
+  }
+}
+
+TEST_F(EstimateTest, ComparesTheProfiles) {
+  const Arguments params = {"params", "--ands", "2^24", "--compare", "--no-calibration"};
+  const Ended ended = tinyot(params);
+  EXPECT_NE(ended.out.find("wan (triples, softspoken-k 4, silent-set s13), lpn: 138 bits (s13)"),
+            std::string::npos)
+      << ended.out;
+  EXPECT_EQ(ended.out.find("fastest"), std::string::npos) << "without measurement";
+  const Json compared = json_of(tinyot(params + Arguments{"--format", "json"}))["compared"];
+  std::map<std::string, double> least;
+  for (const Json& each : compared) {
+    double& bytes = least.try_emplace(each["profile"], each["bytes_per_and"]).first->second;
+    bytes = std::min<double>(bytes, each["bytes_per_and"]);
+  }
+  EXPECT_EQ(least.size(), 3u);
+  EXPECT_LT(least["wan"], 9.7);
+  EXPECT_LT(least["fast"], 98.2);
+  const Arguments garbling = {"--material", "garbling", "--format", "json"};
+  EXPECT_EQ(json_of(tinyot(params + garbling))["compared"].size(), compared.size());
+  const Arguments pairs = {"--material", "aand-aot", "--format", "json"};
+  EXPECT_EQ(json_of(tinyot(params + pairs))["compared"].size(), 1u);
+}
+
+// 22,000 ANDs are one encryption of 32 bytes under a shared key.
+TEST_F(EstimateTest, TrafficOfCustodyAtEachSigma) {
+  const auto bytes_of = [](const Arguments& more) {
+    return json_of(tinyot(Arguments{"params", "--profile", "wan", "--ands", "2^24",
+                                    "--no-calibration", "--format", "json"} +
+                          more))["bytes_per_and"]
+               .get<double>() *
+           22'000;
+  };
+  EXPECT_LT(bytes_of({}), 0.25e6);
+  EXPECT_LT(bytes_of({"--sigma", "64"}), 0.65e6);
+  EXPECT_LT(bytes_of({"--sigma", "64", "--unit", "2^21", "--memory", "2000000000"}), 0.42e6);
 }
 
 TEST_F(EstimateTest, EveryCostOfTriplesFromPairs) {

@@ -170,15 +170,17 @@ double seconds_of_unit(const std::string& profile, const std::string& ands,
 // How often a unit waits for a message to come back, whatever its size: the time that a longer
 // round trip adds, in round trips. Not with nnob12, whose work takes so long that it hides some.
 TEST(LocalLink, RoundTripsOfAUnitDoNotGrowWithIt) {
-  for (const int exponent : {10, 13}) {
-    const std::string ands = "2^" + std::to_string(exponent);
-    const double trips =
-        (seconds_of_unit("fast", ands, "260ms") - seconds_of_unit("fast", ands, "60ms")) / 0.2;
-    const ParameterRequest request{.profile = Profile::Fast, .unit = std::uint64_t{1} << exponent};
-    const Estimate estimate =
-        engine::estimate_job(offline::SecurityParameters::make(request), *request.unit, 0, 1);
-    EXPECT_NEAR(trips, estimate.round_trips_of_unit + estimate.round_trips_of_set_up, 2.5) << ands;
-  }
+  for (const Profile profile : {Profile::Fast, Profile::Wan})
+    for (const int exponent : {10, 13}) {
+      const std::string ands = "2^" + std::to_string(exponent), name(name_of(profile));
+      const double trips =
+          (seconds_of_unit(name, ands, "260ms") - seconds_of_unit(name, ands, "60ms")) / 0.2;
+      const ParameterRequest request{.profile = profile, .unit = std::uint64_t{1} << exponent};
+      const Estimate estimate =
+          engine::estimate_job(offline::SecurityParameters::make(request), *request.unit, 0, 1);
+      EXPECT_NEAR(trips, estimate.round_trips_of_unit + estimate.round_trips_of_set_up, 2.5)
+          << name << ", " << ands;
+    }
 }
 
 TEST(LocalLink, ParamsEstimateTheLink) {

@@ -1,4 +1,5 @@
 // `tinyot params`: security and cost of a preprocessing job, before anything runs.
+#include <algorithm>
 #include <optional>
 
 #include "base/error.h"
@@ -27,6 +28,35 @@ auto measured(Measure measure) {
   }
 }
 
+// The same amount of ANDs by each profile, or by none where one does not reach sigma with the
+// options given.
+std::vector<ComparedJob> compared_jobs(const PreprocessRequest& job, bool material_is_given,
+                                       const net::LinkShape& link,
+                                       const std::optional<net::TcpTimeouts>& calibrated) {
+  std::vector<ComparedJob> compared;
+  for (const offline::ProfileEntry* profile : offline::profiles())
+    for (const ProfileParameters& own : profile->compared) {
+      PreprocessRequest other = job;
+      other.parameters = {.profile = profile->profile,
+                          .own = own,
+                          .sigma = job.parameters.sigma,
+                          .weak_allowed = job.parameters.weak_allowed};
+      if (material_is_given) other.parameters.material = job.parameters.material;
+      if (std::ranges::find(profile->materials, offline::material_of(other.parameters)) ==
+          profile->materials.end())
+        continue;
+      other = engine::resolve(other);
+      const auto params = offline::SecurityParameters::make(other.parameters);
+      ComparedJob each{.estimate = engine::estimate_of(other, link)};
+      each.security = engine::security_reached(engine::security_of(params, each.estimate), {});
+      if (calibrated)
+        each.wall_s = engine::estimated_s(
+            other, measured([&] { return engine::calibrate(other, *calibrated); }), link);
+      compared.push_back(std::move(each));
+    }
+  return compared;
+}
+
 }  // namespace
 
 int params_command(const Arguments& arguments) {
@@ -44,8 +74,10 @@ int params_command(const Arguments& arguments) {
   add_window_option(line.options());
   add_shape_options(line.options(), kEstimatedLink);
   add_timeout_options(line.options());
-  line.options().flag("no-calibration",
-                      "do not estimate the time, which takes a short job on this machine");
+  line.options()
+      .flag("compare",
+            "what the same ANDs cost with each profile, and which one is the fastest over the link")
+      .flag("no-calibration", "do not estimate the time, which takes a short job on this machine");
   line.require_one_of({"ands", "for"});
   if (!line.parse(arguments)) return 0;
   const auto given = one_shape_from(line);
@@ -66,8 +98,12 @@ int params_command(const Arguments& arguments) {
                        given};
   if (circuit)
     forecast.run = {circuit->info().name, run_forecast(*circuit, params.material(), line)};
-  if (!line.has("no-calibration")) {
-    const net::TcpTimeouts timeouts = timeouts_from(line);
+  const net::TcpTimeouts timeouts = timeouts_from(line);
+  const bool is_calibrated = !line.has("no-calibration");
+  if (line.has("compare"))
+    forecast.compared = compared_jobs(job, line.has("material"), link,
+                                      is_calibrated ? std::optional(timeouts) : std::nullopt);
+  if (is_calibrated) {
     forecast.calibration = measured([&] { return engine::calibrate(job, timeouts); });
     forecast.wall_s = engine::estimated_s(job, *forecast.calibration, link);
     if (forecast.run) {

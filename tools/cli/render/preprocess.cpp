@@ -1,5 +1,7 @@
 #include "tools/cli/render/preprocess.h"
 
+#include <algorithm>
+
 #include "base/block.h"
 #include "engine/memory.h"
 #include "offline/nnob12/columns.h"
@@ -68,20 +70,50 @@ bool has_columns(const offline::SecurityParameters& params) {
   return std::holds_alternative<Nnob12Parameters>(params.own());
 }
 
-double bytes_per_and(const JobForecast& forecast) {
-  return static_cast<double>(forecast.estimate.bytes_sent) * 2 /
-         static_cast<double>(forecast.job.ands);
+double bytes_per_and(const Estimate& estimate) {
+  return static_cast<double>(estimate.bytes_sent) * 2 / static_cast<double>(estimate.ands);
+}
+
+std::string bytes_per_and_text(const Estimate& estimate) {
+  const double bytes = bytes_per_and(estimate);
+  return (bytes < 100 ? decimals(bytes, 1) + " B" : bytes_text(bytes)) + " per AND";
+}
+
+Json json_of(const ComparedJob& job) {
+  Json report = Json::object();
+  add_security(report, job.security);
+  report["bytes_per_and"] = bytes_per_and(job.estimate);
+  report["memory_bytes"] = job.estimate.memory_bytes;
+  if (job.wall_s) {
+    report["wall_s"] = *job.wall_s;
+    report["ands_per_s"] = static_cast<double>(job.estimate.ands) / *job.wall_s;
+  }
+  return report;
+}
+
+std::string text_of(const std::vector<ComparedJob>& jobs) {
+  if (jobs.empty()) return {};
+  std::string text = "compared, both directions together:\n";
+  for (const ComparedJob& job : jobs)
+    text += "  " + profile_text(job.security) + ": bucket " + job.security.bucket.text() + ", " +
+            bytes_per_and_text(job.estimate) + ", memory " + bytes_text(job.estimate.memory_bytes) +
+            (job.wall_s ? ", " + seconds_text(*job.wall_s) : "") + "\n";
+  const auto fastest = std::ranges::min_element(jobs, {}, &ComparedJob::wall_s);
+  if (fastest->wall_s)
+    text += "the fastest over this link: " + profile_text(fastest->security) + "\n";
+  return text;
 }
 
 Json json_of(const JobForecast& forecast) {
-  const auto& [job, params, estimate, security, link, calibration, wall_s, run] = forecast;
+  const auto& [job, params, estimate, security, link, calibration, wall_s, run, compared] =
+      forecast;
   Json report = {{"command", "params"}, {"ands", job.ands}, {"inputs", inputs_of(job)}};
   add_security(report, security);
   add_units(report, security);
   if (has_columns(params)) report["labit_columns"] = offline::columns_kept(params);
   report["base_ots"] = estimate.base_ots;
   report["bytes_sent"] = estimate.bytes_sent;
-  report["bytes_per_and"] = bytes_per_and(forecast);
+  report["bytes_per_and"] = bytes_per_and(estimate);
   report["disk_bytes"] = estimate.disk_bytes;
   report["memory_bytes"] = estimate.memory_bytes;
   report["threads"] = job.threads;
@@ -94,6 +126,7 @@ Json json_of(const JobForecast& forecast) {
     report["circuit"] = run->circuit;
     report["run"] = fields_of(run->forecast, link);
   }
+  for (const ComparedJob& each : compared) report["compared"].push_back(json_of(each));
   if (calibration) {
     report["set_up_s"] = calibration->set_up_s;
     report["wall_s"] = wall_s;
@@ -103,7 +136,8 @@ Json json_of(const JobForecast& forecast) {
 }
 
 std::string text_of(const JobForecast& forecast) {
-  const auto& [job, params, estimate, security, link, calibration, wall_s, run] = forecast;
+  const auto& [job, params, estimate, security, link, calibration, wall_s, run, compared] =
+      forecast;
   std::string text =
       grouped(job.ands) + " ANDs in " + counted(estimate.units, "unit") + " of at most " +
       grouped(params.unit()) + ", bucket " + params.bucket().text() + "\n" + units_text(security) +
@@ -112,8 +146,8 @@ std::string text_of(const JobForecast& forecast) {
       (has_columns(params) ? "tau = " + std::to_string(offline::columns_kept(params)) + " columns, "
                            : "") +
       grouped(estimate.base_ots) + " base OTs each way, once\n" + "traffic: each party sends " +
-      bytes_text(estimate.bytes_sent) + "; both together " + bytes_text(bytes_per_and(forecast)) +
-      " per AND\n" + "memory: " + bytes_text(estimate.memory_bytes) +
+      bytes_text(estimate.bytes_sent) + "; both together " + bytes_per_and_text(estimate) + "\n" +
+      "memory: " + bytes_text(estimate.memory_bytes) +
       " per party; disk: " + bytes_text(estimate.disk_bytes) + " per party\n";
   if (calibration)
     text +=
@@ -121,6 +155,7 @@ std::string text_of(const JobForecast& forecast) {
         " ANDs/s) if both parties share a machine like this one, measured with " +
         grouped(calibration->ands) + " ANDs" +
         (link ? ", over the given link" : "; --rtt and --rate give the time over a network") + "\n";
+  text += text_of(compared);
   return run ? text + text_of(run->forecast, link) : text;
 }
 

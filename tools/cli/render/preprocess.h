@@ -14,6 +14,13 @@ namespace tinyot::tools {
 
 void print(Format format, Party party, const PreprocessResult& result);
 
+// A job of as many ANDs with other parameters.
+struct ComparedJob {
+  Estimate estimate;
+  Security security = {};
+  std::optional<double> wall_s = {};  // if it was calibrated
+};
+
 // A job before it runs, and a run on its material.
 struct JobForecast {
   const PreprocessRequest& job;  // planned
@@ -30,6 +37,7 @@ struct JobForecast {
     RunForecast forecast;
   };
   std::optional<Run> run = {};
+  std::vector<ComparedJob> compared = {};
 };
 void print(Format format, const JobForecast& forecast);
 
