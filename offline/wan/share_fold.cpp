@@ -62,21 +62,21 @@ BitVector ShareFold::fold(const ObjectChunk& chunk) {
   return bits;
 }
 
-TripleSet combine_sets(checks::Session& session, std::vector<TripleSet> sets,
-                       const crypto::PublicSeed& coins, PipelineDepth depth,
-                       std::span<TripleLayer> full) {
-  const std::size_t layers = sets.size(), size = sets.at(0).size() / layers;
+void combine_sets(checks::Session& session, std::span<TripleSet> sets,
+                  const crypto::PublicSeed& coins, PipelineDepth depth,
+                  std::span<TripleLayer> full) {
+  ENSURE(sets.size() >= 2);
+  const std::size_t layers = sets.size(), size = sets[0].size() / layers;
   {
     const net::PhaseLog::Scope phase(session.log(), session.channel(), "sacrifice", sets[0].size());
     Sacrifice sacrifice(session, sets,
-                        set_orders_from(session, coins, sets.size(), sets.at(1).size()));
+                        set_orders_from(session, coins, sets.size(), sets[1].size()));
     sacrifice.open();
     run_pipeline(
         object_chunks(sets[0].size()), depth.depth(kCostOfSacrifice),
         [&](const ObjectChunk& chunk) { sacrifice.reveal(chunk); },
         [&](const ObjectChunk& chunk) { sacrifice.check(chunk); });
   }
-  sets.resize(1);
   const net::PhaseLog::Scope phase(session.log(), session.channel(), "layers", size);
   ShareFold fold(session, sets[0], shifts_from(session, coins, layers, size));
   run_pipeline(
@@ -90,7 +90,6 @@ TripleSet combine_sets(checks::Session& session, std::vector<TripleSet> sets,
           fold_layer(full[0], full[k], d, chunk, fold.shifts()[k - 1]);
         }
       });
-  return TripleSet(sets[0].begin(), sets[0].begin() + static_cast<std::ptrdiff_t>(size));
 }
 
 }  // namespace tinyot::offline

@@ -39,12 +39,13 @@ class ShareFold {
 };
 
 // Role: both, symmetric. Compares set 0 with the others and combines its layers, as many as there
-// are sets. All G and d of all sets had been sent and received before the coins were tossed.
-// `full`: the layers of set 0 with MACs and keys apart, which are combined in the same way, their y
-// only in layer 0; or empty. Shapes: set 0: a multiple of sets.size(), the others: as in Sacrifice.
-// Wire: as Sacrifice and ShareFold.  Fails: PeerCheated("opened triple").
-TripleSet combine_sets(checks::Session& session, std::vector<TripleSet> sets,
-                       const crypto::PublicSeed& coins, PipelineDepth depth,
-                       std::span<TripleLayer> full = {});
+// are sets: its first objects become the triples. All G and d of all sets had been sent and
+// received before the coins were tossed. `full`: the layers of set 0 with MACs and keys apart,
+// which are combined in the same way, their y only in layer 0; or empty. Shapes: set 0: a multiple
+// of sets.size(), the others: as in Sacrifice. Wire: as Sacrifice and ShareFold.  Fails:
+// PeerCheated("opened triple").
+void combine_sets(checks::Session& session, std::span<TripleSet> sets,
+                  const crypto::PublicSeed& coins, PipelineDepth depth,
+                  std::span<TripleLayer> full = {});
 
 }  // namespace tinyot::offline

@@ -27,9 +27,12 @@ namespace {
 class WanUnit final : public MadeUnit {
  public:
   WanUnit(checks::Session& session, const SecurityParameters& params,
-          std::unique_ptr<BitStream> bits, const UnitRequest& request, PipelineDepth depth)
+          std::unique_ptr<BitStream> bits, const UnitRequest& request, PipelineDepth depth,
+          WanUnitMemories& memories)
       : session_(session), request_(request), form_(params.material()),
-        size_(params.population(request.plan.ands)), depth_(depth), stream_(std::move(bits)) {}
+        size_(params.population(request.plan.ands)), depth_(depth), stream_(std::move(bits)),
+        memories_(memories), memory_(memories.take()) {}
+  ~WanUnit() override { memories_.release(std::move(memory_)); }
 
   void make();
   void pour(const checks::SettledCheck&, material::Sink& sink) override;
@@ -42,6 +45,7 @@ class WanUnit final : public MadeUnit {
 
   std::size_t sets() const { return request_.plan.bucket.only(); }
   void make_plain_bits();
+  void prepare_memory();
   std::vector<Piece> pieces() const;
   crypto::PublicSeed make_leaky_triples();
   template <class Body>
@@ -56,17 +60,17 @@ class WanUnit final : public MadeUnit {
   PipelineDepth depth_;
   std::unique_ptr<BitStream> stream_;  // until all bits are made
   AuthBits plain_;                     // for inputs
-  std::vector<TripleSet> sets_;        // until they are combined
-  TripleSet triples_;
+  WanUnitMemories& memories_;
+  WanUnitMemory memory_;
+  std::span<TripleSet> sets_;  // the first objects of set 0 become the triples
   // The layers of set 0 with MACs and keys apart, of material for garbling: y in layer 0 only.
-  std::vector<TripleLayer> layers_;
+  std::span<TripleLayer> layers_;
 };
 
 void WanUnit::make() {
   make_plain_bits();
   const crypto::PublicSeed coins = make_leaky_triples();
-  triples_ = combine_sets(session_, std::exchange(sets_, {}), coins, depth_, layers_);
-  if (layers_.size() > 1) layers_.resize(1);
+  combine_sets(session_, sets_, coins, depth_, layers_);
 }
 
 void WanUnit::make_plain_bits() {
@@ -111,16 +115,27 @@ void WanUnit::keep(const ObjectChunk& chunk, const SharedView& x, const SharedVi
   });
 }
 
+void WanUnit::prepare_memory() {
+  const std::uint32_t bucket = request_.plan.bucket.only();
+  memory_.sets.resize(bucket);
+  for (std::size_t set = 0; set < bucket; ++set)
+    memory_.sets[set].resize(set == 0 ? first_set_size(size_, bucket)
+                                      : further_set_size(size_, bucket));
+  sets_ = memory_.sets;
+  if (form_ != AndMaterial::Garbling) return;
+  memory_.layers.resize(bucket);
+  for (std::size_t layer = 0; layer < bucket; ++layer) {
+    TripleLayer& kept = memory_.layers[layer];
+    for (SharedColumn* column : {&kept.x, &kept.z})
+      if (column->size() != size_) *column = SharedColumn(size_);
+    if (layer == 0 && kept.y.size() != size_) kept.y = SharedColumn(size_);
+  }
+  layers_ = memory_.layers;
+}
+
 // Returns the coins for orders and shifts, which are tossed when both parties have all G and d.
 crypto::PublicSeed WanUnit::make_leaky_triples() {
-  const std::uint32_t bucket = request_.plan.bucket.only();
-  sets_.emplace_back(first_set_size(size_, bucket));
-  for (std::size_t set = 1; set < sets(); ++set)
-    sets_.emplace_back(further_set_size(size_, bucket));
-  if (form_ == AndMaterial::Garbling)
-    for (std::size_t layer = 0; layer < sets(); ++layer)
-      layers_.push_back(
-          {SharedColumn(size_), SharedColumn(layer == 0 ? size_ : 0), SharedColumn(size_)});
+  prepare_memory();
   const std::vector<Piece> all = pieces();
   std::size_t total = 0, done = 0;
   for (const TripleSet& set : sets_) total += set.size();
@@ -176,7 +191,7 @@ void WanUnit::pour(const checks::SettledCheck&, material::Sink& sink) {
                  for (std::size_t column = 0; column < std::size(kColumns); ++column) {
                    AuthShares& to = out.shares[column];
                    for (std::size_t i = 0; i < out.count; ++i) {
-                     to.macs[i] = triples_[first + i].*kColumns[column];
+                     to.macs[i] = sets_[0][first + i].*kColumns[column];
                      to.bits.put(i, share_of_bit(to.macs[i]));
                    }
                  }
@@ -189,7 +204,7 @@ std::unique_ptr<MadeUnit> WanUnitMaker::make(checks::Session& part, std::size_t 
                                              const UnitRequest& wanted) {
   const UnitRequest request = with_result_masks(wanted, params_.material());
   auto unit = std::make_unique<WanUnit>(part, params_, bits_->stream(part, number, request.inputs),
-                                        request, depth_);
+                                        request, depth_, memories_);
   unit->make();
   return unit;
 }

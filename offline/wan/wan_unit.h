@@ -7,7 +7,13 @@
 // transcript.
 #pragma once
 
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "offline/triples/auth_triple.h"
 #include "offline/unit/unit_maker.h"
+#include "offline/wan/triple_shares.h"
 
 namespace tinyot::offline {
 
@@ -17,6 +23,33 @@ std::uint64_t further_set_size(std::uint64_t l, std::uint32_t bucket);
 
 // The cost of the pieces of bits and of the leaky triples made from them.
 extern const StageCost kCostOfBitTriples;
+
+// Memory of a unit, reused from unit to unit: page faults on fresh memory take a tenth of a unit's
+// time. Its content is arbitrary.
+struct WanUnitMemory {
+  std::vector<TripleSet> sets;
+  std::vector<TripleLayer> layers;
+};
+
+// All calls may come from any thread.
+class WanUnitMemories {
+ public:
+  WanUnitMemory take() {
+    const std::lock_guard lock(mutex_);
+    if (spare_.empty()) return {};
+    WanUnitMemory memory = std::move(spare_.back());
+    spare_.pop_back();
+    return memory;
+  }
+  void release(WanUnitMemory memory) {
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(memory));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<WanUnitMemory> spare_;
+};
 
 class WanUnitMaker final : public UnitMaker {
  public:
@@ -37,6 +70,7 @@ class WanUnitMaker final : public UnitMaker {
   SecurityParameters params_;
   PipelineDepth depth_;
   std::unique_ptr<BitSource> bits_;
+  WanUnitMemories memories_;
 };
 
 }  // namespace tinyot::offline
