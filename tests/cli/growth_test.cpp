@@ -11,6 +11,7 @@ namespace tinyot::test {
 namespace {
 
 const Arguments kFastProfile = {"--profile", "fast"};
+const Arguments kWanProfile = {"--profile", "wan", "--silent-set", "s10"};
 const Arguments kSmallUnits = {"--unit", "2^10"};
 
 class GrowthTest : public CommandTest {
@@ -68,7 +69,7 @@ class GrowthTest : public CommandTest {
 };
 
 TEST_F(GrowthTest, AddsUnitsOfAnySize) {
-  for (const Arguments& profile : {kFastProfile, kFewColumns}) {
+  for (const Arguments& profile : {kFastProfile, kFewColumns, kWanProfile}) {
     SCOPED_TRACE(profile[1]);
     for (const char* party : {"A", "B"}) std::filesystem::remove_all(path(party));
     expect_left(grow(profile + Arguments{"--ands", "1000", "--inputs", "80"}), 1000, 1000, 80);

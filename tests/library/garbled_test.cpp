@@ -58,7 +58,7 @@ Values inputs_of(Party party, std::uint64_t mine, std::uint64_t p) {
 
 class GarbledRuns : public testing::TestWithParam<Profile> {};
 INSTANTIATE_TEST_SUITE_P(OfEachProfile, GarbledRuns,
-                         testing::Values(Profile::Nnob12, Profile::Fast),
+                         testing::Values(Profile::Nnob12, Profile::Fast, Profile::Wan),
                          [](const auto& profile) { return std::string(name_of(profile.param)); });
 
 TEST_P(GarbledRuns, TakeTheSameStoreAsInteractiveOnes) {

@@ -48,7 +48,11 @@ TEST(Store, AdoptsACopyOnly) {
   EXPECT_EQ(store_info(copy).ands_left, store_info(stores.of(Party::A)).ands_left);
 }
 
-TEST(Store, MergesTheShardsOfASession) {
+class StoreOf : public testing::TestWithParam<Profile> {};
+INSTANTIATE_TEST_SUITE_P(EachProfile, StoreOf, testing::Values(Profile::Fast, Profile::Wan),
+                         [](const auto& profile) { return std::string(name_of(profile.param)); });
+
+TEST_P(StoreOf, MergesTheShardsOfASession) {
   const TestDirectory directory;
   const Endpoints endpoints;
   const auto place = [&](Party party, std::uint32_t shard) {
@@ -58,7 +62,7 @@ TEST(Store, MergesTheShardsOfASession) {
     both([&](Party party) {
       PreprocessRequest request{
           .party = party, .endpoint = endpoints.of(party), .store = place(party, shard)};
-      request.parameters.profile = Profile::Fast;
+      request.parameters.profile = GetParam();
       request.parameters.unit = 1 << 12;
       request.parameters.weak_allowed = true;
       request.parameters.bucket = 3;

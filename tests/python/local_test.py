@@ -193,6 +193,20 @@ class LocalTest(TestCase):
             result = parties.run(f, {"a": 3, "b": 5}, live=fast)
         self.assertEqual(result.outputs["result"], expected)
 
+    def test_profile_for_slow_links(self):
+        with tinyot.local() as parties:
+            made = parties.preprocess(2048, 256, profile="wan", silent_set="s10")
+            self.assertEqual(made.a.ands, 2048)
+            self.assertEqual(parties.run(richer, {"a": 5, "b": 3}).outputs["richer"], 1)
+            self.refused(
+                tinyot.UsageError, "silent-set s11 requires abits silent", parties.preprocess, 64,
+                profile="fast", silent_set="s11",
+            )  # fmt: skip
+        with tinyot.local() as parties:
+            live = tinyot.Parameters(profile="fast", abits="silent", silent_set="s10")
+            result = parties.run(richer, {"a": 5, "b": 7}, live=live)
+            self.assertEqual(result.outputs["richer"], 0)
+
     def test_failure_of_one_party_ends_the_other(self):
         begin = time.monotonic()
         with tinyot.local() as parties:
