@@ -53,8 +53,8 @@ AndMaterial material_of(const ParameterRequest& request) {
 void require_in_use(const ParameterRequest& request) {
   const auto lpn = lpn_of(own_of(request));
   if (!lpn) return;
-  require_in_use(kStartSet);
-  require_in_use(silent_set(lpn->set));
+  require_in_use(kStartSet.name);
+  require_in_use(lpn->set);
 }
 
 SecurityParameters SecurityParameters::make(const ParameterRequest& request) {

@@ -36,11 +36,12 @@ LpnSet lpn_set_named(std::string_view name) {
   throw UsageError("silent-set " + std::string(name) + " is not one of " + known);
 }
 
-void require_in_use(const SilentSet& set) {
-  if (set.retired.empty()) return;
-  throw UsageError("silent-set " + std::string(name_of(set.name)) +
-                   " is retired: " + std::string(set.retired) +
-                   "; use another one, and see doc/wan_profile.md for stores made with it");
+void require_in_use(LpnSet name) {
+  const std::string_view reason = why_retired(name);
+  if (!reason.empty())
+    throw UsageError("silent-set " + std::string(name_of(name)) +
+                     " is retired: " + std::string(reason) +
+                     "; use another one, and see doc/wan_profile.md for stores made with it");
 }
 
 }  // namespace tinyot::offline

@@ -20,8 +20,6 @@ struct SilentSet {
   std::uint32_t depth;       // d; at least 7, so that a tree is whole segments of the check
   std::uint32_t secret_log;  // the secret has k = 2^secret_log bits, at most 2^21
   double lpn_bits;           // log2 of the operations of the least attack known
-  // Why it is no longer used, if a better attack was found: it then makes no more material.
-  std::string_view retired = {};
 
   constexpr std::size_t leaves() const { return std::size_t{1} << depth; }  // of a tree
   constexpr std::size_t secret() const { return std::size_t{1} << secret_log; }
@@ -45,7 +43,10 @@ constexpr const SilentSet& silent_set(LpnSet name) {
 }
 // Fails: UsageError if no set has this name.
 LpnSet lpn_set_named(std::string_view name);
+// Why the set is no longer used, if a better attack was found; otherwise empty. Defined in
+// retired_sets.cpp, and nowhere else.
+std::string_view why_retired(LpnSet name);
 // Before anything is made with the set. Fails: UsageError with the reason if it is retired.
-void require_in_use(const SilentSet& set);
+void require_in_use(LpnSet name);
 
 }  // namespace tinyot::offline

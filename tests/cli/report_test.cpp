@@ -297,7 +297,7 @@ TEST_F(ReportTest, OfBenchOtWithSilentBits) {
   EXPECT_GT(rows[0]["start_s"], 0.0);
   EXPECT_EQ(rows[2]["start_bytes"], 0);
   EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--kind", "silent", "--silent-set", "s9"}), 2,
-                         "silent-set s9 is not s10, s11, s12 or s13"));
+                         "silent-set s9 is not one of s10, s11, s12, s13"));
 }
 
 // Each option is combined only with its profile, so that no row is measured twice.

@@ -51,7 +51,7 @@ TEST(Configuration, HasNoDefaultForProfile) {
   };
   EXPECT_EQ(with(""), "conf: peer bob: profile is missing: name it, the same at both parties");
   EXPECT_EQ(with(" profile: 'slow'"),
-            "conf: peer bob: profile: there is no profile 'slow'; a profile is nnob12 or fast");
+            "conf: peer bob: profile: there is no profile 'slow'; a profile is nnob12 or fast or wan");
   for (const Profile profile : all_profiles())
     EXPECT_EQ(with(" profile: '" + std::string(name_of(profile)) + "'"), "");
 }
