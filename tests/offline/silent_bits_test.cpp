@@ -591,6 +591,74 @@ TEST(SilentBits, RootsAndSeedAreFresh) {
         << block;
 }
 
+// Runs `body` in two sessions whose generators are equal: in the first one a role takes from it, in
+// the second one the test.
+void with_twin(Session& outer, const std::function<void(Session&, Rng& equal)>& body) {
+  constexpr Seed kSeed{{31, 32}};
+  PhaseLog log;
+  const SessionIds ids{outer.id(), outer.id()};
+  Session session(outer.me(), ids, outer.global_key(), outer.channel(), Rng(kSeed), log),
+      twin(outer.me(), ids, outer.global_key(), outer.channel(), Rng(kSeed), log);
+  body(session, twin.rng());
+}
+
+// Each tree has its own root, whose generator has a key of 128 random bits. Equal trees would be
+// hashed twice under a key of H1. The first correction is the root ^ K[r].
+TEST(SilentBits, RootsAreTheStreamOfARandomKey) {
+  Messages sent;
+  KeyColumn base;
+  std::vector<Block> expected(kTwoGroups.trees);
+  run_sessions(
+      [&](Session& outer) {
+        Dealt dealt(outer.me(), Party::A, kTwoGroups.reserve(), 1, 1);
+        if (outer.me() == Party::A) {
+          SilentMacHolder(outer, iteration_of(kTwoGroups), std::move(dealt.mine)).challenge();
+          return;
+        }
+        base = KeyColumn(dealt.peers.size());
+        std::ranges::copy(dealt.peers.keys, base.keys.begin());
+        with_twin(outer, [&](Session& session, Rng& equal) {
+          SilentKeyHolder(session, iteration_of(kTwoGroups), std::move(dealt.peers)).correct();
+          AesKey key = expand_key(equal.block());
+          ctr_fill(key, {0, iteration_of(kTwoGroups).number}, expected);
+        });
+      },
+      {.wrap_b = recording(sent)});
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> roots;
+  for (std::size_t tree = 0; tree < kTwoGroups.trees; ++tree) {
+    const auto corrections = payload_of(sent, "silent.corrections", tree / kTreesPerKey);
+    Block root;
+    std::memcpy(&root, &corrections.at(tree % kTreesPerKey * kTwoGroups.depth * sizeof(Block)),
+                sizeof root);
+    root ^= base.keys[kTwoGroups.secret() + tree * kTwoGroups.depth].value;
+    EXPECT_TRUE(same(root, expected[tree])) << tree;
+    roots.emplace_back(root.lo, root.hi);
+  }
+  std::ranges::sort(roots);
+  EXPECT_EQ(std::ranges::adjacent_find(roots), roots.end());
+}
+
+// All 256 bits of the challenge's seed are random.
+TEST(SilentBits, SeedOfTheChallengeIsRandomInEveryBit) {
+  Messages sent;
+  PublicSeed expected;
+  run_sessions(
+      [&](Session& outer) {
+        Dealt dealt(outer.me(), Party::A, kToy.reserve(), 1, 1);
+        if (outer.me() == Party::B) {
+          SilentKeyHolder(outer, iteration_of(kToy), std::move(dealt.peers)).correct();
+          return;
+        }
+        with_twin(outer, [&](Session& session, Rng& equal) {
+          SilentMacHolder(session, iteration_of(kToy), std::move(dealt.mine)).challenge();
+          expected = equal.object<PublicSeed>();
+        });
+      },
+      {.wrap_a = recording(sent)});
+  EXPECT_EQ(std::memcmp(payload_of(sent, "silent.challenge").data(), &expected, sizeof expected),
+            0);
+}
+
 // A challenge that is known before the last correction lets the key holder choose errors that
 // cancel.
 TEST(SilentBits, ChallengesWhenAllCorrectionsHaveArrived) {
@@ -656,6 +724,26 @@ TEST(SilentCheating, DetectsWrongDigest) {
     options.wrap_b = cheating(flip_bit("silent.digest", 0, 8 * byte + byte % 8));
     EXPECT_TRUE(caught_by(iterate(Party::A, kToy, options).outcomes.a, kCheck)) << byte;
   }
+}
+
+// A check that has failed stays failed.
+TEST(SilentCheating, GivesNothingAfterAFailedCheck) {
+  run_sessions(
+      [](Session& session) {
+        Dealt base(session.me(), Party::A, kToy.reserve(), 1, 1);
+        if (session.me() == Party::A) {
+          SilentMacHolder holder(session, iteration_of(kToy), std::move(base.mine));
+          MacColumn out(128);
+          holder.challenge();
+          EXPECT_THROW(holder.verify(), PeerCheated);
+          EXPECT_THROW(holder.make(0, out.view()), std::logic_error);
+        } else {
+          SilentKeyHolder holder(session, iteration_of(kToy), std::move(base.peers));
+          holder.correct();
+          holder.answer();
+        }
+      },
+      {.wrap_b = cheating(flip_bit("silent.digest", 0, 0))});
 }
 
 // The cheating MAC holder's own comparison fails; what it gets is RO of W ^ error.Delta, in which
