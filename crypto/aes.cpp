@@ -353,6 +353,7 @@ void tweaked_hash(const AesKey& key, Block tweak, std::span<const Block> in, std
 
 LevelSums half_tree_level(const AesKey& key, std::span<Block> nodes, const SecretPatch* patch) {
   ENSURE(nodes.size() >= 4 && std::has_single_bit(nodes.size()));
+  note_blocks(UseKind::HalfTree, key, {0, 0}, nodes.size() / 2);
   LevelSums sums;
   HWY_DYNAMIC_DISPATCH(half_tree_level)(key, nodes.data(), nodes.size() / 2, patch, sums);
   return sums;

@@ -147,8 +147,9 @@ void SilentMacHolder::challenge() {
   Block mask{0, 0};
   for (std::size_t w = 0; w < 2; ++w)
     (w == 0 ? mask.lo : mask.hi) = base_.bits.words()[direction_.mask_at() / 64 + w];
-  challenge.psi = crypto::reduced(noise) ^ mask;
-  // Either of them gives the other from psi, which is public: 128 equations of the noise places.
+  // The sum without the mask is 128 equations of the noise places, so it is in no register.
+  noise.low ^= mask;
+  challenge.psi = crypto::reduced(noise);
   wipe_object(noise), wipe_object(mask);
   net::send_object(session_.channel(), kSilentChallenge, challenge);
 }

@@ -1,10 +1,10 @@
-// Runs both profiles under valgrind with all secrets marked as undefined: the output of each
+// Runs all profiles under valgrind with all secrets marked as undefined: the output of each
 // party's random generator, its global key and its inputs. valgrind then reports each branch and
 // each address that depends on them. Sent data are public, and so is what is passed to
 // declassified().
 //   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4
 //   valgrind --error-exitcode=99 constant_time garbled|prepared-batched|prepared-early
-//   valgrind --error-exitcode=99 constant_time silent
+//   valgrind --error-exitcode=99 constant_time silent|wan
 //   valgrind --error-exitcode=99 constant_time --planted-leak branch|address
 #include <valgrind/memcheck.h>
 
@@ -108,7 +108,7 @@ void evaluate_circuit(Session& session, material::Source& source, const Method& 
 
 // An iteration of silent bits with both roles, from a base of SoftSpoken bits.
 void make_silent_bits(Session& session) {
-  constexpr SilentSet kSet{"small", 128, 7, 8, 0};
+  constexpr SilentSet kSet{LpnSet::S10, 128, 7, 8, 0};
   SoftSpokenSource start(session, 4, {});
   start.prepare(1);
   AuthBits made;
@@ -162,11 +162,12 @@ Method method_of(const std::string& name) {
   const bool is_garbled = name == "garbled" || name.starts_with("prepared-");
   const bool is_fast = is_garbled || name.starts_with("fast") || name == "silent";
   ParameterRequest request;
-  request.profile = is_fast ? Profile::Fast : Profile::Nnob12;
+  request.profile = is_fast ? Profile::Fast : name == "wan" ? Profile::Wan : Profile::Nnob12;
   request.unit = kAnds;
   request.bucket = 3;
   request.weak_allowed = true;
-  if (!is_fast) request.own = Nnob12Parameters{Columns::Experiment};
+  if (request.profile == Profile::Nnob12) request.own = Nnob12Parameters{Columns::Experiment};
+  if (request.profile == Profile::Wan) request.own = WanParameters{.silent_set = LpnSet::S10};
   if (name == "nnob12-triples") request.material = AndMaterial::Triples;
   if (is_garbled) request.material = AndMaterial::Garbling;
   if (name == "fast-k4") request.own = FastParameters{4};

@@ -30,6 +30,12 @@ struct LedgerCase {
   ParameterRequest request;
 };
 
+bool has_silent_bits(const ParameterRequest& request) {
+  if (request.profile == Profile::Wan) return true;
+  return request.profile == Profile::Fast && request.own &&
+         std::get<FastParameters>(*request.own).abits == BitsFrom::Silent;
+}
+
 // Units of several chunks of leaky objects, and of several batches per layer.
 const LedgerCase kCases[] = {
     {"Pairs", {.own = Nnob12Parameters{Columns::Experiment}, .unit = 3000}},
@@ -38,7 +44,14 @@ const LedgerCase kCases[] = {
       .unit = 3000,
       .material = AndMaterial::Triples}},
     {"Fast", {.profile = Profile::Fast, .unit = 6000}},
-    {"Garbling", {.profile = Profile::Fast, .unit = 6000, .material = AndMaterial::Garbling}}};
+    {"Garbling", {.profile = Profile::Fast, .unit = 6000, .material = AndMaterial::Garbling}},
+    {"FastOnSilentBits",
+     {.profile = Profile::Fast,
+      .own = FastParameters{.abits = BitsFrom::Silent, .silent_set = LpnSet::S10},
+      .unit = 24000}},
+    // Chains of four iterations.
+    {"Wan",
+     {.profile = Profile::Wan, .own = WanParameters{.silent_set = LpnSet::S10}, .unit = 8000}}};
 
 class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase> {
  protected:
@@ -87,9 +100,9 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
     manifest.profile = name_of(params_.profile());
     manifest.material = name_of(params_.material());
     const Delta drawn{rng.block()};
-    return Store::create(dir_ / std::string(1, letter(me)), manifest,
-                         params_.profile() == Profile::Fast ? fitted_to_triples(drawn, me) : drawn,
-                         0);
+    return Store::create(
+        dir_ / std::string(1, letter(me)), manifest,
+        params_.profile() == Profile::Nnob12 ? drawn : fitted_to_triples(drawn, me), 0);
   }
 
   // In each phase that the material allows, and prepared in each way that there is.
@@ -136,14 +149,19 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
   std::vector<std::string> whole_session(Party me) const {
     open_ledger();
     {
-      Connections channels = connect(me);
       Rng rng = Rng::from_system();
       std::optional<Store> store;
-      for (int connection = 0; connection < 2; ++connection)
+      for (int connection = 0; connection < 2; ++connection) {
+        Connections channels = connect(me);
         one_connection(me, rng, channels, store);
+      }
     }
     use_observer = nullptr;
-    for (const std::size_t uses : recorded_uses()) EXPECT_GT(uses, 20u);
+    const std::vector<std::size_t> uses = recorded_uses();
+    for (const UseKind kind : {UseKind::Oracle, UseKind::Hash, UseKind::Stream, UseKind::Seal})
+      EXPECT_GT(uses.at(static_cast<std::size_t>(kind)), 20u);
+    EXPECT_EQ(uses.at(static_cast<std::size_t>(UseKind::HalfTree)) > 20u,
+              has_silent_bits(GetParam().request));
     return repeated_uses(params_.profile());
   }
 

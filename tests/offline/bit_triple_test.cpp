@@ -86,6 +86,63 @@ TEST(BitTriple, DeviationsAddTwoBitsToZ) {
     }
 }
 
+// h of one block, from its definition.
+bool h_of(const TweakHash& hash, std::size_t i, Block block) {
+  hash(HashUse::BitProduct, i, {&block, 1}, {&block, 1});
+  return (block.lo & 1) != 0;
+}
+
+// Every G and every z of the formulas, across words and chunks.
+TEST(BitTriple, EveryObjectMatchesTheFormulas) {
+  constexpr std::size_t kCount = kChunkObjects + 200;
+  constexpr std::uint64_t kBatch = 2;
+  Messages sent[2];
+  TripleLayer layers[2];
+  SessionId id;
+  run_sessions(
+      [&](Session& outer) {
+        with_key_for_triples(outer, 1, [&](Session& session) {
+          if (session.me() == Party::A) id = session.id();
+          TripleLayer& layer = layers[static_cast<int>(session.me())];
+          layer = dealt_layer(session.me(), kCount, 1);
+          BitProducts products(session);
+          for (const ObjectChunk& chunk : object_chunks(kCount)) {
+            products.offer(kBatch, chunk, layer.x.view().part(chunk), layer.y.view().part(chunk),
+                           layer.z.view().part(chunk));
+            products.announce();
+            products.finish();
+          }
+        });
+      },
+      {.wrap_a = recording(sent[0]), .wrap_b = recording(sent[1])});
+  const auto sent_bit = [&](int party, const char* tag, const ObjectChunk& chunk, std::size_t i) {
+    return ((payload_of(sent[party], tag, chunk.number).at(i / 8) >> (i % 8)) & std::byte{1}) !=
+           std::byte{0};
+  };
+  for (const int p : {0, 1}) {
+    const int q = 1 - p;
+    const Party me = static_cast<Party>(p);
+    const Delta delta = key_for_triples(me, 1);
+    const TripleLayer& mine = layers[p];
+    for (const ObjectChunk& chunk : object_chunks(kCount)) {
+      const std::uint64_t counter = (kBatch << 32) | chunk.number;
+      const TweakHash of_peers(id, {"BitProduct", letter(peer_of(me)), counter}),
+          of_mine(id, {"BitProduct", letter(me), counter});
+      for (std::size_t i = 0; i < chunk.count; ++i) {
+        const std::size_t at = chunk.first + i;
+        const Key key = mine.x.peers.keys[at];
+        const bool x = mine.x.mine.bits[at], y = mine.y.mine.bits[at], r = mine.z.mine.bits[at];
+        const bool of_key = h_of(of_peers, i, key.value);
+        const bool g = of_key ^ h_of(of_peers, i, key.value ^ delta.value) ^ y;
+        ASSERT_EQ(sent_bit(p, "bit_triple.g", chunk, i), g) << p << ", " << at;
+        const bool z = (x & y) ^ h_of(of_mine, i, mine.x.mine.macs[at].value) ^
+                       (x & sent_bit(q, "bit_triple.g", chunk, i)) ^ of_key;
+        ASSERT_EQ(sent_bit(p, "bit_triple.d", chunk, i), z ^ r) << p << ", " << at;
+      }
+    }
+  }
+}
+
 // The same bits in another set or chunk of a session give other G, and those of the two parties
 // have different keys.
 TEST(BitTriple, SetsAndChunksHaveTheirOwnHashKeys) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "checks/coin_toss.h"
+#include "offline/triples/layer_shifts.h"
 #include "offline/unit/steps.h"
 #include "offline/wan/bit_triple.h"
 #include "offline/wan/share_fold.h"
@@ -20,6 +21,12 @@ using namespace tinyot::test;
 struct SetSizes {
   std::size_t l, sets, opened;
   std::size_t of(std::size_t set) const { return sets * l + (set == 0 ? 0 : opened); }
+  // The number of the message with an object's G or d.
+  std::size_t message_of(std::size_t set, std::size_t object) const {
+    std::size_t number = object / kChunkObjects;
+    for (std::size_t before = 0; before < set; ++before) number += object_chunks(of(before)).size();
+    return number;
+  }
 };
 
 // The cheater adds e to G and e' to d of an object, and computes with the d that it has sent.
@@ -42,9 +49,9 @@ Combined combine(
   const auto deviation = [&](std::string_view tag, std::size_t occurrence,
                              std::vector<std::byte>& payload) {
     for (const AttackedTriple& at : attacks)
-      if (at.set == occurrence &&
+      if (sizes.message_of(at.set, at.object) == occurrence &&
           ((tag == "bit_triple.g" && at.e) || (tag == "bit_triple.d" && at.e2)))
-        payload.at(at.object / 8) ^= std::byte{1} << (at.object % 8);
+        payload.at(at.object % kChunkObjects / 8) ^= std::byte{1} << (at.object % 8);
     lie(tag, occurrence, payload);
   };
   const auto body = [&](Session& session) {
@@ -209,6 +216,47 @@ TEST(Sacrifice, DetectsLieThatTauMatches) {
       }
 }
 
+// What is opened of every object is on the transcripts, also behind the first word and the first
+// chunk.
+constexpr SetSizes kLarge{kChunkObjects + 300, 2, 128};
+static_assert(kLarge.l / kChunkObjects == 1);
+
+TEST(Sacrifice, DetectsWrongDOfEveryWordAndChunk) {
+  for (const std::size_t object : {std::size_t{70}, kChunkObjects - 1, kChunkObjects,
+                                   kChunkObjects + 70, 2 * kChunkObjects + 500}) {
+    const Combined wrong_d = combine(kLarge, 1, Party::A, {{0, object, false, true}});
+    EXPECT_TRUE(caught_by(wrong_d.outcomes.b, "MAC transcript")) << object;
+    const Combined wrong_g = combine(kLarge, 1, Party::A, {{0, object, true, false}});
+    EXPECT_EQ(caught_by(wrong_g.outcomes.b, "MAC transcript"), wrong_g.x[1][0][object]) << object;
+  }
+}
+
+TEST(Sacrifice, DetectsLieAboutLayersOfEveryWordAndChunk) {
+  for (const Party cheater : {Party::A, Party::B}) {
+    const auto is_caught = [&](const SetSizes& sizes, std::size_t message, std::size_t bit) {
+      const Combined made =
+          combine(sizes, 1, cheater, {}, flip_bit("bit_triple.layers", message, bit));
+      return caught_by(of(made.outcomes, peer_of(cheater)), "MAC transcript");
+    };
+    for (const std::size_t bit : {64u, 70u, 199u, 264u, 399u})
+      EXPECT_TRUE(is_caught({200, 3, 2}, 0, bit)) << bit;
+    EXPECT_TRUE(is_caught(kLarge, 0, kChunkObjects - 1));
+    for (const std::size_t bit : {0u, 70u, 299u}) EXPECT_TRUE(is_caught(kLarge, 1, bit)) << bit;
+  }
+}
+
+// As DetectsLieThatTauMatches, in sets of several words, and of two chunks.
+TEST(Sacrifice, DetectsLieThatTauMatchesInEveryWordAndChunk) {
+  for (const auto column : {&TripleShares::x, &TripleShares::y})
+    for (const SetSizes& sizes : {SetSizes{200, 3, 2}, SetSizes{kChunkObjects, 2, 2}})
+      for (std::uint64_t seed = 0; seed < 24; ++seed) {
+        const Combined made = combine(
+            sizes, seed, Party::A, {}, no_deviation,
+            [&](std::vector<TripleSet>& sets) { (sets[1][seed * 7].*column).value.lo ^= 1; });
+        EXPECT_TRUE(caught_by_one_of(made.outcomes.b, "MAC transcript", "opened triple")) << seed;
+      }
+}
+
 // A wrong G is a guess that the honest x is 0, with d flipped that it is 1, in any set; a right
 // guess leaves right triples.
 TEST(Sacrifice, WrongGIsAGuessOfX) {
@@ -283,6 +331,54 @@ TEST(Sacrifice, OpensTheLastOfEachOrder) {
       {.wrap_a = recording(sent)});
   const std::vector<std::byte> payload = payload_of(sent, "bit_triple.opened");
   EXPECT_EQ(std::memcmp(payload.data(), expected.bytes().data(), kOpened / 8), 0);
+}
+
+// In one session, with the same sets: other coins open other triples and combine other layers.
+TEST(Sacrifice, OrdersAndShiftsComeFromTheCoins) {
+  constexpr SetSizes kSizes{128, 3, 128};
+  constexpr PublicSeed kCoins[] = {{1}, {2}};
+  std::vector<BitVector> x;  // A's shares of x
+  for (std::size_t set = 0; set < kSizes.sets; ++set)
+    x.push_back(Rng(Seed{{set, 2}}).bits(kSizes.of(set)));
+  std::vector<std::vector<std::byte>> expected;
+  Messages sent;
+  run_sessions(
+      [&](Session& outer) {
+        with_key_for_triples(outer, 1, [&](Session& session) {
+          for (const PublicSeed& coins : kCoins) {
+            std::vector<TripleSet> sets;
+            for (std::size_t set = 0; set < kSizes.sets; ++set) {
+              sets.emplace_back(kSizes.of(set), TripleShares{});
+              if (session.me() == Party::A)
+                for (std::size_t i = 0; i < x[set].size(); ++i) sets[set][i].x.value.lo = x[set][i];
+            }
+            combine_sets(session, sets, coins, {});
+            const TripleSet& combined = sets[0];
+            if (session.me() != Party::A) continue;
+            const SetOrders orders = set_orders_from(session, coins, kSizes.sets, kSizes.of(1));
+            for (std::size_t set = 1; set < kSizes.sets; ++set) {
+              BitVector opened(3 * kSizes.opened);
+              for (std::size_t i = 0; i < kSizes.opened; ++i)
+                opened.put(i, x[set][orders[set - 1][kSizes.of(0) + i]]);
+              const auto bytes = std::as_bytes(std::span(opened.bytes()));
+              expected.emplace_back(bytes.begin(), bytes.end());
+            }
+            const auto shifts = shifts_from(session, coins, kSizes.sets, kSizes.l);
+            for (std::size_t i = 0; i < kSizes.l; ++i) {
+              bool sum = x[0][i];
+              for (std::size_t k = 1; k < kSizes.sets; ++k)
+                sum ^= x[0][k * kSizes.l + (i + shifts[k - 1]) % kSizes.l];
+              ASSERT_EQ(share_of_bit(combined[i].x), sum) << i;
+            }
+          }
+        });
+      },
+      {.wrap_a = recording(sent)});
+  ASSERT_EQ(expected.size(), 4u);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_EQ(payload_of(sent, "bit_triple.opened", i), expected[i]) << i;
+  EXPECT_NE(expected[0], expected[2]);
+  EXPECT_NE(expected[1], expected[3]);
 }
 
 TEST(Sacrifice, KeysWithWrongLowBitsFailEnsure) {

@@ -9,8 +9,11 @@
 
 #include <algorithm>
 #include <array>
+#include <barrier>
 #include <cstring>
+#include <iterator>
 #include <mutex>
+#include <thread>
 
 #include "tests/checks/transit_channel.h"
 #include "tests/offline/dealt.h"
@@ -591,6 +594,74 @@ TEST(SilentBits, RootsAndSeedAreFresh) {
         << block;
 }
 
+// Runs `body` in two sessions whose generators are equal: in the first one a role takes from it, in
+// the second one the test.
+void with_twin(Session& outer, const std::function<void(Session&, Rng& equal)>& body) {
+  constexpr Seed kSeed{{31, 32}};
+  PhaseLog log;
+  const SessionIds ids{outer.id(), outer.id()};
+  Session session(outer.me(), ids, outer.global_key(), outer.channel(), Rng(kSeed), log),
+      twin(outer.me(), ids, outer.global_key(), outer.channel(), Rng(kSeed), log);
+  body(session, twin.rng());
+}
+
+// Each tree has its own root, whose generator has a key of 128 random bits. Equal trees would be
+// hashed twice under a key of H1. The first correction is the root ^ K[r].
+TEST(SilentBits, RootsAreTheStreamOfARandomKey) {
+  Messages sent;
+  KeyColumn base;
+  std::vector<Block> expected(kTwoGroups.trees);
+  run_sessions(
+      [&](Session& outer) {
+        Dealt dealt(outer.me(), Party::A, kTwoGroups.reserve(), 1, 1);
+        if (outer.me() == Party::A) {
+          SilentMacHolder(outer, iteration_of(kTwoGroups), std::move(dealt.mine)).challenge();
+          return;
+        }
+        base = KeyColumn(dealt.peers.size());
+        std::ranges::copy(dealt.peers.keys, base.keys.begin());
+        with_twin(outer, [&](Session& session, Rng& equal) {
+          SilentKeyHolder(session, iteration_of(kTwoGroups), std::move(dealt.peers)).correct();
+          AesKey key = expand_key(equal.block());
+          ctr_fill(key, {0, iteration_of(kTwoGroups).number}, expected);
+        });
+      },
+      {.wrap_b = recording(sent)});
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> roots;
+  for (std::size_t tree = 0; tree < kTwoGroups.trees; ++tree) {
+    const auto corrections = payload_of(sent, "silent.corrections", tree / kTreesPerKey);
+    Block root;
+    std::memcpy(&root, &corrections.at(tree % kTreesPerKey * kTwoGroups.depth * sizeof(Block)),
+                sizeof root);
+    root ^= base.keys[kTwoGroups.secret() + tree * kTwoGroups.depth].value;
+    EXPECT_TRUE(same(root, expected[tree])) << tree;
+    roots.emplace_back(root.lo, root.hi);
+  }
+  std::ranges::sort(roots);
+  EXPECT_EQ(std::ranges::adjacent_find(roots), roots.end());
+}
+
+// All 256 bits of the challenge's seed are random.
+TEST(SilentBits, SeedOfTheChallengeIsRandomInEveryBit) {
+  Messages sent;
+  PublicSeed expected;
+  run_sessions(
+      [&](Session& outer) {
+        Dealt dealt(outer.me(), Party::A, kToy.reserve(), 1, 1);
+        if (outer.me() == Party::B) {
+          SilentKeyHolder(outer, iteration_of(kToy), std::move(dealt.peers)).correct();
+          return;
+        }
+        with_twin(outer, [&](Session& session, Rng& equal) {
+          SilentMacHolder(session, iteration_of(kToy), std::move(dealt.mine)).challenge();
+          expected = equal.object<PublicSeed>();
+        });
+      },
+      {.wrap_a = recording(sent)});
+  EXPECT_EQ(std::memcmp(payload_of(sent, "silent.challenge").data(), &expected, sizeof expected),
+            0);
+}
+
 // A challenge that is known before the last correction lets the key holder choose errors that
 // cancel.
 TEST(SilentBits, ChallengesWhenAllCorrectionsHaveArrived) {
@@ -656,6 +727,26 @@ TEST(SilentCheating, DetectsWrongDigest) {
     options.wrap_b = cheating(flip_bit("silent.digest", 0, 8 * byte + byte % 8));
     EXPECT_TRUE(caught_by(iterate(Party::A, kToy, options).outcomes.a, kCheck)) << byte;
   }
+}
+
+// A check that has failed stays failed.
+TEST(SilentCheating, GivesNothingAfterAFailedCheck) {
+  run_sessions(
+      [](Session& session) {
+        Dealt base(session.me(), Party::A, kToy.reserve(), 1, 1);
+        if (session.me() == Party::A) {
+          SilentMacHolder holder(session, iteration_of(kToy), std::move(base.mine));
+          MacColumn out(128);
+          holder.challenge();
+          EXPECT_THROW(holder.verify(), PeerCheated);
+          EXPECT_THROW(holder.make(0, out.view()), std::logic_error);
+        } else {
+          SilentKeyHolder holder(session, iteration_of(kToy), std::move(base.peers));
+          holder.correct();
+          holder.answer();
+        }
+      },
+      {.wrap_b = cheating(flip_bit("silent.digest", 0, 0))});
 }
 
 // The cheating MAC holder's own comparison fails; what it gets is RO of W ^ error.Delta, in which
@@ -749,58 +840,164 @@ std::vector<Block> last_leaves(Session& session, std::span<const Block> base,
   return leaves;
 }
 
-// An iteration; note(blocks) is called with a copy of blocks of the base, leaves and outputs.
-void iterate_and_note(const std::function<void(std::span<const Block>)>& note) {
-  run_sessions([&](Session& session) {
-    Dealt dealt(session.me(), Party::A, kToy.reserve(), 1, 1);
-    std::vector<Block> base;
-    const auto keep = [&](std::span<const Block> blocks) {
-      if (note) base.assign(blocks.begin(), blocks.end());
-    };
-    const auto note_all = [&](std::span<const Block> outputs) {
-      if (!note) return;
-      note(std::span(base).last(64));
-      note(last_leaves(session, base, outputs));
-      note(outputs.first(64));
-    };
-    if (session.me() == Party::A) {
-      keep(as_blocks(std::span<const Mac>(dealt.mine.macs)));
-      SilentMacHolder holder(session, iteration_of(kToy), std::move(dealt.mine));
-      holder.challenge();
-      holder.verify();
-      MacColumn out(kToy.outputs());
-      holder.make(0, out.view());
-      note_all(as_blocks(std::span<const Mac>(out.macs)));
-    } else {
-      keep(as_blocks(std::span<const Key>(dealt.peers.keys)));
-      SilentKeyHolder holder(session, iteration_of(kToy), std::move(dealt.peers));
-      holder.correct();
-      holder.answer();
-      KeyColumn out(kToy.outputs());
-      holder.make(0, out.view());
-      note_all(as_blocks(std::span<const Key>(out.keys)));
-    }
-  });
+constexpr std::size_t kNoted = 16;  // of many secrets of a kind
+// Called with secrets of an iteration, by kind.
+using Note = std::function<void(std::string_view kind, std::span<const Block>)>;
+
+constexpr const char* kKindsOfSecrets[] = {
+    "Delta", "key of the roots", "root", "mask of psi", "noise in psi", "psi.Delta", "base", "leaf",
+    "output"};
+
+[[gnu::noinline]] void clear_stack() {
+  std::array<std::byte, 1 << 16> below;
+  wipe_object(below);
 }
 
-// Base, leaves and outputs are in no memory when the roles have ended.
+// A base of A's bits.
+[[gnu::noinline]] void deal_base(const Delta& delta, std::uint64_t seed, MacColumn& mine,
+                                 KeyColumn& peers) {
+  Rng rng(Seed{{seed, 2}});
+  mine = MacColumn(kToy.reserve());
+  peers = KeyColumn(kToy.reserve());
+  rng.fill(mine.bits.bytes());
+  rng.fill_blocks(std::span(peers.keys));
+  for (std::size_t i = 0; i < mine.size(); ++i) mine.macs[i] = peers.keys[i] ^ delta * mine.bits[i];
+}
+
+// Copies of what an iteration starts from.
+struct Start {
+  std::vector<Block> base;
+  Block mask;
+};
+
+void note_iteration(Session& session, const Delta& delta, const Start& start,
+                    std::span<const Block> outputs, const Note& note) {
+  note("Delta", {&delta.value, 1});
+  note("base", std::span(start.base).last(kNoted));
+  note("leaf", std::span<const Block>(last_leaves(session, start.base, outputs)).first(kNoted));
+  note("output", outputs.first(kNoted));
+}
+
+// Of the generator that the key holder's was equal to.
+void note_roots(Rng& rng, const Note& note) {
+  const Block root_key = rng.block();
+  AesKey key = expand_key(root_key);
+  std::vector<Block> roots(kToy.trees);
+  ctr_fill(key, {0, iteration_of(kToy).number}, roots);
+  note("key of the roots", {&root_key, 1});
+  note("root", std::span(roots).first(kNoted));
+}
+
+void note_psi(const Block& psi, const Block& mask, const Delta& delta, const Note& note) {
+  const Block noise = psi ^ mask, of_delta = product(psi, delta.value);
+  note("mask of psi", {&mask, 1});
+  note("noise in psi", {&noise, 1});
+  note("psi.Delta", {&of_delta, 1});
+}
+
+// A party of the first `steps` of an iteration, the fifth of which makes the outputs. Its Delta is
+// in no other session, and what dealing leaves on the stack is overwritten.
+void run_and_note(Session& outer, std::uint64_t seed, std::size_t steps, const Messages& sent,
+                  const Note& note) {
+  SecretVector<Delta> key(1);
+  Rng(Seed{{seed, 1}}).fill(std::as_writable_bytes(std::span(key)));
+  MacColumn mine;
+  KeyColumn peers;
+  deal_base(key[0], seed, mine, peers);
+  clear_stack();
+  PhaseLog log;
+  const SessionIds ids{outer.id(), outer.id()};
+  const Seed of_party{{seed, 3 + static_cast<std::uint64_t>(outer.me())}};
+  Session session(outer.me(), ids, key[0], outer.channel(), Rng(of_party), log);
+  Start start;
+  const auto keep = [&](std::span<const Block> base) {
+    if (!note) return;
+    start.base.assign(base.begin(), base.end());
+    const auto words = mine.bits.words().subspan((kToy.reserve() - 128) / 64, 2);
+    start.mask = {words[0], words[1]};
+  };
+  if (outer.me() == Party::A) {
+    keep(as_blocks(std::span<const Mac>(mine.macs)));
+    SilentMacHolder holder(session, iteration_of(kToy), std::move(mine));
+    MacColumn out(kToy.outputs());
+    if (steps >= 2) holder.challenge();
+    if (steps >= 4) holder.verify();
+    if (steps >= 5) holder.make(0, out.view());
+    if (note) {
+      note_iteration(session, key[0], start, as_blocks(std::span<const Mac>(out.macs)), note);
+      Block psi;
+      std::memcpy(&psi, payload_of(sent, "silent.challenge").data() + 32, sizeof psi);
+      note_psi(psi, start.mask, key[0], note);
+    }
+  } else {
+    keep(as_blocks(std::span<const Key>(peers.keys)));
+    SilentKeyHolder holder(session, iteration_of(kToy), std::move(peers));
+    KeyColumn out(kToy.outputs());
+    if (steps >= 1) holder.correct();
+    if (steps >= 3) holder.answer();
+    if (steps >= 5) holder.make(0, out.view());
+    if (note) {
+      note_iteration(session, key[0], start, as_blocks(std::span<const Key>(out.keys)), note);
+      Session twin(outer.me(), ids, key[0], outer.channel(), Rng(of_party), log);
+      note_roots(twin.rng(), note);
+    }
+  }
+}
+
+// Calls `search` when the roles have ended, while the threads that they ran on still have their
+// stacks: those of threads that have ended are given back.
+void iterate_and_search(std::uint64_t seed, std::size_t steps,
+                        const std::function<void()>& search) {
+  std::barrier parked(3);
+  std::thread parties([&] {
+    run_sessions([&](Session& outer) {
+      try {
+        run_and_note(outer, seed, steps, {}, {});
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
+      parked.arrive_and_wait();
+      parked.arrive_and_wait();
+    });
+  });
+  parked.arrive_and_wait();
+  search();
+  parked.arrive_and_wait();
+  parties.join();
+}
+
+// After each step, when the roles have ended, no memory has their secrets.
 TEST(SilentMemory, IsWiped) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer maps terabytes";
 #endif
-  const auto secrets = made_elsewhere("block", sizeof(Block), [] {
-    std::mutex mutex;
-    Bytes all;
-    iterate_and_note([&](std::span<const Block> blocks) {
-      const std::lock_guard lock(mutex);
-      const auto* bytes = reinterpret_cast<const unsigned char*>(blocks.data());
-      all.insert(all.end(), bytes, bytes + blocks.size_bytes());
+  constexpr std::uint64_t kSecretSeed = 0x5EC2E7;  // of no other generator
+  std::vector<MaskedSecret> secrets;
+  for (const std::string kind : kKindsOfSecrets) {
+    auto of_kind = made_elsewhere(kind, sizeof(Block), [&] {
+      std::mutex mutex;
+      Bytes all;
+      const Note note = [&](std::string_view noted, std::span<const Block> blocks) {
+        const std::lock_guard lock(mutex);
+        const auto* bytes = reinterpret_cast<const unsigned char*>(blocks.data());
+        if (noted == kind) all.insert(all.end(), bytes, bytes + blocks.size_bytes());
+      };
+      Messages sent;
+      run_sessions([&](Session& outer) { run_and_note(outer, kSecretSeed, 5, sent, note); },
+                   {.wrap_a = recording(sent)});
+      return all;
     });
-    return all;
-  });
-  EXPECT_EQ(secrets.size(), 6u * 64);
-  iterate_and_note({});
-  for (const std::string& place : places_of(secrets)) ADD_FAILURE() << place;
+    std::ranges::move(of_kind, std::back_inserter(secrets));
+  }
+  EXPECT_EQ(secrets.size(), 2u + 1 + kNoted + 3 + 6 * kNoted);
+  // With other secrets first: when a function is first called, the dynamic linker saves registers.
+  for (std::size_t steps = 0; steps <= 5; ++steps)
+    iterate_and_search(kSecretSeed + 1, steps, [&] { EXPECT_TRUE(places_of(secrets).empty()); });
+  for (std::size_t steps = 0; steps <= 5; ++steps)
+    iterate_and_search(kSecretSeed, steps, [&] {
+      for (const std::string& place : places_of(secrets))
+        ADD_FAILURE() << place << ", after step " << steps;
+    });
 }
 
 }  // namespace

@@ -300,6 +300,30 @@ TEST(SilentSource, ChainsOfASessionMakeDifferentBits) {
   EXPECT_NE(commitments[0], commitments[1]);
 }
 
+// Each takes its base from its own stream of the start: a base that two chains share would give
+// them the same secret. The corrections of a stream are a function of the trees, the stream's
+// number and the bits.
+TEST(SilentSource, ChainsOfASessionHaveTheirOwnBases) {
+  Messages sent[2];
+  run_workers(2,
+              [&](Session& session, std::span<const std::unique_ptr<Channel>> more) {
+                SoftSpokenSource start(session, 4, {});
+                start.prepare(2);
+                SilentSource(session, 0, session.channel(), session.log(), start, kSet);
+                SilentSource(session, 1, *more[0], session.log(), start, kSet);
+              },
+              {.wrap_a = recording(sent[0]), .wrap_b = recording(sent[1])});
+  for (const Messages& of_party : sent) {
+    std::vector<std::vector<std::byte>> corrections;
+    for (const Message& message : of_party)
+      if (message.tag == "softspoken.corrections") corrections.push_back(message.payload);
+    // Of the reference bits, and six batches of each chain.
+    ASSERT_EQ(corrections.size(), 13u);
+    for (std::size_t batch = 1; batch <= 6; ++batch)
+      EXPECT_NE(corrections[batch], corrections[batch + 6]) << batch;
+  }
+}
+
 // A later connection's chain is compared with the reference bits of an earlier one.
 TEST(SilentCheating, DetectsAnotherDeltaInTheStart) {
   const auto references = [] {
@@ -391,6 +415,42 @@ TEST(SilentCheating, PeerGoneAfterEachMessageOfAChainIsAnError) {
       EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Network) << tag << " " << occurrence;
       EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Network) << tag << " " << occurrence;
     }
+  }
+}
+
+// A chain gives nothing after a failure, though its iteration has outputs left.
+TEST(SilentCheating, FailedChainGivesNothingMore) {
+  for (const Party cheater : {Party::A, Party::B}) {
+    with_chain(
+        kSet,
+        [&](Session& session, SilentSource& chain) {
+          MacColumn mine(kSet.net());
+          KeyColumn peers(mine.size());
+          const auto draw = [&](std::size_t count) {
+            chain.draw(mine.view(0, count), peers.view(0, count));
+          };
+          if (session.me() == cheater) return draw(kSet.net());
+          EXPECT_THROW(draw(kSet.net()), PeerCheated);
+          EXPECT_THROW(draw(128), std::logic_error);
+        },
+        options_with(cheater, 1, flip_bit("silent.digest", 2, 77)));
+    const auto cut = [](std::string_view tag, std::size_t occurrence, std::vector<std::byte>&) {
+      if (tag == "silent.corrections" && occurrence == 10) throw NetworkError("the cable is cut");
+    };
+    with_chain(
+        kSet,
+        [&](Session&, SilentSource& chain) {
+          MacColumn mine(128);
+          KeyColumn peers(128);
+          EXPECT_THROW(
+              {
+                for (std::size_t drawn = 0; drawn < kSet.net(); drawn += 128)
+                  chain.draw(mine.view(), peers.view());
+              },
+              NetworkError);
+          EXPECT_THROW(chain.draw(mine.view(), peers.view()), std::logic_error);
+        },
+        options_with(cheater, 1, cut));
   }
 }
 
