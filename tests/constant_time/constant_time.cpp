@@ -170,7 +170,7 @@ Method method_of(const std::string& name) {
   if (request.profile == Profile::Wan) request.own = WanParameters{.silent_set = LpnSet::S10};
   if (name == "nnob12-triples") request.material = AndMaterial::Triples;
   if (is_garbled) request.material = AndMaterial::Garbling;
-  if (name == "fast-k4") request.own = FastParameters{4};
+  if (name == "fast-k4") request.own = FastParameters{.softspoken_k = 4};
   Method method{offline::SecurityParameters::make(request)};
   if (is_garbled) method.phase = OnlinePhase::Garbled;
   if (name == "prepared-batched") method.prepared = RowCheck::Batched;

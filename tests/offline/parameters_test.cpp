@@ -245,10 +245,10 @@ TEST(FastParameters, RejectsUnsupportedOptions) {
                {"fast profile", "triples or garbling"});
   EXPECT_EQ(error_of({.profile = Profile::Fast, .material = AndMaterial::Triples}), "");
   for (const std::uint32_t k : {0u, 3u, 5u, 8u})
-    expect_error({.profile = Profile::Fast, .own = FastParameters{k}},
+    expect_error({.profile = Profile::Fast, .own = FastParameters{.softspoken_k = k}},
                  {"softspoken-k " + std::to_string(k), "1, 2 or 4"});
   for (const std::uint32_t k : {1u, 2u, 4u})
-    EXPECT_EQ(error_of({.profile = Profile::Fast, .own = FastParameters{k}}), "");
+    EXPECT_EQ(error_of({.profile = Profile::Fast, .own = FastParameters{.softspoken_k = k}}), "");
 }
 
 TEST(SecurityParameters, LimitUnitsOutstanding) {
