@@ -79,6 +79,29 @@ TEST(Adversary, JudgesUndetectedDeviations) {
       << "there is no such message";
 }
 
+// A swap with a message of another track changes nothing.
+TEST(Adversary, SwapsMessagesOfOneTrack) {
+  class TwoTracks final : public Scenario {
+   public:
+    void run(Party me, Channel& channel) override {
+      constexpr MessageTag kBeside = net::message_tag("silent.digest");
+      if (me == Party::B) {
+        send_object(channel, kFirstMessage, std::uint64_t{1});
+        return send_object(channel, kBeside, std::uint64_t{2});
+      }
+      EXPECT_EQ(recv_object<std::uint64_t>(channel, kFirstMessage), 1u);
+      EXPECT_EQ(recv_object<std::uint64_t>(channel, kBeside), 2u);
+    }
+    std::string flaw(Party) override { return {}; }
+  };
+  const ScenarioKind kind{"tracks", "", "",
+                          [](std::uint64_t) { return std::make_unique<TwoTracks>(); }};
+  const Deviation swap{.kind = DeviationKind::Swap};
+  const Trial trial = attempt(kind, 1, Party::B, &swap);
+  EXPECT_FALSE(trial.conduct.deviated);
+  EXPECT_EQ(trial.honest.kind, Ending::Kind::Done) << trial.honest.text;
+}
+
 TEST(Adversary, OmittedMessageEndsBothParties) {
   const Deviation omit{.kind = DeviationKind::Omit};
   const Trial of_a = attempt(echo(true), 1, Party::A, &omit),
@@ -108,9 +131,11 @@ TEST(Adversary, TableHasExactlyTheMessagesSent) {
 }
 
 // Each scenario's attacks, sampled evenly. `tinyot selftest --adversary` runs all of them.
-void expect_sample_as_estimated(const std::string& scenario, std::size_t sessions) {
+void expect_sample_as_estimated(const std::string& scenario, std::size_t sessions,
+                                const std::string& only = {}) {
   CampaignOptions options;
   options.scenario = scenario;
+  options.only = only;
   options.occurrences = 1;
   options.threads = 2;
   std::vector<Attack> sample;
@@ -123,6 +148,24 @@ void expect_sample_as_estimated(const std::string& scenario, std::size_t session
 }
 
 TEST(Adversary, IsCaughtInTheFastProfile) { expect_sample_as_estimated("fast", 60); }
+TEST(Adversary, IsCaughtInTheWanProfile) {
+  expect_sample_as_estimated("wan", 20);
+  expect_sample_as_estimated("wan", 20, "silent.");
+  expect_sample_as_estimated("wan", 30, "bit_triple.");
+}
+
+// A chain begins its third iteration, which the session does not end: a deviation in that has no
+// effect.
+TEST(Adversary, AttacksNothingThatASessionDoesNotUse) {
+  CampaignOptions options;
+  options.scenario = "wan";
+  options.only = "silent.corrections";
+  options.occurrences = 100;
+  std::set<std::size_t> attacked;
+  for (const Attack& attack : plan_campaign(options)) attacked.insert(attack.occurrence);
+  EXPECT_EQ(attacked, (std::set<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
 TEST(Adversary, IsCaughtInTheNnob12Profile) { expect_sample_as_estimated("nnob12", 20); }
 TEST(Adversary, IsCaughtInTheGarbledPhase) { expect_sample_as_estimated("garbled", 60); }
 TEST(Adversary, IsCaughtInPreparedRuns) {

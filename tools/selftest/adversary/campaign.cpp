@@ -75,6 +75,19 @@ void plan_hang_ups(Attack attack, const Transcript& sent, std::vector<Attack>& a
     }
 }
 
+// Whether the message begins what the session does not end.
+bool is_unused(const ScenarioKind& kind, const Transcript& sent, std::size_t message) {
+  const auto is_last_used = [&](const SeenMessage& seen) {
+    const TableRow* row = row_of(seen.tag);
+    return row != nullptr && row->message.name == kind.last_used;
+  };
+  const TableRow* row = row_of(sent[message].tag);
+  if (kind.last_used.empty() || row == nullptr || row->message.track != net::Track::Beside)
+    return false;
+  return std::none_of(sent.begin() + static_cast<std::ptrdiff_t>(message), sent.end(),
+                      is_last_used);
+}
+
 // The attacks on one party's messages in a session, for tags that are not in `covered`.
 void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& options,
                 const std::set<std::uint32_t>& covered, std::set<std::uint32_t>& seen,
@@ -82,7 +95,7 @@ void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& 
   const Transcript sent = honest_transcript(kind, options.seed, cheater);
   std::map<std::uint32_t, std::vector<std::size_t>> places;
   for (std::size_t message = 0; message < sent.size(); ++message)
-    places[sent[message].tag].push_back(message);
+    if (!is_unused(kind, sent, message)) places[sent[message].tag].push_back(message);
   for (const auto& [tag, messages] : places) {
     seen.insert(tag);
     const TableRow* row = row_of(tag);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "crypto/rng.h"
+#include "net/message_tags.h"
 
 namespace tinyot::tools {
 namespace {
@@ -34,6 +35,8 @@ class DeviatingStream final : public net::ByteStream {
     const std::size_t number = conduct_.sent.size();
     conduct_.sent.push_back({header.tag, sent_of_[header.tag]++, {more.begin(), more.end()}});
     ensure_open();
+    // Messages of different tracks have no order.
+    if (held_ && net::track_of(held_->header.tag) != net::track_of(header.tag)) release();
     if (deviation_ != nullptr && deviation_->spoilt == number)
       spoil(header, {more.begin(), more.end()});
     else if (deviation_ != nullptr && deviation_->message == number)

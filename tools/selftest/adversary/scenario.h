@@ -34,6 +34,9 @@ struct ScenarioKind {
   std::function<std::unique_ptr<Scenario>(std::uint64_t seed)> make;
   bool is_broken_off = false;      // the cheater only hangs up around each message of EQ
   std::string_view messages = {};  // only those whose names begin with this are attacked
+  // After the last message of this name, those of its track begin what the session does not end, so
+  // they are not attacked. Empty: all of them have an effect.
+  std::string_view last_used = {};
 };
 const std::vector<ScenarioKind>& scenario_kinds();
 
