@@ -132,13 +132,17 @@ TEST_F(GrowthTest, GoesOnAfterKill) {
 }
 
 TEST_F(GrowthTest, ResumeFinishesJobAsBegun) {
-  grow(kFastProfile + Arguments{"--ands", "2^10"});
-  kill_b_while_growing(kSmallUnits + Arguments{"--add", "2^16", "--inputs", "99"}, 20);
-  const Json report = grow({"--resume"});
-  EXPECT_EQ(report["ands_left"], (1 << 16) + (1 << 10));
-  EXPECT_EQ(report["inputs_left"], 1024 + (1 << 10) / 16 + 99);
-  EXPECT_EQ(report["unit"], 1 << 10);
-  expect_halves_match();
+  for (const Arguments& profile : {kFastProfile, kWanProfile}) {
+    SCOPED_TRACE(profile[1]);
+    for (const char* party : {"A", "B"}) std::filesystem::remove_all(path(party));
+    grow(profile + Arguments{"--ands", "2^10"});
+    kill_b_while_growing(kSmallUnits + Arguments{"--add", "2^16", "--inputs", "99"}, 20);
+    const Json report = grow({"--resume"});
+    EXPECT_EQ(report["ands_left"], (1 << 16) + (1 << 10));
+    EXPECT_EQ(report["inputs_left"], 1024 + (1 << 10) / 16 + 99);
+    EXPECT_EQ(report["unit"], 1 << 10);
+    expect_halves_match();
+  }
 }
 
 // Otherwise a party that is killed before it has recorded the job would end at once when it is

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "offline/silent/silent_chains.h"
 #include "offline/softspoken/softspoken_source.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
@@ -452,6 +453,21 @@ TEST(SilentCheating, FailedChainGivesNothingMore) {
         },
         options_with(cheater, 1, cut));
   }
+}
+
+// A second one would repeat the hash keys and the roots of the first, with other noise.
+TEST(SilentChains, OfANumberBeginOnce) {
+  run_sessions([](Session& session) {
+    SilentChains chains(session, 4, kSet, {}, 2);
+    chains.prepare(1);
+    EXPECT_THROW(chains.stream(session, 0, 128), std::logic_error) << "not begun";
+    chains.begin_worker(0, session.channel(), session.log());
+    EXPECT_THROW(chains.begin_worker(0, session.channel(), session.log()), std::logic_error);
+    EXPECT_THROW(chains.stream(session, 1, 128), std::logic_error) << "of worker 1";
+    AuthBits bits;
+    chains.stream(session, 2, 100)->make(bits);
+    EXPECT_EQ(bits.mine.size(), 128u);
+  });
 }
 
 }  // namespace
