@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/risk.h"
 #include "checks/coin_toss.h"
 #include "offline/triples/layer_shifts.h"
 #include "offline/unit/steps.h"
@@ -291,6 +292,25 @@ TEST(Sacrifice, WrongTriplesPassWhereTheyMeet) {
     EXPECT_EQ(wrong_triples(made, seed), 1u);
   }
   expect_as_likely(passed, kRuns, 1.0 / static_cast<double>(kToy.of(1)));
+}
+
+// One guess in each layer: that both are right and meet in a triple, whose x is then known, is as
+// likely as the risk of a unit.
+TEST(Sacrifice, AGuessInEachLayerSucceedsAsOftenAsTheRiskSays) {
+  constexpr SetSizes kToy{4, 2, 1};
+  constexpr std::size_t kRuns = repetitions(1500), kFirst = 1, kSecond = 4 + 2;
+  std::size_t passed = 0, met = 0;
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    TripleSet before;
+    const Combined made =
+        combine(kToy, seed, Party::A, {{0, kFirst, true, false}, {0, kSecond, true, false}},
+                no_deviation, [&](std::vector<TripleSet>& sets) { before = sets[0]; });
+    if (caught_by_one_of(made.outcomes.b, "MAC transcript", "opened triple")) continue;
+    ++passed;
+    met += same(made.of[0][kFirst].x.value, before[kFirst].x.value ^ before[kSecond].x.value);
+  }
+  expect_as_likely(passed, kRuns, 0.25);
+  expect_as_likely(met, kRuns, as_double(risk_of_layers(kToy.l, 2)));
 }
 
 TEST(Sacrifice, SetsAndTossesHaveTheirOwnOrders) {
