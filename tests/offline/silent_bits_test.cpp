@@ -896,9 +896,10 @@ void note_psi(const Block& psi, const Block& mask, const Delta& delta, const Not
 }
 
 // A party of the first `steps` of an iteration, the fifth of which makes the outputs. Its Delta is
-// in no other session, and what dealing leaves on the stack is overwritten.
+// in no other session, and what dealing leaves on the stack is overwritten. `reached` is called
+// while the role exists.
 void run_and_note(Session& outer, std::uint64_t seed, std::size_t steps, const Messages& sent,
-                  const Note& note) {
+                  const Note& note, const std::function<void()>& reached) {
   SecretVector<Delta> key(1);
   Rng(Seed{{seed, 1}}).fill(std::as_writable_bytes(std::span(key)));
   MacColumn mine;
@@ -918,11 +919,12 @@ void run_and_note(Session& outer, std::uint64_t seed, std::size_t steps, const M
   };
   if (outer.me() == Party::A) {
     keep(as_blocks(std::span<const Mac>(mine.macs)));
-    SilentMacHolder holder(session, iteration_of(kToy), std::move(mine));
     MacColumn out(kToy.outputs());
+    SilentMacHolder holder(session, iteration_of(kToy), std::move(mine));
     if (steps >= 2) holder.challenge();
     if (steps >= 4) holder.verify();
     if (steps >= 5) holder.make(0, out.view());
+    reached();
     if (note) {
       note_iteration(session, key[0], start, as_blocks(std::span<const Mac>(out.macs)), note);
       Block psi;
@@ -931,11 +933,12 @@ void run_and_note(Session& outer, std::uint64_t seed, std::size_t steps, const M
     }
   } else {
     keep(as_blocks(std::span<const Key>(peers.keys)));
-    SilentKeyHolder holder(session, iteration_of(kToy), std::move(peers));
     KeyColumn out(kToy.outputs());
+    SilentKeyHolder holder(session, iteration_of(kToy), std::move(peers));
     if (steps >= 1) holder.correct();
     if (steps >= 3) holder.answer();
     if (steps >= 5) holder.make(0, out.view());
+    reached();
     if (note) {
       note_iteration(session, key[0], start, as_blocks(std::span<const Key>(out.keys)), note);
       Session twin(outer.me(), ids, key[0], outer.channel(), Rng(of_party), log);
@@ -944,29 +947,37 @@ void run_and_note(Session& outer, std::uint64_t seed, std::size_t steps, const M
   }
 }
 
-// Calls `search` when the roles have ended, while the threads that they ran on still have their
-// stacks: those of threads that have ended are given back.
+// Calls `search` with false while the roles exist, and with true when they have ended, while the
+// threads that they ran on still have their stacks: those of threads that have ended are given
+// back.
 void iterate_and_search(std::uint64_t seed, std::size_t steps,
-                        const std::function<void()>& search) {
+                        const std::function<void(bool have_ended)>& search) {
   std::barrier parked(3);
+  const auto park = [&] {
+    parked.arrive_and_wait();
+    parked.arrive_and_wait();
+  };
   std::thread parties([&] {
     run_sessions([&](Session& outer) {
+      bool has_reached = false;
       try {
-        run_and_note(outer, seed, steps, {}, {});
+        run_and_note(outer, seed, steps, {}, {}, [&] { has_reached = true, park(); });
       } catch (const std::exception& error) {
         ADD_FAILURE() << error.what();
+        if (!has_reached) park();
       }
-      parked.arrive_and_wait();
-      parked.arrive_and_wait();
+      park();
     });
   });
-  parked.arrive_and_wait();
-  search();
-  parked.arrive_and_wait();
+  for (const bool have_ended : {false, true}) {
+    parked.arrive_and_wait();
+    search(have_ended);
+    parked.arrive_and_wait();
+  }
   parties.join();
 }
 
-// After each step, when the roles have ended, no memory has their secrets.
+// After each step no memory has what it used, and when the roles have ended, none of their secrets.
 TEST(SilentMemory, IsWiped) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer maps terabytes";
@@ -983,19 +994,27 @@ TEST(SilentMemory, IsWiped) {
         if (noted == kind) all.insert(all.end(), bytes, bytes + blocks.size_bytes());
       };
       Messages sent;
-      run_sessions([&](Session& outer) { run_and_note(outer, kSecretSeed, 5, sent, note); },
+      run_sessions([&](Session& outer) { run_and_note(outer, kSecretSeed, 5, sent, note, [] {}); },
                    {.wrap_a = recording(sent)});
       return all;
     });
     std::ranges::move(of_kind, std::back_inserter(secrets));
   }
   EXPECT_EQ(secrets.size(), 2u + 1 + kNoted + 3 + 6 * kNoted);
+  // What a step has only on its way.
+  std::vector<MaskedSecret> of_steps;
+  for (const MaskedSecret& secret : secrets)
+    if (secret.name == "key of the roots" || secret.name == "noise in psi" ||
+        secret.name == "psi.Delta")
+      of_steps.push_back(secret);
+  EXPECT_EQ(of_steps.size(), 3u);
   // With other secrets first: when a function is first called, the dynamic linker saves registers.
   for (std::size_t steps = 0; steps <= 5; ++steps)
-    iterate_and_search(kSecretSeed + 1, steps, [&] { EXPECT_TRUE(places_of(secrets).empty()); });
+    iterate_and_search(kSecretSeed + 1, steps,
+                       [&](bool) { EXPECT_TRUE(places_of(of_steps).empty()); });
   for (std::size_t steps = 0; steps <= 5; ++steps)
-    iterate_and_search(kSecretSeed, steps, [&] {
-      for (const std::string& place : places_of(secrets))
+    iterate_and_search(kSecretSeed, steps, [&](bool have_ended) {
+      for (const std::string& place : places_of(have_ended ? secrets : of_steps))
         ADD_FAILURE() << place << ", after step " << steps;
     });
 }
