@@ -252,7 +252,12 @@ void PreprocessRun::make_units() {
   log_.add({.name = "store, meanwhile", .wall_s = cost.wall_s, .cpu_s = cost.cpu_s, .items = made});
   ands_now_ = demand_of(units.first(made)).ands;
   if (!request_.is_stored) return;
+  const std::uint64_t units_made = store_->manifest().units_made;
   synchronise(*session_, *store_, SynchroniseFor::Making);
+  // A peer that claims this each time would have units made again without end, as if all were well.
+  if (const std::uint64_t kept = store_->manifest().units_made; kept < units_made)
+    throw Disagreement("the peer says that it has lost " + std::to_string(units_made - kept) +
+                       " units that both parties have just made; they are dropped here, too");
   if (is_complete()) confirm_completion(*session_, *store_);
 }
 

@@ -91,12 +91,13 @@ std::string counts_text(MaterialKind kind, std::uint64_t served, std::uint64_t c
          ", and earlier " + std::to_string(confirmed);
 }
 
-// A store that was rolled back would serve material again.
+// A store that was rolled back would serve material again. Which of the two was, a party has only
+// the peer's word for: neither is a failure of this party's disk.
 void check_neither_is_older(const StoreStatus& mine, const StoreStatus& peers) {
   if (peers.units_unlocked > peers.units_made) throw PeerCheated("store status");
   for (const MaterialKind kind : kAllMaterialKinds) {
     if (mine.served[kind] < peers.confirmed[kind])
-      throw StoreError(
+      throw Disagreement(
           "this store is an older copy: " +
           counts_text(kind, mine.served[kind], peers.confirmed[kind]) +
           ", as the peer has recorded; use the newest copy, or start a new session in a new store");
@@ -106,9 +107,10 @@ void check_neither_is_older(const StoreStatus& mine, const StoreStatus& peers) {
                          "; it has to use its newest copy, or start a new session in a new store");
   }
   if (mine.units_made < peers.units_unlocked)
-    throw StoreError("this store is an older copy: it has " + std::to_string(mine.units_made) +
-                     " units, and the peer has confirmed " + std::to_string(peers.units_unlocked) +
-                     "; use the newest copy, or start a new session in a new store");
+    throw Disagreement("this store is an older copy: it has " + std::to_string(mine.units_made) +
+                       " units, and the peer has confirmed " +
+                       std::to_string(peers.units_unlocked) +
+                       "; use the newest copy, or start a new session in a new store");
   if (peers.units_made < mine.units_unlocked)
     throw Disagreement("the peer's store is an older copy: it has " +
                        std::to_string(peers.units_made) + " units, and has confirmed " +

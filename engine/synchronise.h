@@ -38,8 +38,8 @@ struct StoreStatuses {
 // Role: both, symmetric. Unlocks the units that both have: each party sends the digests of its
 // halves. Returns the exchanged statuses; afterwards both stores have the same units unlocked.
 // Other runs of both may unlock and use the same units at the same time. Wire: 1 message each way,
-// and 3 more if units are to be unlocked: 32 bytes per batch. Fails: StoreError if this store is an
-// older copy of itself, Disagreement if the peer's is, or if the halves do not match.
+// and 3 more if units are to be unlocked: 32 bytes per batch. Fails: Disagreement if one of the
+// stores is an older copy of itself, by the other party's record, or if the halves do not match.
 StoreStatuses synchronise(checks::Session& session, storage::Store& store, SynchroniseFor purpose);
 
 // Role: both, symmetric. Each party tells the other that its half is complete, and records the

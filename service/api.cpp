@@ -1,29 +1,33 @@
 #include "service/api.h"
 
 #include <grpc/support/log.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
+#include <filesystem>
 
 #include "base/error.h"
+#include "service/call_deadlines.h"
+#include "service/client_port.h"
 #include "service/event_log.h"
 #include "service/names.h"
 #include "service/offer.h"
 #include "service/outputs.h"
 #include "service/submission.h"
-#include "system/errno_text.h"
 #include "tinyot/v1/party.grpc.pb.h"
 
 namespace tinyot::service {
 namespace {
 
 constexpr std::chrono::milliseconds kServerStopTime{2000}, kCancelInterval{200};
-constexpr int kThreadsMax = 1024, kMessageBytesMax = 2 << 20, kHandshakeTime_ms = 5000;
-// Of calls that send small jobs: so many MiB, so many calls.
-constexpr std::uint64_t kCallsBytes = 64 << 20;
+constexpr int kThreadsMax = 1024, kHandshakeTime_ms = 5000;
+// Connections without a call, those whose client no longer answers, and those on which calls are
+// refused are closed.
+constexpr int kIdleTime_ms = 300'000, kPingInterval_ms = 60'000, kRefusingTime_ms = 2000;
+// Of calls that send small jobs, at least so many.
+constexpr std::uint64_t kCallsMin = 64;
 
 grpc::Status failure(grpc::StatusCode code, ErrorClass error_class, const std::string& message) {
   v1::Error error;
@@ -57,54 +61,62 @@ class PartyService final : public v1::Party::Service {
   PartyService(const config::Daemon& config, Jobs& jobs, const service::Peers& peers,
                const std::atomic<bool>& is_stopping)
       : config_(config), jobs_(jobs), peers_(peers), is_stopping_(is_stopping),
-        budget_(2 * config.job_bytes_max() + kCallsBytes) {}
+        budget_(2 * config.job_bytes_max() + kCallsMin * Submission::kCallBytes) {
+    // Messages of submissions arrive here before they are parsed, as of generated code.
+    using Handler = grpc::internal::ClientStreamingHandler<PartyService, grpc::ByteBuffer, v1::Job>;
+    MarkMethodStreamed(kSubmitMethod, new Handler(&PartyService::receive_submission, this));
+  }
 
-  grpc::Status Submit(grpc::ServerContext* context, grpc::ServerReader<v1::SubmitRequest>* parts,
-                      v1::Job* reply) override {
-    return answered([&] {
-      Submission submission(config_.job_bytes_max(), budget_);
-      for (;;) {
-        v1::SubmitRequest part;
-        if (!parts->Read(&part)) break;
-        submission.add(std::move(part));
-      }
-      // A client that has gone has not sent everything.
-      if (context->IsCancelled()) return grpc::Status::CANCELLED;
-      return submit(submission, reply);
-    });
+  // Ends calls whose clients are too slow.
+  void end_late_calls() {
+    if (const std::size_t ended = deadlines_.end_late(CallDeadlines::Clock::now()))
+      log_event(LogLevel::Warning, "client too slow", {{"calls", ended}});
   }
 
   grpc::Status Status(grpc::ServerContext*, const v1::StatusRequest* request,
                       v1::Job* reply) override {
-    const SharedJob job = jobs_.find(request->id());
-    if (!job) return no_job(request->id());
-    describe(*job, reply);
-    return grpc::Status::OK;
+    return answered([&] {
+      const SharedJob job = jobs_.find(request->id());
+      if (!job) return no_job(request->id());
+      describe(*job, reply);
+      return grpc::Status::OK;
+    });
   }
 
   grpc::Status Result(grpc::ServerContext* context, const v1::ResultRequest* request,
                       grpc::ServerWriter<v1::ResultPart>* parts) override {
-    const SharedJob job = jobs_.find(request->id());
-    if (!job) return no_job(request->id());
-    while (!jobs_.wait(*job, Jobs::Clock::now() + kCancelInterval))
-      if (context->IsCancelled()) return grpc::Status::CANCELLED;
-    v1::ResultPart first, outputs;
-    describe(*job, first.mutable_job());
-    const auto write = [&](const v1::ResultPart& part) { return parts->Write(part); };
-    if (!write(first) ||
-        !write_outputs(jobs_.outputs(*job), job->request().circuit.info().outputs, outputs, write))
-      return grpc::Status::CANCELLED;
-    if (request->forget()) jobs_.forget(*job);
-    return grpc::Status::OK;
+    return answered([&] {
+      const SharedJob job = jobs_.find(request->id());
+      if (!job) return no_job(request->id());
+      while (!jobs_.wait(*job, Jobs::Clock::now() + kCancelInterval))
+        if (context->IsCancelled()) return grpc::Status::CANCELLED;
+      v1::ResultPart first, outputs;
+      describe(*job, first.mutable_job());
+      // What it holds is not counted once the result is no longer kept.
+      CallDeadlines::Call call(
+          deadlines_, [context] { context->TryCancel(); },
+          std::chrono::seconds(config_.result_timeout_s()), Jobs::Clock::now());
+      const auto write = [&](const v1::ResultPart& part) {
+        call.begin_message(Jobs::Clock::now());
+        return parts->Write(part);
+      };
+      if (!write(first) || !write_outputs(jobs_.outputs(*job),
+                                          job->request().circuit.info().outputs, outputs, write))
+        return grpc::Status::CANCELLED;
+      if (request->forget()) jobs_.forget(*job);
+      return grpc::Status::OK;
+    });
   }
 
   grpc::Status Cancel(grpc::ServerContext*, const v1::CancelRequest* request,
                       v1::Job* reply) override {
-    const SharedJob job = jobs_.find(request->id());
-    if (!job) return no_job(request->id());
-    find_peer(job->request().peer)->cancel(job);
-    describe(*job, reply);
-    return grpc::Status::OK;
+    return answered([&] {
+      const SharedJob job = jobs_.find(request->id());
+      if (!job) return no_job(request->id());
+      find_peer(job->request().peer)->cancel(job);
+      describe(*job, reply);
+      return grpc::Status::OK;
+    });
   }
 
   grpc::Status Stock(grpc::ServerContext*, const v1::StockRequest* request,
@@ -119,29 +131,10 @@ class PartyService final : public v1::Party::Service {
 
   grpc::Status Peers(grpc::ServerContext*, const v1::PeersRequest*,
                      v1::PeersReply* reply) override {
-    for (const auto& peer : peers_) {
-      const PeerStatus status = peer->status();
-      v1::PeerState& state = *reply->add_peers();
-      state.set_name(status.name);
-      state.set_party(name_of(status.party));
-      state.set_is_connected(status.link.is_up);
-      state.set_last_error(status.link.last_error);
-      state.set_sessions_revoked(status.stock.revoked);
-      state.set_refills_stopped(why_no_refill_begins(status.refills));
-      state.set_sessions_risk(status.stock.risk);
-      for (const PreparedCount& count : status.prepared) {
-        v1::PreparedRuns& runs = *state.add_prepared();
-        runs.set_circuit(count.circuit);
-        runs.set_lanes(count.lanes);
-        runs.set_in_stock(count.in_stock);
-        runs.set_kept(count.kept);
-        runs.set_configured(count.configured);
-        runs.set_reason(count.reason);
-      }
-      state.set_jobs_running(status.jobs.running);
-      state.set_jobs_waiting(status.jobs.waiting + status.jobs.queued);
-    }
-    return grpc::Status::OK;
+    return answered([&] {
+      for (const auto& peer : peers_) describe(peer->status(), *reply->add_peers());
+      return grpc::Status::OK;
+    });
   }
 
   grpc::Status Retire(grpc::ServerContext*, const v1::RetireRequest* request,
@@ -161,6 +154,27 @@ class PartyService final : public v1::Party::Service {
   }
 
  private:
+  static constexpr int kSubmitMethod = 0;  // its place in the service
+
+  grpc::Status receive_submission(grpc::ServerContext* context,
+                                  grpc::ServerReader<grpc::ByteBuffer>* parts, v1::Job* reply) {
+    return answered([&] {
+      Submission submission(config_.job_bytes_max(), budget_);
+      {
+        CallDeadlines::Call call(
+            deadlines_, [context] { context->TryCancel(); },
+            std::chrono::seconds(config_.job_timeout_s()), Jobs::Clock::now());
+        for (grpc::ByteBuffer part; parts->Read(&part); part.Clear()) {
+          submission.add(part);
+          call.begin_message(Jobs::Clock::now());
+        }
+      }
+      // A client that has gone, or was too slow, has not sent everything.
+      if (context->IsCancelled()) return grpc::Status::CANCELLED;
+      return submit(submission, reply);
+    });
+  }
+
   // Turns errors into statuses.
   template <class Work>
   static grpc::Status answered(const Work& work) {
@@ -173,9 +187,10 @@ class PartyService final : public v1::Party::Service {
     } catch (const MemoryBudget::Exhausted& error) {
       return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Other, error.what());
     } catch (const Jobs::Refusal& error) {
-      return error.why() == Jobs::Refused::Exists
-                 ? failure(grpc::StatusCode::ALREADY_EXISTS, ErrorClass::Usage, error.what())
-                 : failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Other, error.what());
+      const bool exists = error.why() == Jobs::Refused::Exists;
+      return failure(
+          exists ? grpc::StatusCode::ALREADY_EXISTS : grpc::StatusCode::RESOURCE_EXHAUSTED,
+          error.why() == Jobs::Refused::Full ? ErrorClass::Other : ErrorClass::Usage, error.what());
     } catch (const std::exception& error) {
       return failure(grpc::StatusCode::INTERNAL, ErrorClass::Other, error.what());
     }
@@ -212,9 +227,10 @@ class PartyService final : public v1::Party::Service {
     auto inputs = std::make_shared<const Values>(submission.inputs(circuit, peer.settings().me));
     if (const auto reason = peer.too_large(circuit))
       return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, *reason);
+    const std::uint64_t output_bytes = bytes_of_outputs(circuit, peer.settings().me);
     const SharedJob job =
         jobs_.add({submission.job().id(), peer.name(), std::move(circuit), std::move(terms),
-                   std::move(inputs), submission.circuit_bytes()});
+                   std::move(inputs), submission.circuit_bytes(), output_bytes});
     peer.submit(job);
     describe(*job, reply);
     return grpc::Status::OK;
@@ -245,6 +261,27 @@ class PartyService final : public v1::Party::Service {
     reply->set_total_s(status.total_s);
   }
 
+  static void describe(const PeerStatus& status, v1::PeerState& state) {
+    state.set_name(status.name);
+    state.set_party(name_of(status.party));
+    state.set_is_connected(status.link.is_up);
+    state.set_last_error(status.link.last_error);
+    state.set_sessions_revoked(status.stock.revoked);
+    state.set_refills_stopped(why_no_refill_begins(status.refills));
+    state.set_sessions_risk(status.stock.risk);
+    for (const PreparedCount& count : status.prepared) {
+      v1::PreparedRuns& runs = *state.add_prepared();
+      runs.set_circuit(count.circuit);
+      runs.set_lanes(count.lanes);
+      runs.set_in_stock(count.in_stock);
+      runs.set_kept(count.kept);
+      runs.set_configured(count.configured);
+      runs.set_reason(count.reason);
+    }
+    state.set_jobs_running(status.jobs.running);
+    state.set_jobs_waiting(status.jobs.waiting + status.jobs.queued);
+  }
+
   static void add_stock(Peer& peer, v1::StockReply& reply) {
     const PeerStatus status = peer.status();
     for (const SessionStock& session : status.stock.sessions) {
@@ -268,52 +305,120 @@ class PartyService final : public v1::Party::Service {
   const std::atomic<bool>& is_stopping_;
   // The largest job has its inputs twice: as they were sent, and as values.
   MemoryBudget budget_;
+  CallDeadlines deadlines_;
 };
 
-// gRPC tells it in its log alone, which the process has once.
-std::atomic<bool> has_failed_to_accept = false;
+// Of the calls on connections beyond those that the daemon serves.
+class RefusingService final : public grpc::CallbackGenericService {
+ public:
+  explicit RefusingService(std::uint32_t connections_max)
+      : refusal_(failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Other,
+                         "the daemon has " + std::to_string(connections_max) +
+                             " connections of clients, as many as it may have "
+                             "(client_connections_max of its configuration): try again later")) {}
+
+  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext*) override {
+    return new Refusal(refusal_);
+  }
+
+ private:
+  class Refusal final : public grpc::ServerGenericBidiReactor {
+   public:
+    explicit Refusal(const grpc::Status& status) { Finish(status); }
+    void OnDone() override { delete this; }
+  };
+  const grpc::Status refusal_;
+};
+
+using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
+using Credentials = std::shared_ptr<grpc::ServerCredentials>;
+
+std::unique_ptr<Acceptor> add_acceptor(grpc::ServerBuilder& builder,
+                                       const Credentials& credentials) {
+  using Builder = grpc::ServerBuilder::experimental_type;
+  return builder.experimental().AddExternalConnectionAcceptor(
+      Builder::ExternalConnectionType::FROM_FD, credentials);
+}
+
+std::function<void(int)> handing_on_to(std::unique_ptr<Acceptor> acceptor, int listener) {
+  return [acceptor = std::shared_ptr<Acceptor>(std::move(acceptor)), listener](int connection) {
+    Acceptor::NewConnectionParameters parameters;
+    parameters.listener_fd = listener;
+    parameters.fd = connection;
+    acceptor->HandleNewConnection(&parameters);
+  };
+}
 
 }  // namespace
 
 struct Api::State {
   std::atomic<bool> is_stopping = false;
   std::unique_ptr<grpc::Service> service;
-  std::unique_ptr<grpc::Server> server;
+  std::unique_ptr<grpc::CallbackGenericService> refusing_service;
+  std::function<void()> end_late_calls;
+  std::unique_ptr<grpc::Server> server, refusing;
+  std::filesystem::path socket;
+  std::optional<ClientPort> port;
 };
 
 Api::Api(const config::Daemon& config, const std::optional<TlsFiles>& tls, Jobs& jobs,
          const Peers& peers)
     : state_(std::make_unique<State>()) {
-  state_->service = std::make_unique<PartyService>(config, jobs, peers, state_->is_stopping);
+  auto service = std::make_unique<PartyService>(config, jobs, peers, state_->is_stopping);
+  state_->end_late_calls = [of = service.get()] { of->end_late_calls(); };
+  state_->service = std::move(service);
+  state_->refusing_service = std::make_unique<RefusingService>(config.client_connections_max());
   ::gpr_set_log_function([](gpr_log_func_args* line) {
-    if (line->severity != GPR_LOG_SEVERITY_ERROR) return;
-    log_event(LogLevel::Warning, "interface", {{"error", line->message}});
-    if (std::string_view(line->message).starts_with("Failed accept")) has_failed_to_accept = true;
+    static ErrorLog lines("interface", {}, LogLevel::Warning);  // gRPC has one log in a process
+    if (line->severity == GPR_LOG_SEVERITY_ERROR) lines.write(line->message);
   });
-  grpc::ServerBuilder builder;
+  grpc::ServerBuilder builder, refusing;
   grpc::ResourceQuota quota;
   quota.SetMaxThreads(kThreadsMax);
   builder.SetResourceQuota(quota);
-  builder.SetMaxReceiveMessageSize(kMessageBytesMax);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTime_ms);
-  builder.AddListeningPort("unix:" + config.socket(), grpc::InsecureServerCredentials());
-  int port = 0;
-  if (tls) builder.AddListeningPort(config.tls().listen(), credentials_from(*tls), &port);
+  builder.SetMaxReceiveMessageSize(Submission::kMessageBytesMax);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleTime_ms);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingInterval_ms);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  refusing.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, kRefusingTime_ms);
+  refusing.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, kRefusingTime_ms);
+  for (grpc::ServerBuilder* const of : {&builder, &refusing})
+    of->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTime_ms);
   builder.RegisterService(state_->service.get());
+  refusing.RegisterCallbackGenericService(state_->refusing_service.get());
+  std::vector<ClientSocket> sockets;
+  const auto add = [&](system::Descriptor listener, const Credentials& credentials) {
+    const int number = listener.get();
+    sockets.push_back({std::move(listener),
+                       handing_on_to(add_acceptor(builder, credentials), number),
+                       handing_on_to(add_acceptor(refusing, credentials), number)});
+  };
+  state_->socket = config.socket();
+  add(listen_on_file(config.socket(),
+                     static_cast<mode_t>(std::stoul(config.socket_mode(), nullptr, 8))),
+      grpc::InsecureServerCredentials());
+  if (tls) {
+    const Credentials credentials = credentials_from(*tls);
+    for (system::Descriptor& listener :
+         listen_on_address(net::parse_address(config.tls().listen())))
+      add(std::move(listener), credentials);
+  }
   state_->server = builder.BuildAndStart();
-  if (!state_->server || (tls && port == 0))
-    throw NetworkError("cannot serve the interface at " + config.socket() +
-                       (tls ? " and " + config.tls().listen() : ""));
-  const auto mode = static_cast<mode_t>(std::stoul(config.socket_mode(), nullptr, 8));
-  if (::chmod(config.socket().c_str(), mode) != 0)
-    throw NetworkError("cannot change the mode of " + config.socket() + ": " +
-                       system::errno_text());
+  state_->refusing = refusing.BuildAndStart();
+  if (!state_->server || !state_->refusing) throw NetworkError("cannot serve the interface");
+  state_->port.emplace(std::move(sockets), config.client_connections_max());
 }
 
-Api::~Api() { state_->server->Shutdown(std::chrono::system_clock::now() + kServerStopTime); }
+Api::~Api() {
+  std::error_code error;
+  std::filesystem::remove(state_->socket, error);
+  state_->port.reset();
+  const auto until = std::chrono::system_clock::now() + kServerStopTime;
+  for (grpc::Server* const server : {state_->server.get(), state_->refusing.get()})
+    server->Shutdown(until);
+}
 
-bool Api::accepts() const { return !has_failed_to_accept; }
+void Api::end_late_calls() { state_->end_late_calls(); }
 
 void Api::refuse_jobs() { state_->is_stopping = true; }
 

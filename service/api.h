@@ -23,9 +23,8 @@ class Api {
       const Peers& peers);
   ~Api();
 
-  // False once a connection could not be accepted because there were too many: gRPC then accepts no
-  // others.
-  bool accepts() const;
+  // Ends calls whose clients are too slow; called now and then.
+  void end_late_calls();
   // Later submissions fail.
   void refuse_jobs();
 

@@ -211,6 +211,7 @@ config::Daemon parse_configuration(const std::string& text, const std::string& n
   file.in_range("job_bytes_max", daemon.job_bytes_max(), 1 << 10, std::uint64_t{1} << 40);
   file.in_range("job_timeout_s", daemon.job_timeout_s(), 1, 31 * 86400);
   file.in_range("result_timeout_s", daemon.result_timeout_s(), 1, 31 * 86400);
+  file.in_range("client_connections_max", daemon.client_connections_max(), 1, 1'000'000);
   return daemon;
 }
 

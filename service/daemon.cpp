@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "service/api.h"
+#include "service/error_log.h"
 #include "service/event_log.h"
 #include "service/start_check.h"
 #include "system/descriptor.h"
@@ -121,26 +122,26 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   log_event(LogLevel::Info, "daemon started",
             {{"version", version}, {"socket", config.socket()}, {"peers", peers.size()}});
   ::sd_notify(0, "READY=1");
-  while (!cancel.stop_requested() && api.accepts()) {
-    give_up_late_jobs(peers, jobs);
-    for (const auto& peer : peers) peer->keep_up();
-    for (const auto& peer : peers) (void)peer->status();  // a deadlock would stop the watchdog
+  // What fails now may not fail the next time, and concerns no other peer.
+  ErrorLog errors("daemon goes on after an error");
+  while (!cancel.stop_requested()) {
+    errors.run([&] { give_up_late_jobs(peers, jobs); });
+    for (const auto& peer : peers) {
+      errors.run([&] { peer->keep_up(); });
+      errors.run([&] { (void)peer->status(); });  // a deadlock would stop the watchdog
+    }
+    errors.run([&] { api.end_late_calls(); });
     ::sd_notify(0, "WATCHDOG=1");
     pause(cancel);
   }
   ::sd_notify(0, "STOPPING=1");
   log_event(LogLevel::Info, "daemon stops", {});
   api.refuse_jobs();
-  for (const auto& peer : peers) peer->stop_beginning();
+  for (const auto& peer : peers) errors.run([&] { peer->stop_beginning(); });
   const auto until = Clock::now() + kGraceTime;
   while (std::ranges::any_of(peers, &Peer::is_busy, &std::unique_ptr<Peer>::operator*) &&
          Clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  if (!api.accepts())
-    throw NetworkError(
-        "the interface for clients accepts no more connections, because there were more than the "
-        "daemon may have open: start it again, raise its limit of open files (LimitNOFILE), and "
-        "find out who opens so many");
 }
 
 }  // namespace tinyot::service

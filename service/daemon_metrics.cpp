@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "online/online_phase.h"
+#include "service/error_log.h"
 #include "service/store_metrics.h"
 
 namespace tinyot::service {
@@ -38,7 +39,15 @@ class PeerCollector final : public prometheus::Collectable {
   explicit PeerCollector(std::function<std::vector<PeerGauges>()> gauges)
       : gauges_(std::move(gauges)) {}
 
+  // Without those that cannot be read.
   std::vector<prometheus::MetricFamily> Collect() const override {
+    std::vector<prometheus::MetricFamily> families;
+    errors_.run([&] { families = collect(); });
+    return families;
+  }
+
+ private:
+  std::vector<prometheus::MetricFamily> collect() const {
     prometheus::Registry registry(prometheus::Registry::InsertBehavior::Merge);
     const auto set = [&](const std::string& name, const std::string& help, const Labels& labels,
                          double value) {
@@ -82,8 +91,8 @@ class PeerCollector final : public prometheus::Collectable {
     return registry.Collect();
   }
 
- private:
   std::function<std::vector<PeerGauges>()> gauges_;
+  mutable ErrorLog errors_{"metrics cannot be read"};
 };
 
 }  // namespace

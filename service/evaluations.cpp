@@ -21,7 +21,8 @@ engine::PeerOptions options_for(StreamPort& port, std::uint64_t group,
 Evaluations::Evaluations(const PeerSettings& settings, StreamPort& port, Sessions& sessions,
                          std::filesystem::path ledger, Ended ended)
     : settings_(settings), port_(port), sessions_(sessions), ledger_(std::move(ledger)),
-      ended_(std::move(ended)), workers_(settings.evaluations) {
+      ended_(std::move(ended)), workers_(settings.evaluations),
+      errors_("end of a job failed", settings.name) {
   for (std::size_t i = 0; i < workers_.size(); ++i)
     workers_[i].thread = std::jthread([this, i](const std::stop_token& stop) { work(i, stop); });
 }
@@ -214,7 +215,7 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
         worker.agreed = {};
       }
     }
-    ended_(index, order, std::move(outcome));
+    errors_.run([&] { ended_(index, order, std::move(outcome)); });
   }
   worker.evaluator.reset();
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "service/daemon_metrics.h"
+#include "service/error_log.h"
 #include "service/jobs.h"
 #include "service/peer_settings.h"
 #include "service/sessions.h"
@@ -134,6 +135,7 @@ class Evaluations {
   std::condition_variable_any changed_;
   std::vector<Worker> workers_;
   std::vector<const PreparedCircuit*> lost_;
+  ErrorLog errors_;
 };
 
 }  // namespace tinyot::service

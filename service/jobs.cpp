@@ -25,6 +25,13 @@ std::uint64_t bytes_of_values(std::uint64_t lanes, std::uint64_t bits) {
   return sizeof(LaneMatrix) + (bytes + kAlignment - 1) / kAlignment * kAlignment + kOfAllocation;
 }
 
+std::uint64_t bytes_of_outputs(const engine::LoadedCircuit& circuit, Party party) {
+  std::uint64_t bytes = 0;
+  for (const circuit::OutputBundle& bundle : circuit.info().outputs)
+    if (circuit::receives(bundle.to, party)) bytes += bytes_of_values(circuit.lanes(), bundle.bits);
+  return bytes;
+}
+
 JobError current_error() {
   try {
     throw;
@@ -37,32 +44,37 @@ JobError current_error() {
 
 SharedJob Jobs::add(JobRequest request) {
   const SharedJob job(new Job(std::move(request)));
-  job->bytes_ = bytes_of(*job->request_.inputs) + job->request_.circuit_bytes;
+  job->bytes_ =
+      bytes_of(*job->request_.inputs) + job->request_.circuit_bytes + job->request_.output_bytes;
   job->status_.submitted_at = std::chrono::system_clock::now();
   const std::lock_guard lock(mutex_);
   if (jobs_.contains(job->id()))
     throw Refusal(Refused::Exists, "there is a job " + job->id() + " already");
+  if (job->bytes_ > limits_.bytes)
+    throw Refusal(Refused::TooLarge,
+                  "the inputs, the outputs and the circuit file of the job take " +
+                      std::to_string(job->bytes_) + " bytes, more than job_bytes_max, " +
+                      std::to_string(limits_.bytes));
   if (!has_room_for(*job))
     throw Refusal(Refused::Full,
                   "the daemon has as many jobs as it may have (jobs_max and "
                   "job_bytes_max of its configuration): submit the job later");
   jobs_.emplace(job->id(), job);
   bytes_ += job->bytes_;
+  Held& held = held_[job->request().peer];
+  ++held.jobs;
+  held.bytes += job->bytes_;
   return job;
 }
 
 bool Jobs::has_room_for(const Job& job) const {
   if (jobs_.size() >= limits_.jobs || bytes_ + job.bytes_ > limits_.bytes) return false;
   if (limits_.peers == 1) return true;
-  std::uint64_t count = 0, bytes = 0;
-  for (const auto& [id, other] : jobs_) {
-    if (other->request().peer != job.request().peer) continue;
-    ++count;
-    bytes += other->bytes_;
-  }
+  const auto held = held_.find(job.request().peer);
   // The first one may take all.
-  return count == 0 || (count + 1 < limits_.jobs - jobs_.size() &&
-                        bytes + job.bytes_ <= limits_.bytes - bytes_ - job.bytes_);
+  if (held == held_.end() || held->second.jobs == 0) return true;
+  return held->second.jobs + 1 < limits_.jobs - jobs_.size() &&
+         held->second.bytes + job.bytes_ <= limits_.bytes - bytes_ - job.bytes_;
 }
 
 SharedJob Jobs::find(const std::string& id) const {
@@ -94,7 +106,11 @@ bool Jobs::end(Job& job, JobState state, JobError error) {
   job.status_.error = std::move(error);
   job.status_.total_s = seconds_between(job.submitted_, job.ended_);
   const std::uint64_t bytes = bytes_of(job.result_.outputs) + job.request_.circuit_bytes;
-  if (jobs_.contains(job.id())) bytes_ += bytes - job.bytes_;
+  if (const auto found = jobs_.find(job.id());
+      found != jobs_.end() && found->second.get() == &job) {
+    bytes_ += bytes - job.bytes_;
+    held_[job.request().peer].bytes += bytes - job.bytes_;
+  }
   job.bytes_ = bytes;
   changed_.notify_all();
   return true;
@@ -133,7 +149,11 @@ const Values& Jobs::outputs(const Job& job) const {
 }
 
 void Jobs::drop(std::map<std::string, SharedJob>::iterator at) {
-  bytes_ -= at->second->bytes_;
+  const Job& job = *at->second;
+  bytes_ -= job.bytes_;
+  Held& held = held_[job.request().peer];
+  --held.jobs;
+  held.bytes -= job.bytes_;
   jobs_.erase(at);
 }
 

@@ -17,6 +17,7 @@
 #include "engine/loaded_circuit.h"
 #include "peer.pb.h"
 #include "tinyot/parameters.h"
+#include "tinyot/party.h"
 #include "tinyot/values.h"
 
 namespace tinyot::service {
@@ -30,6 +31,8 @@ JobError current_error();
 
 // What the values of a bundle take in memory.
 std::uint64_t bytes_of_values(std::uint64_t lanes, std::uint64_t bits);
+// What the outputs that a party learns will take.
+std::uint64_t bytes_of_outputs(const engine::LoadedCircuit& circuit, Party party);
 
 enum class JobState { WaitingForPeer, Queued, Running, Done, Failed, Cancelled };
 constexpr bool has_ended(JobState state) { return state >= JobState::Done; }
@@ -40,6 +43,7 @@ struct JobRequest {
   wire::Terms terms;
   std::shared_ptr<const Values> inputs;
   std::uint64_t circuit_bytes = 0;  // of a circuit file, which the circuit keeps
+  std::uint64_t output_bytes = 0;   // of its outputs, which come before the inputs are dropped
 };
 
 struct JobStatus {
@@ -108,7 +112,7 @@ class Jobs {
  public:
   using Clock = std::chrono::steady_clock;
 
-  enum class Refused { Exists, Full };
+  enum class Refused { Exists, Full, TooLarge };
   class Refusal : public std::runtime_error {
    public:
     Refusal(Refused why, const std::string& text) : std::runtime_error(text), why_(why) {}
@@ -146,6 +150,12 @@ class Jobs {
   JobCounts counts(const std::string& peer) const;
 
  private:
+  // Of a peer.
+  struct Held {
+    std::uint64_t jobs = 0, bytes = 0;
+  };
+
+  // All under the lock.
   bool end(Job& job, JobState state, JobError error);
   void drop(std::map<std::string, SharedJob>::iterator at);
   bool has_room_for(const Job& job) const;
@@ -154,7 +164,8 @@ class Jobs {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::map<std::string, SharedJob> jobs_;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_ = 0;           // of all of them
+  std::map<std::string, Held> held_;  // by peer
 };
 
 }  // namespace tinyot::service

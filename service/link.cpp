@@ -88,7 +88,7 @@ void Link::keep(const std::stop_token& stop) {
       why = foreign_text(error.what());
     }
     if (stop.stop_requested()) break;
-    is_down(why);
+    errors_.run([&] { is_down(why); });
     Lock lock(mutex_);
     stopped_.wait_for(lock, stop, pause, [] { return false; });
     pause = std::min(2 * pause, kLinkPauseMax);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/endpoint.h"
+#include "service/error_log.h"
 #include "service/log_rate.h"
 #include "service/peer_link.h"
 #include "service/peer_settings.h"
@@ -84,6 +85,7 @@ class Link {
   std::shared_ptr<PeerLink> link_;  // null: not connected
   std::string last_error_, last_rejection_;
   LogRate link_lines_, rejection_lines_;
+  ErrorLog errors_{"end of the link failed", settings_.name};
   // After the members above, since it rejects connections on a thread of its own.
   StreamPort port_;
   const std::vector<net::Parameter> parameters_;

@@ -110,17 +110,11 @@ void Refills::answered(const wire::RefillAnswer& answer) {
 void Refills::run_refills(const std::stop_token& stop) {
   const LowPriority here;
   while (!stop.stop_requested()) {
-    try {
-      refill_once(stop);
-    } catch (const std::exception& error) {
-      // Such as a full disk; the other peers are not concerned.
-      shared_.refill_slots.leave(settings_.name);
-      Lock lock(mutex_);
-      if (const auto suppressed = stock_lines_.admit(Clock::now()))
-        log_event(LogLevel::Error, "stock cannot be kept",
-                  {{"peer", settings_.name}, {"error", error.what()}, {"suppressed", *suppressed}});
-      changed_.wait_for(lock, stop, kStockInterval, [] { return false; });
-    }
+    // Such as a full disk; the other peers are not concerned.
+    if (errors_.run([&] { refill_once(stop); })) continue;
+    shared_.refill_slots.leave(settings_.name);
+    Lock lock(mutex_);
+    changed_.wait_for(lock, stop, kStockInterval, [] { return false; });
   }
 }
 
@@ -328,7 +322,8 @@ void Refills::refill(const wire::Refill& order, const std::stop_token& stop, Tur
     error = current_error();
   }
   sessions_.refilled(order.session());
-  stock_.end_revoked();
+  // Whatever fails here, the refill has ended.
+  errors_.run([&] { stock_.end_revoked(); });
   if (is_new && storage::Store::exists(request.store))
     shared_.metrics.session_begun(settings_.name);
   {

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "service/error_log.h"
 #include "service/failure_pause.h"
 #include "service/link.h"
 #include "service/local_failure.h"
@@ -97,7 +98,8 @@ class Refills {
   FailurePause pause_;
   LocalFailure local_failure_;
   std::string stopped_, peers_refusal_;
-  LogRate stock_lines_, refusal_lines_;
+  LogRate refusal_lines_;
+  ErrorLog errors_{"stock cannot be kept", settings_.name};
   std::jthread thread_;  // last: it uses all other members
 };
 

@@ -29,7 +29,8 @@ void check_connection(const char* message, std::uint32_t worker, std::uint64_t g
 Scheduler::Scheduler(const PeerSettings& settings, Shared& shared, Policy policy, Link& link,
                      Stock& stock, Evaluations& evaluations)
     : settings_(settings), shared_(shared), link_(link), stock_(stock), evaluations_(evaluations),
-      policy_(std::move(policy)), offers_(shared.config.jobs_max()), prepared_(settings.prepared) {
+      policy_(std::move(policy)), offers_(shared.config.jobs_max()), prepared_(settings.prepared),
+      errors_("scheduling failed", settings.name) {
   prepared_.forget_peers();
   for (const PreparedCircuit& circuit : settings_.prepared)
     shared_.metrics.add_prepared(settings_.name, circuit);
@@ -298,8 +299,14 @@ std::optional<Scheduler::Place> Scheduler::place_for(const Job& job, bool& is_st
   return Place{free_worker(session->number).value_or(*any), session->number, {}};
 }
 
+// What has been submitted or offered remains so if nothing can be begun now, such as without its
+// stores: dispatch() tries again.
 void Scheduler::begin_what_can() {
-  if (!settings_.leads() || !is_linked_ || is_stopping_) return;
+  if (settings_.leads() && is_linked_ && !is_stopping_) errors_.run([&] { begin_queued(); });
+}
+
+// A job leaves the queue first: whatever fails then, it is not begun twice.
+void Scheduler::begin_queued() {
   bool is_starved = false;
   while (!queue_.empty()) {
     const SharedJob job = queue_.front();
@@ -313,10 +320,13 @@ void Scheduler::begin_what_can() {
       continue;
     }
     if (!stock_.use(place->session)) continue;  // retired since it was chosen
-    if (!begin(job, *place)) continue;          // the prepared run has gone since
+    queue_.pop_front();
+    if (!begin(job, *place)) {  // the prepared run has gone since
+      queue_.push_front(job);
+      continue;
+    }
     // The rate of a policy is that of jobs that begin.
     (void)policy_.begin(job->request().terms, now);
-    queue_.pop_front();
   }
   if (queue_.empty()) prepare_next(is_starved);
   stock_.set_starved(is_starved);
@@ -599,7 +609,7 @@ void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
   shared_.metrics.traffic(settings_.name, TrafficOf::Evaluation, outcome.traffic);
   if (outcome.error) {
     // A check that failed here ends the session for all workers, before anything else.
-    stock_.end_revoked();
+    errors_.run([&] { stock_.end_revoked(); });
     if (outcome.error->error_class == ErrorClass::PeerCheated) {
       shared_.metrics.cheating(settings_.name);
       log_event(LogLevel::Error, "peer cheated",
@@ -608,10 +618,10 @@ void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
                  {"error", outcome.error->message}});
     }
   }
-  if (order.job)
-    end_job(order, std::move(outcome));
-  else
+  if (!order.job)
     note_prepared(*order.circuit, outcome.error);
+  else if (!errors_.run([&] { end_job(order, std::move(outcome)); }))
+    fail(order.job, {ErrorClass::Other, "the daemon could not keep the job's result"});
   go_on();
 }
 

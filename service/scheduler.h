@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 
+#include "service/error_log.h"
 #include "service/evaluations.h"
 #include "service/failure_pause.h"
 #include "service/link.h"
@@ -95,6 +96,7 @@ class Scheduler {
   void match(const SharedJob& job, wire::Terms theirs);
   void go_on();
   void begin_what_can();
+  void begin_queued();
   std::optional<Place> place_for(const Job& job, bool& is_starved);
   std::optional<Evaluations::PreparedRun> prepared_for(const Job& job);
   std::optional<SessionStock> session_for(const Taking& taking, bool& is_starved);
@@ -137,6 +139,7 @@ class Scheduler {
   FailurePause pause_;  // before the next run is prepared
   // Of this party's clients; of the peer.
   LogRate submission_lines_, refusal_lines_, kept_lines_, lost_lines_;
+  ErrorLog errors_;
 };
 
 }  // namespace tinyot::service

@@ -33,13 +33,17 @@ fs::path path_in(const fs::path& directory, std::uint64_t number) {
   return directory / name;
 }
 
+// Fails: StoreError if they cannot be read. A session that is not seen has neither a risk nor a
+// number that is taken.
 std::vector<std::uint64_t> numbers_in(const fs::path& directory) {
   std::vector<std::uint64_t> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    const std::uint64_t number = number_in(entry.path().filename().string());
-    if (number > 0 && entry.path() == path_in(directory, number)) found.push_back(number);
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    const std::uint64_t number = number_in(at->path().filename().string());
+    if (number > 0 && at->path() == path_in(directory, number)) found.push_back(number);
   }
+  if (error)
+    throw StoreError("cannot read the sessions in " + directory.string() + ": " + error.message());
   std::ranges::sort(found);
   return found;
 }
@@ -107,6 +111,8 @@ Sessions::Sessions(fs::path directory, std::optional<StoreKey> store_key,
 
 void Sessions::check(const fs::path& directory, const std::optional<StoreKey>& store_key) {
   (void)SessionRecord(directory / kRecordFile, {});
+  std::error_code error;
+  if (!fs::exists(directory, error) && !error) return;  // the daemon makes it
   for (const std::uint64_t number : numbers_in(directory)) {
     const fs::path path = path_in(directory, number);
     if (!storage::Store::exists(path)) continue;

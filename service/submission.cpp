@@ -1,5 +1,10 @@
 #include "service/submission.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/proto_buffer_reader.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -12,8 +17,57 @@
 namespace tinyot::service {
 namespace {
 
-// Of a call before it has sent anything: its thread and its buffers.
-constexpr std::uint64_t kCallBytes = 1 << 20;
+namespace pb = google::protobuf;
+using pb::internal::WireFormatLite;
+
+// The number of the fields in a message, and of the entries of those that are packed. Ends where
+// the message is malformed, as its parser does.
+std::uint64_t fields_in(pb::io::CodedInputStream& in, const pb::Descriptor& type) {
+  std::uint64_t fields = 0;
+  while (const std::uint32_t tag = in.ReadTag()) {
+    ++fields;
+    switch (WireFormatLite::GetTagWireType(tag)) {
+      case WireFormatLite::WIRETYPE_VARINT: {
+        std::uint64_t value = 0;
+        if (!in.ReadVarint64(&value)) return fields;
+        break;
+      }
+      case WireFormatLite::WIRETYPE_FIXED64:
+        if (!in.Skip(sizeof(std::uint64_t))) return fields;
+        break;
+      case WireFormatLite::WIRETYPE_FIXED32:
+        if (!in.Skip(sizeof(std::uint32_t))) return fields;
+        break;
+      case WireFormatLite::WIRETYPE_LENGTH_DELIMITED: {
+        int length = 0;
+        if (!in.ReadVarintSizeAsInt(&length)) return fields;
+        const auto* const field = type.FindFieldByNumber(WireFormatLite::GetTagFieldNumber(tag));
+        if (field != nullptr && field->is_packable()) fields += static_cast<std::uint64_t>(length);
+        if (field == nullptr || field->message_type() == nullptr) {
+          if (!in.Skip(length)) return fields;
+          break;
+        }
+        const auto outer = in.PushLimit(length);
+        fields += fields_in(in, *field->message_type());
+        if (!in.Skip(std::max(in.BytesUntilLimit(), 0))) return fields;
+        in.PopLimit(outer);
+        break;
+      }
+      default:  // the beginning or the end of a group, whose fields follow
+        break;
+    }
+  }
+  return fields;
+}
+
+// What a message takes in memory once it is parsed, at most.
+std::uint64_t parsed_bytes_max(const grpc::ByteBuffer& message) {
+  constexpr std::uint64_t kOfMessage = 1024, kOfField = 128;
+  grpc::ByteBuffer bytes(message);  // shares them
+  grpc::ProtoBufferReader reader(&bytes);
+  pb::io::CodedInputStream in(&reader);
+  return kOfMessage + message.Length() + kOfField * fields_in(in, *v1::SubmitRequest::descriptor());
+}
 
 circuit::CircuitFileOptions options_of(const v1::FileRoles& roles) {
   circuit::CircuitFileOptions options;
@@ -67,10 +121,20 @@ Submission::Submission(std::uint64_t bytes_max, MemoryBudget& budget)
   share_.take(kCallBytes);
 }
 
+void Submission::add(const grpc::ByteBuffer& message) {
+  MemoryBudget::Share of_message(budget_);
+  of_message.take(parsed_bytes_max(message));
+  grpc::ByteBuffer bytes(message);
+  grpc::ProtoBufferReader reader(&bytes);
+  v1::SubmitRequest part;
+  const bool is_well_formed = part.ParseFromZeroCopyStream(&reader);
+  const WipesInputs wipes(part);
+  if (!is_well_formed) throw UsageError("a message of the submission is malformed");
+  add(std::move(part));
+}
+
 void Submission::add(v1::SubmitRequest&& part) {
   const WipesInputs wipes(part);
-  MemoryBudget::Share of_message(budget_);
-  of_message.take(part.SpaceUsedLong());
   if (has_job_ == part.has_job())
     throw UsageError("the first message of a submission has the job, and the others do not");
   const std::uint64_t bytes = bytes_of(part);

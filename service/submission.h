@@ -11,16 +11,27 @@
 #include "service/memory_budget.h"
 #include "tinyot/v1/party.pb.h"
 
+namespace grpc {
+class ByteBuffer;
+}
+
 namespace tinyot::service {
 
 class Submission {
  public:
+  static constexpr int kMessageBytesMax = 2 << 20;
+  // Of a call before anything has been parsed: its thread, its buffers, and a message in them.
+  static constexpr std::uint64_t kCallBytes = kMessageBytesMax + (1 << 20);
+
   // `bytes_max`: of all inputs, and of a circuit file. What the call takes until its end, these and
   // the values made of them, comes from `budget`. Fails: MemoryBudget::Exhausted, as the calls that
   // follow.
   Submission(std::uint64_t bytes_max, MemoryBudget& budget);
 
-  // The messages of a call, in order; the inputs in them are wiped. Fails: UsageError.
+  // The messages of a call, in order. What one takes in memory comes from the budget before it is
+  // parsed, as empty values take fifty times their bytes. Fails: UsageError.
+  void add(const grpc::ByteBuffer& message);
+  // A parsed message; the inputs in it are wiped. Fails: UsageError.
   void add(v1::SubmitRequest&& part);
 
   const v1::NewJob& job() const { return job_; }

@@ -97,8 +97,11 @@ Store Store::create(const std::filesystem::path& dir, const Manifest& manifest,
 }
 
 bool Store::exists(const std::filesystem::path& dir) {
+  const std::filesystem::path database = StoreFiles(dir).database;
   std::error_code error;
-  return std::filesystem::exists(StoreFiles(dir).database, error);
+  const bool exists = std::filesystem::exists(database, error);
+  if (error) system::fail_on_file("read the attributes of", database, error.value());
+  return exists;
 }
 
 void Store::check_absent(const std::filesystem::path& dir) { StoreFiles(dir).check_vacant(); }

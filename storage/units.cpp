@@ -204,11 +204,11 @@ void Store::cut_back(std::uint64_t units) {
     change.check_not_revoked();
     ENSURE(units <= change.manifest().units_made);
     if (units < change.cursors().units_unlocked)
-      throw StoreError("the peer has only the first " + std::to_string(units) + " of the " +
-                       std::to_string(change.cursors().units_unlocked) + " units in " +
-                       directory().string() +
-                       " that it has confirmed before: its store is an older copy, and the session "
-                       "cannot be continued; start a new one in a new store");
+      throw Disagreement(
+          "the peer has only the first " + std::to_string(units) + " of the " +
+          std::to_string(change.cursors().units_unlocked) + " units in " + directory().string() +
+          " that it has confirmed before: its store is an older copy, and the session "
+          "cannot be continued; start a new one in a new store");
     change.cursors().made = change.made_by(units);
     change.manifest().units_made = units;
     change.manifest().state = StoreState::Open;
@@ -245,9 +245,9 @@ void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halve
             const Half* half = pairing.of(entry);
             if (half == nullptr || entry.peers_tag == half->tag) continue;
             if (entry.peers_tag)
-              throw StoreError("the peer's half of batch " + text_of(entry) +
-                               " has changed since the batch was made; the peer's store has been "
-                               "restored or is corrupt");
+              throw Disagreement("the peer's half of batch " + text_of(entry) +
+                                 " has changed since the batch was made; the peer's store has been "
+                                 "restored or is corrupt");
             entry.peers_tag = half->tag;
             change.put_entry(entry);
           }

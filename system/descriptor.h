@@ -23,8 +23,10 @@ class Descriptor {
 
   bool is_open() const { return number_ >= 0; }
   int get() const { return number_; }
+  // The caller is the owner from now on.
+  int release() { return std::exchange(number_, -1); }
   void close() {
-    if (is_open()) ::close(std::exchange(number_, -1));
+    if (is_open()) ::close(release());
   }
 
  private:

@@ -177,7 +177,7 @@ TEST_F(InterruptionTest, RejectsOlderCopyOfUsedStore) {
   for (const BothEnded& ended :
        {both("preprocess", kResume, kResume), both("run", first, second)}) {
     EXPECT_TRUE(ended_with(ended.a, 6, "the peer's store is an older copy"));
-    EXPECT_TRUE(ended_with(ended.b, 5, "this store is an older copy"));
+    EXPECT_TRUE(ended_with(ended.b, 6, "this store is an older copy"));
   }
 }
 

@@ -1,8 +1,14 @@
 // Jobs of two daemons: what both submit is evaluated, everything else ends with a stated error.
+#include <grpcpp/grpcpp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <optional>
+#include <thread>
 
 #include "engine/loaded_circuit.h"
 #include "system/descriptor.h"
@@ -284,32 +290,210 @@ TEST_F(DaemonTest, LimitsOfJobsAndResults) {
   EXPECT_TRUE(becomes_true([&] { return a_->client().submit(millionaires_a("3", 1)).ok(); }));
 }
 
+// Counts what a daemon that is started while this object is made tells the service manager in its
+// loop.
+class LoopNotices {
+ public:
+  explicit LoopNotices(const std::filesystem::path& path)
+      : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    const sockaddr_un address = address_of(path);
+    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+              0);
+    ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+    reader_ = std::thread([this] { read_all(); });
+  }
+  ~LoopNotices() {
+    ::shutdown(socket_.get(), SHUT_RDWR);
+    reader_.join();
+  }
+  // The loop has been passed as a whole, from now on.
+  ::testing::AssertionResult pass() {
+    const int before = count_;
+    return becomes_true([&] { return count_ >= before + 2; }, std::chrono::seconds(60));
+  }
+  static sockaddr_un address_of(const std::filesystem::path& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.string().copy(address.sun_path, sizeof address.sun_path - 1);
+    return address;
+  }
+
+ private:
+  void read_all() {
+    char text[256];
+    for (ssize_t size; (size = ::recv(socket_.get(), text, sizeof text, 0)) > 0;)
+      count_ += std::string_view(text, static_cast<std::size_t>(size)).starts_with("WATCHDOG");
+  }
+
+  const system::Descriptor socket_;
+  std::atomic<int> count_ = 0;
+  std::thread reader_;
+};
+
+// A's loop is observed.
+class DaemonLoopTest : public DaemonTest {
+ protected:
+  void start(const Setup& setup = {}) {
+    make(setup);
+    notices_.emplace(dir_ / "notices");
+    a_->start();
+    ::unsetenv("NOTIFY_SOCKET");
+    b_->start();
+    ASSERT_TRUE(is_stocked());
+  }
+  ::testing::AssertionResult passes_loop() { return notices_->pass(); }
+
+ private:
+  std::optional<LoopNotices> notices_;
+};
+
+system::Descriptor connection_to(const std::filesystem::path& path) {
+  system::Descriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_un address = LoopNotices::address_of(path);
+  (void)::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  return client;
+}
+
 // UBSan takes an object for invalid if it has no descriptor left to look at it.
 #if !defined(__SANITIZE_ADDRESS__)
-// Connections that send nothing, until the daemon has no descriptor for the next one: gRPC then
-// accepts none for ever, and only a new start helps.
-TEST_F(DaemonTest, EndsOnceItsInterfaceAcceptsNoMore) {
+// Connections that send nothing, until the daemon has no descriptor for the next one.
+TEST_F(DaemonLoopTest, GoesOnAfterDescriptorsHaveRunOut) {
   start();
   const auto open_files = [&] {
     const std::filesystem::directory_iterator files("/proc/" + std::to_string(a_->pid()) + "/fd");
     return static_cast<std::size_t>(std::distance(begin(files), end(files)));
   };
-  const rlimit few{open_files() + 8, open_files() + 8};
+  rlimit before{};
+  ASSERT_EQ(::prlimit(a_->pid(), RLIMIT_NOFILE, nullptr, &before), 0);
+  const std::size_t most = open_files() + 8;
+  const rlimit few{most, before.rlim_max};
   ASSERT_EQ(::prlimit(a_->pid(), RLIMIT_NOFILE, &few, nullptr), 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  a_->socket().string().copy(address.sun_path, sizeof address.sun_path - 1);
   std::vector<system::Descriptor> connections;
-  for (int i = 0; i < 32; ++i) {
-    connections.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    (void)::connect(connections.back().get(), reinterpret_cast<const sockaddr*>(&address),
-                    sizeof address);
-  }
-  const Ended ended = a_->end();
-  EXPECT_EQ(ended.status, 3);
-  EXPECT_NE(ended.err.find("accepts no more connections"), std::string::npos) << ended.err;
+  for (int i = 0; i < 32; ++i) connections.push_back(connection_to(a_->socket()));
+  EXPECT_TRUE(passes_loop());
+  connections.clear();
+  ASSERT_EQ(::prlimit(a_->pid(), RLIMIT_NOFILE, &before, nullptr), 0);
+  evaluate("after");
+  const Ended ended = a_->stop();
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_NE(ended.err.find("interface accepts no connection"), std::string::npos) << ended.err;
 }
 #endif
+
+// As if there were none, they would be made again under the same numbers.
+TEST_F(DaemonLoopTest, GoesOnAfterStoresCouldNotBeRead) {
+  start();
+  ASSERT_TRUE(becomes_true([&] { return a_->metric("tinyot_sessions_begun_total") == "1"; }));
+  const std::filesystem::path stores = a_->stores() / "bob", moved = a_->stores() / "moved";
+  std::filesystem::rename(stores, moved);
+  EXPECT_TRUE(passes_loop());
+  EXPECT_EQ(a_->metric("tinyot_peer_connected"), "");
+  EXPECT_EQ(a_->client().peer().name(), "");
+  ASSERT_TRUE(a_->client().submit(millionaires_a("meanwhile", 20)).ok());
+  ASSERT_TRUE(b_->client().submit(millionaires_b("meanwhile", 10)).ok());
+  EXPECT_TRUE(passes_loop());
+  EXPECT_FALSE(std::filesystem::exists(stores));
+  std::filesystem::rename(moved, stores);
+  EXPECT_EQ(a_->client().result("meanwhile").job.state(), v1::DONE);
+  evaluate("after");
+  EXPECT_EQ(a_->metric("tinyot_sessions_begun_total"), "1");
+  const Ended ended = a_->stop();
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_NE(ended.err.find("daemon goes on after an error"), std::string::npos) << ended.err;
+}
+
+TEST_F(DaemonTest, RefusesClientsBeyondTheMost) {
+  Setup setup;
+  setup.daemon_a = "client_connections_max: 4";
+  make(setup);
+  a_->start();
+  // It has done what is needed before a call, and waits.
+  const auto open = [&] {
+    system::Descriptor client = connection_to(a_->socket());
+    system::write_all(client.get(), std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") +
+                                        std::string("\0\0\0\4\0\0\0\0\0", 9));
+    char answer = 0;
+    EXPECT_EQ(::read(client.get(), &answer, 1), 1);
+    return client;
+  };
+  const auto peers = [&] {
+    return Process(TINYOT_BINARY, {"client", "peers", "--server", "unix:" + a_->socket().string()})
+        .end();
+  };
+  EXPECT_EQ(peers().status, 0);
+  std::vector<system::Descriptor> clients;
+  Ended refused;
+  for (int i = 0; i < 8 && refused.status <= 0; ++i) {
+    clients.push_back(open());
+    refused = peers();
+  }
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("client_connections_max"), std::string::npos) << refused.err;
+  EXPECT_LE(clients.size(), 4u);
+  clients.clear();
+  EXPECT_TRUE(becomes_true([&] { return peers().status == 0; }));
+  EXPECT_NE(a_->stop().err.find("client refused"), std::string::npos);
+}
+
+// They would hold memory, and one of the daemon's threads, for ever.
+TEST_F(DaemonLoopTest, SlowClientsLoseTheirCalls) {
+  constexpr int kBits = 1 << 15, kLanes = 64;
+  std::string file = std::to_string(kBits) + " " + std::to_string(kBits + 2) + "\n2 1 1\n1 " +
+                     std::to_string(kBits) + "\n";
+  for (int wire = 2; wire < kBits + 2; ++wire) file += "1 1 0 " + std::to_string(wire) + " INV\n";
+  Setup setup;
+  setup.policy_a = setup.policy_b =
+      "allow { digest: '" + fingerprint_of(file) + "' lanes_max: 64 }";
+  setup.daemon_a = "result_timeout_s: 1";
+  setup.daemon_b = "job_timeout_s: 1";
+  start(setup);
+  const auto job = [&](const std::string& id, const std::string& input) {
+    v1::SubmitRequest request;
+    request.mutable_job()->set_id(id);
+    request.mutable_job()->set_circuit("not");
+    request.mutable_job()->set_is_file(true);
+    request.mutable_job()->set_lanes(kLanes);
+    request.set_circuit_part(file);
+    request.add_inputs()->set_name(input);
+    request.mutable_inputs(0)->set_bits(std::string(kLanes, '\0'));
+    return request;
+  };
+  // What is sent to these clients waits for them.
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 1 << 14);
+  const auto stub_of = [&](const Daemon& daemon) {
+    return v1::Party::NewStub(grpc::CreateCustomChannel(
+        "unix:" + daemon.socket().string(), grpc::InsecureChannelCredentials(), arguments));
+  };
+  const auto in_a_minute = std::chrono::system_clock::now() + std::chrono::seconds(60);
+  // It does not send what it has begun to send.
+  const auto of_b = stub_of(*b_);
+  grpc::ClientContext submitting;
+  submitting.set_deadline(in_a_minute);
+  v1::Job ignored;
+  const auto writer = of_b->Submit(&submitting, &ignored);
+  ASSERT_TRUE(writer->Write(job("slow", "1")));
+  EXPECT_EQ(writer->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  // It does not read what there is to read.
+  ASSERT_TRUE(a_->client().submit({job("result", "0")}).ok());
+  ASSERT_TRUE(b_->client().submit({job("result", "1")}).ok());
+  const auto of_a = stub_of(*a_);
+  grpc::ClientContext reading;
+  reading.set_deadline(in_a_minute);
+  v1::ResultRequest request;
+  request.set_id("result");
+  const auto reader = of_a->Result(&reading, request);
+  EXPECT_TRUE(becomes_true([&] { return a_->client().status("result").id().empty(); }))
+      << "the result is kept";
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(passes_loop());
+  for (v1::ResultPart part; reader->Read(&part);) {
+  }
+  const grpc::Status late = reader->Finish();
+  EXPECT_EQ(late.error_code(), grpc::StatusCode::CANCELLED) << late.error_message();
+  const Ended ended = a_->stop();
+  EXPECT_NE(ended.err.find("client too slow"), std::string::npos) << ended.err;
+}
 
 TEST_F(DaemonTest, SocketHasItsMode) {
   Setup setup;

@@ -53,8 +53,34 @@ TEST(JobsTest, LimitsCountJobsAndBytes) {
   for (const char* id : {"1", "2", "3"}) jobs.add(request(id));
   EXPECT_EQ(refused(jobs, request("4")), Jobs::Refused::Full);
   jobs.forget(*jobs.find("1"));
-  EXPECT_EQ(refused(jobs, request("4", 80'000)), Jobs::Refused::Full);
+  EXPECT_EQ(refused(jobs, request("4", 78'000)), Jobs::Refused::Full);
+  EXPECT_EQ(refused(jobs, request("4", 80'000)), Jobs::Refused::TooLarge);
   jobs.add(request("4", 40'000));
+}
+
+// They come while the inputs are still held.
+TEST(JobsTest, OutputsCountFromTheBeginning) {
+  Jobs jobs(kLimits);
+  service::JobRequest job = request("1", 32'000);
+  job.output_bytes = 4'000;
+  const SharedJob first = jobs.add(std::move(job));
+  EXPECT_EQ(refused(jobs, request("2", 16'000)), Jobs::Refused::Full);
+  service::JobResult result;
+  result.outputs.set("a_has_more", LaneMatrix(1, 1));
+  jobs.finish(*first, std::move(result));
+  jobs.add(request("2", 64'000));
+}
+
+TEST(JobsTest, OutputsOfAPartyAreThoseThatItLearns) {
+  constexpr std::uint64_t kLanes = 1000;
+  const auto bytes = [](const std::string& name, Party party) {
+    return service::bytes_of_outputs(*engine::LoadedCircuit::generated(name, kLanes), party);
+  };
+  // B alone learns the ciphertext.
+  EXPECT_EQ(bytes("aes128", Party::A), 0u);
+  EXPECT_GE(bytes("aes128", Party::B), kLanes * 16);
+  for (const Party party : {Party::A, Party::B})
+    EXPECT_GE(bytes("millionaires", party), kLanes) << "a byte for each lane";
 }
 
 // A peer that never answers: its jobs wait until they are late.
@@ -76,6 +102,9 @@ TEST(JobsTest, JobsOfOnePeerLeaveRoomForThoseOfOthers) {
   EXPECT_EQ(refused(jobs, of("bob", "5", 40'000)), Jobs::Refused::Full);
   jobs.forget(*jobs.find("3"));
   jobs.add(of("bob", "5", 40'000));
+  // Once they have ended, they take what their results take.
+  jobs.cancel(*jobs.find("5"));
+  jobs.add(of("bob", "6", 32'000));
 }
 
 TEST(JobsTest, CircuitFilesAndSmallValuesCountWhatTheyTake) {
@@ -91,7 +120,7 @@ TEST(JobsTest, CircuitFilesAndSmallValuesCountWhatTheyTake) {
   Values bytes;
   bytes.set("a", LaneMatrix(10'000, 1));
   lanes.inputs = std::make_shared<const Values>(std::move(bytes));
-  EXPECT_EQ(refused(jobs, std::move(lanes)), Jobs::Refused::Full);
+  EXPECT_EQ(refused(jobs, std::move(lanes)), Jobs::Refused::TooLarge);
 }
 
 TEST(JobsTest, EndedJobDropsItsInputsAndDoesNotChange) {

@@ -225,10 +225,12 @@ wire::RefillAnswer ScriptedPeer::order(const wire::Refill& refill) {
 
 wire::Refill ScriptedPeer::accepted_order(std::uint64_t session) {
   wire::Refill order;
+  wire::RefillAnswer answer;
   EXPECT_TRUE(becomes_true([&] {
     order = refill_order(session);
-    return this->order(order).begins();
-  }));
+    answer = this->order(order);
+    return answer.begins();
+  })) << answer.reason();
   return order;
 }
 

@@ -63,5 +63,40 @@ TEST_F(SessionsTest, RiskOfEndedSessionIsNotForgotten) {
   for (const std::uint64_t number : {1, 2}) EXPECT_FALSE(std::filesystem::exists(place(number)));
 }
 
+// As if its place were empty, the numbers of its sessions and their risks would be free again.
+TEST_F(SessionsTest, DirectoryThatCannotBeReadIsNotEmpty) {
+  std::filesystem::create_directories(dir_);
+  make_session(1);
+  Sessions sessions(dir_, {}, {});
+  EXPECT_EQ(sessions.open_risk(), kRisk);
+  const std::filesystem::path moved = dir_.string() + ".moved";
+  std::filesystem::rename(dir_, moved);
+  EXPECT_THROW(sessions.stock(), StoreError);
+  EXPECT_THROW(sessions.open_risk(), StoreError);
+  EXPECT_THROW(sessions.retire_below(3), StoreError);
+  std::filesystem::rename(moved, dir_);
+  EXPECT_EQ(sessions.stock().size(), 1u);
+  EXPECT_EQ(sessions.open_risk(), kRisk);
+}
+
+// Before its first start a daemon has none.
+TEST_F(SessionsTest, CheckAcceptsDirectoryThatIsNotThereYet) {
+  EXPECT_NO_THROW(Sessions::check(dir_ / "not made", {}));
+  write_file(dir_.string() + ".file", "");
+  EXPECT_THROW(Sessions::check(dir_.string() + ".file", {}), StoreError);
+}
+
+// A store that is there, but cannot be reached, counts with all that a session may risk.
+TEST_F(SessionsTest, StoreThatCannotBeSeenIsNotAbsent) {
+  std::filesystem::create_directories(dir_);
+  make_session(1);
+  Sessions sessions(dir_, {}, {});
+  std::filesystem::rename(place(1), dir_ / "moved");
+  std::filesystem::create_symlink(place(1).filename(), place(1));  // of itself
+  EXPECT_THROW(Store::exists(place(1)), StoreError);
+  sessions.refilled(1);
+  EXPECT_GT(sessions.open_risk(), kRisk);
+}
+
 }  // namespace
 }  // namespace tinyot::test

@@ -1,7 +1,9 @@
 #include "service/submission.h"
 
+#include <grpcpp/support/byte_buffer.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <list>
 #include <optional>
 
@@ -139,9 +141,30 @@ TEST(SubmissionTest, WipesInputsOfMessages) {
   }
 }
 
+// As it is received.
+grpc::ByteBuffer received(const std::string& bytes) {
+  const grpc::Slice slice(bytes);
+  return {&slice, 1};
+}
+grpc::ByteBuffer received(const v1::SubmitRequest& part) {
+  return received(part.SerializeAsString());
+}
+
+// The most memory that this process has had in use since it was last reset, in bytes.
+std::uint64_t peak_memory() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) << 10;
+  return 0;
+}
+bool reset_peak_memory() {
+  std::ofstream file("/proc/self/clear_refs");
+  return static_cast<bool>(file << "5" << std::flush);
+}
+
 class BudgetTest : public ::testing::Test {
  protected:
-  static constexpr std::uint64_t kBytesMax = 1 << 20, kOfCall = 1 << 20;
+  static constexpr std::uint64_t kBytesMax = 2 << 20, kOfCall = Submission::kCallBytes;
   using Exhausted = MemoryBudget::Exhausted;
   MemoryBudget budget_{3 * kOfCall};
 };
@@ -155,24 +178,72 @@ TEST_F(BudgetTest, CallsTakeMemoryBeforeTheySendAnything) {
 }
 
 TEST_F(BudgetTest, CallsInProgressShareIt) {
-  const std::string most(kOfCall * 3 / 4, '\1');
+  const std::string most(kOfCall / 2, '\1');
   std::optional<Submission> first(std::in_place, kBytesMax, budget_);
-  first->add(job("hamming:bits=6291456"));
-  first->add(bits("a", most));
+  first->add(received(job("hamming:bits=12582912")));
+  first->add(received(bits("a", most)));
   Submission second(kBytesMax, budget_);
-  second.add(job("hamming:bits=6291456"));
-  EXPECT_THROW(second.add(bits("a", most)), Exhausted) << "the message counts too";
+  second.add(received(job("hamming:bits=12582912")));
+  EXPECT_THROW(second.add(received(bits("a", most))), Exhausted) << "the message counts too";
   first.reset();
   Submission third(kBytesMax, budget_);
-  third.add(job("hamming:bits=6291456"));
-  EXPECT_THROW(third.add(bits("a", most)), Exhausted) << "the second call has not ended";
+  third.add(received(job("hamming:bits=12582912")));
+  EXPECT_THROW(third.add(received(bits("a", most))), Exhausted) << "the second call has not ended";
+}
+
+// What is in the message decides how much it takes, not its length.
+TEST_F(BudgetTest, MessagesTakeMemoryBeforeTheyAreParsed) {
+  constexpr std::uint64_t kPeakMax = 16 << 20;
+  std::string empty_inputs;
+  while (empty_inputs.size() < kBytesMax) empty_inputs += std::string("\x12\0", 2);
+  Submission submission(kBytesMax, budget_);
+  const grpc::ByteBuffer message = received(empty_inputs);
+  const bool is_measured = reset_peak_memory();
+  const std::uint64_t before = peak_memory();
+  EXPECT_THROW(submission.add(message), Exhausted);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  if (is_measured) {
+    EXPECT_LT(peak_memory(), before + kPeakMax);
+  }
+#endif
+}
+
+// Whatever fields it has.
+TEST_F(BudgetTest, MessagesTakeNoMoreThanTheyAreExpectedTo) {
+  v1::SubmitRequest inputs, numbers, owners, widths, unknown, groups, nested;
+  v1::FileRoles& roles = *widths.mutable_job()->mutable_roles();
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    inputs.add_inputs();
+    (i == 0 ? numbers.add_inputs() : numbers.mutable_inputs(0))->add_numbers("");
+    (*owners.mutable_job()->mutable_roles()->mutable_owners())[i] = "";
+    roles.add_bundles(1);
+    unknown.GetReflection()->MutableUnknownFields(&unknown)->AddVarint(15, 1);
+    unknown.GetReflection()->MutableUnknownFields(&unknown)->AddLengthDelimited(15, "");
+    groups.GetReflection()->MutableUnknownFields(&groups)->AddGroup(15)->AddFixed32(14, 1);
+    v1::NewJob& job = *nested.mutable_job();
+    job.GetReflection()->MutableUnknownFields(&job)->AddFixed64(15, 1);
+  }
+  for (const v1::SubmitRequest& part :
+       {inputs, numbers, owners, widths, unknown, groups, nested, bits("a", "\1")}) {
+    v1::SubmitRequest parsed;
+    ASSERT_TRUE(parsed.ParseFromString(part.SerializeAsString()));
+    MemoryBudget budget(kOfCall + parsed.SpaceUsedLong() - 1);
+    Submission submission(kBytesMax, budget);
+    EXPECT_THROW(submission.add(received(part)), Exhausted) << parsed.ShortDebugString();
+  }
+  // And not much more.
+  MemoryBudget budget(kOfCall + 2 * kBytesMax + 4096);
+  Submission submission(kBytesMax, budget);
+  submission.add(received(job("millionaires")));
+  EXPECT_NO_THROW(submission.add(received(bits("a", std::string(kBytesMax - 4096, '\1')))));
+  EXPECT_THROW(submission.add(received("\x12")), UsageError);
 }
 
 // As many bytes once more as values.
 TEST_F(BudgetTest, ValuesCountBeforeTheyAreMade) {
   constexpr std::uint64_t kParts = 3, kBytesOfPart = kBytesMax / 4;
   MemoryBudget::Share other(budget_);
-  other.take(kOfCall * 5 / 8);
+  other.take(kOfCall * 11 / 8);
   Submission submission(kBytesMax, budget_);
   submission.add(job("millionaires:bits=1", kParts * kBytesOfPart));
   for (std::uint64_t i = 0; i < kParts; ++i)

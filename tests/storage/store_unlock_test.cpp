@@ -146,7 +146,7 @@ TEST_F(UnlockTest, RejectsChangedDigestOfUnlockedBatch) {
   for (const std::size_t byte : {0u, 8u, 15u}) {
     Halves others = peers(0, 2, 1);
     others.of[1].tag[byte] ^= std::byte{1};
-    const std::string message = unlock_message(0, 2, others);
+    const std::string message = unlock_message<Disagreement>(0, 2, others);
     EXPECT_TRUE(mentions(message, "the peer's half of batch auth_ands_a " +
                                       std::to_string(material::full_batch(kTestKind)) + ".."));
     EXPECT_TRUE(mentions(message, "has changed since the batch was made"));
@@ -180,7 +180,7 @@ TEST_F(UnlockTest, RejectsCutBackOfUnlockedUnits) {
   ASSERT_EQ(unlock_message(0, 2, store_.halves(0, 2)), "");
   const MaterialCursors before = store_.cursors();
   for (const std::uint64_t units : {0u, 1u}) {
-    const std::string message = message_of([&] { store_.cut_back(units); });
+    const std::string message = message_of<Disagreement>([&] { store_.cut_back(units); });
     EXPECT_TRUE(mentions(
         message, "the peer has only the first " + std::to_string(units) + " of the 2 units"));
     EXPECT_TRUE(mentions(message, "its store is an older copy"));
