@@ -103,6 +103,11 @@ class FramedChannel final : public Channel {
     std::deque<Message> messages;
     std::size_t bytes = 0;
   };
+  // Small ones count more than they take, so that a wait takes a bounded number of messages, each
+  // of which renews its deadline.
+  static std::size_t bytes_counted(std::size_t payload) {
+    return std::max(sizeof(Message) + payload, std::size_t{1} << 12);
+  }
   SetAside& set_aside(Track track) { return set_aside_[static_cast<std::size_t>(track)]; }
 
   // The header of the next message of the tag's track; take_payload follows.
@@ -121,13 +126,13 @@ class FramedChannel final : public Channel {
 
   void put_aside(const MessageTag& expected, Track track, const Header& header) {
     SetAside& aside = set_aside(track);
-    const std::size_t left = kSetAsideBytes[static_cast<std::size_t>(track)] - aside.bytes;
-    if (left < sizeof(Message) || header.length > left - sizeof(Message))
+    const std::size_t most = kSetAsideBytes[static_cast<std::size_t>(track)];
+    if (header.length > most || bytes_counted(header.length) > most - aside.bytes)
       fail_framing(expected, "", header);
     Message message{header, std::vector<std::byte>(header.length)};
     recv_payload(message.payload);
     aside.messages.push_back(std::move(message));
-    aside.bytes += sizeof(Message) + header.length;
+    aside.bytes += bytes_counted(header.length);
   }
 
   void take_payload(Track track, std::span<std::byte> payload) {
@@ -135,7 +140,7 @@ class FramedChannel final : public Channel {
     if (aside.messages.empty()) return recv_payload(payload);
     std::ranges::copy(aside.messages.front().payload, payload.begin());
     aside.messages.pop_front();
-    aside.bytes -= sizeof(Message) + payload.size();
+    aside.bytes -= bytes_counted(payload.size());
   }
 
   Header recv_header(const MessageTag& expected) {

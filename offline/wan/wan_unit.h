@@ -41,9 +41,13 @@ class WanUnitMemories {
     spare_.pop_back();
     return memory;
   }
-  void release(WanUnitMemory memory) {
-    const std::lock_guard lock(mutex_);
-    spare_.push_back(std::move(memory));
+  void release(WanUnitMemory memory) noexcept {
+    try {
+      const std::lock_guard lock(mutex_);
+      spare_.push_back(std::move(memory));
+    } catch (...) {
+      // It is freed instead.
+    }
   }
 
  private:

@@ -137,11 +137,12 @@ TEST(Channel, SetsABoundedAmountAside) {
     expect_contains(message_of<PeerCheated>([&] { peers.channel->recv(kGreeting, payload); }),
                     "framing");
   }
-  // Empty messages take memory too.
+  // Empty messages take memory too, and renew deadlines.
   ChannelAndRawPeer peers;
   std::thread peer([&] {
     try {
-      for (std::uint32_t i = 0; i < kBytes; ++i) peers.write_frame({0, kBeside.id, i});
+      for (std::uint32_t i = 0; i < kBytes >> 12; ++i) peers.write_frame({0, kBeside.id, i});
+      peers.write_frame({0, kBeside.id, kBytes >> 12});
     } catch (const NetworkError&) {
     }
     peers.raw.reset();
