@@ -91,8 +91,8 @@ std::vector<system::Descriptor> listen_on_address(const net::Address& address) {
 }
 
 ClientPort::ClientPort(std::vector<ClientSocket> sockets, std::size_t max)
-    : sockets_(std::move(sockets)), served_(max), refused_(kRefusedMax),
-      stopped_(::eventfd(0, EFD_CLOEXEC)) {
+    : sockets_(std::move(sockets)), served_(sockets_.size(), OpenConnections(max)),
+      refused_(kRefusedMax), stopped_(::eventfd(0, EFD_CLOEXEC)) {
   if (!stopped_.is_open()) throw NetworkError("cannot serve clients: " + system::errno_text());
   thread_ = std::jthread([this](const std::stop_token& stop) { accept_all(stop); });
 }
@@ -111,7 +111,7 @@ void ClientPort::accept_all(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     (void)::poll(descriptors.data(), descriptors.size(), -1);
     bool is_well = true;
-    for (const ClientSocket& socket : sockets_)
+    for (std::size_t socket = 0; socket < sockets_.size(); ++socket)
       is_well = errors_.run([&] { accept_waiting(socket); }) && is_well;
     // What is missing may come back with the end of another connection.
     if (!is_well) (void)::poll(&stopped, 1, kPauseTime_ms);
@@ -119,9 +119,10 @@ void ClientPort::accept_all(const std::stop_token& stop) {
 }
 
 // Fails: NetworkError if the system has no descriptor or memory for the next one, which then waits.
-void ClientPort::accept_waiting(const ClientSocket& socket) {
+void ClientPort::accept_waiting(std::size_t socket) {
   for (;;) {
-    system::Descriptor connection(::accept4(socket.listener.get(), nullptr, nullptr, kSocketFlags));
+    system::Descriptor connection(
+        ::accept4(sockets_[socket].listener.get(), nullptr, nullptr, kSocketFlags));
     if (connection.is_open()) {
       hand_on(socket, std::move(connection));
       continue;
@@ -131,14 +132,14 @@ void ClientPort::accept_waiting(const ClientSocket& socket) {
   }
 }
 
-void ClientPort::hand_on(const ClientSocket& socket, system::Descriptor connection) {
-  const bool is_served = served_.has_room();
+void ClientPort::hand_on(std::size_t socket, system::Descriptor connection) {
+  const bool is_served = served_[socket].has_room();
   if (!is_served) {
     refusals_.write("there are as many connections of clients as there may be");
     if (!refused_.has_room()) return;
   }
-  (is_served ? served_ : refused_).add(connection.get());
-  (is_served ? socket.serve : socket.refuse)(connection.release());
+  (is_served ? served_[socket] : refused_).add(connection.get());
+  (is_served ? sockets_[socket].serve : sockets_[socket].refuse)(connection.release());
 }
 
 }  // namespace tinyot::service

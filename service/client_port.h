@@ -56,7 +56,8 @@ class ClientPort {
   // So many connections are told why they are refused; others are closed at once.
   static constexpr std::size_t kRefusedMax = 16;
 
-  // Accepts from its construction on. `max`: connections that are open at a time, of all sockets.
+  // Accepts from its construction on. `max`: connections that are open at a time, of each socket,
+  // so that strangers at one of them do not keep clients out of another.
   ClientPort(std::vector<ClientSocket> sockets, std::size_t max);
   // On return no function is called any more.
   ~ClientPort();
@@ -65,11 +66,12 @@ class ClientPort {
 
  private:
   void accept_all(const std::stop_token& stop);
-  void accept_waiting(const ClientSocket& socket);
-  void hand_on(const ClientSocket& socket, system::Descriptor connection);
+  void accept_waiting(std::size_t socket);
+  void hand_on(std::size_t socket, system::Descriptor connection);
 
   const std::vector<ClientSocket> sockets_;
-  OpenConnections served_, refused_;
+  std::vector<OpenConnections> served_;  // by socket
+  OpenConnections refused_;
   ErrorLog errors_{"interface accepts no connection"};
   ErrorLog refusals_{"client refused", {}, LogLevel::Warning};
   system::Descriptor stopped_;
