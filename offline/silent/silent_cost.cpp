@@ -27,8 +27,7 @@ std::uint64_t iteration_bytes(const SilentSet& set) {
 
 std::uint64_t chain_start_bytes(const SilentSet& set, std::uint32_t softspoken_k) {
   return softspoken_bytes(softspoken_k, kStartSet.reserve() + kReferenceBits, kBatchBits) +
-         delta_check_bytes() + 3 * 32 + 2 * kHeaderBytes + iteration_bytes(kStartSet) +
-         iteration_bytes(set);
+         delta_check_bytes() + kCoinTossBytes + iteration_bytes(kStartSet) + iteration_bytes(set);
 }
 
 // Step s of the next iteration is taken before output (s - 1).quarter of the one that gives bits.

@@ -102,6 +102,14 @@ void LayerFold::fold(const ObjectChunk& chunk) {
   }
 }
 
+void pour_full_triples(material::Sink& sink, Party me, std::size_t total,
+                       const TripleLayer& layer) {
+  pour_full_triples(sink, me, total,
+                    {{{&layer.x.mine, &layer.x.peers},
+                      {&layer.y.mine, &layer.y.peers},
+                      {&layer.z.mine, &layer.z.peers}}});
+}
+
 void fold_layer(TripleLayer& to, const TripleLayer& more, const BitVector& d,
                 const ObjectChunk& chunk, std::size_t shift) {
   const MacColumnView to_x = to.x.view().part(chunk).mine, to_z = to.z.view().part(chunk).mine;

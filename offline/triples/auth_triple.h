@@ -11,6 +11,7 @@
 
 #include "checks/session.h"
 #include "offline/triples/leaky_triple.h"
+#include "offline/unit/unit_maker.h"
 
 namespace tinyot::offline {
 
@@ -30,6 +31,9 @@ struct TripleLayer {
   SharedColumn x, y;
   SharedColumn z;  // r until the product bits have been announced
 };
+
+// Pours the first `total` triples of a layer as full triples.
+void pour_full_triples(material::Sink& sink, Party me, std::size_t total, const TripleLayer& layer);
 
 // x_0 ^= x_k and z_0 ^= z_k ^ d_k.x_k for the triples of a chunk and their partners in layer k,
 // with d_k as opened.

@@ -78,7 +78,7 @@ UnitCost cost_of_unit_of_layers(const SecurityParameters& params, const UnitRequ
   const std::uint64_t pieces = bucket * chunks_in(l, kBatchTriples),
                       folds = chunks_in(l, kFoldTriples);
   UnitCost cost;
-  cost.bytes_sent = kEqBytes + 3 * 32 + 2 * kHeaderBytes + 32 + 2 * kHeaderBytes + 16;
+  cost.bytes_sent = kEqBytes + kCoinTossBytes + kUnitFrameBytes;
   std::uint64_t plain = bits.plain;
   if (is_silent(params)) {
     cost.memory_bytes = chain_memory_bytes(silent_set_of(params));

@@ -149,10 +149,7 @@ void FastUnit::fold() {
 void FastUnit::pour(const checks::SettledCheck&, material::Sink& sink) {
   pour_bits(sink, session_.me(), request_.inputs, plain_, 0);
   if (form_ == AndMaterial::Garbling)
-    return pour_full_triples(sink, session_.me(), request_.plan.ands,
-                             {{{&layers_[0].x.mine, &layers_[0].x.peers},
-                               {&layers_[0].y.mine, &layers_[0].y.peers},
-                               {&layers_[0].z.mine, &layers_[0].z.peers}}});
+    return pour_full_triples(sink, session_.me(), request_.plan.ands, layers_[0]);
   pour_objects(
       sink, MaterialKind::Triples, session_.me(), request_.plan.ands,
       [&](std::size_t first, material::Batch& out) {

@@ -4,8 +4,9 @@
 // Units are independent except for the shared set-up and the global key (unit_maker.h). So several
 // workers can make them in parallel, each on its own thread and channel: worker w of n makes units
 // w, w + n, w + 2n, ... Every unit has its own session part, whose randomness depends only on the
-// unit's number, so the material is the same for every n. Units end in order, one at a time: the
-// unit's part of the two MAC transcripts is settled and its material is poured.
+// unit's number, so the material is the same for every n, unless its bits are those of a worker's
+// chain (offline/silent/silent_chains.h). Units end in order, one at a time: the unit's part of the
+// two MAC transcripts is settled and its material is poured.
 #pragma once
 
 #include <functional>

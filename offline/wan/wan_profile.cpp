@@ -28,18 +28,22 @@ std::uint64_t plain_bits(const SecurityParameters& params, const UnitRequest& re
   return whole_blocks(with_result_masks(request, params.material()).inputs);
 }
 
+// In all sets of a unit of l triples.
+std::uint64_t leaky_triples(std::uint64_t l, std::uint32_t bucket) {
+  return first_set_size(l, bucket) + (bucket - 1) * further_set_size(l, bucket);
+}
+
 UnitCost cost_of_unit_of_sets(const SecurityParameters& params, const UnitRequest& request) {
   const std::uint32_t bucket = request.plan.bucket.only();
   const std::uint64_t l = params.population(request.plan.ands), plain = plain_bits(params, request),
                       first = first_set_size(l, bucket), further = further_set_size(l, bucket),
-                      objects = first + (bucket - 1) * further;
+                      objects = leaky_triples(l, bucket);
   const std::uint64_t pieces = chunks_in(first, kChunkObjects) +
                                (bucket - 1) * chunks_in(further, kChunkObjects),
                       compared = chunks_in(first, kChunkObjects),
                       folded = chunks_in(l, kChunkObjects);
   UnitCost cost;
-  // Coin toss, announcement of the unit, MAC transcript.
-  cost.bytes_sent = 3 * 32 + 2 * kHeaderBytes + 32 + 2 * kHeaderBytes + 16;
+  cost.bytes_sent = kCoinTossBytes + kUnitFrameBytes;
   cost.bytes_sent += 2 * (objects / 8 + pieces * kHeaderBytes);  // G, d
   cost.bytes_sent += (bucket - 1) * (3 * kOpenedTriples / 8 + kHeaderBytes) +
                      2 * (bucket - 1) * first / 8 + compared * kHeaderBytes + (bucket - 1) * l / 8 +
@@ -58,10 +62,8 @@ std::uint64_t shared_bytes(const SecurityParameters& params, std::span<const Uni
                            std::size_t workers) {
   std::vector<std::uint64_t> draws;
   for (const UnitRequest& unit : units) {
-    const std::uint32_t bucket = unit.plan.bucket.only();
-    const std::uint64_t l = params.population(unit.plan.ands);
     draws.push_back(plain_bits(params, unit) +
-                    3 * (first_set_size(l, bucket) + (bucket - 1) * further_set_size(l, bucket)));
+                    3 * leaky_triples(params.population(unit.plan.ands), unit.plan.bucket.only()));
   }
   const std::uint32_t k = params.own<WanParameters>().softspoken_k;
   return softspoken_set_up_bytes(k) + chains_bytes(silent_set_of(params), k, draws, workers);

@@ -28,8 +28,7 @@ auto measured(Measure measure) {
   }
 }
 
-// The same amount of ANDs by each profile, or by none where one does not reach sigma with the
-// options given.
+// The same amount of ANDs by each profile, without those that do not make the material asked for.
 std::vector<ComparedJob> compared_jobs(const PreprocessRequest& job, bool material_is_given,
                                        const net::LinkShape& link,
                                        const std::optional<net::TcpTimeouts>& calibrated) {
