@@ -69,6 +69,7 @@ class PreprocessRun {
   // The units of the job that the store lacks.
   std::span<const offline::UnitRequest> still_to_make() const;
   void keep_reference_bits();
+  std::uint64_t unit_bytes_max() const;
   void make_units();
   void erase_keys() const noexcept;
   PreprocessResult result_of(double wall_s) const;
@@ -224,6 +225,16 @@ void PreprocessRun::keep_reference_bits() {
   }
 }
 
+// The memory of a planned unit, and its part of what the job's limit leaves: broken attempts, and
+// those that the peer only claims, may ask for larger buckets.
+std::uint64_t PreprocessRun::unit_bytes_max() const {
+  const UnitPlan planned{plan_.params.unit(), plan_.params.bucket()};
+  const std::uint64_t left =
+      request_.memory_bytes - std::min(request_.memory_bytes, plan_.estimate.memory_bytes);
+  return plan_.params.entry().cost_of_unit(plan_.params, {planned, 0}).memory_bytes +
+         left / (1 + more_channels_.size());
+}
+
 void PreprocessRun::make_units() {
   offline::Preprocessor preprocessor(*session_, plan_.params, more_channels_,
                                      offline::PipelineDepth(latency_), waiting_);
@@ -234,7 +245,7 @@ void PreprocessRun::make_units() {
   observer_.began(plan_.demand.ands, plan_.demand.ands - demand_of(units).ands);
   NoSink no_sink;
   offline::UnitAccount account(request_.is_stored ? static_cast<material::Sink&>(*store_) : no_sink,
-                               plan_.params);
+                               plan_.params, unit_bytes_max());
   material::BackgroundSink sink(account);
   const std::size_t made = preprocessor.make_units(
       units, sink, account,

@@ -20,14 +20,29 @@ std::string power_of_two(const Risk& risk) {
 
 }  // namespace
 
-UnitAccount::UnitAccount(material::Sink& sink, const SecurityParameters& params)
-    : sink_(sink), params_(params), outstanding_(sink.outstanding()) {}
+UnitAccount::UnitAccount(material::Sink& sink, const SecurityParameters& params,
+                         std::uint64_t unit_bytes_max)
+    : sink_(sink), params_(params), unit_bytes_max_(unit_bytes_max),
+      outstanding_(sink.outstanding()) {}
+
+// Why a unit with the larger bucket would take too much memory; empty if it does not.
+std::string UnitAccount::memory_excess(const UnitPlan& plan, const UnitPlan& larger) const {
+  if (larger.bucket == plan.bucket) return {};
+  const std::uint64_t bytes = params_.entry().cost_of_unit(params_, {larger, 0}).memory_bytes;
+  if (bytes <= unit_bytes_max_) return {};
+  return "a unit with bucket " + larger.bucket.text() + " needs " + std::to_string(bytes) +
+         " bytes of memory, and the job's limit leaves " + std::to_string(unit_bytes_max_);
+}
 
 // Called under mutex_; does not change the sink. Returns the plan that may be begun now.
 std::optional<UnitAccount::Begun> UnitAccount::enter(std::uint64_t number, const UnitPlan& plan,
                                                      bool may_grow) {
   const auto within = params_.within(plan, outstanding_);
   if (!within || (within->bucket > plan.bucket && !may_grow)) return std::nullopt;
+  if (const std::string excess = memory_excess(plan, *within); !excess.empty())
+    throw StoreError("the broken attempts of this session need a larger bucket: " + excess +
+                     "; continue with more memory, or use the material that the store has, and "
+                     "begin a new session in a new store");
   const Begun begun{number, *within, outstanding_};
   const Risk risk = params_.risk(*within);
   in_flight_[number] = risk;
@@ -111,6 +126,10 @@ UnitPlan UnitAccount::settle_on(const Begun& begun, const Risk& peers) {
                        params_.bucket_limit(begun.plan).text() + " keeps that within sigma = " +
                        std::to_string(params_.sigma()) + ": begin a new session in new stores");
   if (settled->bucket == begun.plan.bucket) return *settled;
+  if (const std::string excess = memory_excess(begun.plan, *settled); !excess.empty())
+    throw Disagreement("the risks of broken attempts sum to " + power_of_two(begun.outstanding) +
+                       " here and to " + power_of_two(peers) + " at the peer: " + excess +
+                       "; continue with more memory, or begin a new session in new stores");
   // The entry is replaced by the unit that is made. Until then the old entry covers it: the risk of
   // a larger bucket is smaller.
   use_sink([&] {

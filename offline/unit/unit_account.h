@@ -12,9 +12,11 @@
 
 #include <condition_variable>
 #include <exception>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "material/material.h"
 #include "offline/parameters.h"
@@ -23,8 +25,10 @@ namespace tinyot::offline {
 
 class UnitAccount final : public material::Sink {
  public:
-  // `params` has the limit, and the buckets that keep within it.
-  UnitAccount(material::Sink& sink, const SecurityParameters& params);
+  // `params` has the limit, and the buckets that keep within it. A bucket larger than planned is
+  // used only if its unit takes no more than `unit_bytes_max` of memory, without its inputs.
+  UnitAccount(material::Sink& sink, const SecurityParameters& params,
+              std::uint64_t unit_bytes_max = std::numeric_limits<std::uint64_t>::max());
 
   struct Begun {
     std::uint64_t number;
@@ -34,12 +38,12 @@ class UnitAccount final : public material::Sink {
   // Enters a unit as outstanding. Units are entered in the order of their numbers, so a unit waits
   // only for units in flight with lower numbers. Empty if the job ends before this unit. Fails:
   // WorkerStopped; with the sink's failure; StoreError if the risk of broken attempts leaves no
-  // room for any bucket.
+  // room for any bucket, or only for units that take too much memory.
   std::optional<Begun> begin(std::uint64_t number, const UnitPlan& plan);
   // The same without waiting; empty if it would have to wait.
   std::optional<Begun> try_begin(std::uint64_t number, const UnitPlan& plan);
   // The plan for both parties, from the larger of their sums. Fails: Disagreement, naming both
-  // sums, if no bucket keeps within the limit.
+  // sums, if no bucket keeps within the limit, or only units that take too much memory.
   UnitPlan settle_on(const Begun& begun, const Risk& peers);
   // Removes a unit of which no message has been sent except the one that announces it.
   void withdraw(const Begun& begun);
@@ -60,10 +64,12 @@ class UnitAccount final : public material::Sink {
   template <class Body>
   void use_sink(Body body);
   std::optional<Begun> enter(std::uint64_t number, const UnitPlan& plan, bool may_grow);
+  std::string memory_excess(const UnitPlan& plan, const UnitPlan& larger) const;
   void add(std::uint64_t number, const UnitPlan& plan);
 
   material::Sink& sink_;
   const SecurityParameters& params_;
+  const std::uint64_t unit_bytes_max_;
   mutable std::mutex mutex_;  // guards the members below
   std::mutex sink_mutex_;     // guards the sink; locked before mutex_
   std::condition_variable changed_;

@@ -101,6 +101,19 @@ TEST_F(BrokenAttempts, FinallyLeaveNoRoom) {
   EXPECT_EQ(attempts('A').outstanding, 2u) << "a unit that was refused was not begun";
 }
 
+TEST_F(BrokenAttempts, LeadToNoUnitsBeyondTheLimitOfMemory) {
+  break_off(kJob, bytes_of_job() * 9 / 10);
+  Risk spent = params().risk_limit();
+  spent -= params().risk(kPlan);
+  spent -= params().risk({kPlan.ands, kPlan.bucket.only() + 1});
+  Store::open(path("A"), {.purpose = Purpose::Make}).begin_unit({0, kPlan, spent});
+  const BothEnded small = both("preprocess", kJobResumed + Arguments{"--memory", "1"}, kJobResumed);
+  EXPECT_TRUE(ended_with(small.a, 5, "bytes of memory"));
+  EXPECT_NE(small.b.status, 0);
+  EXPECT_EQ(attempts('A').outstanding, 2u) << "a unit that was refused was not begun";
+  EXPECT_TRUE(ended_with(both("preprocess", kJobResumed, kJobResumed).a, 0));
+}
+
 // What broken attempts have spent is spent for the units of later jobs as well.
 TEST_F(BrokenAttempts, LeaveNoRoomInStoreThatGrows) {
   ASSERT_TRUE(ended_with(both("preprocess", kJob, kJob).a, 0));

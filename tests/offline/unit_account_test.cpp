@@ -182,6 +182,54 @@ TEST(UnitAccount, RejectsExcessiveSumOfThePeerNamingBothSums) {
   }
 }
 
+// Units of bit triples take memory in proportion to the square of their bucket.
+SecurityParameters wan_params() { return SecurityParameters::make({.profile = Profile::Wan}); }
+
+std::uint64_t bytes_of(const SecurityParameters& params, const BucketSizes& bucket) {
+  return params.entry().cost_of_unit(params, {{kPlan.ands, bucket}, 0}).memory_bytes;
+}
+
+// What leaves room for one unit with this bucket.
+Risk rest_of(const SecurityParameters& params, const BucketSizes& bucket) {
+  Risk rest = params.risk_limit();
+  rest -= params.risk({kPlan.ands, bucket});
+  return rest;
+}
+
+TEST(UnitAccount, SumOfThePeerDoesNotEnlargeUnitsBeyondTheirMemory) {
+  const auto parameters = wan_params();
+  const Risk peers = rest_of(parameters, 4);
+  const std::uint64_t larger = bytes_of(parameters, 4);
+  ASSERT_GT(larger, bytes_of(parameters, 3) * 3 / 2);
+  Log with_room;
+  UnitAccount roomy(with_room, parameters, larger);
+  EXPECT_EQ(roomy.settle_on(*roomy.begin(0, kPlan), peers).bucket, 4u);
+  Log log;
+  UnitAccount account(log, parameters, larger - 1);
+  const auto begun = account.begin(0, kPlan);
+  EXPECT_EQ(account.settle_on(*begun, Risk{}).bucket, 3u) << "what was planned is not refused";
+  try {
+    account.settle_on(*begun, peers);
+    FAIL();
+  } catch (const Disagreement& error) {
+    for (const char* part : {"0 here", "at the peer", "bucket 4", "bytes of memory"})
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST(UnitAccount, BrokenAttemptsDoNotEnlargeUnitsBeyondTheirMemory) {
+  Log log;
+  const auto parameters = wan_params();
+  log.begin_unit({0, kPlan, rest_of(parameters, 4)});
+  log.break_off();
+  const std::uint64_t larger = bytes_of(parameters, 4);
+  UnitAccount small(log, parameters, larger - 1);
+  EXPECT_THROW(small.begin(0, kPlan), StoreError);
+  EXPECT_EQ(log.plans.size(), 0u);
+  UnitAccount account(log, parameters, larger);
+  EXPECT_EQ(account.begin(0, kPlan)->plan.bucket, 4u);
+}
+
 TEST(UnitAccount, SmallerSumOfThePeerHasNoEffect) {
   Log log;
   const auto parameters = params();

@@ -203,7 +203,9 @@ void add_preprocess_options(Options& options) {
              "workers, each with its own thread and connection; the material is the same, memory "
              "grows",
              "1")
-      .value("memory", "bytes that this party's units in progress may take, if --unit is not given",
+      .value("memory",
+             "bytes that this party's units in progress may take: decides the unit without --unit, "
+             "and which larger buckets broken attempts may lead to",
              std::to_string(kDefaultMemoryBytes))
       .value("session",
              "file of a session that several stores share: shard 1 makes it, all others start from "
