@@ -321,7 +321,12 @@ void Scheduler::begin_queued() {
     }
     if (!stock_.use(place->session)) continue;  // retired since it was chosen
     queue_.pop_front();
-    if (!begin(job, *place)) {  // the prepared run has gone since
+    bool has_begun = false;
+    if (!errors_.run([&] { has_begun = begin(job, *place); })) {
+      fail(job, {ErrorClass::Other, "the daemon could not begin the job"});
+      continue;
+    }
+    if (!has_begun) {  // the prepared run has gone since
       queue_.push_front(job);
       continue;
     }
@@ -606,20 +611,19 @@ void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
                       Evaluations::Outcome outcome) {
   const Lock lock(mutex_);
   running_.erase(worker);
-  shared_.metrics.traffic(settings_.name, TrafficOf::Evaluation, outcome.traffic);
-  if (outcome.error) {
-    // A check that failed here ends the session for all workers, before anything else.
-    errors_.run([&] { stock_.end_revoked(); });
-    if (outcome.error->error_class == ErrorClass::PeerCheated) {
-      shared_.metrics.cheating(settings_.name);
-      log_event(LogLevel::Error, "peer cheated",
-                {{"peer", settings_.name},
-                 {"job", order.job ? order.job->id() : ""},
-                 {"error", outcome.error->message}});
-    }
-  }
+  // A check that failed here ends the session for all workers, before anything else.
+  if (outcome.error) errors_.run([&] { stock_.end_revoked(); });
+  errors_.run([&] {
+    shared_.metrics.traffic(settings_.name, TrafficOf::Evaluation, outcome.traffic);
+    if (!outcome.error || outcome.error->error_class != ErrorClass::PeerCheated) return;
+    shared_.metrics.cheating(settings_.name);
+    log_event(LogLevel::Error, "peer cheated",
+              {{"peer", settings_.name},
+               {"job", order.job ? order.job->id() : ""},
+               {"error", outcome.error->message}});
+  });
   if (!order.job)
-    note_prepared(*order.circuit, outcome.error);
+    errors_.run([&] { note_prepared(*order.circuit, outcome.error); });
   else if (!errors_.run([&] { end_job(order, std::move(outcome)); }))
     fail(order.job, {ErrorClass::Other, "the daemon could not keep the job's result"});
   go_on();

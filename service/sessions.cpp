@@ -67,7 +67,9 @@ void Sessions::Open::read_budget() {
   budget_read = Clock::now();
   risk = store.attempts().risk;
   const UnitPlan unit = params.plan(params.unit()).front();
-  has_room = params.within(unit, risk).has_value() && store.manifest().units_made < kUnitsMax;
+  // Refills have the profile's usual parameters, which another version may have changed.
+  has_room = params.own() == params.entry().own && params.within(unit, risk).has_value() &&
+             store.manifest().units_made < kUnitsMax;
   budget_spent = as_double(risk) / as_double(params.risk_limit());
 }
 

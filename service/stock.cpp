@@ -215,19 +215,23 @@ void Stock::end_revoked() {
   end_revoked_ones();
 }
 
+// All that uses their keys ends before anything is said of it, which may fail.
 void Stock::end_revoked_ones() {
-  for (const RevokedSession& session : sessions_.take_revoked()) {
+  const std::vector<RevokedSession> ended = sessions_.take_revoked();
+  for (const RevokedSession& session : ended) {
     ++revoked_;
-    shared_.metrics.session_ended(settings_.name, SessionEnd::Revoked);
-    log_event(LogLevel::Error, "session revoked",
-              {{"peer", settings_.name}, {"number", session.number}, {"reason", session.reason}});
-    evaluations_.end_session(session.number, "the session is revoked: " + session.reason);
     if (filling_ && filling_->session == session.number) {
       filling_->has_ended = true;
       filling_->broken.request_stop();
     }
-    send_own();
+    evaluations_.end_session(session.number, "the session is revoked: " + session.reason);
   }
+  for (const RevokedSession& session : ended) {
+    shared_.metrics.session_ended(settings_.name, SessionEnd::Revoked);
+    log_event(LogLevel::Error, "session revoked",
+              {{"peer", settings_.name}, {"number", session.number}, {"reason", session.reason}});
+  }
+  if (!ended.empty()) send_own();
 }
 
 void Stock::end_old() {

@@ -13,9 +13,10 @@ namespace {
 class SessionsTest : public StoreTest {
  protected:
   // A session with a unit that was broken off, in the place where the daemon looks for it.
-  void make_session(std::uint64_t number) {
+  void make_session(std::uint64_t number, const FastParameters& own = {}) {
     ParameterRequest parameters;
     parameters.profile = Profile::Fast;
+    parameters.own = own;
     parameters.unit = 1024;
     Manifest manifest = security_of(offline::SecurityParameters::make(parameters), {});
     manifest.session_id = test_manifest(Party::A).session_id;
@@ -61,6 +62,18 @@ TEST_F(SessionsTest, RiskOfEndedSessionIsNotForgotten) {
   EXPECT_EQ(sessions.retire_below(3).size(), 2u);
   EXPECT_EQ(record().total({}), kRisk + kRisk);
   for (const std::uint64_t number : {1, 2}) EXPECT_FALSE(std::filesystem::exists(place(number)));
+}
+
+// Material of other parameters than today's serves runs, but a refill would be refused by its store.
+TEST_F(SessionsTest, StoreWithOtherParametersIsNotFilled) {
+  std::filesystem::create_directories(dir_);
+  make_session(1);
+  make_session(2, {.softspoken_k = FastParameters{}.softspoken_k + 2});
+  Sessions sessions(dir_, {}, {});
+  const auto stock = sessions.stock();
+  ASSERT_EQ(stock.size(), 2u);
+  EXPECT_TRUE(stock[0].has_room);
+  EXPECT_FALSE(stock[1].has_room);
 }
 
 // As if its place were empty, the numbers of its sessions and their risks would be free again.
