@@ -24,15 +24,6 @@ void compare_calls(checks::Session& session, const std::vector<net::Parameter>& 
   net::compare_parameters(session.channel(), kRunBegin, session.me(), parameters);
 }
 
-// A failure of the step ends the state, and so closes the connection at once: the peer may be
-// waiting.
-template <class State, class Step>
-void take_step(std::unique_ptr<State>& held, Step step) {
-  std::unique_ptr<State> state = std::move(held);
-  step(*state);
-  held = std::move(state);
-}
-
 }  // namespace
 
 struct Evaluator::State {
@@ -88,6 +79,22 @@ Evaluator::Evaluator(Evaluator&&) noexcept = default;
 Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
 Evaluator::~Evaluator() = default;
 
+// A failure of the step ends the state, and so closes the connection at once: the peer may be
+// waiting.
+template <class Step>
+void Evaluator::take_step(Step step) {
+  std::unique_ptr<State> taken = std::move(state_);
+  try {
+    step(*taken);
+  } catch (...) {
+    spent_ = taken->stored.spent();
+    throw;
+  }
+  state_ = std::move(taken);
+}
+
+MaterialCounts Evaluator::spent() const { return state_ ? state_->stored.spent() : spent_; }
+
 Evaluator::State& Evaluator::state() const {
   require(state_ != nullptr, "the connection has ended with an error");
   return *state_;
@@ -113,7 +120,7 @@ RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
   auto run = state().new_run(circuit, shared, lanes, phase);
   const auto parameters = parameters_of("run", label, run->parameters(given.compared));
   RunResult result;
-  take_step(state_, [&](State& state) {
+  take_step([&](State& state) {
     state.current = std::move(run);
     engine::ReservationCache* const from =
         state.request.reserve_ahead_ands > 0 ? &state.advance : nullptr;
@@ -136,7 +143,7 @@ std::uint64_t Evaluator::prepare(const circuit::Circuit& circuit, const SharedIn
   run->set_inputs_later();
   const auto parameters = parameters_of("prepare", label, run->parameters());
   std::uint64_t number = 0;
-  take_step(state_, [&](State& state) {
+  take_step([&](State& state) {
     number = ++state.prepared;
     engine::StoredRun& prepared = *state.waiting.emplace(number, std::move(run)).first->second;
     prepared.require_material(nullptr);
@@ -159,7 +166,7 @@ RunResult Evaluator::finish(std::uint64_t prepared, const Values& inputs) {
   compared.insert(compared.begin(), {"prepared run", std::to_string(prepared)});
   const auto parameters = parameters_of("finish", {}, std::move(compared));
   RunResult result;
-  take_step(state_, [&](State& state) {
+  take_step([&](State& state) {
     state.current = std::move(found->second);
     state.waiting.erase(found);
     state.stored.require_not_revoked();

@@ -58,6 +58,12 @@ void StoredSession::require_material(const MaterialCounts& needed) {
   check_enough(stores_, needed);
 }
 
+MaterialCounts StoredSession::spent() const {
+  MaterialCounts spent;
+  for (const storage::Store& store : stores_) spent += store.granted();
+  return spent;
+}
+
 bool StoredSession::has_material(const MaterialCounts& needed) const {
   try {
     check_enough(stores_, needed);

@@ -31,6 +31,8 @@ class StoredSession {
   const checks::Agreement& agreement() const { return agreement_; }
   // Reads the stores' state anew: other handles may have changed it. Fails: StoreError.
   void require_not_revoked();
+  // What this object's stores have granted for it, or skipped.
+  MaterialCounts spent() const;
   // Of what the stores have now.
   bool has_material(const MaterialCounts& needed) const;
   // The same. Fails: OutOfMaterial; as require_not_revoked.

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "circuitgen/generators/registry.h"
 #include "engine/loaded_circuit.h"
+#include "engine/run_estimate.h"
 #include "net/tcp.h"
 #include "offline/profile.h"
 #include "online/online_phase.h"
@@ -110,10 +111,14 @@ void check_peer(const config::Peer& peer, const Checks& file) {
     (void)online::phases_on(PeerSettings::material_of(peer), OnlinePhase::Garbled);
     if (requested_phase(peer.online()) == OnlinePhase::Interactive)
       throw UsageError("runs are prepared for the garbled phase, and online is interactive");
-    for (const PreparedCircuit& circuit : prepared_circuits_of(peer))
-      if (circuit.ands > peer.high().ands())
-        throw UsageError(circuit.terms.circuit() + " takes " + std::to_string(circuit.ands) +
-                         " ANDs, more than high");
+    const PeerSettings settings(peer);
+    for (const PreparedCircuit& circuit : settings.prepared) {
+      const engine::Demand needed = engine::demand_of_runs(circuit.circuit, settings.material, 1);
+      if (needed.ands > settings.high.ands || needed.inputs > settings.high.inputs)
+        throw UsageError(circuit.terms.circuit() + " takes " + std::to_string(needed.ands) +
+                         " ANDs and " + std::to_string(needed.inputs) +
+                         " inputs of a party, more than high");
+    }
   });
   file.in_range(of + "sigma", peer.sigma(), kSigmaMin, kSigmaMax);
   file.in_range(of + "evaluations", peer.evaluations(), 1, 64);

@@ -191,8 +191,10 @@ void DaemonMetrics::add_prepared(const std::string& peer, const PreparedCircuit&
 void DaemonMetrics::prepared(const std::string& peer, const PreparedCircuit& circuit,
                              PreparedOutcome outcome) {
   state_->add(peer, circuit, outcome).Increment();
-  if (outcome == PreparedOutcome::Wasted)
-    state_->wasted_ands.Add({{"peer", peer}}).Increment(static_cast<double>(circuit.ands));
+}
+
+void DaemonMetrics::wasted(const std::string& peer, std::uint64_t ands) {
+  state_->wasted_ands.Add({{"peer", peer}}).Increment(static_cast<double>(ands));
 }
 
 void DaemonMetrics::evaluation(const std::string& peer, JobOutcome outcome) {

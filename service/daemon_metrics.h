@@ -54,6 +54,7 @@ class DaemonMetrics {
   void session_ended(const std::string& peer, SessionEnd reason);
   void refill(const std::string& peer, RefillOutcome outcome, std::uint64_t ands);
   void prepared(const std::string& peer, const PreparedCircuit& circuit, PreparedOutcome outcome);
+  void wasted(const std::string& peer, std::uint64_t ands);  // for prepared runs
 
  private:
   friend class MetricsServer;

@@ -81,22 +81,14 @@ std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
   return std::nullopt;
 }
 
-template <class Which>
-void Evaluations::cancel_if(const Which& which) {
+void Evaluations::cancel(const Job& job) {
+  const auto is_for = [&](const Order& order) { return order.job.get() == &job; };
   const std::lock_guard lock(mutex_);
   for (Worker& worker : workers_) {
-    if (worker.running != nullptr && which(*worker.running)) worker.cancel.request_stop();
+    if (worker.running != nullptr && is_for(*worker.running)) worker.cancel.request_stop();
     // Its worker has not begun it yet: it will connect and close, so that the peer need not wait.
-    if (worker.next && which(*worker.next)) worker.next->is_cancelled = true;
+    if (worker.next && is_for(*worker.next)) worker.next->is_cancelled = true;
   }
-}
-
-void Evaluations::cancel(const Job& job) {
-  cancel_if([&](const Order& order) { return order.job.get() == &job; });
-}
-
-void Evaluations::cancel_preparation(std::uint64_t group) {
-  cancel_if([&](const Order& order) { return !order.job && order.group == group; });
 }
 
 std::vector<Evaluations::PreparedRun> Evaluations::prepared() {
@@ -119,7 +111,8 @@ std::size_t Evaluations::count(const PreparedCircuit& circuit) {
   for (const Worker& worker : workers_) {
     for (const Order* const order : {worker.running, worker.next ? &*worker.next : nullptr})
       if (order != nullptr && !order->job && order->circuit == &circuit) ++count;
-    if (worker.is_to_close) continue;
+    // Until its order ends, there are those of a connection that is to be closed.
+    if (worker.is_to_close && worker.running == nullptr) continue;
     count += std::ranges::count(worker.prepared, &circuit, &PreparedRun::circuit);
     if (worker.running != nullptr && worker.running->job &&
         find_prepared(worker, *worker.running) != worker.prepared.end() &&
@@ -130,12 +123,19 @@ std::size_t Evaluations::count(const PreparedCircuit& circuit) {
   return static_cast<std::size_t>(std::max<std::ptrdiff_t>(count, 0));
 }
 
+// No job waits for a run that is being prepared, but its connection and its memory would wait for
+// the peer.
+void Evaluations::close_soon(Worker& worker) {
+  worker.is_to_close = true;
+  if (worker.running != nullptr && !worker.running->job) worker.cancel.request_stop();
+}
+
 void Evaluations::close(std::uint64_t group) {
   {
     const std::lock_guard lock(mutex_);
     for (Worker& worker : workers_) {
       if (worker.agreed.group == group) worker.agreed = {};
-      if (worker.group == group) worker.is_to_close = true;
+      if (worker.group == group) close_soon(worker);
     }
   }
   changed_.notify_all();
@@ -151,7 +151,7 @@ void Evaluations::close_below(std::uint64_t session) {
     const std::lock_guard lock(mutex_);
     for (Worker& worker : workers_) {
       if (worker.agreed.session < session) worker.agreed = {};
-      if (worker.group != 0 && worker.session < session) worker.is_to_close = true;
+      if (worker.group != 0 && worker.session < session) close_soon(worker);
     }
   }
   changed_.notify_all();
@@ -172,25 +172,26 @@ void Evaluations::end_session(std::uint64_t session, const std::string& reason) 
   changed_.notify_all();
 }
 
-void Evaluations::close(Worker& worker) {
-  worker.evaluator.reset();
+std::unique_ptr<Evaluator> Evaluations::close(Worker& worker) {
   for (const PreparedRun& run : worker.prepared) lost_.push_back(run.circuit);
   worker.prepared.clear();
   worker.group = worker.session = 0;
   worker.is_to_close = false;
   worker.ended_because.clear();
+  return std::move(worker.evaluator);
 }
 
 void Evaluations::work(std::size_t index, const std::stop_token& stop) {
   Worker& worker = workers_[index];
   for (;;) {
     Order order;
+    std::unique_ptr<Evaluator> closed;
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, stop, [&] { return worker.next || worker.is_to_close; });
       if (stop.stop_requested()) break;
       if (worker.is_to_close || worker.next->group != worker.group) {
-        close(worker);
+        closed = close(worker);
         if (!worker.next) continue;
         worker.cancel = {};
       }
@@ -200,6 +201,7 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
       worker.group = order.group;
       worker.session = order.session;
     }
+    closed.reset();
     Outcome outcome = evaluate(worker, order);
     {
       const std::lock_guard lock(mutex_);
@@ -211,10 +213,11 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
         outcome.error = {ErrorClass::Store, worker.ended_because};
       // The stop request came too late for this job, but would end the next one.
       if (outcome.error || worker.is_to_close || worker.cancel.stop_requested()) {
-        close(worker);
+        closed = close(worker);
         worker.agreed = {};
       }
     }
+    closed.reset();
     errors_.run([&] { ended_(index, order, std::move(outcome)); });
   }
   worker.evaluator.reset();
@@ -259,20 +262,31 @@ RunResult Evaluations::run(Worker& worker, const Order& order) {
                                job.id, phase);
 }
 
+void Evaluations::prepare(Worker& worker, const PreparedCircuit& prepared, Outcome& outcome) {
+  const engine::LoadedCircuit& circuit = prepared.circuit;
+  // Prepared runs take full triples.
+  const auto spent = [&] { return worker.evaluator->spent()[MaterialKind::FullTriples]; };
+  const std::uint64_t before = spent();
+  try {
+    outcome.prepared =
+        worker.evaluator->prepare(circuit.circuit(), {}, circuit.lanes(), {}, OnlinePhase::Garbled);
+  } catch (...) {
+    outcome.spent_ands = spent() - before;
+    throw;
+  }
+  outcome.spent_ands = spent() - before;
+}
+
 Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
   Outcome outcome;
   try {
     if (order.session < sessions_.first_active_session())
       throw StoreError("session " + std::to_string(order.session) +
                        " was retired before the job began: submit the job again");
-    // The peer has refused it, and will not connect for it.
-    if (order.is_cancelled && !order.job) throw Cancelled();
     if (!worker.evaluator && !(order.job && order.circuit != nullptr)) connect(worker, order);
     if (order.is_cancelled || (order.job && !order.inputs)) throw Cancelled();
     if (!order.job) {
-      const engine::LoadedCircuit& circuit = order.circuit->circuit;
-      outcome.prepared = worker.evaluator->prepare(circuit.circuit(), {}, circuit.lanes(), {},
-                                                   OnlinePhase::Garbled);
+      prepare(worker, *order.circuit, outcome);
       return outcome;
     }
     RunResult report = run(worker, order);

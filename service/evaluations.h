@@ -54,6 +54,8 @@ class Evaluations {
   struct Outcome {
     JobResult result;            // if there is no error
     std::uint64_t prepared = 0;  // the number of the run that has been prepared
+    // Of which material has been taken for the run that was to be prepared, or skipped for it.
+    std::uint64_t spent_ands = 0;
     std::optional<JobError> error;
     Traffic traffic;
   };
@@ -77,18 +79,17 @@ class Evaluations {
   // if it is accepted.
   std::optional<std::string> begin(std::size_t worker, Order order);
   void cancel(const Job& job);
-  void cancel_preparation(std::uint64_t group);  // on this connection
 
   // Those that no job has taken, on connections that are not about to be closed.
   std::vector<PreparedRun> prepared();
   // Of these and of those that are being prepared: of the circuit.
   std::size_t count(const PreparedCircuit& circuit);
-  // Closes the connection as soon as it is not in use.
+  // Closes the connection as soon as no job is evaluated on it.
   void close(std::uint64_t group);
   // The circuits of those that have been lost with their connections since the last call.
   std::vector<const PreparedCircuit*> take_lost();
 
-  // Closes the connections of older sessions, each as soon as it is not in use.
+  // Closes the connections of older sessions, each as soon as no job is evaluated on it.
   void close_below(std::uint64_t session);
   // Closes the connections of a session at once, and cancels its jobs; they fail with `reason`.
   void end_session(std::uint64_t session, const std::string& reason);
@@ -104,7 +105,7 @@ class Evaluations {
     std::stop_source cancel;         // of the connection
     // Of the connection; 0: there is none. Both are set when its first order is begun.
     std::uint64_t group = 0, session = 0;
-    bool is_to_close = false;              // at the end of the running job
+    bool is_to_close = false;              // once nothing runs
     std::string ended_because;             // the session has ended, so the running job is cancelled
     std::vector<PreparedRun> prepared;     // of the connection
     std::unique_ptr<Evaluator> evaluator;  // of the worker's thread
@@ -113,15 +114,16 @@ class Evaluations {
   };
 
   void work(std::size_t index, const std::stop_token& stop);
-  // Closes the connection. Under the lock.
-  void close(Worker& worker);
-  template <class Which>
-  void cancel_if(const Which& which);
+  // Closes the connection. Under the lock; the evaluator is destroyed without it.
+  std::unique_ptr<Evaluator> close(Worker& worker);
+  // Under the lock.
+  static void close_soon(Worker& worker);
   Outcome evaluate(Worker& worker, const Order& order);
   static std::vector<PreparedRun>::const_iterator find_prepared(const Worker& worker,
                                                                 const Order& order);
   static bool may_have_prepared(const Worker& worker, const Order& order);
   void take_prepared(Worker& worker, const Order& order);
+  static void prepare(Worker& worker, const PreparedCircuit& prepared, Outcome& outcome);
   RunResult run(Worker& worker, const Order& order);
   void connect(Worker& worker, const Order& order);
   std::optional<std::filesystem::path> ledger_of(const Worker& worker) const;

@@ -115,8 +115,8 @@ void Peer::received(const wire::Message& message) {
     case wire::Message::kPrepare:
       if (!settings_.leads()) return scheduler_.prepare_ordered(message.prepare());
       break;
-    case wire::Message::kRefusePrepare:
-      if (settings_.leads()) return scheduler_.prepare_refused(message.refuse_prepare());
+    case wire::Message::kPrepareAnswer:
+      if (settings_.leads()) return scheduler_.prepare_answered(message.prepare_answer());
       break;
     case wire::Message::BODY_NOT_SET:
       break;

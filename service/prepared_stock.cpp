@@ -12,9 +12,25 @@
 namespace tinyot::service {
 namespace {
 
-// Of a run: rows and masks of each AND at the party that has more of them, the layers of the
-// circuit, and what does not depend on its size. Measured.
-constexpr std::uint64_t kBytesOfAnd = 160, kBytesOfGate = 48, kBytesOfRun = 256 << 10;
+// Of a run: rows and masks of each AND at the party that has more of them, the labels of an input
+// bit, the mask of an output bit, the layers of the circuit, and what does not depend on its size.
+// Measured.
+constexpr std::uint64_t kBytesOfAnd = 160, kBytesOfInput = 16, kBytesOfOutput = 32,
+                        kBytesOfGate = 48, kBytesOfRun = 256 << 10;
+
+template <class Bundles>
+std::uint64_t bits_of(const Bundles& bundles) {
+  std::uint64_t bits = 0;
+  for (const auto& bundle : bundles) bits += bundle.bits;
+  return bits;
+}
+
+std::uint64_t bytes_of_run(const circuit::CircuitInfo& info, const circuit::CircuitCost& cost,
+                           std::uint64_t lanes) {
+  return kBytesOfAnd * cost.ands_of(lanes) + kBytesOfGate * cost.gates() +
+         (kBytesOfInput * bits_of(info.inputs) + kBytesOfOutput * bits_of(info.outputs)) * lanes +
+         kBytesOfRun;
+}
 
 PreparedCircuit circuit_of(const config::Prepared& prepared) {
   auto found = engine::LoadedCircuit::not_generated(prepared.circuit(), prepared.lanes());
@@ -29,7 +45,7 @@ PreparedCircuit circuit_of(const config::Prepared& prepared) {
           .terms = terms_of(*found),
           .ands = ands,
           .configured = prepared.count(),
-          .bytes_each = kBytesOfAnd * ands + kBytesOfGate * cost->gates() + kBytesOfRun};
+          .bytes_each = bytes_of_run(found->info(), *cost, prepared.lanes())};
 }
 
 bool is_same_circuit(const wire::Terms& mine, const wire::Terms& theirs) {

@@ -14,6 +14,9 @@
 namespace tinyot::service {
 namespace {
 
+// For the peer's answer to `prepare`.
+constexpr auto kPreparationAnswerTime = std::chrono::seconds(30);
+
 // Fails: NetworkError if A may not name this connection.
 void check_connection(const char* message, std::uint32_t worker, std::uint64_t group,
                       std::size_t workers) {
@@ -104,6 +107,8 @@ void Scheduler::link_is_up() {
 void Scheduler::link_is_down() {
   const Lock lock(mutex_);
   is_linked_ = false;
+  if (asked_) running_.erase(asked_->worker);
+  asked_.reset();
   told_.clear();
   prepared_.forget_peers();
   for (const SharedJob& job : queue_) shared_.jobs.set_state(*job, JobState::WaitingForPeer);
@@ -228,6 +233,7 @@ void Scheduler::dispatch() {
 }
 
 void Scheduler::go_on() {
+  give_up_asking();
   close_unusable();
   note_lost();
   tell_kept();
@@ -240,6 +246,7 @@ void Scheduler::go_on() {
 std::optional<SessionStock> Scheduler::session_for(const Taking& taking, bool& is_starved) {
   bool is_any_running = false;
   for (SessionStock& session : stock_.common()) {
+    if (taking.form && session.form != *taking.form) continue;
     const auto needed_by = [&](const Taking& other) {
       return engine::material_of_run(*other.circuit, other.ands, session.form);
     };
@@ -416,15 +423,21 @@ std::optional<std::string> Scheduler::refusal_to_start(const wire::Start& start,
   return std::nullopt;
 }
 
-// Runs whose connection has ended are made again only after a pause: a peer that ends connections
-// would take more and more material.
+// Runs that are lost, with their connection or before they are made, are made again only after a
+// pause: a peer that ends connections would take more and more material. One event lengthens it
+// once, whatever it has taken.
 void Scheduler::note_lost() {
   const auto lost = evaluations_.take_lost();
-  if (lost.empty()) return;
-  for (const PreparedCircuit* circuit : lost)
+  for (const PreparedCircuit* circuit : lost) {
     shared_.metrics.prepared(settings_.name, *circuit, PreparedOutcome::Wasted);
+    shared_.metrics.wasted(settings_.name, circuit->ands);
+  }
+  useless_ += lost.size();
+  if (useless_ == 0) return;
+  owed_ += std::exchange(useless_, 0);
   pause_.lengthen();
   pause_.begin(Clock::now());
+  if (lost.empty()) return;
   if (const auto suppressed = lost_lines_.admit(Clock::now()))
     log_event(LogLevel::Warning, "prepared runs lost",
               {{"peer", settings_.name},
@@ -491,13 +504,16 @@ void Scheduler::prepare_next(bool& is_starved) {
     if (evaluations_.count(circuit) >= std::min(circuit.kept, peer.kept) ||
         refusal_to_prepare(circuit))
       continue;
-    const Taking taking{&circuit.circuit, circuit.ands, false};
+    const Taking taking{&circuit.circuit, circuit.ands, false, settings_.material};
     const auto session = session_for(taking, is_starved);
     if (!session) continue;
     const auto worker = free_worker(session->number);
     if (!worker || !stock_.use(session->number)) return;
     const std::uint64_t group = evaluations_.group_for(*worker, session->number);
     running_[*worker] = {nullptr, group, session->number, taking};
+    asked_ = {*worker,
+              {.group = group, .session = session->number, .circuit = &circuit},
+              Clock::now() + kPreparationAnswerTime};
     stock_.send();  // the peer prepares nothing in a session that this party has not named
     wire::Message message;
     wire::Prepare& order = *message.mutable_prepare();
@@ -506,11 +522,34 @@ void Scheduler::prepare_next(bool& is_starved) {
     order.set_session(session->number);
     order.set_circuit(peer.place);
     link_.send(message);
-    const auto refusal = evaluations_.begin(
-        *worker, {.group = group, .session = session->number, .circuit = &circuit});
+    return;
+  }
+}
+
+void Scheduler::prepare_answered(const wire::PrepareAnswer& answer) {
+  const Lock lock(mutex_);
+  if (!asked_ || asked_->order.group != answer.group()) return;  // too late
+  const Asked asked = *std::exchange(asked_, {});
+  if (answer.begins()) {
+    const auto refusal = evaluations_.begin(asked.worker, asked.order);
     ENSURE(!refusal);  // as of a job
     return;
   }
+  running_.erase(asked.worker);
+  log_refusal_to_prepare(answer.reason(), RefusedBy::Peer);
+  pause_.begin_shortest(Clock::now());
+  begin_what_can();
+}
+
+// The connection ends, since the peer may begin yet.
+void Scheduler::give_up_asking() {
+  if (!asked_ || Clock::now() < asked_->until) return;
+  evaluations_.close(asked_->order.group);
+  running_.erase(asked_->worker);
+  asked_.reset();
+  ++useless_;
+  log_refusal_to_prepare("no answer for " + std::to_string(kPreparationAnswerTime.count()) + " s",
+                         RefusedBy::Peer);
 }
 
 void Scheduler::prepare_ordered(const wire::Prepare& order) {
@@ -527,32 +566,23 @@ void Scheduler::prepare_ordered(const wire::Prepare& order) {
   if (!reason && evaluations_.count(circuit) >= circuit.kept)
     reason = "this party keeps no more runs of " + circuit.terms.circuit();
   const auto sessions = stock_.common();
-  if (!reason &&
-      std::ranges::find(sessions, order.session(), &SessionStock::number) == sessions.end())
-    reason = "there is no such session at both parties";
+  const auto session = std::ranges::find(sessions, order.session(), &SessionStock::number);
+  if (!reason && session == sessions.end()) reason = "there is no such session at both parties";
+  if (!reason && session->form != settings_.material)
+    reason = "the session has other material than the configuration says";
   if (!reason)
     reason = evaluations_.begin(
         order.worker(), {.group = order.group(), .session = order.session(), .circuit = &circuit});
-  if (!reason) {
+  if (reason)
+    log_refusal_to_prepare(*reason, RefusedBy::ThisParty);
+  else
     (void)stock_.use(order.session());
-    return;
-  }
-  log_refusal_to_prepare(*reason, RefusedBy::ThisParty);
   wire::Message message;
-  wire::RefusePrepare& refusal = *message.mutable_refuse_prepare();
-  refusal.set_worker(order.worker());
-  refusal.set_group(order.group());
-  refusal.set_reason(foreign_text(*reason));
+  wire::PrepareAnswer& answer = *message.mutable_prepare_answer();
+  answer.set_group(order.group());
+  answer.set_begins(!reason);
+  answer.set_reason(foreign_text(reason.value_or("")));
   link_.send(message);
-}
-
-void Scheduler::prepare_refused(const wire::RefusePrepare& refusal) {
-  const Lock lock(mutex_);
-  const auto running = running_.find(refusal.worker());
-  if (running == running_.end() || running->second.job || running->second.group != refusal.group())
-    return;
-  log_refusal_to_prepare(refusal.reason(), RefusedBy::Peer);
-  evaluations_.cancel_preparation(refusal.group());
 }
 
 void Scheduler::log_refusal_to_prepare(const std::string& reason, RefusedBy by) {
@@ -564,21 +594,26 @@ void Scheduler::log_refusal_to_prepare(const std::string& reason, RefusedBy by) 
                {"suppressed", *suppressed}});
 }
 
-void Scheduler::note_prepared(const PreparedCircuit& circuit,
-                              const std::optional<JobError>& error) {
-  if (!error) return shared_.metrics.prepared(settings_.name, circuit, PreparedOutcome::Made);
-  const bool has_taken_nothing = error->error_class == ErrorClass::Store ||
-                                 error->error_class == ErrorClass::Disagreement ||
-                                 error->error_class == ErrorClass::Cancelled;
+// A peer whose store is ahead has this party skip material, as after a lost connection.
+void Scheduler::note_prepared(const Evaluations::Order& order,
+                              const Evaluations::Outcome& outcome) {
+  const PreparedCircuit& circuit = *order.circuit;
+  const std::uint64_t wasted =
+      outcome.error ? outcome.spent_ands
+                    : outcome.spent_ands - std::min(outcome.spent_ands, circuit.ands);
   shared_.metrics.prepared(settings_.name, circuit,
-                           has_taken_nothing ? PreparedOutcome::Failed : PreparedOutcome::Wasted);
-  pause_.lengthen();
-  pause_.begin(Clock::now());
+                           !outcome.error ? PreparedOutcome::Made
+                           : wasted > 0   ? PreparedOutcome::Wasted
+                                          : PreparedOutcome::Failed);
+  shared_.metrics.wasted(settings_.name, wasted);
+  if (!outcome.error && wasted == 0) return;
+  ++useless_;
   if (const auto suppressed = lost_lines_.admit(Clock::now()))
-    log_event(LogLevel::Warning, "run not prepared",
+    log_event(LogLevel::Warning, outcome.error ? "run not prepared" : "material skipped",
               {{"peer", settings_.name},
                {"circuit", circuit.terms.circuit()},
-               {"error", error->message},
+               {"error", outcome.error ? outcome.error->message : "the peer's store was ahead"},
+               {"ands", wasted},
                {"suppressed", *suppressed}});
 }
 
@@ -623,7 +658,7 @@ void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
                {"error", outcome.error->message}});
   });
   if (!order.job)
-    errors_.run([&] { note_prepared(*order.circuit, outcome.error); });
+    errors_.run([&] { note_prepared(order, outcome); });
   else if (!errors_.run([&] { end_job(order, std::move(outcome)); }))
     fail(order.job, {ErrorClass::Other, "the daemon could not keep the job's result"});
   go_on();
@@ -632,7 +667,12 @@ void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
 void Scheduler::end_job(const Evaluations::Order& order, Evaluations::Outcome outcome) {
   if (outcome.error && outcome.error->error_class == ErrorClass::Cancelled)
     *outcome.error = {ErrorClass::Network, "the evaluation was ended: the daemon is stopping"};
-  if (!outcome.error && order.circuit != nullptr) pause_.shorten();
+  if (!outcome.error && order.circuit != nullptr) {
+    if (owed_ > 0)
+      --owed_;
+    else
+      pause_.shorten();
+  }
   if (outcome.error)
     fail(order.job, *outcome.error);
   else

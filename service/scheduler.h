@@ -62,7 +62,7 @@ class Scheduler {
   void started(const wire::Start& start);  // to the party that does not lead
   void kept(const wire::Kept& kept);
   void prepare_ordered(const wire::Prepare& order);          // to the party that does not lead
-  void prepare_refused(const wire::RefusePrepare& refusal);  // to the leading party
+  void prepare_answered(const wire::PrepareAnswer& answer);  // to the leading party
 
   // Begins as many jobs as have what they take, and prepares a run if none waits; of the leading
   // party. Tells the peer how many runs this party keeps, if that has changed with the time.
@@ -78,11 +78,18 @@ class Scheduler {
     const engine::LoadedCircuit* circuit = nullptr;  // null: nothing does
     std::uint64_t ands = 0;
     bool in_advance = false;
+    std::optional<AndMaterial> form = {};  // of the session, if not any will do
   };
   struct Running {
     SharedJob job;  // null: a run is prepared
     std::uint64_t group = 0, session = 0;
     Taking taking;
+  };
+  // A run that is prepared once the peer has agreed.
+  struct Asked {
+    std::size_t worker = 0;
+    Evaluations::Order order;
+    Clock::time_point until;
   };
   // Where a job begins, and the prepared run that it takes, if any.
   struct Place {
@@ -110,7 +117,8 @@ class Scheduler {
   std::optional<std::string> refusal_to_prepare(const PreparedCircuit& circuit) const;
   void close_unusable();
   void prepare_next(bool& is_starved);
-  void note_prepared(const PreparedCircuit& circuit, const std::optional<JobError>& error);
+  void give_up_asking();
+  void note_prepared(const Evaluations::Order& order, const Evaluations::Outcome& outcome);
   void log_refusal_to_prepare(const std::string& reason, RefusedBy by);
   bool leave_queue(const Job& job);
   void forget(const SharedJob& job);
@@ -134,9 +142,13 @@ class Scheduler {
   std::map<std::string, Clock::time_point> matched_;
   std::deque<SharedJob> queue_;             // that both parties want, on the same terms
   std::map<std::size_t, Running> running_;  // of the leading party, by worker
+  std::optional<Asked> asked_;              // of the leading party
   PreparedStock prepared_;
   std::string told_;    // what the peer has been told that this party keeps
   FailurePause pause_;  // before the next run is prepared
+  // Runs that were of no use since the last pause began; and all of which none that was used has
+  // made up.
+  std::size_t useless_ = 0, owed_ = 0;
   // Of this party's clients; of the peer.
   LogRate submission_lines_, refusal_lines_, kept_lines_, lost_lines_;
   ErrorLog errors_;

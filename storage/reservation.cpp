@@ -103,6 +103,7 @@ Grant Store::grant(const ReservationRequest& request) {
     grant.plan = cursors.next_reservation++;
     cursors.planned.push_back({grant.plan, grant.range});
   });
+  note_granted(grant);
   database_->erase_listed_slots();
   return grant;
 }
@@ -136,8 +137,15 @@ Grant Store::take(const Grant& peers, const MaterialCounts& confirmed) {
     if (cursors.planned.size() >= MaterialCursors::kPlannedMax) throw_too_many_plans(directory());
     cursors.planned.push_back({peers.plan, peers.range});
   });
+  note_granted(grant);
   database_->erase_listed_slots();
   return grant;
+}
+
+void Store::note_granted(const Grant& grant) {
+  granted_ += grant.burnt;
+  for (const MaterialKind kind : kAllMaterialKinds)
+    granted_[kind] += grant.range.end[kind] - grant.range.start[kind];
 }
 
 Reservation Store::claim(std::uint64_t id) {

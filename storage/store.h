@@ -118,6 +118,8 @@ class Store : public material::Sink {
   MaterialCounts served() const { return cursors().served; }
   MaterialCounts left() const;  // unlocked and not granted; 0 once the session is revoked
   MaterialCounts burnt() const { return cursors().burnt; }
+  // Through this handle, with what was skipped for it.
+  MaterialCounts granted() const { return granted_; }
 
   // of the kind's records that are not dropped
   std::uint64_t bytes_of(MaterialKind kind) const;
@@ -216,6 +218,7 @@ class Store : public material::Sink {
   void cut(MaterialKind kind, std::size_t count);
   void write_cut(const std::function<void(WriteTransaction&)>& body);
   void forget_poured();
+  void note_granted(const Grant& grant);
 
   std::shared_ptr<Database> database_;
   Purpose purpose_;
@@ -226,6 +229,7 @@ class Store : public material::Sink {
   std::vector<material::Batch> new_reference_bits_;  // reference bits of the current unit
   // Units begun through this handle and not finished: number of the unit -> index in the log.
   std::map<std::uint64_t, std::uint64_t> begun_;
+  MaterialCounts granted_;
   Risk outstanding_;  // sum over the log
 };
 

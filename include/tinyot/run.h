@@ -170,10 +170,17 @@ class Evaluator {
   MaterialCounts needed(const circuit::Circuit& circuit, std::size_t lanes = 1) const;
   void require_material(const MaterialCounts& needed);
 
+  // What this object has taken from the stores, and what was skipped because the peer's stores were
+  // ahead. After an error, too.
+  MaterialCounts spent() const;
+
  private:
   struct State;
   State& state() const;
+  template <class Step>
+  void take_step(Step step);
   std::unique_ptr<State> state_;  // null after an error
+  MaterialCounts spent_;          // until then
 };
 
 }  // namespace tinyot

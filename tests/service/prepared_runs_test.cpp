@@ -241,6 +241,21 @@ TEST_F(PreparedRunsTest, RetirementDropsThem) {
   EXPECT_EQ(reused(), 0u);
 }
 
+// A policy of one party alone has jobs wait; the refusals cost no runs that are made.
+TEST_F(PreparedRunsTest, RateOfOneParty) {
+  Setup setup = setup_with("prepared { circuit: 'millionaires' count: 3 } evaluations: 1");
+  setup.policy_b = "allow { circuit: 'millionaires' rate { jobs: 2 seconds: 4 } }";
+  start(setup);
+  ASSERT_TRUE(are_in_stock(3));
+  for (const char* job : {"first", "second"}) evaluate(job);
+  ASSERT_TRUE(are_in_stock(3));
+  for (const Daemon* daemon : {a_.get(), b_.get()}) {
+    EXPECT_EQ(outcome(*daemon, "used", "millionaires"), "2");
+    for (const char* lost : {"wasted", "failed"})
+      EXPECT_EQ(outcome(*daemon, lost, "millionaires"), "0") << lost;
+  }
+}
+
 // A peer that follows and does not keep to the protocol. A leads.
 class PreparingFollowerTest : public ScriptedPeerTest {
  protected:
@@ -258,13 +273,19 @@ class PreparingFollowerTest : public ScriptedPeerTest {
     message.mutable_kept()->mutable_circuits(0)->set_runs(runs);
     peer_->send(message);
   }
-  void refuse(const wire::Prepare& order) {
+  wire::Prepare asked() { return peer_->next(wire::Message::kPrepare).prepare(); }
+  void answer(const wire::Prepare& order, bool begins, const std::string& reason = "") {
     wire::Message message;
-    wire::RefusePrepare& refusal = *message.mutable_refuse_prepare();
-    refusal.set_worker(order.worker());
-    refusal.set_group(order.group());
-    refusal.set_reason("it is \n not prepared");
+    wire::PrepareAnswer& answer = *message.mutable_prepare_answer();
+    answer.set_group(order.group());
+    answer.set_begins(begins);
+    answer.set_reason(reason);
     peer_->send(message);
+  }
+  wire::Prepare agreed() {
+    const wire::Prepare order = asked();
+    answer(order, true);
+    return order;
   }
   // The daemon's job, without a prepared run.
   void expect_evaluated(const std::string& job, std::uint32_t other_than) {
@@ -280,15 +301,19 @@ class PreparingFollowerTest : public ScriptedPeerTest {
 
 TEST_F(PreparingFollowerTest, NoJobWaitsForOneThatNeverBegins) {
   keep(2);
-  const wire::Prepare order = peer_->next(wire::Message::kPrepare).prepare();
-  expect_evaluated("job", order.worker());
+  expect_evaluated("job", agreed().worker());
+}
+
+TEST_F(PreparingFollowerTest, NoJobWaitsForAnAnswer) {
+  keep(2);
+  expect_evaluated("job", asked().worker());
 }
 
 // Each one takes the material of both parties.
 TEST_F(PreparingFollowerTest, BrokenOnesAreRepeatedAfterPausesOnly) {
   keep(2);
   for (const std::string broken : {"1", "2"}) {
-    const wire::Prepare order = peer_->next(wire::Message::kPrepare).prepare();
+    const wire::Prepare order = agreed();
     ScriptedPeer::Worker worker(*peer_, order.group(), order.session(),
                                 [](const Outgoing& message) {
                                   if (message.tag == kMacDigest) throw NetworkError("cut");
@@ -307,7 +332,7 @@ TEST_F(PreparingFollowerTest, BrokenOnesAreRepeatedAfterPausesOnly) {
 
 TEST_F(PreparingFollowerTest, FalseDigestRevokesTheSession) {
   keep(1);
-  const wire::Prepare order = peer_->next(wire::Message::kPrepare).prepare();
+  const wire::Prepare order = agreed();
   FalseDigest lie;
   lie.arm();
   ScriptedPeer::Worker worker(*peer_, order.group(), order.session(), std::ref(lie));
@@ -321,7 +346,7 @@ TEST_F(PreparingFollowerTest, FalseDigestRevokesTheSession) {
 // The job has failed, and its run is used up.
 TEST_F(PreparingFollowerTest, CutInTheSecondStageLosesTheOthersOfTheConnection) {
   keep(1);
-  const wire::Prepare order = peer_->next(wire::Message::kPrepare).prepare();
+  const wire::Prepare order = agreed();
   std::atomic<bool> is_cut = false;
   ScriptedPeer::Worker worker(*peer_, order.group(), order.session(), [&](const Outgoing& message) {
     if (is_cut && message.tag == kMacDigest) throw NetworkError("cut");
@@ -339,14 +364,14 @@ TEST_F(PreparingFollowerTest, CutInTheSecondStageLosesTheOthersOfTheConnection) 
   EXPECT_EQ(honest().client().result("job").job.error().error_class(), v1::NETWORK);
   EXPECT_EQ(outcome(honest(), "used", kCircuit), "1");
   // The next one is of another connection.
-  const wire::Prepare next = peer_->next(wire::Message::kPrepare).prepare();
+  const wire::Prepare next = asked();
   EXPECT_NE(next.group(), order.group());
 }
 
 // As after a retirement: a job would be refused in it.
 TEST_F(PreparingFollowerTest, SessionThatThePeerNoLongerHasIsDropped) {
   keep(1);
-  const wire::Prepare order = peer_->next(wire::Message::kPrepare).prepare();
+  const wire::Prepare order = agreed();
   ScriptedPeer::Worker worker(*peer_, order.group(), order.session());
   worker.begin_to_prepare(kCircuit);
   EXPECT_TRUE(worker.end().is_done);
@@ -356,11 +381,13 @@ TEST_F(PreparingFollowerTest, SessionThatThePeerNoLongerHasIsDropped) {
   EXPECT_EQ(prepared(honest()).in_stock(), 0u);
 }
 
-TEST_F(PreparingFollowerTest, RefusalEndsIt) {
+TEST_F(PreparingFollowerTest, RefusalCostsNothing) {
   keep(1);
-  refuse(peer_->next(wire::Message::kPrepare).prepare());
+  answer(asked(), false, "it is \n not prepared");
+  const wire::Prepare again = asked();
+  answer(again, false);
   expect_evaluated("job", 99);
-  EXPECT_TRUE(becomes_true([&] { return outcome(honest(), "failed", kCircuit) == "1"; }));
+  for (const char* lost : {"failed", "wasted"}) EXPECT_EQ(outcome(honest(), lost, kCircuit), "0");
   EXPECT_NE(honest().stop().err.find("it is ? not prepared"), std::string::npos);
 }
 
@@ -368,7 +395,7 @@ TEST_F(PreparingFollowerTest, KeepsNoMoreThanItsConfigurationSays) {
   keep(1'000'000);
   std::vector<std::unique_ptr<ScriptedPeer::Worker>> workers;
   for (int i = 0; i < 2; ++i) {
-    const wire::Prepare order = peer_->next(wire::Message::kPrepare).prepare();
+    const wire::Prepare order = agreed();
     workers.push_back(
         std::make_unique<ScriptedPeer::Worker>(*peer_, order.group(), order.session()));
     workers.back()->begin_to_prepare(kCircuit);
@@ -384,7 +411,7 @@ TEST_F(PreparingFollowerTest, KeepsNoMoreThanItsConfigurationSays) {
 // The follower begins another call than the one that the daemon is in.
 TEST_F(PreparingFollowerTest, AnotherCallOnTheConnectionIsADisagreement) {
   keep(1);
-  const wire::Prepare order = peer_->next(wire::Message::kPrepare).prepare();
+  const wire::Prepare order = agreed();
   ScriptedPeer::Worker worker(*peer_, order.group(), order.session());
   EXPECT_FALSE(worker.run("", kCircuit).is_done);
   EXPECT_TRUE(becomes_true([&] { return outcome(honest(), "failed", kCircuit) == "1"; }));
@@ -409,7 +436,7 @@ class PreparingLeaderTest : public ScriptedPeerTest {
     setup.material = AndMaterial::Garbling;
     setup.peer_b =
         "prepared { circuit: 'millionaires' count: 2 } prepared { circuit: 'millionaires:bits=65' "
-        "count: 1 }";
+        "count: 1 } idle_timeout_s: 600";
     take_the_place_of(Party::A, setup, {.low = 1000, .high = 200000});
     peer_->send_stock({1});
   }
@@ -423,12 +450,23 @@ class PreparingLeaderTest : public ScriptedPeerTest {
     order.set_circuit(circuit);
     peer_->send(message);
   }
-  std::string refusal() {
-    return peer_->next(wire::Message::kRefusePrepare).refuse_prepare().reason();
+  wire::PrepareAnswer answer() {
+    return peer_->next(wire::Message::kPrepareAnswer).prepare_answer();
   }
-  void prepare(ScriptedPeer::Worker& worker, std::uint64_t group) {
-    order(0, group);
+  std::string refusal() {
+    const wire::PrepareAnswer refusal = answer();
+    EXPECT_FALSE(refusal.begins());
+    return refusal.reason();
+  }
+  void begin_to_prepare(ScriptedPeer::Worker& worker, std::uint64_t group,
+                        std::uint32_t number = 0) {
+    order(number, group);
+    const wire::PrepareAnswer begun = answer();
+    EXPECT_TRUE(begun.begins()) << begun.reason();
     worker.begin_to_prepare(kCircuit);
+  }
+  void prepare(ScriptedPeer::Worker& worker, std::uint64_t group, std::uint32_t number = 0) {
+    begin_to_prepare(worker, group, number);
     const ScriptedPeer::Worker::Outcome outcome = worker.end();
     EXPECT_TRUE(outcome.is_done) << outcome.error;
   }
@@ -521,13 +559,96 @@ TEST_F(PreparingLeaderTest, ThatEndsConnectionsHasToWait) {
     prepare(worker, 1);
     expect_in_stock(1);
   }
-  order(0, 2);  // another connection takes the place of the first
   ScriptedPeer::Worker worker(*peer_, 2, 1);
-  worker.begin_to_prepare(kCircuit);
+  begin_to_prepare(worker, 2);  // another connection takes the place of the first
   (void)worker.end();
   EXPECT_TRUE(becomes_true([&] { return outcome(honest(), "wasted", kCircuit) == "1"; }));
   order(1, 3);
   EXPECT_NE(refusal().find("has to wait"), std::string::npos);
+}
+
+// Runs that were used make up for as many that were lost: one used run would make the pause short
+// again otherwise, whatever is lost with it.
+TEST_F(PreparingLeaderTest, OneUsedRunDoesNotPayForAllThatAreLost) {
+  // The pauses are 1, 2 and 4 s.
+  const auto has_to_wait = [&] {
+    return prepared(honest()).reason().find("has to wait") != std::string::npos;
+  };
+  constexpr int kCycles = 3;
+  std::chrono::steady_clock::duration waited{};
+  for (std::uint64_t cycle = 1; cycle <= kCycles; ++cycle) {
+    ASSERT_TRUE(becomes_true([&] { return !has_to_wait(); }));
+    ScriptedPeer::Worker worker(*peer_, cycle, 1);
+    for (int i = 0; i < 2; ++i) prepare(worker, cycle);
+    const std::string job = "job-" + std::to_string(cycle);
+    start(job, 1, cycle);
+    worker.begin_to_finish(1, kCircuit);
+    EXPECT_TRUE(worker.end().is_done);
+    EXPECT_EQ(honest().client().result(job).job.state(), v1::DONE);
+    peer_->send_stock({});  // the other one is dropped
+    const auto lost = std::chrono::steady_clock::now();
+    ASSERT_TRUE(becomes_true([&] { return has_to_wait(); }));
+    ASSERT_TRUE(becomes_true([&] { return !has_to_wait(); }));
+    waited = std::chrono::steady_clock::now() - lost;
+    peer_->send_stock({1});
+  }
+  EXPECT_EQ(outcome(honest(), "wasted", kCircuit), std::to_string(kCycles));
+  EXPECT_GE(waited, std::chrono::seconds(3));
+}
+
+// A leader whose store is ahead takes material of the follower that no run gets.
+TEST_F(PreparingLeaderTest, SkippedMaterialIsWasted) {
+  constexpr std::uint64_t kSkipped = 40'000;
+  {
+    storage::Store store = storage::Store::open(peer_->store_of(1));
+    MaterialCounts counts;
+    counts[MaterialKind::FullTriples] = kSkipped;
+    (void)store.grant({.counts = counts, .at_least = {}});
+  }
+  ScriptedPeer::Worker worker(*peer_, 1, 1);
+  prepare(worker, 1);
+  EXPECT_TRUE(becomes_true([&] { return outcome(honest(), "made", kCircuit) == "1"; }));
+  order(0, 1);
+  EXPECT_NE(refusal().find("has to wait"), std::string::npos);
+  EXPECT_EQ(honest().metric("tinyot_prepared_wasted_ands_total{peer=\"alice\"}"),
+            std::to_string(kSkipped));
+  expect_in_stock(1);
+}
+
+// It would hold the session's store, and its memory, for as long as the peer likes.
+TEST_F(PreparingLeaderTest, StalledPreparationEndsWithItsSession) {
+  Gate gate;
+  ScriptedPeer::Worker worker(*peer_, 1, 1, [&](const Outgoing& message) {
+    if (message.tag == kMacDigest) gate.pass(message.ended);
+  });
+  begin_to_prepare(worker, 1);
+  gate.wait_until_reached();
+  ASSERT_TRUE(honest().client().retire("alice").ok());
+  EXPECT_TRUE(becomes_true([&] { return !has_session(1); }));
+  gate.open();
+  (void)worker.end();
+}
+
+// Runs of a connection that is to be closed are in memory until the job on it has ended.
+TEST_F(PreparingLeaderTest, StalledJobMakesNoRoomForMore) {
+  Gate gate;
+  std::atomic<bool> stalls = false;
+  ScriptedPeer::Worker worker(*peer_, 1, 1, [&](const Outgoing& message) {
+    if (stalls && message.tag == kMacDigest) gate.pass(message.ended);
+  });
+  for (int i = 0; i < 2; ++i) prepare(worker, 1);
+  stalls = true;
+  start("job", 1);
+  worker.begin_to_finish(1, kCircuit);
+  gate.wait_until_reached();
+  peer_->send_stock({});  // the connection ends with the job
+  peer_->send_stock({1});
+  ScriptedPeer::Worker other(*peer_, 2, 1);
+  prepare(other, 2, 1);
+  order(2, 3);
+  EXPECT_NE(refusal().find("keeps no more"), std::string::npos);
+  gate.open();
+  (void)worker.end();
 }
 
 TEST_F(PreparingLeaderTest, SendsWhatItMayNot) {
@@ -544,7 +665,7 @@ TEST_F(PreparingLeaderTest, SendsWhatItMayNot) {
   order(0, 0);
   expect_link_ends();
   wire::Message message;
-  message.mutable_refuse_prepare()->set_group(1);
+  message.mutable_prepare_answer()->set_group(1);
   peer_->send(message);
   expect_link_ends();
   for (int i = 0; i <= service::kPreparedCircuitsMax; ++i) message.mutable_kept()->add_circuits();

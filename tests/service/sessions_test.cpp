@@ -64,7 +64,8 @@ TEST_F(SessionsTest, RiskOfEndedSessionIsNotForgotten) {
   for (const std::uint64_t number : {1, 2}) EXPECT_FALSE(std::filesystem::exists(place(number)));
 }
 
-// Material of other parameters than today's serves runs, but a refill would be refused by its store.
+// Material of other parameters than today's serves runs, but a refill would be refused by its
+// store.
 TEST_F(SessionsTest, StoreWithOtherParametersIsNotFilled) {
   std::filesystem::create_directories(dir_);
   make_session(1);
