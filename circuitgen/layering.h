@@ -63,6 +63,13 @@ struct Round {
   std::size_t slots = 0;
   std::size_t common_slots = 0;  // the same for common wires
 
+  // Whether its memory is worth keeping for another round, and not too much if many are kept.
+  bool is_reusable() const {
+    constexpr std::size_t kMost = 256;
+    return ands.capacity() <= kMost && local.capacity() <= kMost && inputs.capacity() <= kMost &&
+           outputs.capacity() <= kMost && common_local.capacity() <= kMost &&
+           common_ands.capacity() <= kMost;
+  }
   std::size_t and_count(std::size_t lanes) const {
     return common_ands.size() + ands.size() * lanes;
   }
@@ -77,7 +84,7 @@ struct Round {
 class RoundSink {
  public:
   virtual ~RoundSink() = default;
-  // May move from the vectors.
+  // May take the vectors, and leave others, whose memory is used again.
   virtual void round(Round& round) = 0;
 };
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
+#include <vector>
 
 #include "circuitgen/layering.h"
 #include "system/worker.h"
@@ -9,11 +11,12 @@
 namespace tinyot::circuit {
 
 // Passes rounds to `sink` in order, on its own thread; up to `gates_ahead` gates wait, or one round
-// if it is larger. If the sink throws, the next call of round() or finish() throws the same.
+// if it is larger. Small rounds go over in batches, whose memory comes back. If the sink throws, a
+// later call of round(), or finish(), throws the same.
 class RoundPipeline final : public RoundSink {
  public:
   RoundPipeline(RoundSink& sink, std::size_t gates_ahead);
-  // Waits for a round in progress and drops those that wait.
+  // Waits for a batch in progress and drops those that wait.
   ~RoundPipeline() override { worker_.drop(); }
 
   void round(Round& round) override;
@@ -21,7 +24,19 @@ class RoundPipeline final : public RoundSink {
   double finish();
 
  private:
-  system::Worker<Round> worker_;
+  struct Batch {
+    std::vector<Round> rounds;  // those that are used, and then spare ones
+    std::size_t used = 0;
+  };
+  void push();
+  void give_back(Batch batch);
+
+  const std::size_t batch_gates_;
+  Batch batch_;  // to be pushed
+  std::size_t gates_ = 0;
+  std::mutex mutex_;
+  std::vector<Batch> spare_;
+  system::Worker<Batch> worker_;  // last: its thread uses all other members
 };
 
 }  // namespace tinyot::circuit

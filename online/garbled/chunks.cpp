@@ -5,7 +5,10 @@
 namespace tinyot::online {
 
 void Chunker::round(circuit::Round& given) {
-  const auto round = std::make_shared<const circuit::Round>(std::move(given));
+  if (spare_.empty()) spare_.push_back(std::make_shared<circuit::Round>());
+  const auto round = std::move(spare_.back());
+  spare_.pop_back();
+  std::swap(*round, given);
   const std::size_t of_tiles = lanes_.tiles() * round->ands.size(),
                     ands = of_tiles + round->common_ands.size();
   Piece piece{round, 0, 0, true, 0, 0};
@@ -29,6 +32,12 @@ void Chunker::add(Piece piece) {
   chunk_.entries += piece.entries;
   chunk_.load += piece.load;
   chunk_.pieces.push_back(std::move(piece));
+}
+
+void Chunker::recycle(Chunk chunk) {
+  for (Piece& piece : chunk.pieces)
+    if (piece.round.use_count() == 1 && piece.round->is_reusable())
+      spare_.push_back(std::move(piece.round));
 }
 
 void Chunker::finish() {

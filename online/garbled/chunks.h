@@ -24,7 +24,7 @@ constexpr std::size_t number_of(Party party) { return static_cast<std::size_t>(p
 
 // Some ANDs of a round. The first piece of a round begins with its inputs, local gates and outputs.
 struct Piece {
-  std::shared_ptr<const circuit::Round> round;
+  std::shared_ptr<circuit::Round> round;  // not changed while a piece has it
   std::size_t first = 0, end = 0;  // ANDs: of all tiles, one after the other, then common ones
   bool begins = false;
   std::size_t entries = 0;
@@ -86,6 +86,8 @@ class Chunker final : public circuit::RoundSink {
       : lanes_(lanes), min_(entries_min), max_(entries_max), receiver_(std::move(receiver)) {}
 
   void round(circuit::Round& round) override;
+  // Uses the memory of a chunk that nobody needs again.
+  void recycle(Chunk chunk);
   // The last chunk, if there is something in it.
   void finish();
 
@@ -99,6 +101,7 @@ class Chunker final : public circuit::RoundSink {
   std::size_t min_, max_;
   Receiver receiver_;
   Chunk chunk_;
+  std::vector<std::shared_ptr<circuit::Round>> spare_;
 };
 
 }  // namespace tinyot::online

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <utility>
 
 #include "online/garbled/chunks.h"
 #include "online/message_bytes.h"
@@ -18,13 +19,15 @@ class GarbledCost final : public RunCostCounter {
  public:
   GarbledCost(const circuit::CircuitInfo& info, std::size_t lanes, const GarbledWindow& window)
       : info_(info), lanes_(lanes), window_(window.entries),
-        chunker_(Lanes(lanes), window.chunk_min, window.chunk_max,
-                 [this](const Chunk& chunk) { add(chunk); }) {}
+        chunker_(Lanes(lanes), window.chunk_min, window.chunk_max, [this](Chunk chunk) {
+          add(chunk);
+          chunker_.recycle(std::move(chunk));
+        }) {}
 
   void round(circuit::Round& round) override {
     cost_.and_rounds += round.and_count(lanes_) > 0;
-    circuit::Round taken = round;  // the chunker keeps it
-    chunker_.round(taken);
+    copy_ = round;  // the chunker keeps it
+    chunker_.round(copy_);
   }
 
   RunCost finish() override {
@@ -126,6 +129,7 @@ class GarbledCost final : public RunCostCounter {
   std::deque<Sizes> masked_;
   std::deque<Returning> returning_;
   std::size_t masked_load_ = 0, returning_load_ = 0;
+  circuit::Round copy_;
   Chunker chunker_;
 };
 

@@ -21,7 +21,9 @@ class GarbledRun {
  public:
   GarbledRun(GarbledSteps& steps, const BundleValues& inputs, const RunProgress& progress,
              const GarbledWindow& window)
-      : steps_(steps), session_(steps.session), inputs_(inputs), progress_(progress),
+      : chunker(steps.lanes, window.chunk_min, window.chunk_max,
+                [this](Chunk chunk) { add(std::move(chunk)); }),
+        steps_(steps), session_(steps.session), inputs_(inputs), progress_(progress),
         window_(window) {
     if (session_.me() == Party::A) {
       evaluator_.emplace(session_, steps.info, steps.lanes, steps.constants, steps.constants,
@@ -33,6 +35,16 @@ class GarbledRun {
     }
   }
 
+  void finish() {
+    chunker.finish();
+    while (!masked_.empty()) make_rows();
+    while (!returning_.empty()) check_gates();
+  }
+
+  Chunker chunker;  // the rounds go into it
+  Evaluation result;
+
+ private:
   void add(Chunk chunk) {
     steps_.masks.send_openings(chunk);
     steps_.masks.send_inputs(chunk, inputs_);
@@ -41,14 +53,6 @@ class GarbledRun {
     ++added_;
     while (masked_load_ >= window_.entries) make_rows();
   }
-  void finish() {
-    while (!masked_.empty()) make_rows();
-    while (!returning_.empty()) check_gates();
-  }
-
-  Evaluation result;
-
- private:
   void make_rows();
   void check_gates();
 
@@ -114,6 +118,7 @@ void GarbledRun::make_rows() {
       const GateValues values = evaluator_->evaluate(chunk, ands_, rows_);
       send_masked_ands(session_, values);
       absorb_gates(session_, ands_.macs, values);
+      chunker.recycle(std::move(chunk));
     } else {
       garbler_->garble(chunk, ands_, rows_);
       send_rows(session_, rows_);
@@ -137,6 +142,7 @@ void GarbledRun::check_gates() {
   returning_load_ -= next.chunk.load;
   check_->receive(next.chunk, next.macs);
   spare_.push_back(std::move(next.macs));
+  chunker.recycle(std::move(next.chunk));
 }
 
 }  // namespace
@@ -164,11 +170,8 @@ Evaluation run_garbled(checks::Session& session, material::Source& source,
   double evaluating_cpu_s = 0;
   {
     const net::PhaseLog::Scope phase(session.log(), session.channel(), "rows", rounds.lanes());
-    Chunker chunker(steps.lanes, window.chunk_min, window.chunk_max,
-                    [&](Chunk chunk) { run.add(std::move(chunk)); });
-    CountedRounds sink(chunker, run.result, rounds.lanes());
+    CountedRounds sink(run.chunker, run.result, rounds.lanes());
     evaluating_cpu_s = rounds.run(sink);
-    chunker.finish();
     run.finish();
   }
   session.log().add({.name = "rows", .cpu_s = evaluating_cpu_s});
