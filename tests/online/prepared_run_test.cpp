@@ -15,6 +15,7 @@
 #include "tests/online/garbling.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/online_run.h"
+#include "tests/online/prepared.h"
 #include "tests/online/random_circuit.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/half_round_trips.h"
@@ -28,39 +29,6 @@ using namespace tinyot::test;
 using online::Preparation;
 
 constexpr std::size_t kMacBytes = 6;  // rho = 48 at sigma = 40
-
-struct PreparedJob {
-  const Circuit& circuit;
-  std::size_t lanes;
-  const Inputs& inputs;
-  RowCheck check;
-  online::GarbledWindow window = {};
-};
-
-// One party's run and the rounds that it refers to.
-class PreparedParty {
- public:
-  PreparedParty(Session& session, IdealDealer& dealer, const PreparedJob& job,
-                const online::SharedValues& shared = {})
-      : party_(session.me()), job_(job), cost_(cost_of(job.circuit)),
-        rounds_(job.circuit, cost_.gates(), job.lanes, window_for(job.lanes)),
-        run_(session, dealer,
-             online::garbled_material_for(job.circuit.info(), cost_.ands_of(job.lanes), job.lanes,
-                                          shared),
-             rounds_, shared, {job.check, 40}, job.window) {}
-
-  void prepare() { run_.prepare(); }
-  Evaluation finish() {
-    return run_.finish(values_given_by(party_, job_.circuit.info(), job_.inputs));
-  }
-
- private:
-  const Party party_;
-  const PreparedJob job_;
-  const CircuitCost cost_;
-  CircuitRounds rounds_;
-  online::PreparedRun run_;
-};
 
 struct PreparedOutcome {
   Evaluation of[2];
