@@ -1,13 +1,13 @@
 // The pad of prepared rows, against doc/protocol.md, section 16.7. Both parties of a run add the
 // same pad, so that a run with correct outputs says nothing about it. Here party B's steps are done
 // once more without a pad, and the pad is made block by block from the seed that B has revealed.
+#include "tests/online/row_pad.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
-#include "crypto/aes.h"
 #include "online/garbled/garbled_steps.h"
 #include "online/garbled/rows.h"
 #include "tests/online/garbling.h"
@@ -75,27 +75,10 @@ PlainRun make_plain_rows(Session& session, IdealDealer& dealer, const PreparedJo
   return run;
 }
 
-// AES with the seed as key, on one counter block after the other. A string begins with a block of
-// its own.
-class PadOf {
- public:
-  PadOf(const Seed& seed, std::uint64_t chunk)
-      : key_(crypto::expand_key(seed.value)), chunk_(chunk) {}
-
-  Bytes padded(Bytes string) {
-    for (std::size_t at = 0; at < string.size(); at += sizeof(Block)) {
-      std::array<Block, 1> block{};
-      crypto::ctr_fill(key_, {next_++, chunk_}, block);
-      for (std::size_t i = at; i < std::min(at + sizeof(Block), string.size()); ++i)
-        string[i] ^= std::as_bytes(std::span(block))[i - at];
-    }
-    return string;
-  }
-
- private:
-  crypto::AesKey key_;
-  std::uint64_t chunk_, next_ = 0;
-};
+Bytes padded(RowPadOf& pad, Bytes string) {
+  pad.add_to(string);
+  return string;
+}
 
 // Of a bit string of `bits` bits.
 Bytes without_unused_bits(Bytes string, std::size_t bits) {
@@ -165,16 +148,16 @@ TEST_P(RowPad, IsThatOfTheSpecificationAndReturnsNowhere) {
     for (const PlainChunk& chunk : run.chunks) {
       if (chunk.entries == 0) continue;
       SCOPED_TRACE("chunk " + std::to_string(chunk.number));
-      PadOf pad(run.pad_seed, chunk.number);
+      RowPadOf pad(run.pad_seed, chunk.number);
       const Bytes rows = payload_of(sent, "garbled.rows", occurrence),
                   colours = payload_of(sent, "garbled.colours", occurrence);
-      EXPECT_EQ(rows, pad.padded(chunk.rows));
-      EXPECT_EQ(colours, without_unused_bits(pad.padded(chunk.colours), chunk.entries));
+      EXPECT_EQ(rows, padded(pad, chunk.rows));
+      EXPECT_EQ(colours, without_unused_bits(padded(pad, chunk.colours), chunk.entries));
       add_differences(rows, chunk.rows, pads);
       add_differences(colours, chunk.colours, pads);
       if (has_macs) {
         const Bytes mac_rows = payload_of(sent, "garbled.mac_rows", occurrence);
-        EXPECT_EQ(mac_rows, pad.padded(chunk.mac_rows));
+        EXPECT_EQ(mac_rows, padded(pad, chunk.mac_rows));
         add_differences(mac_rows, chunk.mac_rows, pads);
       }
       ++occurrence;
