@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -13,12 +14,15 @@
 #include "tests/online/garbling.h"
 #include "tests/online/prepared.h"
 #include "tests/online/random_circuit.h"
+#include "tests/online/tampering_channel.h"
 #include "tests/support/repetitions.h"
 
 namespace tinyot {
 namespace {
 
 using namespace tinyot::test;
+
+using online::GarbledWindow;
 
 constexpr std::size_t kRho = 48;  // at sigma = 40
 
@@ -200,6 +204,244 @@ TEST(EarlyRowsByHand, CompareExactlyRhoBits) {
       EXPECT_EQ(a.check, "early rows");
     }
   }
+}
+
+// A run of one party in each way.
+Evaluation run_one(GarbledWay way, Session& session, IdealDealer& dealer, const Circuit& circuit,
+                   std::size_t lanes, const Inputs& inputs, const GarbledWindow& window = {}) {
+  if (way != GarbledWay::Streamed) {
+    const RowCheck check = way == GarbledWay::PreparedEarly ? RowCheck::Early : RowCheck::Batched;
+    PreparedParty party(session, dealer, {circuit, lanes, inputs, check, window});
+    party.prepare();
+    return party.finish();
+  }
+  const CircuitCost cost = cost_of(circuit);
+  CircuitRounds rounds(circuit, cost.gates(), lanes, window_for(lanes));
+  return online::run_garbled(
+      session, dealer, online::garbled_material_for(circuit.info(), cost.ands_of(lanes), lanes),
+      rounds, values_given_by(session.me(), circuit.info(), inputs), {}, {}, window);
+}
+
+class GarbledRunsOf : public testing::TestWithParam<GarbledWay> {};
+INSTANTIATE_TEST_SUITE_P(Way, GarbledRunsOf, testing::ValuesIn(kGarbledWays),
+                         [](const auto& way) { return std::string(name_of(way.param)); });
+
+// A circuit whose outputs are all of its wires, to both parties.
+class EveryWireOf final : public Circuit, GateSink {
+ public:
+  explicit EveryWireOf(const Circuit& circuit) : info_(circuit.info()) {
+    circuit.generate(*this);
+    info_.outputs = {
+        {"wires", static_cast<std::uint32_t>(gates_.size()), Receiver::Both, ValueFormat::Integer}};
+  }
+  const CircuitInfo& info() const override { return info_; }
+  void generate(GateSink& sink) const override {
+    for (const Gate& gate : gates_) sink.emit(gate);
+    for (std::size_t i = 0; i < gates_.size(); ++i)
+      sink.emit({GateKind::Output, 0, gates_[i].out, i});
+  }
+
+ private:
+  void emit(const Gate& gate) override {
+    if (gate.kind <= GateKind::Not) gates_.push_back(gate);  // those that make a wire
+  }
+
+  CircuitInfo info_;
+  std::vector<Gate> gates_;
+};
+
+// L = z ^ lambda on every wire: both open the mask of every wire. A NOT that is made twice, or in
+// the mask, would be a wrong value without an abort.
+TEST_P(GarbledRunsOf, RandomCircuitsHaveTheRightValueOnEveryWire) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomCircuit random(seed, 40);
+    const EveryWireOf circuit(random);
+    const std::size_t lanes = seed % 3 == 0 ? 65 : seed % 3;
+    Rng rng(Seed{{seed, 11}});
+    const Inputs inputs = random_inputs(circuit, lanes, rng);
+    Evaluation of[2];
+    run_garbling(
+        [&](Session& session, IdealDealer& dealer) {
+          of[static_cast<int>(session.me())] =
+              run_one(GetParam(), session, dealer, circuit, lanes, inputs, window_of(seed));
+        },
+        {.seed = seed});
+    expect_outputs(circuit.info(), of[0], of[1], evaluate(circuit, lanes, inputs));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// The party that receives a digest finds its own one, sent back: the direction is part of it.
+TEST_P(GarbledRunsOf, FindADigestThatIsSentBack) {
+  const ListedCircuit circuit = two_ands();
+  const Inputs inputs = bits_of_two_ands(true);
+  for (const Party cheater : {Party::A, Party::B}) {
+    // A's digest of a streamed run is the first one.
+    if (cheater == Party::A && GetParam() == GarbledWay::Streamed) continue;
+    PartyOptions options;
+    (cheater == Party::A ? options.wrap_a : options.wrap_b) = reflecting("mac_transcript.digest");
+    const Outcomes outcomes = run_garbling(
+        [&](Session& session, IdealDealer& dealer) {
+          run_one(GetParam(), session, dealer, circuit, 1, inputs);
+        },
+        options, false);
+    const Outcome& honest = cheater == Party::A ? outcomes.b : outcomes.a;
+    EXPECT_EQ(honest.kind, Outcome::Kind::PeerCheated) << honest.message;
+    EXPECT_EQ(honest.check, "MAC transcript");
+  }
+}
+
+// Two equal ANDs, both told wrong, do not cancel, whatever the chunks are.
+TEST(GateCheck, FindsTwoEqualAndsThatAreBothToldWrong) {
+  ListedCircuit circuit;
+  const auto x = circuit.input(Party::A, 1), y = circuit.input(Party::B, 1);
+  circuit.output(Receiver::B,
+                 {circuit.xor_of(circuit.and_of(x[0], y[0]), circuit.and_of(x[0], y[0]))});
+  for (const GarbledWay way : {GarbledWay::Streamed, GarbledWay::PreparedBatched})
+    for (const std::size_t chunk : {std::size_t{1}, std::size_t{2}}) {
+      SCOPED_TRACE(std::string(name_of(way)) + ", chunks of " + std::to_string(chunk));
+      std::size_t changed = 0;
+      Rng rng(Seed{{1, 12}});
+      const Inputs inputs = random_inputs(circuit, 1, rng);
+      const Outcomes outcomes = run_garbling(
+          [&](Session& session, IdealDealer& dealer) {
+            run_one(way, session, dealer, circuit, 1, inputs,
+                    {.entries = 1, .chunk_min = 1, .chunk_max = chunk});
+          },
+          {.wrap_a = cheating([&](std::string_view tag, std::size_t, auto& payload) {
+             if (tag != "garbled.masked_ands") return;
+             payload[0] ^= chunk == 1 ? std::byte{1} : std::byte{3};
+             ++changed;
+           })},
+          false);
+      EXPECT_EQ(changed, 2 / chunk);
+      EXPECT_EQ(outcomes.b.kind, Outcome::Kind::PeerCheated) << outcomes.b.message;
+      EXPECT_EQ(outcomes.b.check, "MAC transcript");
+    }
+}
+
+// Counts the entries of the messages of a kind that a party sends until it has received one of
+// another kind for each.
+class CountingChannel final : public ChannelDecorator {
+ public:
+  struct Count {
+    std::string_view sent, answer;
+    std::size_t bits_of_entry;
+    std::size_t total = 0, most = 0;  // entries; without an answer
+  };
+  CountingChannel(std::unique_ptr<Channel> inner, Count& count)
+      : ChannelDecorator(std::move(inner)), count_(count) {}
+
+  void send(const MessageTag& tag, std::span<const std::byte> payload) override {
+    ChannelDecorator::send(tag, payload);
+    if (tag.name != count_.sent) return;
+    open_.push_back(8 * payload.size() / count_.bits_of_entry);
+    count_.total += open_.back();
+    now_ += open_.back();
+    count_.most = std::max(count_.most, now_);
+  }
+  void recv(const MessageTag& tag, std::span<std::byte> payload) override {
+    ChannelDecorator::recv(tag, payload);
+    if (tag.name != count_.answer || open_.empty()) return;
+    now_ -= open_.front();
+    open_.pop_front();
+  }
+
+ private:
+  Count& count_;
+  std::deque<std::size_t> open_;
+  std::size_t now_ = 0;
+};
+
+ChannelWrapper counting(CountingChannel::Count& count) {
+  return [&](std::unique_ptr<Channel> inner) {
+    return std::make_unique<CountingChannel>(std::move(inner), count);
+  };
+}
+
+// However slow A is: B has at most a window and a chunk of rows under way whose L have not
+// returned, and A opens at most so many entries ahead of the rows.
+TEST(GarbledWindows, BoundWhatIsUnderWay) {
+  constexpr std::size_t kLanes = 16;
+  const GarbledWindow window{.entries = 128, .chunk_min = 16, .chunk_max = 32};
+  ListedCircuit circuit;
+  WireId x = circuit.input(Party::A, 1)[0];
+  const WireId y = circuit.input(Party::B, 1)[0];
+  for (int depth = 0; depth < 100; ++depth) x = circuit.and_of(circuit.not_of(x), y);
+  circuit.output(Receiver::Both, {x});
+  Rng rng(Seed{{1, 13}});
+  const Inputs inputs = random_inputs(circuit, kLanes, rng);
+  CountingChannel::Count openings{"garbled.de", "garbled.rows", 2},
+      rows{"garbled.rows", "garbled.masked_ands", 256};
+  run_garbling(
+      [&](Session& session, IdealDealer& dealer) {
+        run_one(GarbledWay::Streamed, session, dealer, circuit, kLanes, inputs, window);
+      },
+      {.wrap_a = counting(openings), .wrap_b = counting(rows)});
+  for (const CountingChannel::Count* count : {&openings, &rows}) {
+    EXPECT_EQ(count->total, 100 * kLanes);
+    EXPECT_LE(count->most, window.entries + window.chunk_max);
+    EXPECT_GE(count->most, window.entries / 2);
+  }
+}
+
+// Steps M and P at both parties: alpha, beta and s of each entry, in both half shares, and the
+// folded share that the gate check takes.
+TEST(HalfShares, AreThoseOfTheMasksAndOfSigma) {
+  // The result of an entry is the first operand of the next one.
+  constexpr std::size_t kDepth = 12, kLanes = 66;
+  ListedCircuit circuit;
+  WireId x = circuit.input(Party::A, 1)[0];
+  for (std::size_t depth = 0; depth < kDepth; ++depth)
+    x = circuit.and_of(x, circuit.input(Party::B, 1)[0]);
+  circuit.output(Receiver::Both, {x});
+  online::MaskedAnds of[2];
+  run_garbling([&](Session& session, IdealDealer& dealer) {
+    const CircuitCost cost = cost_of(circuit);
+    CircuitRounds rounds(circuit, cost.gates(), kLanes, window_for(kLanes));
+    const online::SharedValues none;
+    online::GarbledSteps steps(
+        session, dealer, online::garbled_material_for(circuit.info(), cost.ands_of(kLanes), kLanes),
+        rounds, none, BundleValues(circuit.info().inputs.size()));
+    online::Chunker chunker(steps.lanes, 1 << 16, 1 << 16, [&](online::Chunk chunk) {
+      steps.masks.send_openings(chunk);
+      session.channel().flush();
+      steps.masks.receive_openings(chunk);
+      steps.blocks.evaluate(chunk, of[static_cast<int>(session.me())]);
+    });
+    rounds.run(chunker);
+    chunker.finish();
+    checks::settle_transcripts(session);  // the openings are right
+  });
+  const Block a = garbling_key(Party::A, 1).value, b = garbling_key(Party::B, 1).value;
+  const auto is = [](const Block& one, const Block& other) {
+    return one.lo == other.lo && one.hi == other.hi;
+  };
+  // The bit of which these are shares.
+  const auto bit_of = [&](const Block& g, const Block& folded) {
+    const bool bit = is(g, b);
+    EXPECT_TRUE(is(g, times(b, bit)));
+    EXPECT_TRUE(is(folded, times(a ^ b, bit)));
+    return bit;
+  };
+  const auto [first, second] = std::tie(of[0], of[1]);
+  std::size_t ones = 0;
+  ASSERT_EQ(first.s_g.size(), kDepth * kLanes);
+  for (std::size_t j = 0; j < first.s_g.size(); ++j) {
+    const bool alpha = bit_of(first.alpha_g[j] ^ second.alpha_g[j],
+                              first.macs.alpha[j] ^ second.macs.alpha[j]),
+               beta = bit_of(first.beta_g[j] ^ second.beta_g[j],
+                             first.macs.beta[j] ^ second.macs.beta[j]),
+               s = bit_of(first.s_g[j] ^ second.s_g[j], first.macs.s[j] ^ second.macs.s[j]);
+    ones += s;
+    if (j + kLanes >= first.s_g.size()) continue;
+    const std::size_t next = j + kLanes;
+    EXPECT_EQ(bit_of(first.alpha_g[next] ^ second.alpha_g[next],
+                     first.macs.alpha[next] ^ second.macs.alpha[next]),
+              s != (alpha && beta));
+  }
+  EXPECT_GT(ones, first.s_g.size() / 3);
 }
 
 }  // namespace
