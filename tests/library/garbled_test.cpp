@@ -1,7 +1,7 @@
 // Both online phases on one store of material for garbling, by the public headers alone.
 #include <gtest/gtest.h>
 
-#include "tests/support/two_threads.h"
+#include "tests/library/garbling_stores.h"
 
 namespace tinyot {
 namespace {
@@ -29,28 +29,6 @@ std::unique_ptr<circuit::Circuit> square() {
     program.output("square", s * s, Receiver::B);
   });
 }
-
-// A store of each party.
-struct GarblingStores {
-  explicit GarblingStores(Profile profile) {
-    both([&](Party party) {
-      PreprocessRequest request{
-          .party = party, .endpoint = endpoints.of(party), .store = of(party)};
-      request.parameters.profile = profile;
-      request.parameters.material = AndMaterial::Garbling;
-      request.ands = 8192;
-      request.inputs = 512;
-      preprocess(request);
-    });
-  }
-  std::filesystem::path of(Party party) const { return directory / std::string(1, letter(party)); }
-  RunRequest run(Party party, std::optional<OnlinePhase> phase) const {
-    return {.party = party, .endpoint = endpoints.of(party), .stores = {of(party)}, .phase = phase};
-  }
-
-  TestDirectory directory;
-  Endpoints endpoints;
-};
 
 Values inputs_of(Party party, std::uint64_t mine, std::uint64_t p) {
   return input_of(party, mine).set("p", p);
