@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "engine/run_estimate.h"
+#include "online/garbled/garbled_phase.h"
 #include "online/garbled/prepared_run.h"
 #include "service/foreign_text.h"
 #include "service/policy.h"
@@ -24,6 +25,9 @@ PreparedCircuit circuit_of(const config::Prepared& prepared) {
     throw UsageError(prepared.circuit() + " has more than the " +
                      std::to_string(online::kPreparedAndsMax) +
                      " ANDs, in all lanes, that a prepared run may have");
+  // Of any sigma: it does not change what a run keeps.
+  (void)online::kGarbledPhase.preparation_for(
+      online::size_of_run(found->info(), *cost, prepared.lanes()), 0, RowCheck::Batched);
   const std::uint64_t ands = cost->ands_of(prepared.lanes());
   return {.circuit = *found,
           .terms = terms_of(*found),
