@@ -105,6 +105,10 @@ MaterialCounts Evaluator::needed(const circuit::Circuit& circuit, std::size_t la
   return plan.material();
 }
 
+std::vector<PhaseCost> Evaluator::phases() const { return state().stored.log().phases(); }
+
+bool Evaluator::is_connected() const { return state_ != nullptr && !state_->stored.has_ended(); }
+
 void Evaluator::require_material(const MaterialCounts& needed) {
   state().stored.require_material(needed);
 }

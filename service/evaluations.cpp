@@ -8,6 +8,12 @@
 
 namespace tinyot::service {
 
+namespace {
+
+constexpr auto kLookInterval = std::chrono::seconds(1);
+
+}  // namespace
+
 engine::PeerOptions options_for(StreamPort& port, std::uint64_t group,
                                 const std::stop_token& cancel) {
   engine::PeerOptions options = port.options();
@@ -19,9 +25,9 @@ engine::PeerOptions options_for(StreamPort& port, std::uint64_t group,
 }
 
 Evaluations::Evaluations(const PeerSettings& settings, StreamPort& port, Sessions& sessions,
-                         std::filesystem::path ledger, Ended ended)
+                         std::filesystem::path ledger, Ended ended, Lost lost)
     : settings_(settings), port_(port), sessions_(sessions), ledger_(std::move(ledger)),
-      ended_(std::move(ended)), workers_(settings.evaluations),
+      ended_(std::move(ended)), call_lost_(std::move(lost)), workers_(settings.evaluations),
       errors_("end of a job failed", settings.name) {
   for (std::size_t i = 0; i < workers_.size(); ++i)
     workers_[i].thread = std::jthread([this, i](const std::stop_token& stop) { work(i, stop); });
@@ -181,13 +187,32 @@ void Evaluations::close(Worker& worker) {
   worker.ended_because.clear();
 }
 
+bool Evaluations::wait_for_order(std::unique_lock<std::mutex>& lock, Worker& worker,
+                                 const std::stop_token& stop) {
+  const auto is_over = [&] { return worker.next || worker.is_to_close; };
+  while (worker.evaluator) {
+    if (changed_.wait_for(lock, stop, kLookInterval, is_over) || stop.stop_requested())
+      return false;
+    if (worker.evaluator->is_connected()) continue;
+    close(worker);
+    worker.agreed = {};
+    return true;
+  }
+  changed_.wait(lock, stop, is_over);
+  return false;
+}
+
 void Evaluations::work(std::size_t index, const std::stop_token& stop) {
   Worker& worker = workers_[index];
   for (;;) {
     Order order;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, stop, [&] { return worker.next || worker.is_to_close; });
+      if (wait_for_order(lock, worker, stop)) {
+        lock.unlock();
+        errors_.run([&] { call_lost_(); });
+        continue;
+      }
       if (stop.stop_requested()) break;
       if (worker.is_to_close || worker.next->group != worker.group) {
         close(worker);
@@ -259,6 +284,12 @@ RunResult Evaluations::run(Worker& worker, const Order& order) {
                                job.id, phase);
 }
 
+// What has been added since the last order of the connection.
+Traffic Evaluations::take_traffic(Worker& worker, const std::vector<PhaseCost>& phases) {
+  const Traffic traffic = traffic_of(phases), before = std::exchange(worker.traffic, traffic);
+  return {traffic.sent - before.sent, traffic.received - before.received};
+}
+
 Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
   Outcome outcome;
   try {
@@ -273,6 +304,7 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
       const engine::LoadedCircuit& circuit = order.circuit->circuit;
       outcome.prepared = worker.evaluator->prepare(circuit.circuit(), {}, circuit.lanes(), {},
                                                    OnlinePhase::Garbled);
+      outcome.traffic = take_traffic(worker, worker.evaluator->phases());
       return outcome;
     }
     RunResult report = run(worker, order);
@@ -283,10 +315,7 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
                       .half_round_trips = report.half_round_trips,
                       .was_prepared = order.circuit != nullptr,
                       .evaluation_s = report.wall_s};
-    const Traffic traffic = traffic_of(report.phases);
-    outcome.traffic = {traffic.sent - worker.traffic.sent,
-                       traffic.received - worker.traffic.received};
-    worker.traffic = traffic;
+    outcome.traffic = take_traffic(worker, report.phases);
   } catch (const std::exception&) {
     outcome.error = current_error();
   }

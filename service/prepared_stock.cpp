@@ -1,6 +1,7 @@
 #include "service/prepared_stock.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "online/garbled/prepared_run.h"
 #include "service/foreign_text.h"
 #include "service/policy.h"
+#include "service/submission.h"
 
 namespace tinyot::service {
 namespace {
@@ -17,8 +19,27 @@ namespace {
 // circuit, and what does not depend on its size. Measured.
 constexpr std::uint64_t kBytesOfAnd = 160, kBytesOfGate = 48, kBytesOfRun = 256 << 10;
 
+std::optional<engine::LoadedCircuit> load(const config::Prepared& prepared) {
+  v1::FileRoles roles;
+  for (const auto& [number, owner] : prepared.owners()) (*roles.mutable_owners())[number] = owner;
+  roles.set_receiver(prepared.receiver());
+  roles.mutable_bundles()->Assign(prepared.bundles().begin(), prepared.bundles().end());
+  if (prepared.has_file())
+    return engine::LoadedCircuit::from_file(prepared.file(), options_of(roles), prepared.lanes());
+  if (roles.ByteSizeLong() > 0)
+    throw UsageError(prepared.circuit() + ": a circuit by name has its own owners and receivers");
+  return engine::LoadedCircuit::not_generated(prepared.circuit(), prepared.lanes());
+}
+
+// A file is called as the configuration says.
+wire::Terms named_terms_of(const engine::LoadedCircuit& circuit, const std::string& name) {
+  wire::Terms terms = terms_of(circuit);
+  if (!circuit.is_built_in()) terms.set_circuit(name);
+  return terms;
+}
+
 PreparedCircuit circuit_of(const config::Prepared& prepared) {
-  auto found = engine::LoadedCircuit::not_generated(prepared.circuit(), prepared.lanes());
+  const auto found = load(prepared);
   if (!found) throw UsageError("there is no circuit '" + prepared.circuit() + "'");
   const circuit::CircuitCost* const cost = found->cost_within_ands(online::kPreparedAndsMax);
   if (cost == nullptr || cost->ands_of(prepared.lanes()) > online::kPreparedAndsMax)
@@ -30,7 +51,7 @@ PreparedCircuit circuit_of(const config::Prepared& prepared) {
       online::size_of_run(found->info(), *cost, prepared.lanes()), 0, RowCheck::Batched);
   const std::uint64_t ands = cost->ands_of(prepared.lanes());
   return {.circuit = *found,
-          .terms = terms_of(*found),
+          .terms = named_terms_of(*found, prepared.circuit()),
           .ands = ands,
           .configured = prepared.count(),
           .bytes_each = kBytesOfAnd * ands + kBytesOfGate * cost->gates() + kBytesOfRun};

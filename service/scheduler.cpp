@@ -606,7 +606,8 @@ void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
                       Evaluations::Outcome outcome) {
   const Lock lock(mutex_);
   running_.erase(worker);
-  shared_.metrics.traffic(settings_.name, TrafficOf::Evaluation, outcome.traffic);
+  shared_.metrics.traffic(
+      settings_.name, order.job ? TrafficOf::Evaluation : TrafficOf::Preparation, outcome.traffic);
   if (outcome.error) {
     // A check that failed here ends the session for all workers, before anything else.
     errors_.run([&] { stock_.end_revoked(); });

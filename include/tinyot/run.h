@@ -174,6 +174,13 @@ class Evaluator {
                         const SharedInputs& shared = {}) const;
   void require_material(const MaterialCounts& needed);
 
+  // The costs of all calls so far, as in RunResult: also those of prepare().
+  std::vector<PhaseCost> phases() const;
+  // Whether the connection still stands, as far as the system knows. Does not wait: while prepared
+  // runs wait for their inputs, nobody else would notice that it has ended. A transport of the
+  // caller's always stands.
+  bool is_connected() const;
+
  private:
   struct State;
   State& state() const;
