@@ -92,7 +92,8 @@ struct RunResult {
   OnlinePhase phase = OnlinePhase::Interactive;
   std::optional<RowCheck> row_check;  // of a garbled run whose inputs came later
   PhaseChosenBy phase_chosen_by = PhaseChosenBy::Request;
-  // Of A, if it has chosen: the expected time of each phase, in seconds.
+  // Of A, if it has chosen: the expected time of each phase, in seconds; after the inputs, if they
+  // came later.
   std::map<OnlinePhase, double> expected_s;
   // Until A has its outputs, and until B has; after the inputs, if they came later.
   std::array<std::uint64_t, 2> half_round_trips{};
