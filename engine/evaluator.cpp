@@ -100,13 +100,21 @@ Evaluator::State& Evaluator::state() const {
   return *state_;
 }
 
-MaterialCounts Evaluator::needed(const circuit::Circuit& circuit, std::size_t lanes) const {
+MaterialCounts Evaluator::needed(const circuit::Circuit& circuit, std::size_t lanes,
+                                 const SharedInputs& shared) const {
   engine::check_lanes(lanes);
   const auto loaded = engine::LoadedCircuit::borrowed(circuit, lanes);
-  engine::RunPlan plan(state().request, loaded, state().stored.form());
+  online::SharedValues values;
+  if (!shared.empty())
+    values = engine::run_shared(circuit.info(), lanes, shared, state().connection()).values;
+  engine::RunPlan plan(state().request, loaded, state().stored.form(), std::move(values));
   plan.choice.accept(state().stored.agreement());
   return plan.material();
 }
+
+std::vector<PhaseCost> Evaluator::phases() const { return state().stored.log().phases(); }
+
+bool Evaluator::is_connected() const { return state_ != nullptr && !state_->stored.has_ended(); }
 
 void Evaluator::require_material(const MaterialCounts& needed) {
   state().stored.require_material(needed);

@@ -115,7 +115,7 @@ class LiveRun {
     net::require_sendable(parameters);
     Connector connector(plan_.request.endpoint, cancel);
     std::optional<circuit::CircuitRounds> rounds(plan_.rounds());
-    if (plan_.request.party == Party::A) plan_.choice.estimate(plan_.circuit, *rounds);
+    if (plan_.request.party == Party::A) plan_.estimate(*rounds);
     const auto channel = connector.open();
     const CancelsWaits guard(cancel, *channel);
     crypto::Rng rng = crypto::Rng::from_system();

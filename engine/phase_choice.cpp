@@ -25,7 +25,8 @@ double expected_s(const RunEstimate& estimate, std::size_t lanes, const net::Lin
   const online::RunCost& cost = estimate.cost;
   const double half_s = std::chrono::duration<double>(link.rtt).count() / 2,
                bits_per_s = link.bits_per_s > 0 ? link.bits_per_s : kAssumedBitsPerS,
-               computing_s = static_cast<double>(cost.ands) * estimate.phase->and_s(lanes),
+               computing_s = static_cast<double>(cost.ands) *
+                             estimate.phase->and_s(lanes, estimate.preparation),
                sending_s = 8 * static_cast<double>(std::ranges::max(cost.bytes_sent)) / bits_per_s;
   return static_cast<double>(std::ranges::max(cost.half_round_trips)) * half_s +
          std::max(computing_s, sending_s);
@@ -62,16 +63,18 @@ void PhaseChoice::accept(const checks::Agreement& agreement) {
   set(**found, PhaseChosenBy::Peer);
 }
 
-void PhaseChoice::estimate(const LoadedCircuit& circuit, const circuit::CircuitRounds& rounds) {
+void PhaseChoice::estimate(const LoadedCircuit& circuit, const circuit::CircuitRounds& rounds,
+                           const PreparationBy& preparation_by) {
   const circuit::CircuitCost* const cost = circuit.known_cost();
   if (!is_open() || cost == nullptr) return;
   lanes_ = circuit.lanes();
   if (cost->gates() <= LoadedCircuit::kSmallGates) {
-    estimates_ = estimate_runs(rounds, possible_, form_);
+    estimates_ = estimate_runs(rounds, possible_, form_, preparation_by);
     return;
   }
   for (const online::OnlinePhaseEntry* phase : possible_)
-    estimates_.push_back(estimate_from_depth(circuit, rounds.window(), *phase, form_));
+    estimates_.push_back(
+        estimate_from_depth(circuit, rounds.window(), *phase, form_, preparation_by(*phase)));
 }
 
 void PhaseChoice::choose(net::Channel& channel, Party me, std::chrono::nanoseconds round_trip,

@@ -35,9 +35,11 @@ class PhaseChoice {
   // possible.
   void accept(const checks::Agreement& agreement);
 
-  // Role: A, before the run: estimates what is possible. A circuit that is large and has not been
-  // counted is not estimated; then the first phase is chosen.
-  void estimate(const LoadedCircuit& circuit, const circuit::CircuitRounds& rounds);
+  // Role: A, before the run: estimates what is possible; of a run that is prepared, what is left
+  // once its inputs are known. A circuit that is large and has not been counted is not estimated;
+  // then the first phase is chosen.
+  void estimate(const LoadedCircuit& circuit, const circuit::CircuitRounds& rounds,
+                const PreparationBy& preparation_by = not_prepared);
   // Role: both. A chooses among the phases of which `can_have` is true, and B takes part as told.
   // Wire: 8 bytes from A if the choice is open. Fails: PeerCheated("framing") if A names a phase
   // that is not possible.

@@ -20,7 +20,8 @@ void RunPlan::set_inputs_later(std::uint32_t sigma) {
 std::optional<online::Preparation> RunPlan::preparation_by(
     const online::OnlinePhaseEntry& phase) const {
   if (!later_on_sigma_) return std::nullopt;
-  return phase.preparation_for(ands(), *later_on_sigma_, request.row_check);
+  return phase.preparation_for(online::size_of_run(circuit.info(), circuit.cost(), circuit.lanes()),
+                               *later_on_sigma_, request.row_check);
 }
 
 bool RunPlan::can_be_prepared_by(const online::OnlinePhaseEntry& phase) const try {
@@ -28,6 +29,12 @@ bool RunPlan::can_be_prepared_by(const online::OnlinePhaseEntry& phase) const tr
   return true;
 } catch (const UsageError&) {
   return false;
+}
+
+void RunPlan::estimate(const circuit::CircuitRounds& layered) {
+  choice.estimate(circuit, layered, [this](const online::OnlinePhaseEntry& phase) {
+    return can_be_prepared_by(phase) ? preparation_by(phase) : std::nullopt;
+  });
 }
 
 std::size_t RunPlan::window() const {
@@ -60,7 +67,8 @@ std::vector<net::Parameter> RunPlan::parameters(const std::vector<net::Parameter
 
 void RunPlan::begin(std::optional<circuit::CircuitRounds>& layered) {
   if (layered->window() != window()) layered.emplace(rounds());
-  cost_ = choice.phase().count_cost(circuit.info(), circuit.lanes(), form);
+  cost_ = choice.phase().count_cost(circuit.info(), circuit.lanes(), form,
+                                    preparation_by(choice.phase()));
   layered->observe(*cost_);
 }
 

@@ -109,22 +109,25 @@ double RunEstimate::link_s(const net::LinkShape& link) const {
 
 std::vector<RunEstimate> estimate_runs(const circuit::CircuitRounds& rounds,
                                        std::span<const online::OnlinePhaseEntry* const> phases,
-                                       AndMaterial form) {
+                                       AndMaterial form, const PreparationBy& preparation_by) {
   Counters counters;
   for (const online::OnlinePhaseEntry* phase : phases)
-    counters.of.push_back(phase->count_cost(rounds.circuit().info(), rounds.lanes(), form));
+    counters.of.push_back(
+        phase->count_cost(rounds.circuit().info(), rounds.lanes(), form, preparation_by(*phase)));
   rounds.visit(counters);
   std::vector<RunEstimate> estimates;
   for (std::size_t i = 0; i < phases.size(); ++i)
-    estimates.push_back({phases[i], rounds.window(), counters.of[i]->finish()});
+    estimates.push_back(
+        {phases[i], rounds.window(), counters.of[i]->finish(), preparation_by(*phases[i])});
   return estimates;
 }
 
 RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window,
-                                const online::OnlinePhaseEntry& phase, AndMaterial form) {
+                                const online::OnlinePhaseEntry& phase, AndMaterial form,
+                                const std::optional<online::Preparation>& preparation) {
   const circuit::CircuitCost& cost = circuit.cost();
   const std::uint64_t rounds = std::max({cost.and_depth, cost.ands / window, std::uint64_t{1}});
-  const auto counter = phase.count_cost(circuit.info(), circuit.lanes(), form);
+  const auto counter = phase.count_cost(circuit.info(), circuit.lanes(), form, preparation);
   circuit::Round round;
   for (std::uint32_t bundle = 0; bundle < circuit.info().inputs.size(); ++bundle)
     for (std::uint32_t bit = 0; bit < circuit.info().inputs[bundle].bits; ++bit)
@@ -136,7 +139,7 @@ RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window
     counter->round(round);
     round.inputs.clear();
   }
-  return {&phase, window, counter->finish()};
+  return {&phase, window, counter->finish(), preparation};
 }
 
 std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, AndMaterial form,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,10 +21,18 @@ struct RunEstimate {
   const online::OnlinePhaseEntry* phase;
   std::size_t window;  // gates that are layered together
   online::RunCost cost;
+  std::optional<online::Preparation> preparation = {};  // then `cost` is that after the inputs
 
   // The time of the messages alone, until both parties have their outputs.
   double link_s(const net::LinkShape& link) const;
 };
+
+// How a phase prepares the run, if it does.
+using PreparationBy =
+    std::function<std::optional<online::Preparation>(const online::OnlinePhaseEntry& phase)>;
+inline std::optional<online::Preparation> not_prepared(const online::OnlinePhaseEntry&) {
+  return std::nullopt;
+}
 
 // The preprocessing that `runs` runs take, in whatever phase; at least one AND.
 Demand demand_of_runs(const LoadedCircuit& circuit, AndMaterial form, std::uint64_t runs);
@@ -35,11 +44,13 @@ MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands,
 // not prepared.
 std::vector<RunEstimate> estimate_runs(const circuit::CircuitRounds& rounds,
                                        std::span<const online::OnlinePhaseEntry* const> phases,
-                                       AndMaterial form);
+                                       AndMaterial form,
+                                       const PreparationBy& preparation_by = not_prepared);
 // Without layering: of rounds of equal width, as many as the circuit is deep, or more if a window
 // has fewer ANDs.
 RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window,
-                                const online::OnlinePhaseEntry& phase, AndMaterial form);
+                                const online::OnlinePhaseEntry& phase, AndMaterial form,
+                                const std::optional<online::Preparation>& preparation = {});
 // Of each phase that runs on the material. `window`: as RunRequest::window; by default that of the
 // first phase.
 std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, AndMaterial form,

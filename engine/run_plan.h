@@ -35,6 +35,9 @@ struct RunPlan {
   std::optional<online::Preparation> preparation_by(const online::OnlinePhaseEntry& phase) const;
   bool can_be_prepared_by(const online::OnlinePhaseEntry& phase) const;
 
+  // Role: A, before the choice: as PhaseChoice::estimate, of the run as it is prepared.
+  void estimate(const circuit::CircuitRounds& layered);
+
   // Of the chosen phase; before that, of the first that is possible.
   std::size_t window() const;
   std::uint64_t ands() const { return circuit.cost().ands_of(circuit.lanes()); }

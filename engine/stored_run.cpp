@@ -62,7 +62,7 @@ void StoredRun::require_material(const ReservationCache* cache) {
 
 void StoredRun::layer() {
   rounds_.emplace(plan_.rounds());
-  if (plan_.request.party == Party::A) plan_.choice.estimate(circuit_, *rounds_);
+  if (plan_.request.party == Party::A) plan_.estimate(*rounds_);
 }
 
 void StoredRun::take(std::span<const storage::Reservation> reserved) {

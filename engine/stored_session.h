@@ -46,6 +46,8 @@ class StoredSession {
   // Runs `work` in the session, as within_session() does.
   void with_peer(const std::function<void(checks::Session&)>& work);
   net::PhaseLog& log() { return log_; }
+  // After connect(): as ByteStream::has_ended.
+  bool has_ended() { return channel_->has_ended(); }
   // Of the material. `attempts` are those of the stores now; the bounds are computed again only if
   // these or the manifest have changed.
   const Security& security(const storage::AttemptTotals& attempts);

@@ -41,6 +41,11 @@ class ByteStream {
   // the stream. Secret: the binding.
   virtual std::span<const std::byte> binding() const { return {}; }
 
+  // Whether the connection has ended, as far as the system knows: closed or reset by the peer, or
+  // without an answer for long. Does not wait. What has arrived before may still be read. Streams
+  // that cannot tell say no.
+  virtual bool has_ended() { return false; }
+
   // Sends at most so many bytes per second, in the long run, if the system supports it. For TCP and
   // TLS; other streams ignore it.
   virtual void limit_rate(std::uint64_t /*bytes_per_s*/) {}

@@ -86,6 +86,7 @@ class FramedChannel final : public Channel {
   }
 
   std::span<const std::byte> binding() const override { return stream_->binding(); }
+  bool has_ended() override { return stream_->has_ended(); }
   void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
     deadline_ = deadline;
     stream_->set_deadline(deadline);

@@ -60,6 +60,9 @@ class Channel {
   // As ByteStream::binding.
   virtual std::span<const std::byte> binding() const { return {}; }
 
+  // As ByteStream::has_ended.
+  virtual bool has_ended() { return false; }
+
   // Thread-safe, as ByteStream::set_deadline; send also fails from `deadline` on.
   virtual void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept = 0;
 

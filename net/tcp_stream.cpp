@@ -1,5 +1,6 @@
 #include "net/tcp_stream.h"
 
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -21,6 +22,21 @@ constexpr std::size_t kReadAheadBytes = std::size_t{256} << 10;
 constexpr std::size_t kReadBeyondBytes = std::size_t{4} << 10;
 constexpr auto kWaitSlice = std::chrono::milliseconds(100);
 
+// The system probes a connection on which nothing has arrived for this time, so that one whose peer
+// is gone ends even if nobody waits for it, and that what is between the parties does not forget
+// it.
+constexpr int kProbeAfter_s = 20, kProbeInterval_s = 10, kProbes = 4;
+
+void probe_when_idle(int descriptor) {
+  const auto set = [&](int level, int option, int value) {
+    ::setsockopt(descriptor, level, option, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, kProbeAfter_s);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, kProbeInterval_s);
+  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+}
+
 void check(const error_code& error, const char* what) {
   if (!error || error == asio::error::would_block || error == asio::error::try_again) return;
   if (error == asio::error::eof || error == asio::error::connection_reset ||
@@ -36,6 +52,7 @@ TcpStream::TcpStream(std::unique_ptr<asio::io_context> io, tcp::socket socket,
     : io_(std::move(io)), socket_(std::move(socket)), idle_timeout_(idle_timeout) {
   error_code ignored;
   socket_.set_option(tcp::no_delay(true), ignored);
+  probe_when_idle(descriptor());
   // The socket buffers keep their automatic size: the system never grows a buffer whose size is
   // set, and segments that do not fit are dropped and sent again seconds later.
   socket_.non_blocking(true);
@@ -83,6 +100,11 @@ std::size_t TcpStream::receive(std::span<std::byte> bytes, IdleTimer& timer) {
     if (const std::size_t count = read_ready(bytes)) return count;
     wait(true, outbox_.size() > 0, timer);
   }
+}
+
+bool TcpStream::has_ended() {
+  pollfd state{descriptor(), POLLRDHUP, 0};
+  return ::poll(&state, 1, 0) > 0 && (state.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 void TcpStream::limit_rate(std::uint64_t bytes_per_s) {

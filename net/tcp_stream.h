@@ -32,6 +32,7 @@ class TcpStream final : public ByteStream {
   using ByteStream::write;
   void read(std::span<std::byte> bytes) override;
   void flush() override;
+  bool has_ended() override;
   void limit_rate(std::uint64_t bytes_per_s) override;
   void set_deadline(Clock::time_point deadline) noexcept override { deadline_ = deadline; }
 

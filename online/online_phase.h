@@ -13,6 +13,7 @@
 
 #include "checks/session.h"
 #include "circuitgen/circuit_rounds.h"
+#include "circuitgen/cost.h"
 #include "material/material.h"
 #include "online/run_cost.h"
 #include "online/values.h"
@@ -25,6 +26,15 @@ struct Preparation {
   std::optional<RowCheck> row_check = {};  // of a phase that has rows
   std::uint32_t sigma = 40;                // of the material
 };
+
+// What a run that is prepared keeps in memory until its inputs are known.
+struct RunSize {
+  std::uint64_t ands = 0;         // of all lanes
+  std::uint64_t local_gates = 0;  // XORs and NOTs, which are kept once for all lanes
+  std::uint64_t value_bits = 0;   // of inputs and outputs, in all lanes
+};
+RunSize size_of_run(const circuit::CircuitInfo& info, const circuit::CircuitCost& cost,
+                    std::size_t lanes);
 
 // A run of a circuit, in two steps, so that what does not depend on the inputs can be done before
 // they are known. The parties take the same steps, and either step may be the one that does all.
@@ -65,18 +75,20 @@ struct OnlinePhaseEntry {
   // The material that a run takes for a circuit of `ands` ANDs in all lanes.
   MaterialCounts (*material_for)(const circuit::CircuitInfo& info, std::uint64_t ands,
                                  AndMaterial form, std::size_t lanes, const SharedValues& shared);
-  // How a run of so many ANDs is prepared on material of this sigma. Fails: UsageError if it cannot
+  // How a run of this size is prepared on material of this sigma. Fails: UsageError if it cannot
   // be, or not with the row check that was asked for.
-  Preparation (*preparation_for)(std::uint64_t ands, std::uint32_t sigma,
+  Preparation (*preparation_for)(const RunSize& size, std::uint32_t sigma,
                                  std::optional<RowCheck> wanted);
   // The default number of gates that are layered together.
   std::size_t (*window_for)(std::size_t lanes);
   std::unique_ptr<OnlineEvaluation> (*make)(OnlineSetting setting);
-  // Counts what a run costs.
+  // Counts what a run costs; of one that is prepared, what is left once its inputs are known.
   std::unique_ptr<RunCostCounter> (*count_cost)(const circuit::CircuitInfo& info, std::size_t lanes,
-                                                AndMaterial form);
+                                                AndMaterial form,
+                                                const std::optional<Preparation>& preparation);
   // What a party computes for an AND, in seconds, as measured on one machine: to choose a phase by.
-  double (*and_s)(std::size_t lanes);
+  // Of a run that is prepared, what is left.
+  double (*and_s)(std::size_t lanes, const std::optional<Preparation>& preparation);
 };
 
 // Defined in phase_table.cpp, and nowhere else.

@@ -35,6 +35,7 @@ class CancellableStream final : public net::ByteStream {
   }
   void flush() override { stream_->flush(); }
   std::span<const std::byte> binding() const override { return stream_->binding(); }
+  bool has_ended() override { return stream_->has_ended(); }
   void limit_rate(std::uint64_t bytes_per_s) override { stream_->limit_rate(bytes_per_s); }
   void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
     const std::lock_guard lock(mutex_);

@@ -8,6 +8,12 @@
 
 namespace tinyot::service {
 
+namespace {
+
+constexpr auto kLookInterval = std::chrono::seconds(1);
+
+}  // namespace
+
 engine::PeerOptions options_for(StreamPort& port, std::uint64_t group,
                                 const std::stop_token& cancel) {
   engine::PeerOptions options = port.options();
@@ -19,9 +25,9 @@ engine::PeerOptions options_for(StreamPort& port, std::uint64_t group,
 }
 
 Evaluations::Evaluations(const PeerSettings& settings, StreamPort& port, Sessions& sessions,
-                         std::filesystem::path ledger, Ended ended)
+                         std::filesystem::path ledger, Ended ended, Lost lost)
     : settings_(settings), port_(port), sessions_(sessions), ledger_(std::move(ledger)),
-      ended_(std::move(ended)), workers_(settings.evaluations),
+      ended_(std::move(ended)), call_lost_(std::move(lost)), workers_(settings.evaluations),
       errors_("end of a job failed", settings.name) {
   for (std::size_t i = 0; i < workers_.size(); ++i)
     workers_[i].thread = std::jthread([this, i](const std::stop_token& stop) { work(i, stop); });
@@ -181,6 +187,20 @@ std::unique_ptr<Evaluator> Evaluations::close(Worker& worker) {
   return std::move(worker.evaluator);
 }
 
+std::unique_ptr<Evaluator> Evaluations::wait_for_order(std::unique_lock<std::mutex>& lock,
+                                                       Worker& worker,
+                                                       const std::stop_token& stop) {
+  const auto is_over = [&] { return worker.next || worker.is_to_close; };
+  while (worker.evaluator) {
+    if (changed_.wait_for(lock, stop, kLookInterval, is_over) || stop.stop_requested()) return {};
+    if (worker.evaluator->is_connected()) continue;
+    worker.agreed = {};
+    return close(worker);
+  }
+  changed_.wait(lock, stop, is_over);
+  return {};
+}
+
 void Evaluations::work(std::size_t index, const std::stop_token& stop) {
   Worker& worker = workers_[index];
   for (;;) {
@@ -188,7 +208,12 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
     std::unique_ptr<Evaluator> closed;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, stop, [&] { return worker.next || worker.is_to_close; });
+      if ((closed = wait_for_order(lock, worker, stop))) {
+        lock.unlock();
+        closed.reset();
+        errors_.run([&] { call_lost_(); });
+        continue;
+      }
       if (stop.stop_requested()) break;
       if (worker.is_to_close || worker.next->group != worker.group) {
         closed = close(worker);
@@ -277,6 +302,12 @@ void Evaluations::prepare(Worker& worker, const PreparedCircuit& prepared, Outco
   outcome.spent_ands = spent() - before;
 }
 
+// What has been added since the last order of the connection.
+Traffic Evaluations::take_traffic(Worker& worker, const std::vector<PhaseCost>& phases) {
+  const Traffic traffic = traffic_of(phases), before = std::exchange(worker.traffic, traffic);
+  return {traffic.sent - before.sent, traffic.received - before.received};
+}
+
 Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
   Outcome outcome;
   try {
@@ -287,6 +318,7 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
     if (order.is_cancelled || (order.job && !order.inputs)) throw Cancelled();
     if (!order.job) {
       prepare(worker, *order.circuit, outcome);
+      outcome.traffic = take_traffic(worker, worker.evaluator->phases());
       return outcome;
     }
     RunResult report = run(worker, order);
@@ -297,10 +329,7 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
                       .half_round_trips = report.half_round_trips,
                       .was_prepared = order.circuit != nullptr,
                       .evaluation_s = report.wall_s};
-    const Traffic traffic = traffic_of(report.phases);
-    outcome.traffic = {traffic.sent - worker.traffic.sent,
-                       traffic.received - worker.traffic.received};
-    worker.traffic = traffic;
+    outcome.traffic = take_traffic(worker, report.phases);
   } catch (const std::exception&) {
     outcome.error = current_error();
   }

@@ -1,7 +1,8 @@
 // The evaluations with one peer, several at a time. Each worker has a connection of its own, which
 // it keeps from one job to the next of the same session. A connection knows its session: no job of
 // another session is evaluated on it, and none at all once the session has been retired or revoked.
-// The runs that a connection has prepared are lost with it.
+// The runs that a connection has prepared are lost with it; a worker without a job notices the end
+// of its connection within a second.
 #pragma once
 
 #include <condition_variable>
@@ -59,14 +60,16 @@ class Evaluations {
     std::optional<JobError> error;
     Traffic traffic;
   };
-  // Called on the worker's thread.
+  // Both are called on the worker's thread. A connection has been lost: prepared runs may have been
+  // lost with it.
   using Ended = std::function<void(std::size_t worker, const Order&, Outcome)>;
+  using Lost = std::function<void()>;
 
   // `ledger`: the path of the ledgers without the worker's number, or empty.
   Evaluations(const PeerSettings& settings, StreamPort& port, Sessions& sessions,
-              std::filesystem::path ledger, Ended ended);
+              std::filesystem::path ledger, Ended ended, Lost lost);
   ~Evaluations() { stop(); }
-  // Cancels what is running; on return `ended` is not called any more.
+  // Cancels what is running; on return nothing of the above is called any more.
   void stop();
 
   // Of the leading party: the group of the connection on which the worker, which is free, begins
@@ -114,6 +117,10 @@ class Evaluations {
   };
 
   void work(std::size_t index, const std::stop_token& stop);
+  // Waits for an order or for the end of the connection. Returns the evaluator of a connection that
+  // has been lost.
+  std::unique_ptr<Evaluator> wait_for_order(std::unique_lock<std::mutex>& lock, Worker& worker,
+                                            const std::stop_token& stop);
   // Closes the connection. Under the lock; the evaluator is destroyed without it.
   std::unique_ptr<Evaluator> close(Worker& worker);
   // Under the lock.
@@ -125,6 +132,7 @@ class Evaluations {
   void take_prepared(Worker& worker, const Order& order);
   static void prepare(Worker& worker, const PreparedCircuit& prepared, Outcome& outcome);
   RunResult run(Worker& worker, const Order& order);
+  static Traffic take_traffic(Worker& worker, const std::vector<PhaseCost>& phases);
   void connect(Worker& worker, const Order& order);
   std::optional<std::filesystem::path> ledger_of(const Worker& worker) const;
 
@@ -133,6 +141,7 @@ class Evaluations {
   Sessions& sessions_;
   const std::filesystem::path ledger_;  // followed by the worker's number
   const Ended ended_;
+  const Lost call_lost_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::vector<Worker> workers_;

@@ -12,7 +12,8 @@ constexpr std::array<std::string_view, kJobOutcomes.size()> kOutcomeNames = {
 constexpr std::array<std::string_view, kRefusedBy.size()> kRefusedByNames = {"this_party", "peer"};
 constexpr std::array<std::string_view, kSessionEnds.size()> kSessionEndNames = {
     "revoked", "retired", "replaced"};
-constexpr std::array<std::string_view, kTrafficOf.size()> kTrafficNames = {"evaluation", "refill"};
+constexpr std::array<std::string_view, kTrafficOf.size()> kTrafficNames = {"evaluation",
+                                                                           "preparation", "refill"};
 constexpr std::array<std::string_view, kRefillOutcomes.size()> kRefillOutcomeNames = {"done",
                                                                                       "failed"};
 

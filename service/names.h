@@ -52,8 +52,9 @@ inline constexpr std::array kSessionEnds = {SessionEnd::Revoked, SessionEnd::Ret
 std::string name_of(SessionEnd end);
 
 // What bytes are sent and received for.
-enum class TrafficOf : std::uint8_t { Evaluation, Refill };
-inline constexpr std::array kTrafficOf = {TrafficOf::Evaluation, TrafficOf::Refill};
+enum class TrafficOf : std::uint8_t { Evaluation, Preparation, Refill };
+inline constexpr std::array kTrafficOf = {TrafficOf::Evaluation, TrafficOf::Preparation,
+                                          TrafficOf::Refill};
 std::string name_of(TrafficOf use);
 
 enum class RefillOutcome : std::uint8_t { Done, Failed };

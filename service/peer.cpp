@@ -30,11 +30,13 @@ Peer::Peer(const config::Peer& config, Shared& shared)
     : settings_(config), shared_(shared), link_(shared.config, config, settings_, *this),
       sessions_(std::filesystem::path(shared.config.directory()) / config.name(), shared.store_key,
                 {.sessions_per_day = config.sessions_per_day(), .sigma = config.sigma()}),
-      evaluations_(settings_, link_.port(), sessions_, ledger_of(shared.config, config),
-                   [this](std::size_t worker, const Evaluations::Order& order,
-                          Evaluations::Outcome outcome) {
-                     scheduler_.ended(worker, order, std::move(outcome));
-                   }),
+      evaluations_(
+          settings_, link_.port(), sessions_, ledger_of(shared.config, config),
+          [this](std::size_t worker, const Evaluations::Order& order,
+                 Evaluations::Outcome outcome) {
+            scheduler_.ended(worker, order, std::move(outcome));
+          },
+          [this] { scheduler_.dispatch(); }),
       stock_(settings_, shared, sessions_, evaluations_, link_),
       scheduler_(settings_, shared, policy_of(config), link_, stock_, evaluations_),
       refills_(settings_, shared, sessions_, stock_, scheduler_, link_) {

@@ -1,51 +1,62 @@
 #include "service/prepared_stock.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "engine/run_estimate.h"
+#include "online/garbled/garbled_phase.h"
 #include "online/garbled/prepared_run.h"
 #include "service/foreign_text.h"
 #include "service/policy.h"
+#include "service/submission.h"
 
 namespace tinyot::service {
 namespace {
 
-// Of a run: rows and masks of each AND at the party that has more of them, the labels of an input
-// bit, the mask of an output bit, the layers of the circuit, and what does not depend on its size.
+// Of a run: rows and masks of each AND at the party that has more of them, labels and masks of a
+// bit of an input or an output, the layers of the circuit, and what does not depend on its size.
 // Measured.
-constexpr std::uint64_t kBytesOfAnd = 160, kBytesOfInput = 16, kBytesOfOutput = 32,
-                        kBytesOfGate = 48, kBytesOfRun = 256 << 10;
+constexpr std::uint64_t kBytesOfAnd = 160, kBytesOfValueBit = 48, kBytesOfGate = 48,
+                        kBytesOfRun = 256 << 10;
 
-template <class Bundles>
-std::uint64_t bits_of(const Bundles& bundles) {
-  std::uint64_t bits = 0;
-  for (const auto& bundle : bundles) bits += bundle.bits;
-  return bits;
+std::optional<engine::LoadedCircuit> load(const config::Prepared& prepared) {
+  v1::FileRoles roles;
+  for (const auto& [number, owner] : prepared.owners()) (*roles.mutable_owners())[number] = owner;
+  roles.set_receiver(prepared.receiver());
+  roles.mutable_bundles()->Assign(prepared.bundles().begin(), prepared.bundles().end());
+  if (prepared.has_file())
+    return engine::LoadedCircuit::from_file(prepared.file(), options_of(roles), prepared.lanes());
+  if (roles.ByteSizeLong() > 0)
+    throw UsageError(prepared.circuit() + ": a circuit by name has its own owners and receivers");
+  return engine::LoadedCircuit::not_generated(prepared.circuit(), prepared.lanes());
 }
 
-std::uint64_t bytes_of_run(const circuit::CircuitInfo& info, const circuit::CircuitCost& cost,
-                           std::uint64_t lanes) {
-  return kBytesOfAnd * cost.ands_of(lanes) + kBytesOfGate * cost.gates() +
-         (kBytesOfInput * bits_of(info.inputs) + kBytesOfOutput * bits_of(info.outputs)) * lanes +
-         kBytesOfRun;
+// A file is called as the configuration says.
+wire::Terms named_terms_of(const engine::LoadedCircuit& circuit, const std::string& name) {
+  wire::Terms terms = terms_of(circuit);
+  if (!circuit.is_built_in()) terms.set_circuit(name);
+  return terms;
 }
 
 PreparedCircuit circuit_of(const config::Prepared& prepared) {
-  auto found = engine::LoadedCircuit::not_generated(prepared.circuit(), prepared.lanes());
+  const auto found = load(prepared);
   if (!found) throw UsageError("there is no circuit '" + prepared.circuit() + "'");
   const circuit::CircuitCost* const cost = found->cost_within_ands(online::kPreparedAndsMax);
   if (cost == nullptr || cost->ands_of(prepared.lanes()) > online::kPreparedAndsMax)
     throw UsageError(prepared.circuit() + " has more than the " +
                      std::to_string(online::kPreparedAndsMax) +
                      " ANDs, in all lanes, that a prepared run may have");
-  const std::uint64_t ands = cost->ands_of(prepared.lanes());
+  const online::RunSize size = online::size_of_run(found->info(), *cost, prepared.lanes());
+  // Of any sigma: it does not change what a run keeps.
+  (void)online::kGarbledPhase.preparation_for(size, 0, RowCheck::Batched);
   return {.circuit = *found,
-          .terms = terms_of(*found),
-          .ands = ands,
+          .terms = named_terms_of(*found, prepared.circuit()),
+          .ands = size.ands,
           .configured = prepared.count(),
-          .bytes_each = bytes_of_run(found->info(), *cost, prepared.lanes())};
+          .bytes_each = kBytesOfAnd * size.ands + kBytesOfValueBit * size.value_bits +
+                        kBytesOfGate * cost->gates() + kBytesOfRun};
 }
 
 bool is_same_circuit(const wire::Terms& mine, const wire::Terms& theirs) {

@@ -649,7 +649,9 @@ void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
   // A check that failed here ends the session for all workers, before anything else.
   if (outcome.error) errors_.run([&] { stock_.end_revoked(); });
   errors_.run([&] {
-    shared_.metrics.traffic(settings_.name, TrafficOf::Evaluation, outcome.traffic);
+    shared_.metrics.traffic(settings_.name,
+                            order.job ? TrafficOf::Evaluation : TrafficOf::Preparation,
+                            outcome.traffic);
     if (!outcome.error || outcome.error->error_class != ErrorClass::PeerCheated) return;
     shared_.metrics.cheating(settings_.name);
     log_event(LogLevel::Error, "peer cheated",

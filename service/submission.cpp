@@ -69,23 +69,6 @@ std::uint64_t parsed_bytes_max(const grpc::ByteBuffer& message) {
   return kOfMessage + message.Length() + kOfField * fields_in(in, *v1::SubmitRequest::descriptor());
 }
 
-circuit::CircuitFileOptions options_of(const v1::FileRoles& roles) {
-  circuit::CircuitFileOptions options;
-  for (const auto& [number, owner] : roles.owners()) {
-    const auto source = circuit::input_source_named(owner);
-    if (!source)
-      throw UsageError("the owner of an input is A, B, shared or public, not '" + owner + "'");
-    options.sources[number] = *source;
-  }
-  if (roles.receiver() == "both")
-    options.other_receivers = circuit::Receiver::Both;
-  else if (!roles.receiver().empty())
-    options.other_receivers =
-        party_named(roles.receiver()) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
-  options.bundles.assign(roles.bundles().begin(), roles.bundles().end());
-  return options;
-}
-
 // The inputs in a message, of which protobuf keeps no other copy.
 class WipesInputs {
  public:
@@ -115,6 +98,23 @@ std::uint64_t bytes_of(const v1::SubmitRequest& part) {
 }
 
 }  // namespace
+
+circuit::CircuitFileOptions options_of(const v1::FileRoles& roles) {
+  circuit::CircuitFileOptions options;
+  for (const auto& [number, owner] : roles.owners()) {
+    const auto source = circuit::input_source_named(owner);
+    if (!source)
+      throw UsageError("the owner of an input is A, B, shared or public, not '" + owner + "'");
+    options.sources[number] = *source;
+  }
+  if (roles.receiver() == "both")
+    options.other_receivers = circuit::Receiver::Both;
+  else if (!roles.receiver().empty())
+    options.other_receivers =
+        party_named(roles.receiver()) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
+  options.bundles.assign(roles.bundles().begin(), roles.bundles().end());
+  return options;
+}
 
 Submission::Submission(std::uint64_t bytes_max, MemoryBudget& budget)
     : bytes_max_(bytes_max), budget_(budget), share_(budget) {

@@ -17,6 +17,9 @@ class ByteBuffer;
 
 namespace tinyot::service {
 
+// Fails: UsageError for a role that there is not.
+circuit::CircuitFileOptions options_of(const v1::FileRoles& roles);
+
 class Submission {
  public:
   static constexpr int kMessageBytesMax = 2 << 20;

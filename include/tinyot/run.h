@@ -92,7 +92,8 @@ struct RunResult {
   OnlinePhase phase = OnlinePhase::Interactive;
   std::optional<RowCheck> row_check;  // of a garbled run whose inputs came later
   PhaseChosenBy phase_chosen_by = PhaseChosenBy::Request;
-  // Of A, if it has chosen: the expected time of each phase, in seconds.
+  // Of A, if it has chosen: the expected time of each phase, in seconds; after the inputs, if they
+  // came later.
   std::map<OnlinePhase, double> expected_s;
   // Until A has its outputs, and until B has; after the inputs, if they came later.
   std::array<std::uint64_t, 2> half_round_trips{};
@@ -156,7 +157,8 @@ class Evaluator {
   // A run in two steps. prepare() does what can be done before the inputs are known: it agrees with
   // the peer on the circuit and its shared values and takes its material, which is lost if the
   // connection ends first. In the garbled phase it makes and sends the rows, which stay in memory
-  // (up to 2^22 ANDs, 130 to 150 bytes each). finish() gives the inputs, once for each number that
+  // (up to 2^22 ANDs in all lanes, 130 to 150 bytes each, 2^24 other gates of a lane, and 2^22 bits
+  // of inputs and outputs in all lanes). finish() gives the inputs, once for each number that
   // prepare() has returned, in any order, the same at both parties; other calls may come between.
   // The circuit outlives finish().
   // Fails: as run(); UsageError for a number that is not of a prepared run.
@@ -165,14 +167,23 @@ class Evaluator {
                         std::optional<OnlinePhase> phase = {});
   RunResult finish(std::uint64_t prepared, const Values& inputs);
 
-  // What a run of the circuit takes, and a check that the stores have as much. Fails:
-  // OutOfMaterial.
-  MaterialCounts needed(const circuit::Circuit& circuit, std::size_t lanes = 1) const;
+  // What a run of the circuit takes, and a check that the stores have as much. A value that an
+  // interactive run has left takes material in a garbled one: `shared` is as in run(), or empty if
+  // the circuit's shared inputs are not known yet, and then none is counted for them. Fails:
+  // UsageError for shared values that do not fit; OutOfMaterial.
+  MaterialCounts needed(const circuit::Circuit& circuit, std::size_t lanes = 1,
+                        const SharedInputs& shared = {}) const;
   void require_material(const MaterialCounts& needed);
 
   // What this object has taken from the stores, and what was skipped because the peer's stores were
   // ahead. After an error, too.
   MaterialCounts spent() const;
+  // The costs of all calls so far, as in RunResult: also those of prepare().
+  std::vector<PhaseCost> phases() const;
+  // Whether the connection still stands, as far as the system knows. Does not wait: while prepared
+  // runs wait for their inputs, nobody else would notice that it has ended. A transport of the
+  // caller's always stands.
+  bool is_connected() const;
 
  private:
   struct State;

@@ -42,6 +42,7 @@ class TlsStream final : public ByteStream {
   using ByteStream::write;
   void read(std::span<std::byte> bytes) override;
   void flush() override { tcp_->flush(); }
+  bool has_ended() override { return tcp_->has_ended(); }
   void limit_rate(std::uint64_t bytes_per_s) override { tcp_->limit_rate(bytes_per_s); }
   std::span<const std::byte> binding() const override { return binding_; }
   void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {

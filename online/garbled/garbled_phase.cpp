@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "online/garbled/garbled_cost.h"
 #include "online/garbled/garbled_run.h"
+#include "online/garbled/prepared_cost.h"
 #include "online/garbled/prepared_run.h"
 #include "online/interactive/runtime.h"
 
@@ -36,13 +37,21 @@ class GarbledEvaluation final : public OnlineEvaluation {
   std::optional<PreparedRun> prepared_;
 };
 
-Preparation preparation_for(std::uint64_t ands, std::uint32_t sigma,
+void require_kept(std::uint64_t count, std::uint64_t most, const std::string& name,
+                  const std::string& why) {
+  if (count > most)
+    throw UsageError("a garbled run whose inputs come later has at most " + std::to_string(most) +
+                     " " + name + ", as " + why + " in memory; this one has " +
+                     std::to_string(count));
+}
+
+Preparation preparation_for(const RunSize& size, std::uint32_t sigma,
                             std::optional<RowCheck> wanted) {
   constexpr std::uint32_t kEarlySigmaMax = 112;  // rho is below the bits of a block
-  if (ands > kPreparedAndsMax)
-    throw UsageError("a garbled run whose inputs come later has at most " +
-                     std::to_string(kPreparedAndsMax) + " ANDs, as its rows stay in memory; this " +
-                     "one has " + std::to_string(ands));
+  require_kept(size.ands, kPreparedAndsMax, "ANDs", "its rows stay");
+  require_kept(size.local_gates, kPreparedLocalGatesMax, "XORs and NOTs", "its gates stay");
+  require_kept(size.value_bits, kPreparedValueBitsMax, "bits of inputs and outputs in all lanes",
+               "their labels and masks stay");
   if (wanted == RowCheck::Early && sigma > kEarlySigmaMax)
     throw UsageError("early rows reach at most sigma = " + std::to_string(kEarlySigmaMax) +
                      ", and the material has sigma = " + std::to_string(sigma) +
@@ -50,6 +59,11 @@ Preparation preparation_for(std::uint64_t ands, std::uint32_t sigma,
   return {
       .row_check = wanted.value_or(sigma > kEarlySigmaMax ? RowCheck::Batched : RowCheck::Early),
       .sigma = sigma};
+}
+
+double and_s(std::size_t lanes, const std::optional<Preparation>& preparation) {
+  if (preparation) return preparation->row_check == RowCheck::Early ? 0.1e-6 : 0.06e-6;
+  return lanes < kWideLanes ? 0.3e-6 : 0.12e-6;
 }
 
 }  // namespace
@@ -66,9 +80,13 @@ constinit const OnlinePhaseEntry kGarbledPhase = {
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<GarbledEvaluation>(std::move(setting));
     },
-    .count_cost = [](const circuit::CircuitInfo& info, std::size_t lanes,
-                     AndMaterial) { return count_garbled_cost(info, lanes); },
-    .and_s = [](std::size_t lanes) { return lanes < kWideLanes ? 0.3e-6 : 0.12e-6; },
+    .count_cost =
+        [](const circuit::CircuitInfo& info, std::size_t lanes, AndMaterial,
+           const std::optional<Preparation>& preparation) {
+          return preparation ? count_prepared_cost(info, lanes, row_macs_of(*preparation))
+                             : count_garbled_cost(info, lanes);
+        },
+    .and_s = and_s,
 };
 
 }  // namespace tinyot::online

@@ -18,8 +18,12 @@
 
 namespace tinyot::online {
 
-// The most ANDs of a run that is prepared: the rows of all of them stay in memory.
-inline constexpr std::uint64_t kPreparedAndsMax = std::uint64_t{1} << 22;
+// The most of a run that is prepared, as all of it stays in memory: 126 to 150 bytes of an AND in
+// each lane, up to 48 of an XOR or a NOT, whatever the lanes, and as many of a bit of an input or
+// an output in each lane.
+inline constexpr std::uint64_t kPreparedAndsMax = std::uint64_t{1} << 22,
+                               kPreparedLocalGatesMax = std::uint64_t{1} << 24,
+                               kPreparedValueBitsMax = std::uint64_t{1} << 22;
 
 // The strings of early rows: rho = 8 ceil(sigma / 8) + 8 bits, so that guesses of them add at most
 // 2^-8 of 2^-sigma; none with the batched check.

@@ -57,7 +57,7 @@ constinit const OnlinePhaseEntry kInteractivePhase = {
           return counts;
         },
     .preparation_for =
-        [](std::uint64_t, std::uint32_t sigma, std::optional<RowCheck> wanted) {
+        [](const RunSize&, std::uint32_t sigma, std::optional<RowCheck> wanted) {
           if (wanted)
             throw UsageError("a row check is of garbled rows, and the interactive phase has none");
           return Preparation{.row_check = {}, .sigma = sigma};
@@ -66,8 +66,14 @@ constinit const OnlinePhaseEntry kInteractivePhase = {
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<InteractiveEvaluation>(std::move(setting));
     },
-    .count_cost = count_interactive_cost,
-    .and_s = [](std::size_t lanes) { return lanes < kWideLanes ? 0.15e-6 : 0.03e-6; },
+    // Nothing is done before the inputs are known.
+    .count_cost =
+        [](const circuit::CircuitInfo& info, std::size_t lanes, AndMaterial form,
+           const std::optional<Preparation>&) { return count_interactive_cost(info, lanes, form); },
+    .and_s =
+        [](std::size_t lanes, const std::optional<Preparation>&) {
+          return lanes < kWideLanes ? 0.15e-6 : 0.03e-6;
+        },
 };
 
 }  // namespace tinyot::online

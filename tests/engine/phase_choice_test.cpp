@@ -12,14 +12,16 @@ using engine::PhaseChoice;
 using std::chrono::microseconds;
 
 // What A chooses, and what B is told, for a circuit over a link.
-OnlinePhase chosen(const std::string& name, std::size_t lanes, std::chrono::nanoseconds round_trip,
-                   const PhaseChoice::CanHave& can_have = [](const auto&) { return true; }) {
+OnlinePhase chosen(
+    const std::string& name, std::size_t lanes, std::chrono::nanoseconds round_trip,
+    const PhaseChoice::CanHave& can_have = [](const auto&) { return true; },
+    const engine::PreparationBy& preparation_by = engine::not_prepared) {
   const auto circuit = *LoadedCircuit::generated(name, lanes);
   std::array<OnlinePhase, 2> phases{};
   run_channels([&](Party me, Channel& channel) {
     PhaseChoice choice(AndMaterial::Garbling, {});
     EXPECT_TRUE(choice.is_open());
-    if (me == Party::A) choice.estimate(circuit, circuit.rounds(1 << 20));
+    if (me == Party::A) choice.estimate(circuit, circuit.rounds(1 << 20), preparation_by);
     choice.choose(channel, me, round_trip, can_have);
     EXPECT_EQ(channel.counters().messages_sent, me == Party::A ? 1u : 0u);
     phases[static_cast<std::size_t>(me)] = choice.phase().phase;
@@ -41,6 +43,21 @@ TEST(PhaseChoice, IsOfThoseThatThereIsMaterialFor) {
             OnlinePhase::Interactive);
 }
 
+// Of a run whose inputs come later, only what is left then counts: its rows have been sent.
+TEST(PhaseChoice, OfAPreparedRunDependsOnWhatIsLeftAfterItsInputs) {
+  constexpr const char* kWide = "random:width=65536,depth=16";
+  for (const RowCheck check : {RowCheck::Early, RowCheck::Batched})
+    EXPECT_EQ(chosen(
+                  kWide, 1, microseconds(1000), [](const auto&) { return true; },
+                  [=](const online::OnlinePhaseEntry& phase) {
+                    return std::optional(online::Preparation{
+                        .row_check = phase.phase == OnlinePhase::Garbled ? std::optional(check)
+                                                                         : std::nullopt});
+                  }),
+              OnlinePhase::Garbled);
+  EXPECT_EQ(chosen(kWide, 1, microseconds(1000)), OnlinePhase::Interactive);
+}
+
 TEST(PhaseChoice, TimesAreThoseOfTheProtocol) {
   // doc/protocol.md, section 16.7
   const online::OnlinePhaseEntry& interactive =
@@ -49,7 +66,7 @@ TEST(PhaseChoice, TimesAreThoseOfTheProtocol) {
   EXPECT_DOUBLE_EQ(engine::expected_s(estimate, 1, {std::chrono::milliseconds(20), 100e6}),
                    0.13 + 0.4);
   EXPECT_DOUBLE_EQ(engine::expected_s(estimate, 1, {std::chrono::milliseconds(20), 0}),
-                   0.13 + 1e6 * interactive.and_s(1));
+                   0.13 + 1e6 * interactive.and_s(1, {}));
 }
 
 // Large circuits are not layered for it.
@@ -57,9 +74,9 @@ TEST(PhaseChoice, DepthTellsAboutTheRounds) {
   const auto circuit = *LoadedCircuit::generated("aes128", 3);
   for (const engine::RunEstimate& exact :
        engine::estimate_runs(circuit, AndMaterial::Garbling, std::nullopt)) {
-    const online::RunCost about = engine::estimate_from_depth(circuit, exact.window, *exact.phase,
-                                                              AndMaterial::Garbling)
-                                      .cost;
+    const online::RunCost about =
+        engine::estimate_from_depth(circuit, exact.window, *exact.phase, AndMaterial::Garbling)
+            .cost;
     EXPECT_EQ(about.ands, exact.cost.ands);
     for (const std::size_t party : {0, 1}) {
       EXPECT_EQ(about.half_round_trips[party], exact.cost.half_round_trips[party]);

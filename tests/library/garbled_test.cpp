@@ -1,7 +1,7 @@
 // Both online phases on one store of material for garbling, by the public headers alone.
 #include <gtest/gtest.h>
 
-#include "tests/support/two_threads.h"
+#include "tests/library/garbling_stores.h"
 
 namespace tinyot {
 namespace {
@@ -29,28 +29,6 @@ std::unique_ptr<circuit::Circuit> square() {
     program.output("square", s * s, Receiver::B);
   });
 }
-
-// A store of each party.
-struct GarblingStores {
-  explicit GarblingStores(Profile profile) {
-    both([&](Party party) {
-      PreprocessRequest request{
-          .party = party, .endpoint = endpoints.of(party), .store = of(party)};
-      request.parameters.profile = profile;
-      request.parameters.material = AndMaterial::Garbling;
-      request.ands = 8192;
-      request.inputs = 512;
-      preprocess(request);
-    });
-  }
-  std::filesystem::path of(Party party) const { return directory / std::string(1, letter(party)); }
-  RunRequest run(Party party, std::optional<OnlinePhase> phase) const {
-    return {.party = party, .endpoint = endpoints.of(party), .stores = {of(party)}, .phase = phase};
-  }
-
-  TestDirectory directory;
-  Endpoints endpoints;
-};
 
 Values inputs_of(Party party, std::uint64_t mine, std::uint64_t p) {
   return input_of(party, mine).set("p", p);
@@ -124,6 +102,65 @@ TEST_P(GarbledRuns, WithDifferentRowChecksAreADisagreement) {
     Evaluator evaluator(request);
     EXPECT_NE(message_of([&] { evaluator.prepare(*both_kinds()); }).find("row check"),
               std::string::npos);
+  });
+}
+
+// What a value takes that another phase has left: two aBits a bit, one of each party.
+TEST(GarbledMaterial, IsNeededForValuesThatAnInteractiveRunHasLeft) {
+  const GarblingStores stores(Profile::Fast);
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party, OnlinePhase::Garbled));
+    const RunResult interactive = evaluator.run(*both_kinds(), inputs_of(party, 2, 3), {}, 1, {},
+                                                OnlinePhase::Interactive),
+                    garbled = evaluator.run(*both_kinds(), inputs_of(party, 2, 3));
+    MaterialCounts wanted = evaluator.needed(*square());
+    EXPECT_EQ(evaluator.needed(*square(), 1, garbled.shared), wanted);
+    for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
+      wanted[kind] += 16;
+    EXPECT_EQ(evaluator.needed(*square(), 1, interactive.shared), wanted);
+    const MaterialCounts before = store_info(stores.of(party)).left();
+    evaluator.run(*square(), {}, interactive.shared);
+    const MaterialCounts after = store_info(stores.of(party)).left();
+    for (const MaterialKind kind : kAllMaterialKinds)
+      EXPECT_EQ(before[kind] - after[kind], wanted[kind]) << name_of(kind);
+    EXPECT_NE(message_of([&] {
+                (void)evaluator.needed(*square(), 2, interactive.shared);
+              }).find("lane"),
+              std::string::npos);
+  });
+}
+
+// More than a prepared run may keep in memory: nothing has been sent, and the connection goes on.
+TEST(PreparedRuns, ThatAreTooLargeAreRefusedBeforeAnythingIsSent) {
+  const auto wide = make_circuit("wide", [](Program& program) {
+    const Number x = program.input("x", 64, Party::A), y = program.input("y", 64, Party::B);
+    program.output("sum", x ^ y);
+  });
+  const GarblingStores stores(Profile::Fast);
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party, OnlinePhase::Garbled));
+    EXPECT_NE(message_of([&] {
+                evaluator.prepare(*wide, {}, 1 << 16);
+              }).find("at most 4194304 bits of inputs and outputs in all lanes"),
+              std::string::npos);
+    EXPECT_EQ(evaluator.run(*both_kinds(), inputs_of(party, 5, 6)).outputs.integer("product"), 25u);
+  });
+}
+
+// The expected time of a prepared run is that of what is left after its inputs.
+TEST(OnlinePhases, OfPreparedRunsAreChosenByWhatIsLeft) {
+  const GarblingStores stores(Profile::Fast);
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party, {}));
+    const auto circuit = both_kinds();
+    const std::uint64_t number = evaluator.prepare(*circuit);
+    const RunResult prepared = evaluator.finish(number, inputs_of(party, 5, 6)),
+                    at_once = evaluator.run(*circuit, inputs_of(party, 5, 6));
+    if (party == Party::B) return;
+    EXPECT_LT(prepared.expected_s.at(OnlinePhase::Garbled),
+              at_once.expected_s.at(OnlinePhase::Garbled));
+    EXPECT_EQ(prepared.expected_s.at(OnlinePhase::Interactive),
+              at_once.expected_s.at(OnlinePhase::Interactive));
   });
 }
 

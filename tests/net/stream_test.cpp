@@ -1,9 +1,13 @@
 // Streams over loopback, TCP and TLS: order, large messages in both directions, bounded memory, and
 // every way in which a stream ends.
+#include <netinet/tcp.h>
+
 #include <fstream>
 #include <thread>
 
+#include "net/tcp_stream.h"
 #include "tests/net/stream_pair.h"
+#include "tests/support/becomes_true.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -32,6 +36,44 @@ TEST_P(Stream, LargeMessagesBothWaysAtOnceDoNotDeadlock) {
   std::thread thread([&] { exchange(*pair.b, kBytes, std::byte{2}, std::byte{1}); });
   exchange(*pair.a, kBytes, std::byte{1}, std::byte{2});
   thread.join();
+}
+
+// A stream that nobody reads tells that its peer has gone, and what has come before can be read.
+TEST_P(Stream, TellsThatItHasEnded) {
+  StreamPair pair(GetParam());
+  std::vector<std::byte> bytes(3, std::byte{7});
+  pair.b->write(bytes);
+  pair.b->flush();
+  EXPECT_FALSE(pair.a->has_ended());
+  EXPECT_FALSE(pair.b->has_ended());
+  pair.b.reset();
+  if (GetParam() == Layer::Transport) {
+    EXPECT_FALSE(pair.a->has_ended()) << "a transport cannot tell";
+    return;
+  }
+  EXPECT_TRUE(becomes_true([&] { return pair.a->has_ended(); }));
+  std::vector<std::byte> received(3);
+  pair.a->read(received);
+  EXPECT_EQ(received, bytes);
+  EXPECT_THROW(pair.a->read(received), NetworkError);
+}
+
+// The system probes a connection on which nothing arrives.
+TEST(TcpStream, IsProbedWhenIdle) {
+  StreamPair pair(Layer::Tcp);
+  for (const auto* stream : {&pair.a, &pair.b}) {
+    const int descriptor = dynamic_cast<TcpStream&>(**stream).descriptor();
+    const auto get = [&](int level, int option) {
+      int value = 0;
+      socklen_t size = sizeof value;
+      EXPECT_EQ(::getsockopt(descriptor, level, option, &value, &size), 0);
+      return value;
+    };
+    EXPECT_EQ(get(SOL_SOCKET, SO_KEEPALIVE), 1);
+    const int after = get(IPPROTO_TCP, TCP_KEEPIDLE), interval = get(IPPROTO_TCP, TCP_KEEPINTVL),
+              probes = get(IPPROTO_TCP, TCP_KEEPCNT);
+    EXPECT_LE(after + interval * probes, 60);
+  }
 }
 
 TEST_P(Stream, ManyMessagesOfOddSizesArriveInOrder) {

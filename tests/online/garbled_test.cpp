@@ -297,15 +297,17 @@ class Careless {
     return has_outputs();
   }
 
-  // Returns whether B has revealed its shares of A's outputs.
-  bool evaluate() {
+  // `wrong`: an AND of which A returns the other masked value and goes on with it. Returns whether
+  // B has revealed its shares of A's outputs.
+  bool evaluate(std::optional<std::size_t> wrong = {}) {
     online::RowEvaluator evaluator(session_, info_, lanes_, constants_, constants_, {}, outputs_,
                                    session_.next_counter());
     online::GarbledRows rows;
     run([&](online::Chunk& chunk, online::MaskedAnds& ands) {
       online::receive_rows(session_, chunk.entries, {}, rows);
       online::receive_labels(session_, chunk);
-      const online::GateValues values = evaluator.evaluate(chunk, ands, rows);
+      online::GateValues values = evaluator.evaluate(chunk, ands, rows);
+      if (wrong) values.gamma.put(*wrong, !values.gamma[*wrong]);
       online::send_masked_ands(session_, values);
       online::absorb_gates(session_, ands.macs, values);
     });
@@ -375,6 +377,36 @@ TEST(Garbled, DetectsConsistentLiesAboutOpenings) {
         EXPECT_EQ(honest.check, "MAC transcript");
         EXPECT_FALSE(has_revealed);
       }
+  }
+}
+
+// The same about a masked value that A returns: B ends, and shows neither a digest, which A could
+// compare with what B's shares may be, nor a bit of an output.
+TEST(Garbled, DetectsConsistentLiesAboutMaskedValues) {
+  ListedCircuit circuit;
+  const auto x = circuit.input(Party::A, 2), y = circuit.input(Party::B, 2);
+  const auto z = circuit.and_of(x[0], y[0]), w = circuit.and_of(x[1], y[1]);
+  circuit.output(Receiver::A, {circuit.and_of(z, circuit.not_of(w)), z});
+  constexpr std::size_t kLanes = 3;
+  Rng rng(Seed{{9, 5}});
+  const Inputs inputs = random_inputs(circuit, kLanes, rng);
+  const GarbledJob job{circuit, kLanes, inputs};
+  for (std::size_t entry = 0; entry < 3 * kLanes; ++entry) {
+    SCOPED_TRACE(entry);
+    Messages of_b;
+    bool has_revealed = false;
+    const Outcomes outcomes = run_garbling(
+        [&](Session& session, IdealDealer& dealer) {
+          if (session.me() == Party::A)
+            has_revealed = Careless(session, dealer, job).evaluate(entry);
+          else
+            run_garbled_party(session, dealer, job);
+        },
+        {.wrap_b = recording(of_b)}, false);
+    EXPECT_EQ(outcomes.b.kind, Outcome::Kind::PeerCheated) << outcomes.b.message;
+    EXPECT_EQ(outcomes.b.check, "MAC transcript");
+    EXPECT_FALSE(has_revealed);
+    EXPECT_EQ(bytes_of(of_b, "mac_transcript.digest"), 0u);
   }
 }
 

@@ -114,32 +114,9 @@ TEST_P(OnlineMessages, DetectsReplayedMessages) {
   }
 }
 
-// The cheater sends back what it receives.
-class ReflectingChannel final : public ChannelDecorator {
- public:
-  ReflectingChannel(std::unique_ptr<Channel> inner, std::string tag)
-      : ChannelDecorator(std::move(inner)), tag_(std::move(tag)) {}
-
-  void send(const MessageTag& tag, std::span<const std::byte> payload) override {
-    if (tag.name != tag_) inner().send(tag, payload);
-  }
-  void recv(const MessageTag& tag, std::span<std::byte> payload) override {
-    inner().recv(tag, payload);
-    if (tag.name == tag_) inner().send(tag, payload);
-  }
-
- private:
-  std::string tag_;
-};
-
 TEST_P(OnlineMessages, DetectsReflectedDigestsAndOutputs) {
   for (const Party cheater : {Party::A, Party::B}) {
     // It reads before it answers: its only input is the honest party's message.
-    const auto reflecting = [](std::string tag) -> ChannelWrapper {
-      return [=](std::unique_ptr<Channel> inner) {
-        return std::make_unique<ReflectingChannel>(std::move(inner), tag);
-      };
-    };
     expect_caught(job(), cheater, reflecting("mac_transcript.digest"), "MAC transcript");
     if (GetParam() == AndMaterial::Triples)
       expect_caught(job(), cheater, reflecting("output.shares"), "MAC transcript");

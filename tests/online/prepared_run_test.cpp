@@ -11,10 +11,12 @@
 
 #include "circuitgen/generators/family.h"
 #include "online/garbled/garbled_phase.h"
+#include "online/garbled/prepared_cost.h"
 #include "online/interactive/interactive_phase.h"
 #include "tests/online/garbling.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/online_run.h"
+#include "tests/online/prepared.h"
 #include "tests/online/random_circuit.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/half_round_trips.h"
@@ -28,39 +30,6 @@ using namespace tinyot::test;
 using online::Preparation;
 
 constexpr std::size_t kMacBytes = 6;  // rho = 48 at sigma = 40
-
-struct PreparedJob {
-  const Circuit& circuit;
-  std::size_t lanes;
-  const Inputs& inputs;
-  RowCheck check;
-  online::GarbledWindow window = {};
-};
-
-// One party's run and the rounds that it refers to.
-class PreparedParty {
- public:
-  PreparedParty(Session& session, IdealDealer& dealer, const PreparedJob& job,
-                const online::SharedValues& shared = {})
-      : party_(session.me()), job_(job), cost_(cost_of(job.circuit)),
-        rounds_(job.circuit, cost_.gates(), job.lanes, window_for(job.lanes)),
-        run_(session, dealer,
-             online::garbled_material_for(job.circuit.info(), cost_.ands_of(job.lanes), job.lanes,
-                                          shared),
-             rounds_, shared, {job.check, 40}, job.window) {}
-
-  void prepare() { run_.prepare(); }
-  Evaluation finish() {
-    return run_.finish(values_given_by(party_, job_.circuit.info(), job_.inputs));
-  }
-
- private:
-  const Party party_;
-  const PreparedJob job_;
-  const CircuitCost cost_;
-  CircuitRounds rounds_;
-  online::PreparedRun run_;
-};
 
 struct PreparedOutcome {
   Evaluation of[2];
@@ -189,6 +158,41 @@ TEST_P(PreparedRuns, SendTheMessagesOfTheTable) {
         sent.emplace_back(message.tag, message.payload.size());
     EXPECT_EQ(sent, wanted[party]);
   }
+}
+
+// What is counted of a prepared run is what is left of it once its inputs are known.
+TEST_P(PreparedRuns, CostWhatIsCountedAfterTheInputs) {
+  ListedCircuit of_b_alone;
+  const auto x = of_b_alone.input(Party::B, 2);
+  of_b_alone.output(Receiver::A, {of_b_alone.and_of(x[0], x[1])});
+  const ListedCircuit of_both = with_public_inputs();
+  const RowMacs macs = online::row_macs_of({GetParam(), 40});
+  for (const Circuit* circuit :
+       {static_cast<const Circuit*>(&of_both), static_cast<const Circuit*>(&of_b_alone)})
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      SCOPED_TRACE(seed);
+      const std::size_t lanes = 1 + 7 * (seed % 11);
+      const online::GarbledWindow window = window_of(seed);
+      Rng rng(Seed{{seed, 9}});
+      const Inputs inputs = random_inputs(*circuit, lanes, rng);
+      const auto counter = online::count_prepared_cost(circuit->info(), lanes, macs, window);
+      CircuitRounds(*circuit, 0, lanes, window_for(lanes)).visit(*counter);
+      const online::RunCost cost = counter->finish();
+      EXPECT_EQ(cost.ands, cost_of(*circuit).ands_of(lanes));
+      HalfRoundTrips counted;
+      run_garbling(
+          [&](Session& session, IdealDealer& dealer) {
+            PreparedParty party(session, dealer, {*circuit, lanes, inputs, GetParam(), window});
+            party.prepare();
+            counted.restart(session.me());
+            const std::uint64_t before = session.channel().counters().bytes_sent;
+            party.finish();
+            const auto me = static_cast<std::size_t>(session.me());
+            EXPECT_EQ(cost.bytes_sent[me], session.channel().counters().bytes_sent - before);
+            EXPECT_EQ(cost.half_round_trips[me], counted.now(session.me()));
+          },
+          {.wrap_a = counted.of(Party::A), .wrap_b = counted.of(Party::B)});
+    }
 }
 
 TEST_P(PreparedRuns, WaitAsOftenAsTheySay) {
@@ -348,13 +352,29 @@ TEST(EarlyRows, HaveAByteMoreThanSigma) {
 
 TEST(Preparation, FollowsSigmaAndMemory) {
   const auto of = [](std::uint64_t ands, std::uint32_t sigma, std::optional<RowCheck> wanted = {}) {
-    return online::kGarbledPhase.preparation_for(ands, sigma, wanted).row_check;
+    return online::kGarbledPhase.preparation_for({.ands = ands}, sigma, wanted).row_check;
   };
   EXPECT_EQ(of(1 << 22, 112), RowCheck::Early);
   EXPECT_EQ(of(1, 113), RowCheck::Batched);
   EXPECT_EQ(of(1, 40, RowCheck::Batched), RowCheck::Batched);
   EXPECT_THROW(of(1, 113, RowCheck::Early), UsageError);
   EXPECT_THROW(of((1 << 22) + 1, 40), UsageError);
+}
+
+// Everything that stays in memory has its bound.
+TEST(Preparation, IsBoundedInAllThatItKeeps) {
+  const auto prepare = [](const online::RunSize& size) {
+    online::kGarbledPhase.preparation_for(size, 40, {});
+  };
+  prepare({.ands = 1 << 22, .local_gates = 1 << 24, .value_bits = 1 << 22});
+  EXPECT_THROW(prepare({.local_gates = (1 << 24) + 1}), UsageError);
+  EXPECT_THROW(prepare({.value_bits = (1 << 22) + 1}), UsageError);
+  const ListedCircuit circuit = with_public_inputs();
+  const CircuitCost cost = cost_of(circuit);
+  const online::RunSize size = online::size_of_run(circuit.info(), cost, 10);
+  EXPECT_EQ(size.ands, cost.ands_of(10));
+  EXPECT_EQ(size.local_gates, cost.xors + cost.nots);
+  EXPECT_EQ(size.value_bits, 10u * (3 + 3 + 2) + (2 + 2 + 1) + 10u * (2 + 2 + 4 + 1));
 }
 
 // In each of these ways a value is made, and used twice.

@@ -86,6 +86,23 @@ class RepeatingChannel final : public ChannelDecorator {
   std::size_t left_;
 };
 
+class ReflectingChannel final : public ChannelDecorator {
+ public:
+  ReflectingChannel(std::unique_ptr<Channel> inner, std::string tag)
+      : ChannelDecorator(std::move(inner)), tag_(std::move(tag)) {}
+
+  void send(const MessageTag& tag, std::span<const std::byte> payload) override {
+    if (tag.name != tag_) inner().send(tag, payload);
+  }
+  void recv(const MessageTag& tag, std::span<std::byte> payload) override {
+    inner().recv(tag, payload);
+    if (tag.name == tag_) inner().send(tag, payload);
+  }
+
+ private:
+  std::string tag_;
+};
+
 }  // namespace
 
 ChannelWrapper flipping_both_ways(std::string tag, std::vector<std::size_t> bits,
@@ -104,6 +121,12 @@ ChannelWrapper swapping(std::string tag, std::size_t number, bool& done) {
 ChannelWrapper repeating(std::string tag, std::size_t number) {
   return [=](std::unique_ptr<Channel> inner) {
     return std::make_unique<RepeatingChannel>(std::move(inner), tag, number);
+  };
+}
+
+ChannelWrapper reflecting(std::string tag) {
+  return [=](std::unique_ptr<Channel> inner) {
+    return std::make_unique<ReflectingChannel>(std::move(inner), tag);
   };
 }
 

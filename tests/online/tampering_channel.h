@@ -19,4 +19,7 @@ ChannelWrapper swapping(std::string tag, std::size_t number, bool& done);
 // Sends message `number` of a kind twice.
 ChannelWrapper repeating(std::string tag, std::size_t number);
 
+// Sends back each message of a kind that the party receives, in place of its own.
+ChannelWrapper reflecting(std::string tag);
+
 }  // namespace tinyot::test

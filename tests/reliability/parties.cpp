@@ -26,11 +26,6 @@ std::string tinyot() {
   return other == nullptr ? TINYOT_BINARY : other;
 }
 
-std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
-
 Kill Killer::next(std::chrono::milliseconds usual_time) {
   Kill kill;
   if (!has_kills_left() || random() % 8 == 0) return kill;

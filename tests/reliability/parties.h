@@ -9,6 +9,7 @@
 #include <mutex>
 #include <random>
 
+#include "tests/support/from_environment.h"
 #include "tests/support/layers.h"
 #include "tests/support/process.h"
 
@@ -50,9 +51,6 @@ class Killer {
 
 // The program under test: that of this build, or the value of TINYOT_BINARY in the environment.
 std::string tinyot();
-
-// A number in the environment, or `fallback`.
-std::uint64_t from_environment(const char* name, std::uint64_t fallback);
 
 // A listens on listen_port; B connects to connect_port, which differs if there is a proxy. Timeouts
 // in seconds.

@@ -19,6 +19,10 @@ class LinkRelay {
 
   // Ends all connections; new ones are possible.
   void cut() { relay_.cut(); }
+  // Ends those that are not of the link.
+  void cut_evaluations() {
+    relay_.cut([this](std::size_t number) { return !connections_[number].is_link; });
+  }
   // What happens from now on to messages of a few bits that the connecting side sends on
   // connections that are not of the link: to the openings of small rounds. Wherever TCP divides
   // them, a bit of each is changed, or one is lost with all that follows, so that the other side

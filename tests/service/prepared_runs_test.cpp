@@ -1,6 +1,7 @@
 // Runs that two daemons prepare before their inputs are known: jobs take them, each is used once,
 // and a peer that ends connections or claims what is not so causes neither a wait nor endless work.
 #include <algorithm>
+#include <fstream>
 #include <thread>
 
 #include "base/error.h"
@@ -225,6 +226,95 @@ TEST_F(PreparedRunsTest, LostWithTheirConnectionsAndMadeAgain) {
   submit_aes("job");
   EXPECT_TRUE(expect_aes("job").was_prepared());
   EXPECT_EQ(reused(), 0u);
+}
+
+// The link stands, and no job uses the connection on which they wait: both parties notice its end.
+TEST_F(PreparedRunsTest, LostWithAnIdleConnectionAndMadeAgain) {
+  LinkRelay relay(port_);
+  Setup setup = setup_with(aes(2));
+  setup.port_b = relay.port();
+  start(setup);
+  ASSERT_TRUE(are_in_stock(2));
+  relay.cut_evaluations();
+  for (const Daemon* daemon : {a_.get(), b_.get()}) {
+    EXPECT_TRUE(becomes_true([&] { return outcome(*daemon, "wasted") == "2"; }));
+    EXPECT_TRUE(daemon->client().peer().is_connected());
+  }
+  EXPECT_EQ(a_->metric("tinyot_prepared_wasted_ands_total{peer=\"bob\"}"), "12800");
+  EXPECT_EQ(b_->metric("tinyot_prepared_wasted_ands_total{peer=\"alice\"}"), "12800");
+  ASSERT_TRUE(are_in_stock(2));
+  submit_aes("job");
+  EXPECT_TRUE(expect_aes("job").was_prepared());
+  EXPECT_EQ(reused(), 0u);
+}
+
+// Of a circuit file, whatever each party calls it; not for a job of the same gates with other
+// roles.
+TEST_F(PreparedRunsTest, CircuitOfAFileIsInStock) {
+  const std::string gates = "2 4\n2 1 1\n1 1\n2 1 0 1 2 AND\n1 1 2 3 INV\n";
+  const std::string fingerprint =
+      text_of(engine::LoadedCircuit::from_text(gates, "file", {}, 1).fingerprint());
+  Setup setup = setup_with("");
+  setup.policy_a = setup.policy_b = "allow { digest: '" + fingerprint + "' }";
+  const TestDirectory files;
+  const std::string at_a = files / "a.txt", at_b = files / "b.txt";
+  std::ofstream(at_a) << gates;
+  std::ofstream(at_b) << "# mine\r\n" << gates;
+  setup.peer_a = "prepared { circuit: 'nand' file: '" + at_a + "' count: 2 }";
+  setup.peer_b = "prepared { circuit: 'of-b' file: '" + at_b + "' count: 2 }";
+  start(setup);
+  ASSERT_TRUE(are_in_stock(2));
+  EXPECT_EQ(prepared(*a_).circuit(), "nand");
+  EXPECT_EQ(prepared(*b_).circuit(), "of-b");
+  const auto submit = [&](const Daemon& daemon, const std::string& input, const std::string& text) {
+    v1::SubmitRequest part;
+    part.mutable_job()->set_id("file");
+    part.mutable_job()->set_circuit("another");
+    part.mutable_job()->set_is_file(true);
+    part.set_circuit_part(text);
+    v1::Input& value = *part.add_inputs();
+    value.set_name(input);
+    value.add_numbers("1");
+    const grpc::Status status = daemon.client().submit({part});
+    EXPECT_TRUE(status.ok()) << status.error_message();
+  };
+  submit(*a_, "0", gates);
+  submit(*b_, "1", "# another text\n" + gates);
+  for (const Daemon* daemon : {a_.get(), b_.get()}) {
+    const Client::Result result = daemon->client().result("file");
+    EXPECT_EQ(result.job.state(), v1::DONE) << result.job.error().message();
+    EXPECT_TRUE(result.job.was_prepared());
+    EXPECT_EQ(result.outputs.at("0"), std::string(1, '\0'));
+  }
+  EXPECT_EQ(outcome(*a_, "used", "nand"), "1");
+  EXPECT_EQ(outcome(*b_, "used", "of-b"), "1");
+  ASSERT_TRUE(are_in_stock(2));
+  EXPECT_EQ(reused(), 0u);
+}
+
+// What has been sent to prepare a run is not the job's.
+TEST_F(PreparedRunsTest, TrafficOfThePreparationIsItsOwn) {
+  start(setup_with(aes(1)));
+  ASSERT_TRUE(are_in_stock(1));
+  const auto sent = [](const Daemon& daemon, const std::string& phase) {
+    const std::string peer =
+        daemon.configuration().parent_path().filename() == "a" ? "bob" : "alice";
+    return std::stod(
+        daemon.metric("tinyot_sent_bytes_total{peer=\"" + peer + "\",phase=\"" + phase + "\"}"));
+  };
+  // Rows of 6,400 ANDs, with strings of 18 bytes, and their openings.
+  constexpr double kRows = 6400 * (32 + 18);
+  EXPECT_TRUE(becomes_true([&] { return sent(*b_, "preparation") > kRows; }));
+  EXPECT_LT(sent(*b_, "preparation"), 1.1 * kRows);
+  EXPECT_GT(sent(*a_, "preparation"), 6400 / 4);
+  EXPECT_LT(sent(*a_, "preparation"), 2 * 6400 / 4);
+  EXPECT_EQ(sent(*b_, "evaluation"), 0);
+  submit_aes("job");
+  EXPECT_TRUE(expect_aes("job").was_prepared());
+  // Labels of 384 bits.
+  EXPECT_TRUE(becomes_true([&] { return sent(*b_, "evaluation") > 16 * 384; }));
+  EXPECT_LT(sent(*b_, "evaluation"), 0.1 * kRows);
+  EXPECT_LT(sent(*a_, "evaluation"), 2000);
 }
 
 TEST_F(PreparedRunsTest, RetirementDropsThem) {

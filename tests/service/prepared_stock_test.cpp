@@ -57,6 +57,9 @@ TEST(PreparedStockTest, ConfigurationNamesWhatCanBePrepared) {
   refuses("prepared { circuit: 'aes128' count: 1 lanes: 1000 }", "more than the 4194304 ANDs");
   refuses("prepared { circuit: 'aes128' count: 1 } prepared { circuit: 'aes128' count: 2 }",
           "given twice");
+  refuses("prepared { circuit: 'x' file: '/there/is/no/such.txt' count: 1 }", "such.txt");
+  refuses("prepared { circuit: 'aes128' count: 1 owners { key: 1 value: 'B' } }",
+          "has its own owners");
   refuses("online: 'interactive' prepared { circuit: 'aes128' count: 1 }", "online is interactive");
   refuses("online: 'garbed'", "interactive or garbled");
   const auto with = [](const std::string& fields) {

@@ -87,8 +87,9 @@ void Relay::resume() {
   wake();
 }
 
-void Relay::cut() {
+void Relay::cut(Which which) {
   std::unique_lock lock(mutex_);
+  is_cut_ = std::move(which);
   is_cut_wanted_ = true;
   wake();
   changed_.wait(lock, [&] { return !is_cut_wanted_; });
@@ -97,7 +98,7 @@ void Relay::cut() {
 void Relay::cut_if_wanted() {
   const std::lock_guard lock(mutex_);
   if (!is_cut_wanted_) return;
-  connections_.clear();
+  std::erase_if(connections_, [&](const Connection& each) { return is_cut_(each.number); });
   is_cut_wanted_ = false;
   changed_.notify_all();
 }

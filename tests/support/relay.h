@@ -79,8 +79,10 @@ class Relay {
   // Fails the test if it does not happen in time.
   void wait_until_held();
   void resume();
-  // Closes all connections; new ones are possible.
-  void cut();
+  // Closes all connections, or those of which `which` is true; new ones are possible. It is called
+  // by the thread of the relay.
+  using Which = std::function<bool(std::size_t connection)>;
+  void cut(Which which = [](std::size_t) { return true; });
   // Bytes forwarded on the first connection.
   std::uint64_t bytes(Direction direction) const {
     return bytes_[static_cast<std::size_t>(direction)];
@@ -131,6 +133,7 @@ class Relay {
   std::mutex mutex_;
   std::condition_variable changed_;  // one of these:
   bool is_held_ = false, is_cut_wanted_ = false;
+  Which is_cut_;
   std::thread thread_;
 };
 

@@ -20,11 +20,17 @@ namespace tinyot::test {
 // The ends of any number of connections over pairs of sockets. When one party ends, the other
 // party's streams end too.
 struct Endpoints {
-  Endpoints() {
+  // `wrap_a`: what party A writes and reads goes through the transport that it returns.
+  using Wrap = std::function<std::unique_ptr<Transport>(std::unique_ptr<Transport>)>;
+  explicit Endpoints(const Wrap& wrap_a = {}) {
     const auto sockets = std::make_shared<Sockets>();
     for (const int party : {0, 1}) {
       ends.push_back(Endpoint::over(
-          [sockets, party] { return std::make_unique<SocketTransport>(sockets->next(party)); },
+          [sockets, party, wrap_a]() -> std::unique_ptr<Transport> {
+            auto plain = std::make_unique<SocketTransport>(sockets->next(party));
+            if (party == 0 && wrap_a) return wrap_a(std::move(plain));
+            return plain;
+          },
           {.connect = std::chrono::seconds(20), .idle = std::chrono::seconds(20)}));
     }
   }

@@ -137,7 +137,8 @@ class Computation final : public Scenario {
     const online::OnlinePhaseEntry& phase = *online::phases_on(form, how.phase).front();
     std::optional<online::Preparation> preparation;
     if (how.prepared)
-      preparation = phase.preparation_for(cost.ands_of(kLanes), params_.sigma(), how.prepared);
+      preparation = phase.preparation_for(online::size_of_run(info, cost, kLanes), params_.sigma(),
+                                          how.prepared);
     const auto run =
         phase.make({.session = session,
                     .source = material,
