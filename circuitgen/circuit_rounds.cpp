@@ -40,7 +40,7 @@ CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::s
   // The bounds of the last round are those of all: the sink makes room once.
   for (Round& round : rounds_) {
     round.slots = rounds_.back().slots;
-    round.common_slots = rounds_.back().common_slots;
+    round.invariant_slots = rounds_.back().invariant_slots;
   }
 }
 

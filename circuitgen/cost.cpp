@@ -65,14 +65,14 @@ void CostCounter::emit(const Gate& gate) {
     case GateKind::Xor: {
       const Wire wire = joined(gate);
       ++cost_.xors;
-      cost_.common_xors += wire.common;
+      cost_.invariant_xors += wire.common;
       wires_.make(gate.out, wire);
       return;
     }
     case GateKind::And: {
       const Wire wire = joined(gate);
       ++cost_.ands;
-      cost_.common_ands += wire.common;
+      cost_.invariant_ands += wire.common;
       cost_.and_depth = std::max<std::uint64_t>(cost_.and_depth, wire.depth + 1);
       wires_.make(gate.out, {wire.depth + 1, wire.common});
       return;

@@ -14,8 +14,8 @@ namespace tinyot::circuit {
 // separately as common: they are evaluated once, whatever the number of lanes.
 struct CircuitCost {
   std::uint64_t ands = 0;
-  std::uint64_t common_ands = 0;
-  std::uint64_t common_xors = 0;
+  std::uint64_t invariant_ands = 0;
+  std::uint64_t invariant_xors = 0;
   std::uint64_t xors = 0;
   std::uint64_t nots = 0;
   std::uint64_t and_depth =
@@ -29,10 +29,10 @@ struct CircuitCost {
 
   // Gates evaluated for `lanes` lanes.
   std::uint64_t ands_of(std::size_t lanes) const {
-    return lanes == 1 ? ands : common_ands + (ands - common_ands) * lanes;
+    return lanes == 1 ? ands : invariant_ands + (ands - invariant_ands) * lanes;
   }
   std::uint64_t xors_of(std::size_t lanes) const {
-    return lanes == 1 ? xors : common_xors + (xors - common_xors) * lanes;
+    return lanes == 1 ? xors : invariant_xors + (xors - invariant_xors) * lanes;
   }
 
   std::uint64_t input_bits_of(Party owner) const {

@@ -15,13 +15,21 @@ namespace {
 constexpr std::size_t kWindowMax = std::size_t{1} << 26;
 
 // The phases of a round, in the order of evaluation.
-enum Phase : std::uint32_t { kInputs, kCommonLocal, kLocal, kOutputs, kCommonAnds, kAnds, kPhases };
-// By GateKind, for lanes and common wires.
+enum Phase : std::uint32_t {
+  kInputs,
+  kInvariantLocal,
+  kLocal,
+  kOutputs,
+  kInvariantAnds,
+  kAnds,
+  kPhases
+};
+// By GateKind, for lanes and lane-invariant wires.
 constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kInputs},
-                                                                   {kLocal, kCommonLocal},
-                                                                   {kLocal, kCommonLocal},
-                                                                   {kAnds, kCommonAnds},
-                                                                   {kLocal, kCommonLocal},
+                                                                   {kLocal, kInvariantLocal},
+                                                                   {kLocal, kInvariantLocal},
+                                                                   {kAnds, kInvariantAnds},
+                                                                   {kLocal, kInvariantLocal},
                                                                    {kOutputs, kOutputs},
                                                                    {kPhases, kPhases}}};
 
@@ -30,7 +38,7 @@ constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kIn
 using Source = std::uint32_t;
 constexpr Source kSlotBit = Source{1} << 30;
 constexpr std::size_t kSlotsMax = kSlotBit - 1;
-static_assert(kWindowMax < kSlotBit && kSlotBit < kCommonBit);
+static_assert(kWindowMax < kSlotBit && kSlotBit < kInvariantBit);
 constexpr bool is_slot(Source source) { return (source & kSlotBit) != 0; }
 constexpr Slot slot_in(Source source) { return source & ~kSlotBit; }
 
@@ -67,12 +75,12 @@ static_assert(sizeof(Sorted) == 4);
 class Wire {
  public:
   Wire() = default;
-  Wire(Source source, std::uint32_t level, bool common)
-      : word_(source | std::uint64_t{common} << 32 | std::uint64_t{level} << 34) {}
+  Wire(Source source, std::uint32_t level, bool invariant)
+      : word_(source | std::uint64_t{invariant} << 32 | std::uint64_t{level} << 34) {}
 
   Source source() const { return static_cast<Source>(word_); }
   std::uint32_t level() const { return static_cast<std::uint32_t>(word_ >> 34); }
-  bool common() const { return (word_ >> 32 & 1) != 0; }
+  bool invariant() const { return (word_ >> 32 & 1) != 0; }
   bool is_live() const { return (word_ >> 33 & 1) != 0; }
   void set_live() { word_ |= std::uint64_t{1} << 33; }
 
@@ -127,10 +135,10 @@ class Layering final : public GateSink {
   void finish() { emit_window(); }
 
  private:
-  // The level of a gate or wire in the window, and whether it is common.
+  // The level of a gate or wire in the window, and whether it is invariant.
   struct Place {
     std::uint32_t level;
-    bool common;
+    bool invariant;
   };
   Place place_without_operands(const Gate& gate) const;
   void buffer(const Gate& gate, Place place, std::uint32_t in0, std::uint32_t in1);
@@ -149,23 +157,24 @@ class Layering final : public GateSink {
     return std::span(sorted_).subspan(first, bucket_ends_[index] - first);
   }
   void schedule_inputs(std::span<const Sorted> items);
-  void schedule_local(std::span<const Sorted> items, bool common, std::vector<LocalGate>& local);
+  void schedule_local(std::span<const Sorted> items, bool invariant, std::vector<LocalGate>& local);
   void schedule_outputs(std::span<const Sorted> items);
-  void schedule_ands(std::span<const Sorted> items, bool common, std::vector<RoundAnd>& ands);
+  void schedule_ands(std::span<const Sorted> items, bool invariant, std::vector<RoundAnd>& ands);
   void keep_live_wires();
 
   Slot slot_of(Source source) const { return is_slot(source) ? slot_in(source) : slot_of_[source]; }
-  bool is_common_input(std::uint64_t bundle) const {
+  bool is_invariant_input(std::uint64_t bundle) const {
     return several_lanes_ && info_.inputs[bundle].same_in_all_lanes;
   }
-  Slot allocate_slot(ItemIndex i, bool common) {
-    return slot_of_[i] = common ? common_slots_.allocate() | kCommonBit : slots_.allocate();
+  Slot allocate_slot(ItemIndex i, bool invariant) {
+    return slot_of_[i] =
+               invariant ? invariant_slots_.allocate() | kInvariantBit : slots_.allocate();
   }
   void release(Slot slot) {
-    (is_common(slot) ? common_slots_ : slots_).release(static_cast<Slot>(index_of(slot)));
+    (is_invariant(slot) ? invariant_slots_ : slots_).release(static_cast<Slot>(index_of(slot)));
   }
   Marks& freed_slots_like(Slot slot) {
-    return is_common(slot) ? freed_common_slots_ : freed_slots_;
+    return is_invariant(slot) ? freed_invariant_slots_ : freed_slots_;
   }
 
   const CircuitInfo& info_;
@@ -174,13 +183,13 @@ class Layering final : public GateSink {
   RoundSink& sink_;
 
   WireTable<Wire> wires_;
-  SlotPool slots_, common_slots_;
+  SlotPool slots_, invariant_slots_;
 
   std::vector<Item> items_;
   ItemIndex buffered_ = 0;  // items in use
   // Wires that are freed in the window and whose last use has not been found: by the item that
   // writes them or, of wires scheduled before, by slot.
-  Marks freed_items_, freed_slots_, freed_common_slots_;
+  Marks freed_items_, freed_slots_, freed_invariant_slots_;
   std::vector<Slot> freed_before_;  // all such slots
   std::vector<ItemIndex> kept_;     // write wires that are live after the window
   std::vector<Slot> slot_of_;       // by item: of the wire that it writes
@@ -201,12 +210,13 @@ void Layering::add(const Gate& gate) {
     return emit_with_room(gate);
   if (has_in1(gate.kind)) {
     const Wire x = wires_.at(gate.in0), y = wires_.at(gate.in1);
-    return buffer(gate, {std::max(x.level(), y.level()), (x.common() & y.common()) != 0},
+    return buffer(gate, {std::max(x.level(), y.level()), (x.invariant() & y.invariant()) != 0},
                   x.source(), y.source());
   }
   if (has_in0(gate.kind)) {
     const Wire x = wires_.at(gate.in0);
-    return buffer(gate, {x.level(), x.common()}, x.source(), static_cast<std::uint32_t>(gate.in1));
+    return buffer(gate, {x.level(), x.invariant()}, x.source(),
+                  static_cast<std::uint32_t>(gate.in1));
   }
   buffer(gate, place_without_operands(gate), static_cast<std::uint32_t>(gate.in0),
          static_cast<std::uint32_t>(gate.in1));
@@ -230,7 +240,7 @@ Layering::Place Layering::place_without_operands(const Gate& gate) const {
   }
   ENSURE(gate.kind == GateKind::Input && gate.in0 < info_.inputs.size() &&
          gate.in1 < info_.inputs[gate.in0].bits);
-  return {0, is_common_input(gate.in0)};
+  return {0, is_invariant_input(gate.in0)};
 }
 
 inline void Layering::buffer(const Gate& gate, Place place, std::uint32_t in0, std::uint32_t in1) {
@@ -238,13 +248,13 @@ inline void Layering::buffer(const Gate& gate, Place place, std::uint32_t in0, s
     rounds_ = place.level + 1;
   const auto kind = static_cast<std::uint32_t>(gate.kind);
   const ItemIndex i = buffered_++;
-  items_[i] = {kind, place.level * kPhases + kPhaseOf[kind][place.common], in0, in1,
+  items_[i] = {kind, place.level * kPhases + kPhaseOf[kind][place.invariant], in0, in1,
                static_cast<std::uint32_t>(gate.out)};
   if (gate.kind == GateKind::Output) {
     ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits);
     return;
   }
-  wires_.make(gate.out, {i, place.level + (gate.kind == GateKind::And), place.common});
+  wires_.make(gate.out, {i, place.level + (gate.kind == GateKind::And), place.invariant});
 }
 
 inline void Layering::free_wire(WireId id) {
@@ -307,18 +317,18 @@ void Layering::emit_window() {
   slot_of_.resize(buffered_);
   for (std::uint32_t round = 0; round < rounds_; ++round) {
     schedule_inputs(bucket(round, kInputs));
-    schedule_local(bucket(round, kCommonLocal), true, round_.common_local);
+    schedule_local(bucket(round, kInvariantLocal), true, round_.invariant_local);
     schedule_local(bucket(round, kLocal), false, round_.local);
     schedule_outputs(bucket(round, kOutputs));
-    schedule_ands(bucket(round, kCommonAnds), true, round_.common_ands);
+    schedule_ands(bucket(round, kInvariantAnds), true, round_.invariant_ands);
     schedule_ands(bucket(round, kAnds), false, round_.ands);
     round_.slots = slots_.used();
-    round_.common_slots = common_slots_.used();
+    round_.invariant_slots = invariant_slots_.used();
     sink_.round(round_);
   }
   keep_live_wires();
   freed_slots_.grow(slots_.used());
-  freed_common_slots_.grow(common_slots_.used());
+  freed_invariant_slots_.grow(invariant_slots_.used());
   buffered_ = 0;
   rounds_ = 0;
 }
@@ -330,14 +340,14 @@ void Layering::schedule_inputs(std::span<const Sorted> items) {
   round_.inputs.reserve(items.size());
   for (const auto [i, last_uses] : items) {
     const Item& item = items_[i];
-    round_.inputs.push_back({item.in0, item.in1, allocate_slot(i, is_common_input(item.in0))});
+    round_.inputs.push_back({item.in0, item.in1, allocate_slot(i, is_invariant_input(item.in0))});
   }
   for (const auto [i, last_uses] : items)
     if (last_uses & kOut) release(slot_of_[i]);
 }
 
 // Sequential: the result may reuse the slot of an operand whose last use is here.
-void Layering::schedule_local(std::span<const Sorted> items, bool common,
+void Layering::schedule_local(std::span<const Sorted> items, bool invariant,
                               std::vector<LocalGate>& local) {
   local.clear();
   local.reserve(items.size());
@@ -347,7 +357,7 @@ void Layering::schedule_local(std::span<const Sorted> items, bool common,
     const Slot in1 = item.kind() == GateKind::Xor ? slot_of(item.in1) : 0;
     if (last_uses & kIn0) release(in0);
     if (last_uses & kIn1) release(in1);
-    local.push_back({item.kind(), allocate_slot(i, common), in0, in1});
+    local.push_back({item.kind(), allocate_slot(i, invariant), in0, in1});
     if (last_uses & kOut) release(slot_of_[i]);
   }
 }
@@ -365,12 +375,12 @@ void Layering::schedule_outputs(std::span<const Sorted> items) {
 
 // In parallel: operands keep their slots until every result has one, and a result without a reader
 // also occupies a slot.
-void Layering::schedule_ands(std::span<const Sorted> items, bool common,
+void Layering::schedule_ands(std::span<const Sorted> items, bool invariant,
                              std::vector<RoundAnd>& ands) {
   ands.clear();
   ands.reserve(items.size());
   for (const auto [i, last_uses] : items)
-    ands.push_back({allocate_slot(i, common), slot_of(items_[i].in0), slot_of(items_[i].in1)});
+    ands.push_back({allocate_slot(i, invariant), slot_of(items_[i].in0), slot_of(items_[i].in1)});
   for (std::size_t k = 0; k < items.size(); ++k) {
     if (items[k].last_uses & kIn0) release(ands[k].in0);
     if (items[k].last_uses & kIn1) release(ands[k].in1);
@@ -381,7 +391,7 @@ void Layering::schedule_ands(std::span<const Sorted> items, bool common,
 void Layering::keep_live_wires() {
   for (const ItemIndex i : kept_) {
     Wire& wire = wires_.at(items_[i].out);
-    wire = Wire(slot_of_[i] | kSlotBit, 0, wire.common());
+    wire = Wire(slot_of_[i] | kSlotBit, 0, wire.invariant());
     wire.set_live();
   }
 }

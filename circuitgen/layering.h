@@ -7,8 +7,8 @@
 // Memory: O(window + live wires).
 //
 // With several lanes, some wires are the same in all lanes: inputs declared to be so, constants,
-// and gates of these alone. Such a wire is common: it has a common slot, and its gate is evaluated
-// once, not once per lane.
+// and gates of these alone. Such a wire is lane-invariant, or invariant for short: it has a slot of
+// its own kind, and its gate is evaluated once, not once per lane.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@
 
 namespace tinyot::circuit {
 
-// A slot of a wire over all lanes, or, with the highest bit set, of a common wire.
+// A slot of a wire over all lanes, or, with the highest bit set, of a lane-invariant wire.
 using Slot = std::uint32_t;
-inline constexpr Slot kCommonBit = Slot{1} << 31;
-constexpr bool is_common(Slot slot) { return (slot & kCommonBit) != 0; }
-constexpr std::size_t index_of(Slot slot) { return slot & ~kCommonBit; }
+inline constexpr Slot kInvariantBit = Slot{1} << 31;
+constexpr bool is_invariant(Slot slot) { return (slot & kInvariantBit) != 0; }
+constexpr std::size_t index_of(Slot slot) { return slot & ~kInvariantBit; }
 
 struct RoundInput {
   std::uint32_t bundle;
@@ -50,34 +50,34 @@ struct RoundAnd {
 
 // One round, to be evaluated in the order of its members: inputs, local gates sequentially, outputs
 // (to be copied at once: the slot may be reused later), ANDs. No `out` of an AND is also an `in` of
-// another AND of the same round. A common gate has common operands only; any other gate has at most
-// one.
+// another AND of the same round. An invariant gate has invariant operands only; any other gate has
+// at most one.
 struct Round {
   std::vector<RoundInput> inputs;
-  std::vector<LocalGate> common_local;
+  std::vector<LocalGate> invariant_local;
   std::vector<LocalGate> local;
   std::vector<RoundOutput> outputs;
-  std::vector<RoundAnd> common_ands;
+  std::vector<RoundAnd> invariant_ands;
   std::vector<RoundAnd> ands;
   // upper bound of all slot indices so far; never shrinks
   std::size_t slots = 0;
-  std::size_t common_slots = 0;  // the same for common wires
+  std::size_t invariant_slots = 0;  // the same for lane-invariant wires
 
   // Whether its memory is worth keeping for another round, and not too much if many are kept.
   bool is_reusable() const {
     constexpr std::size_t kMost = 256;
     return ands.capacity() <= kMost && local.capacity() <= kMost && inputs.capacity() <= kMost &&
-           outputs.capacity() <= kMost && common_local.capacity() <= kMost &&
-           common_ands.capacity() <= kMost;
+           outputs.capacity() <= kMost && invariant_local.capacity() <= kMost &&
+           invariant_ands.capacity() <= kMost;
   }
   std::size_t and_count(std::size_t lanes) const {
-    return common_ands.size() + ands.size() * lanes;
+    return invariant_ands.size() + ands.size() * lanes;
   }
   std::size_t xor_count(std::size_t lanes) const {
     const auto in = [](const std::vector<LocalGate>& gates) {
       return static_cast<std::size_t>(std::ranges::count(gates, GateKind::Xor, &LocalGate::kind));
     };
-    return in(common_local) + in(local)*lanes;
+    return in(invariant_local) + in(local)*lanes;
   }
 };
 
@@ -89,8 +89,8 @@ class RoundSink {
 };
 
 // Layers `circuit` on `lanes` lanes with a window of `window` gates and passes the rounds to
-// `sink`. With one lane, no wire is common. Fails: std::logic_error by ENSURE on a malformed stream
-// (a wire is read before it is written or after it is freed).
+// `sink`. With one lane, no wire is invariant. Fails: std::logic_error by ENSURE on a malformed
+// stream (a wire is read before it is written or after it is freed).
 void generate_rounds(const Circuit& circuit, std::size_t lanes, std::size_t window,
                      RoundSink& sink);
 

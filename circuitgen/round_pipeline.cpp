@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t kBatchGates = 4096;
 
 std::size_t gates_of(const Round& round) {
-  return round.inputs.size() + round.common_local.size() + round.local.size() +
-         round.outputs.size() + round.common_ands.size() + round.ands.size();
+  return round.inputs.size() + round.invariant_local.size() + round.local.size() +
+         round.outputs.size() + round.invariant_ands.size() + round.ands.size();
 }
 
 }  // namespace

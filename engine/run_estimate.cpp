@@ -134,8 +134,8 @@ RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window
       round.inputs.push_back({bundle, bit, {}});
   for (std::uint64_t at = 0; at < rounds; ++at) {
     const auto part = [&](std::uint64_t of) { return of * (at + 1) / rounds - of * at / rounds; };
-    round.common_ands.resize(part(cost.common_ands));
-    round.ands.resize(part(cost.ands - cost.common_ands));
+    round.invariant_ands.resize(part(cost.invariant_ands));
+    round.ands.resize(part(cost.ands - cost.invariant_ands));
     counter->round(round);
     round.inputs.clear();
   }

@@ -9,8 +9,8 @@ namespace {
 
 constexpr net::MessageTag kInputs = net::message_tag("input.masked");
 
-// Calls use(tile, word of the tile's lanes) for one bit of a public value. A common wire, or the
-// only lane, has one word of equal bits.
+// Calls use(tile, word of the tile's lanes) for one bit of a public value. A lane-invariant wire,
+// or the only lane, has one word of equal bits.
 template <class Use>
 void for_each_word(const circuit::RoundInput& input, const LaneMatrix& value, const Lanes& lanes,
                    Use use) {

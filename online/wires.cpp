@@ -52,21 +52,22 @@ void WireBits::grow(const circuit::Round& round) {
   }
   for (auto& tile : tiles_)
     if (tile.size() < round.slots) tile.resize(round.slots);
-  if (common_.size() < round.common_slots) common_.resize(round.common_slots);
+  if (invariant_.size() < round.invariant_slots) invariant_.resize(round.invariant_slots);
 }
 
 void WireBits::evaluate(const circuit::Round& round) {
   if (one_lane_)
     return evaluate_bits(round.local, public_mask_,
                          [lane = lane_.data()](circuit::Slot slot) { return lane + slot; });
-  evaluate(round.common_local, 0);
+  evaluate(round.invariant_local, 0);
   for (std::size_t tile = 0; tile < tiles_.size(); ++tile) evaluate(round.local, tile);
 }
 
 void WireBits::evaluate(std::span<const circuit::LocalGate> gates, std::size_t tile) {
   evaluate_bits(gates, public_mask_,
-                [common = common_.data(), lanes = tiles_[tile].data()](circuit::Slot slot) {
-                  return circuit::is_common(slot) ? common + circuit::index_of(slot) : lanes + slot;
+                [invariant = invariant_.data(), lanes = tiles_[tile].data()](circuit::Slot slot) {
+                  return circuit::is_invariant(slot) ? invariant + circuit::index_of(slot)
+                                                     : lanes + slot;
                 });
 }
 
@@ -90,11 +91,12 @@ void WireBlocks::grow(const circuit::Round& round) {
     const std::size_t blocks = round.slots * planes_ * lanes_.width(tile);
     if (tiles_[tile].size() < blocks) tiles_[tile].resize(blocks);
   }
-  if (common_.size() < round.common_slots * planes_) common_.resize(round.common_slots * planes_);
+  if (invariant_.size() < round.invariant_slots * planes_)
+    invariant_.resize(round.invariant_slots * planes_);
 }
 
 void WireBlocks::put_public(std::size_t tile, circuit::Slot slot, std::uint64_t word) {
-  const std::size_t width = circuit::is_common(slot) ? 1 : lanes_.width(tile);
+  const std::size_t width = circuit::is_invariant(slot) ? 1 : lanes_.width(tile);
   for (std::size_t p = 0; p < planes_; ++p)
     for (std::size_t i = 0; i < width; ++i)
       plane(tile, slot, p)[i] = times(flip_[p], ((word >> i) & 1) != 0);
@@ -102,7 +104,7 @@ void WireBlocks::put_public(std::size_t tile, circuit::Slot slot, std::uint64_t 
 
 void WireBlocks::evaluate(std::span<const circuit::LocalGate> gates, const Table& table) {
   const std::size_t blocks = planes_ * table.width;
-  const bool one_block = blocks == 1 && lanes_.count() == 1;  // then no wire is common
+  const bool one_block = blocks == 1 && lanes_.count() == 1;  // then no wire is invariant
   const auto row = [&](circuit::Slot slot) {
     return table.blocks + circuit::index_of(slot) * blocks;
   };
@@ -141,16 +143,17 @@ void WireBlocks::set_xor(const circuit::LocalGate& gate, const Table& table) {
     return table.blocks + circuit::index_of(slot) * blocks;
   };
   Block* out = row(gate.out);
-  // For a common gate `table` holds the common wires; otherwise a common operand is broadcast to
-  // the lanes.
-  const bool mixed = !circuit::is_common(gate.out) &&
-                     (circuit::is_common(gate.in0) || circuit::is_common(gate.in1));
+  // For an invariant gate `table` holds the lane-invariant wires; otherwise an invariant operand is
+  // broadcast to the lanes.
+  const bool mixed = !circuit::is_invariant(gate.out) &&
+                     (circuit::is_invariant(gate.in0) || circuit::is_invariant(gate.in1));
   if (!mixed) return xor_blocks({row(gate.in0), blocks}, row(gate.in1), out);
-  const auto [common, other] =
-      circuit::is_common(gate.in0) ? std::pair(gate.in0, gate.in1) : std::pair(gate.in1, gate.in0);
+  const auto [invariant, other] = circuit::is_invariant(gate.in0) ? std::pair(gate.in0, gate.in1)
+                                                                  : std::pair(gate.in1, gate.in0);
   for (std::size_t p = 0; p < planes_; ++p)
     xor_block_to_each(std::span<const Block>(row(other) + p * table.width, table.width),
-                      common_[circuit::index_of(common) * planes_ + p], out + p * table.width);
+                      invariant_[circuit::index_of(invariant) * planes_ + p],
+                      out + p * table.width);
 }
 
 }  // namespace tinyot::online

@@ -1,5 +1,5 @@
 // Shared bits on wires in one party's view: a value for every lane of every slot, tile by tile, and
-// one value for a common wire.
+// one value for a lane-invariant wire.
 //
 // The bits of my shares are stored apart from their blocks, because the runtime evaluates a round's
 // bits first and its blocks later, while the peer's message is in flight.
@@ -45,9 +45,9 @@ inline void copy_blocks(const Block* from, std::size_t count, Block* to) {
     std::copy_n(from, count, to);
 }
 
-// Bits of wires, a word for each tile; bits beyond its width are undefined. A common wire has 64
-// equal bits. On one lane, where no wire is common, a byte replaces the word: more wires fit in the
-// cache.
+// Bits of wires, a word for each tile; bits beyond its width are undefined. A lane-invariant wire
+// has 64 equal bits. On one lane, where no wire is invariant, a byte replaces the word: more wires
+// fit in the cache.
 class WireBits {
  public:
   // `adds_public`: what both parties know, a constant or the 1 of a NOT, is added to these bits.
@@ -62,15 +62,16 @@ class WireBits {
 
   std::uint64_t get(std::size_t tile, circuit::Slot slot) const {
     if (one_lane_) return lane_[slot];
-    return circuit::is_common(slot) ? common_[circuit::index_of(slot)] : tiles_[tile][slot];
+    return circuit::is_invariant(slot) ? invariant_[circuit::index_of(slot)] : tiles_[tile][slot];
   }
   void put(std::size_t tile, circuit::Slot slot, std::uint64_t word) {
     if (one_lane_)
       lane_[slot] = static_cast<std::uint8_t>(word);
     else
-      (circuit::is_common(slot) ? common_[circuit::index_of(slot)] : tiles_[tile][slot]) = word;
+      (circuit::is_invariant(slot) ? invariant_[circuit::index_of(slot)] : tiles_[tile][slot]) =
+          word;
   }
-  // The next `width` bits; a single one is repeated, as a common wire has it.
+  // The next `width` bits; a single one is repeated, as a lane-invariant wire has it.
   void put_next(std::size_t tile, circuit::Slot slot, BitReader& from, std::size_t width) {
     const std::uint64_t word = from.read(width);
     put(tile, slot, width == 1 ? std::uint64_t{0} - word : word);
@@ -87,7 +88,7 @@ class WireBits {
   bool one_lane_;
   SecretVector<std::uint8_t> lane_;                 // on one lane
   std::vector<SecretVector<std::uint64_t>> tiles_;  // on several
-  SecretVector<std::uint64_t> common_;
+  SecretVector<std::uint64_t> invariant_;
 };
 
 // The blocks of wires, such as the MACs and keys, or the MAC shares, of the bits.
@@ -106,25 +107,25 @@ class WireBlocks {
   std::size_t planes() const { return planes_; }
 
   void grow(const circuit::Round& round);
-  void evaluate_common(std::span<const circuit::LocalGate> gates) {
-    evaluate(gates, {common_.data(), 1});
+  void evaluate_invariant(std::span<const circuit::LocalGate> gates) {
+    evaluate(gates, {invariant_.data(), 1});
   }
   void evaluate_tile(std::span<const circuit::LocalGate> gates, std::size_t tile) {
     evaluate(gates, {tiles_[tile].data(), lanes_.width(tile)});
   }
 
-  // A plane of a slot: width(tile) blocks, or one of a common wire.
+  // A plane of a slot: width(tile) blocks, or one of a lane-invariant wire.
   Block* plane(std::size_t tile, circuit::Slot slot, std::size_t plane) {
-    return circuit::is_common(slot)
-               ? common_.data() + circuit::index_of(slot) * planes_ + plane
+    return circuit::is_invariant(slot)
+               ? invariant_.data() + circuit::index_of(slot) * planes_ + plane
                : tiles_[tile].data() + (slot * planes_ + plane) * lanes_.width(tile);
   }
   // A constant for each lane.
   void put_public(std::size_t tile, circuit::Slot slot, std::uint64_t word);
-  // Copies a plane to `width` blocks; a common one is repeated for each lane.
+  // Copies a plane to `width` blocks; an invariant one is repeated for each lane.
   void read(std::size_t tile, circuit::Slot slot, std::size_t plane, std::size_t width, Block* to) {
     const Block* from = this->plane(tile, slot, plane);
-    if (circuit::is_common(slot))
+    if (circuit::is_invariant(slot))
       std::fill_n(to, width, *from);
     else
       copy_blocks(from, width, to);
@@ -146,7 +147,7 @@ class WireBlocks {
   std::size_t planes_;
   std::array<Block, kPlanesMax> flip_;
   std::vector<SecretVector<Block>> tiles_;
-  SecretVector<Block> common_;
+  SecretVector<Block> invariant_;
 };
 
 }  // namespace tinyot::online

@@ -10,10 +10,10 @@ void Chunker::round(circuit::Round& given) {
   spare_.pop_back();
   std::swap(*round, given);
   const std::size_t of_tiles = lanes_.tiles() * round->ands.size(),
-                    ands = of_tiles + round->common_ands.size();
+                    ands = of_tiles + round->invariant_ands.size();
   Piece piece{round, 0, 0, true, 0, 0};
   piece.load = round->inputs.size() * lanes_.count() +
-               (round->local.size() + round->common_local.size()) / kGatesOfAnEntry;
+               (round->local.size() + round->invariant_local.size()) / kGatesOfAnEntry;
   for (std::size_t at = 0; at < ands; ++at) {
     const std::size_t width = at < of_tiles ? lanes_.width(at / round->ands.size()) : 1;
     if (chunk_.entries + piece.entries + width > max_ && chunk_.entries + piece.entries > 0) {

@@ -1,7 +1,7 @@
 // The rounds of a circuit in chunks of entries: what is sent at a time.
 //
 // An entry is an AND in one lane. Entries are counted over the run in the order of the interactive
-// phase: tile by tile of a round, then its common ANDs.
+// phase: tile by tile of a round, then its invariant ANDs.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ constexpr std::size_t number_of(Party party) { return static_cast<std::size_t>(p
 // Some ANDs of a round. The first piece of a round begins with its inputs, local gates and outputs.
 struct Piece {
   std::shared_ptr<circuit::Round> round;  // not changed while a piece has it
-  std::size_t first = 0, end = 0;  // ANDs: of all tiles, one after the other, then common ones
+  std::size_t first = 0, end = 0;  // ANDs: of all tiles, one after the other, then invariant ones
   bool begins = false;
   std::size_t entries = 0;
   std::size_t load = 0;  // entries, and what its local gates and inputs take, as so many entries
@@ -40,7 +40,7 @@ void for_each_and(const Piece& piece, const Lanes& lanes, Use use) {
     if (at < of_tiles)
       use(at / ands.size(), ands[at % ands.size()], lanes.width(at / ands.size()));
     else
-      use(std::size_t{0}, piece.round->common_ands[at - of_tiles], std::size_t{1});
+      use(std::size_t{0}, piece.round->invariant_ands[at - of_tiles], std::size_t{1});
   }
 }
 

@@ -149,7 +149,7 @@ void MaskBlocks::evaluate(const Chunk& chunk, MaskedAnds& ands) {
     if (piece.begins) {
       blocks_.grow(*piece.round);
       set_inputs(*piece.round, inputs);
-      blocks_.evaluate_common(piece.round->common_local);
+      blocks_.evaluate_invariant(piece.round->invariant_local);
       for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
         blocks_.evaluate_tile(piece.round->local, tile);
         for (const circuit::RoundOutput& output : piece.round->outputs)

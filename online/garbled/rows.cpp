@@ -37,7 +37,7 @@ void begin_labels(const circuit::CircuitInfo& info, const Lanes& lanes,
         out[i] = source ? chunk.inputs[*source].labels[next[*source]++] : Block{0, 0};
     });
   }
-  labels.evaluate_common(round.common_local);
+  labels.evaluate_invariant(round.invariant_local);
   for (std::size_t tile = 0; tile < lanes.tiles(); ++tile) labels.evaluate_tile(round.local, tile);
 }
 

@@ -75,12 +75,12 @@ class Runtime final : public circuit::RoundSink {
   }
 
   // Calls use(tile, gate, width) for the ANDs in the order of their entries: tile by tile,
-  // then common ones, whose results may reuse slots that were read before.
+  // then invariant ones, whose results may reuse slots that were read before.
   template <class Use>
   void for_each_and(const circuit::Round& round, Use use) const {
     for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile)
       for (const circuit::RoundAnd& gate : round.ands) use(tile, gate, lanes_.width(tile));
-    for (const circuit::RoundAnd& gate : round.common_ands) use(0, gate, std::size_t{1});
+    for (const circuit::RoundAnd& gate : round.invariant_ands) use(0, gate, std::size_t{1});
   }
 
   checks::Session& session_;
@@ -177,14 +177,14 @@ void Runtime::finish_blocks() {
     if (source == circuit::InputSource::Public)
       set_public_blocks(input, *inputs_[input.bundle], lanes_, blocks_);
   }
-  blocks_.evaluate_common(last.round.common_local);
+  blocks_.evaluate_invariant(last.round.invariant_local);
   for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
     blocks_.evaluate_tile(last.round.local, tile);
     for (const circuit::RoundOutput& output : last.round.outputs)
       outputs_.take_blocks(output, tile, blocks_);
     if (last.ands) combine(last.round.ands, tile, lanes_.width(tile), *last.ands);
   }
-  if (last.ands) combine(last.round.common_ands, 0, 1, *last.ands);
+  if (last.ands) combine(last.round.invariant_ands, 0, 1, *last.ands);
   evaluated_.reset();
 }
 
@@ -197,9 +197,9 @@ void Runtime::combine(std::span<const circuit::RoundAnd> ands, std::size_t tile,
                   operand(2, tile, gate.out));
 }
 
-// The blocks of a slot in a full tile. Those of a common wire are copied to the chunk.
+// The blocks of a slot in a full tile. Those of a lane-invariant wire are copied to the chunk.
 ShareBlocks Runtime::operand(std::size_t number, std::size_t tile, circuit::Slot slot) {
-  if (circuit::is_common(slot)) {
+  if (circuit::is_invariant(slot)) {
     for (std::size_t p = 0; p < blocks_.planes(); ++p)
       blocks_.read(tile, slot, p, Lanes::kTileLanes, chunk_.plane(number, p));
     return chunk_.operand(number);

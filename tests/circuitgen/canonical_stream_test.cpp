@@ -101,13 +101,13 @@ TestCircuit disguised(const TestCircuit& circuit, std::mt19937_64& rng) {
 // What the parties exchange in each round.
 struct RoundShape {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> inputs;
-  std::size_t ands, common_ands;
+  std::size_t ands, invariant_ands;
   friend bool operator==(const RoundShape&, const RoundShape&) = default;
 };
 std::vector<RoundShape> rounds_of(const Circuit& circuit, std::size_t lanes, std::size_t window) {
   struct Sink final : circuit::RoundSink {
     void round(circuit::Round& round) override {
-      rounds.push_back({{}, round.ands.size(), round.common_ands.size()});
+      rounds.push_back({{}, round.ands.size(), round.invariant_ands.size()});
       for (const circuit::RoundInput& input : round.inputs)
         rounds.back().inputs.emplace_back(input.bundle, input.bit);
     }

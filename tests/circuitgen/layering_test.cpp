@@ -26,24 +26,25 @@ class SlotInterpreter final : public RoundSink {
     ++rounds;
     const bool has_ands = round.and_count(1) > 0;
     rounds_without_ands += !has_ands;
-    EXPECT_FALSE(round.inputs.empty() && round.common_local.empty() && round.local.empty() &&
+    EXPECT_FALSE(round.inputs.empty() && round.invariant_local.empty() && round.local.empty() &&
                  round.outputs.empty() && !has_ands);
     EXPECT_GE(round.slots, slots_.size());
-    EXPECT_GE(round.common_slots, common_.size());
+    EXPECT_GE(round.invariant_slots, invariant_.size());
     slots_.resize(round.slots, 0);
-    common_.resize(round.common_slots, 0);
+    invariant_.resize(round.invariant_slots, 0);
     for (const RoundInput& input : round.inputs) {
-      EXPECT_EQ(is_common(input.out), lanes_ > 1 && info_.inputs[input.bundle].same_in_all_lanes);
+      EXPECT_EQ(is_invariant(input.out),
+                lanes_ > 1 && info_.inputs[input.bundle].same_in_all_lanes);
       at(input.out) = input_word(input.bundle, input.bit);
     }
-    for (const LocalGate& gate : round.common_local) carry_out(gate, true);
+    for (const LocalGate& gate : round.invariant_local) carry_out(gate, true);
     for (const LocalGate& gate : round.local) carry_out(gate, false);
     for (const RoundOutput& output : round.outputs) {
       for (std::size_t lane = 0; lane < lanes_; ++lane) {
         outputs[output.bundle][lane].put(output.bit, ((at(output.in) >> lane) & 1) != 0);
       }
     }
-    carry_out(round.common_ands, true);
+    carry_out(round.invariant_ands, true);
     carry_out(round.ands, false);
   }
 
@@ -67,28 +68,28 @@ class SlotInterpreter final : public RoundSink {
   const std::size_t lanes_;
   const std::vector<LaneValues>& inputs_;
   std::uint64_t& at(Slot slot) {
-    return is_common(slot) ? common_.at(index_of(slot)) : slots_.at(slot);
+    return is_invariant(slot) ? invariant_.at(index_of(slot)) : slots_.at(slot);
   }
 
-  // A gate is common if and only if its operands are; with one lane no gate is.
-  void expect_place(Slot out, Slot in0, Slot in1, bool common) const {
-    EXPECT_EQ(is_common(out), common);
-    EXPECT_EQ(is_common(in0) && is_common(in1), common);
-    EXPECT_TRUE(lanes_ > 1 || !common);
+  // A gate is invariant if and only if its operands are; with one lane no gate is.
+  void expect_place(Slot out, Slot in0, Slot in1, bool invariant) const {
+    EXPECT_EQ(is_invariant(out), invariant);
+    EXPECT_EQ(is_invariant(in0) && is_invariant(in1), invariant);
+    EXPECT_TRUE(lanes_ > 1 || !invariant);
   }
 
-  void carry_out(const LocalGate& gate, bool common) {
+  void carry_out(const LocalGate& gate, bool invariant) {
     switch (gate.kind) {
       case GateKind::Const:
-        EXPECT_EQ(is_common(gate.out), lanes_ > 1);
+        EXPECT_EQ(is_invariant(gate.out), lanes_ > 1);
         at(gate.out) = std::uint64_t{0} - gate.in0;
         break;
       case GateKind::Xor:
-        expect_place(gate.out, gate.in0, gate.in1, common);
+        expect_place(gate.out, gate.in0, gate.in1, invariant);
         at(gate.out) = at(gate.in0) ^ at(gate.in1);
         break;
       case GateKind::Not:
-        expect_place(gate.out, gate.in0, gate.in0, common);
+        expect_place(gate.out, gate.in0, gate.in0, invariant);
         at(gate.out) = ~at(gate.in0);
         break;
       default:
@@ -96,29 +97,29 @@ class SlotInterpreter final : public RoundSink {
     }
   }
 
-  void carry_out(const std::vector<RoundAnd>& ands, bool common) {
+  void carry_out(const std::vector<RoundAnd>& ands, bool invariant) {
     std::set<Slot> ins, outs;
     for (const RoundAnd& gate : ands) ins.insert({gate.in0, gate.in1});
     for (const RoundAnd& gate : ands) {
-      expect_place(gate.out, gate.in0, gate.in1, common);
+      expect_place(gate.out, gate.in0, gate.in1, invariant);
       EXPECT_TRUE(outs.insert(gate.out).second);
       EXPECT_FALSE(ins.contains(gate.out));
       at(gate.out) = at(gate.in0) & at(gate.in1);
     }
   }
 
-  std::vector<std::uint64_t> slots_, common_;
+  std::vector<std::uint64_t> slots_, invariant_;
 };
 
 struct CountingSink final : RoundSink {
   void round(Round& round) override {
     ++rounds;
     ands += round.and_count(1);
-    common_ands += round.common_ands.size();
-    local += round.common_local.size() + round.local.size();
+    invariant_ands += round.invariant_ands.size();
+    local += round.invariant_local.size() + round.local.size();
     slots = round.slots;
   }
-  std::size_t rounds = 0, ands = 0, common_ands = 0, local = 0, slots = 0;
+  std::size_t rounds = 0, ands = 0, invariant_ands = 0, local = 0, slots = 0;
 };
 
 void expect_equal(const std::vector<LaneValues>& x, const std::vector<LaneValues>& y) {
@@ -160,14 +161,14 @@ TEST(Layering, RandomCircuitsMatchTheEvaluatorInEveryWindow) {
 TEST(Layering, KeyScheduleIsCommonToAllLanes) {
   const auto circuit = find_circuit("aes128");
   const CircuitCost cost = cost_of(*circuit);
-  EXPECT_EQ(cost.common_ands, 40u * 32);
+  EXPECT_EQ(cost.invariant_ands, 40u * 32);
   EXPECT_EQ(cost.ands_of(1), 200u * 32);
   EXPECT_EQ(cost.ands_of(5), (40u + 5 * 160) * 32);
   for (const std::size_t lanes : {1, 2, 300}) {
     CountingSink sink;
     generate_rounds(*circuit, lanes, kWide, sink);
     EXPECT_EQ(sink.ands, cost.ands);
-    EXPECT_EQ(sink.common_ands, lanes == 1 ? 0 : cost.common_ands);
+    EXPECT_EQ(sink.invariant_ands, lanes == 1 ? 0 : cost.invariant_ands);
   }
 }
 

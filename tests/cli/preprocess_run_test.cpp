@@ -60,7 +60,7 @@ class PreprocessRunTest : public CommandTest {
   };
   static Cost cost_of(std::uint64_t runs, std::uint64_t blocks) {
     const Json aes = json_of(tinyot({"circuit", "info", "aes128", "--format", "json"}));
-    const std::uint64_t of_keys = aes["common_ands"],
+    const std::uint64_t of_keys = aes["invariant_ands"],
                         of_a_block = aes["ands"].get<std::uint64_t>() - of_keys;
     Cost cost{runs * of_keys + blocks * of_a_block, {}, 128 * blocks};
     for (const Json& input : aes["inputs"])

@@ -164,7 +164,7 @@ TEST_F(ReportTest, OfRun) {
   expect_phases(b);
   expect_two_ends_of_one_wire(a, b);
   const Json cost = json_of(tinyot({"circuit", "info", "aes128", "--format", "json"}));
-  const std::uint64_t ands = cost["ands"], xors = cost["xors"], once = cost["common_ands"];
+  const std::uint64_t ands = cost["ands"], xors = cost["xors"], once = cost["invariant_ands"];
   EXPECT_EQ(b["circuit"], "aes128");
   EXPECT_EQ(b["ands"], 2 * ands - once) << "the key is expanded once";
   EXPECT_LT(b["gates"], 2 * (ands + xors) - once);

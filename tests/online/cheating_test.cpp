@@ -55,10 +55,11 @@ TEST_P(OnlineCheating, DetectsEveryFlippedBitOfFirstMiddleAndLastMessages) {
   }
 }
 
-// In a layer on a full and a partial tile: the ends of each segment, and the common ANDs after
+// In a layer on a full and a partial tile: the ends of each segment, and the invariant ANDs after
 // them.
-TEST_P(OnlineCheating, DetectsFlipsAtBordersOfTilesAndCommonAnds) {
-  constexpr std::size_t kLanes = 70, kGates = 3, kCommon = 2, kEntries = kGates * kLanes + kCommon;
+TEST_P(OnlineCheating, DetectsFlipsAtBordersOfTilesAndInvariantAnds) {
+  constexpr std::size_t kLanes = 70, kGates = 3, kInvariant = 2,
+                        kEntries = kGates * kLanes + kInvariant;
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{4, 5}});
   const Inputs inputs = random_inputs(circuit, kLanes, rng);

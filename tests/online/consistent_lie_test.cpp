@@ -98,23 +98,24 @@ INSTANTIATE_TEST_SUITE_P(FromEachForm, ConsistentLie,
                          testing::Values(AndMaterial::AandAot, AndMaterial::Triples),
                          [](const auto& form) { return test_name(form.param); });
 
-// `lane` ANDs per lane and `common` common ones, on which only one output bit depends.
-ListedCircuit one_layer(std::size_t lane, std::size_t common) {
+// `lane` ANDs per lane and `invariant` invariant ones, on which only one output bit depends.
+ListedCircuit one_layer(std::size_t lane, std::size_t invariant) {
   ListedCircuit circuit;
   const auto x = circuit.input(Party::A, 1), y = circuit.input(Party::B, 1);
   const auto s = circuit.input(Party::A, 1, true), t = circuit.input(Party::B, 1, true);
   WireId z = circuit.and_of(x[0], y[0]);
   for (std::size_t i = 1; i < lane; ++i) circuit.and_of(x[0], y[0]);
-  for (std::size_t i = 0; i < common; ++i) circuit.and_of(s[0], t[0]);
+  for (std::size_t i = 0; i < invariant; ++i) circuit.and_of(s[0], t[0]);
   circuit.output(Receiver::Both, {z});
   return circuit;
 }
 
-// Tiles of 64 lanes and of 6; the first tile and the common ANDs have steps of 256 entries in
+// Tiles of 64 lanes and of 6; the first tile and the invariant ANDs have steps of 256 entries in
 // chunks of 512.
 TEST_P(ConsistentLie, IsDetectedInAnyStepOfALayer) {
-  constexpr std::size_t kLanes = 70, kLane = 20, kCommon = 600, kEntries = kLane * kLanes + kCommon;
-  const ListedCircuit circuit = one_layer(kLane, kCommon);
+  constexpr std::size_t kLanes = 70, kLane = 20, kInvariant = 600,
+                        kEntries = kLane * kLanes + kInvariant;
+  const ListedCircuit circuit = one_layer(kLane, kInvariant);
   Rng rng(Seed{{15, 1}});
   const Inputs inputs = random_inputs(circuit, kLanes, rng);
   const OnlineJob job{circuit, kLanes, inputs, GetParam()};

@@ -13,7 +13,7 @@ namespace {
 
 using namespace tinyot::test;
 
-// Three ANDs per lane and two common ones: the border between flights is inside a tile. Every
+// Three ANDs per lane and two invariant ones: the border between flights is inside a tile. Every
 // product is the operand of a second layer, of one AND.
 class LargeLayer : public testing::TestWithParam<AndMaterial> {
  protected:
@@ -83,7 +83,7 @@ TEST_P(LargeLayer, DetectsLiesAtTheBordersOfItsMessages) {
     // the first one of the last segment
     flip_caught(Party::B, 0, (segments - 1) * WindowedExchange::kEntries);
     flip_caught(Party::A, 1, (segments - 1) * kSecond);
-    flip_caught(Party::B, 1, segments * kSecond - 1);  // a common AND
+    flip_caught(Party::B, 1, segments * kSecond - 1);  // an invariant AND
   }
 }
 

@@ -48,9 +48,9 @@ class ListedCircuit : public Circuit {
   WireId next_ = 0;
 };
 
-// Three layers of three ANDs per lane, one of them with a common operand, and two common ANDs;
-// outputs to A, to B and to both, a common wire and an input among them. Every input is read by an
-// AND.
+// Three layers of three ANDs per lane, one of them with an invariant operand, and two invariant
+// ANDs; outputs to A, to B and to both, a lane-invariant wire and an input among them. Every input
+// is read by an AND.
 inline ListedCircuit mixed_layers() {
   ListedCircuit circuit;
   auto x = circuit.input(Party::A, 3), y = circuit.input(Party::B, 3);
@@ -59,13 +59,13 @@ inline ListedCircuit mixed_layers() {
   for (int layer = 0; layer < 3; ++layer) {
     const std::vector<WireId> lane = {circuit.and_of(x[0], y[0]), circuit.and_of(x[1], y[1]),
                                       circuit.and_of(circuit.xor_of(x[2], y[2]), s[0])};
-    const std::vector<WireId> common = {circuit.and_of(s[0], t[0]),
-                                        circuit.and_of(circuit.not_of(s[1]), t[1])};
+    const std::vector<WireId> invariant = {circuit.and_of(s[0], t[0]),
+                                           circuit.and_of(circuit.not_of(s[1]), t[1])};
     x = {circuit.xor_of(lane[0], x[1]), circuit.not_of(lane[1]),
-         circuit.xor_of(lane[2], common[0])};
+         circuit.xor_of(lane[2], invariant[0])};
     y = {circuit.xor_of(lane[2], y[2]), circuit.xor_of(lane[0], lane[1]), y[0]};
-    s = {circuit.xor_of(common[0], s[1]), circuit.xor_of(common[1], t[0])};
-    t = {circuit.xor_of(common[1], t[1]), circuit.not_of(common[0])};
+    s = {circuit.xor_of(invariant[0], s[1]), circuit.xor_of(invariant[1], t[0])};
+    t = {circuit.xor_of(invariant[1], t[1]), circuit.not_of(invariant[0])};
   }
   circuit.output(Receiver::A, {x[0], s[0]});
   circuit.output(Receiver::B, {x[1], t[0]});

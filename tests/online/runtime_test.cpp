@@ -101,7 +101,7 @@ struct RoundCount : RoundSink {
 // Each shape that random circuits are said to have occurs often enough.
 TEST(RandomCircuits, HaveEveryShape) {
   struct Seen {
-    int no_ands, only_a, only_b, no_inputs, common_ands, mixed_ands, splits, input_output, twice,
+    int no_ands, only_a, only_b, no_inputs, invariant_ands, mixed_ands, splits, input_output, twice,
         same_twice, unread, one_receiver;
   } seen = {};
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
@@ -113,8 +113,9 @@ TEST(RandomCircuits, HaveEveryShape) {
     seen.only_a += of_a && !of_b;
     seen.only_b += of_b && !of_a;
     seen.no_inputs += !of_a && !of_b;
-    seen.common_ands += cost.common_ands > 0 && drawn.lanes > 1;
-    seen.mixed_ands += cost.common_ands > 0 && cost.ands > cost.common_ands && drawn.lanes > 1;
+    seen.invariant_ands += cost.invariant_ands > 0 && drawn.lanes > 1;
+    seen.mixed_ands +=
+        cost.invariant_ands > 0 && cost.ands > cost.invariant_ands && drawn.lanes > 1;
     for (const Receiver receiver : {Receiver::A, Receiver::B})
       seen.one_receiver += std::ranges::all_of(
           info.outputs, [&](const OutputBundle& bundle) { return bundle.to == receiver; });
@@ -130,8 +131,8 @@ TEST(RandomCircuits, HaveEveryShape) {
                     drawn.window == 0 ? window_for(drawn.lanes) : drawn.window, count);
     seen.splits += count.rounds > cost.and_depth + 1;
   }
-  for (const int count :
-       {seen.no_ands, seen.only_a, seen.only_b, seen.no_inputs, seen.common_ands, seen.mixed_ands})
+  for (const int count : {seen.no_ands, seen.only_a, seen.only_b, seen.no_inputs,
+                          seen.invariant_ands, seen.mixed_ands})
     EXPECT_GT(count, 30);
   for (const int count : {seen.splits, seen.input_output, seen.twice, seen.same_twice, seen.unread,
                           seen.one_receiver})

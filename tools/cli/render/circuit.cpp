@@ -78,7 +78,7 @@ void print(Format format, const CircuitReport& of) {
   const std::string fingerprint = text_of(of.circuit.fingerprint());
   Json report = {{"name", info.name}};
   add_gates(report, cost);
-  report["common_ands"] = cost.common_ands;
+  report["invariant_ands"] = cost.invariant_ands;
   report["fingerprint"] = fingerprint;
   report["built_in"] = of.circuit.is_built_in();
   add_bundles(report, info);
@@ -86,9 +86,9 @@ void print(Format format, const CircuitReport& of) {
   print_report(
       format, report,
       info.name + ": " + gates_text(cost) + "\nfingerprint: " + fingerprint + "\n" +
-          (cost.common_ands > 0 ? "the same in all lanes, and evaluated once: " +
-                                      grouped(cost.common_ands) + " ANDs\n"
-                                : "") +
+          (cost.invariant_ands > 0 ? "the same in all lanes, and evaluated once: " +
+                                         grouped(cost.invariant_ands) + " ANDs\n"
+                                   : "") +
           bundles_text(info) +
           (of.run
                ? text_of(*of.run, of.link)
