@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <systemd/sd-daemon.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -17,6 +16,7 @@
 #include "service/api.h"
 #include "service/error_log.h"
 #include "service/event_log.h"
+#include "service/service_manager.h"
 #include "service/start_check.h"
 #include "system/descriptor.h"
 #include "system/errno_text.h"
@@ -86,6 +86,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
            const std::stop_token& cancel) {
   // Until its mode is set, no other user can use the socket.
   ::umask(0077);
+  const ServiceManager manager;
   // Its lines about malformed messages of a peer or a client would not be events.
   google::protobuf::SetLogHandler(nullptr);
   StartCheck check = check_start(configuration);
@@ -121,7 +122,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   }
   log_event(LogLevel::Info, "daemon started",
             {{"version", version}, {"socket", config.socket()}, {"peers", peers.size()}});
-  ::sd_notify(0, "READY=1");
+  manager.tell("READY=1");
   // What fails now may not fail the next time, and concerns no other peer.
   ErrorLog errors("daemon goes on after an error");
   while (!cancel.stop_requested()) {
@@ -131,10 +132,10 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
       errors.run([&] { (void)peer->status(); });  // a deadlock would stop the watchdog
     }
     errors.run([&] { api.end_late_calls(); });
-    ::sd_notify(0, "WATCHDOG=1");
+    manager.tell("WATCHDOG=1");
     pause(cancel);
   }
-  ::sd_notify(0, "STOPPING=1");
+  manager.tell("STOPPING=1");
   log_event(LogLevel::Info, "daemon stops", {});
   api.refuse_jobs();
   for (const auto& peer : peers) errors.run([&] { peer->stop_beginning(); });
