@@ -98,8 +98,9 @@ TEST_F(DaemonTest, StopsGracefully) {
   ASSERT_TRUE(b_->client().submit(millionaires_b("waits", 1)).ok());
   ASSERT_TRUE(becomes_true([&] { return b_->client().status("runs").state() == v1::RUNNING; }));
   Client::Result waits, runs;
-  std::thread waiter([&] { waits = b_->client().result("waits"); });
-  std::thread runner([&] { runs = b_->client().result("runs"); });
+  const Client waiting(b_->socket().string()), running(b_->socket().string());
+  std::thread waiter([&] { waits = waiting.result("waits"); });
+  std::thread runner([&] { runs = running.result("runs"); });
   const Ended ended = b_->stop();
   waiter.join();
   runner.join();

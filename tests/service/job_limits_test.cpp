@@ -30,7 +30,7 @@ TEST_F(JobLimitsTest, RateOfLeaderIsThatOfJobsThatBegin) {
   Setup setup;
   setup.policy_a = random_policy("jobs: 1 seconds: 10");
   // Enough for all of them at a time.
-  take_the_place_of(Party::B, setup, {.low = 1000, .high = 250000});
+  start_with_stock(Party::B, setup, {.low = 1000, .high = 250000});
   peer_->send_stock({});
   const std::vector<std::string> jobs = {"one", "two", "three"};
   for (const std::string& job : jobs) {
@@ -64,7 +64,7 @@ TEST_F(JobLimitsTest, RateOfLeaderIsThatOfJobsThatBegin) {
 TEST_F(JobLimitsTest, RateOfLeaderIsNotUsedUpByJobsThatDoNotBegin) {
   Setup setup;
   setup.policy_a = random_policy("jobs: 1 seconds: 3600");
-  take_the_place_of(Party::B, setup, {});
+  start_with_stock(Party::B, setup, {});
   peer_->send_stock({});
   for (const std::string job : {"withdrawn-1", "withdrawn-2"}) {
     ASSERT_TRUE(a_->client().submit({job, kShort, "", {{"a", "1"}}}).ok()) << job;
@@ -80,7 +80,7 @@ TEST_F(JobLimitsTest, RateOfLeaderIsNotUsedUpByJobsThatDoNotBegin) {
 
 // Its client would be told that it has not begun, while its outputs are on their way.
 TEST_F(JobLimitsTest, JobThatBeginsAtTheEndOfItsTimeIsNotGivenUp) {
-  take_the_place_of(Party::A, {}, {});
+  start_with_stock(Party::A, {}, {});
   b_->stop();
   // The daemon's part that this concerns, in this process.
   const service::config::Daemon config = service::read_configuration(b_->configuration());

@@ -250,7 +250,7 @@ class PreparingFollowerTest : public ScriptedPeerTest {
     Setup setup;
     setup.material = AndMaterial::Garbling;
     setup.peer_a = "prepared { circuit: 'millionaires' count: 2 } idle_timeout_s: 600";
-    take_the_place_of(Party::B, setup, {.low = 1000, .high = 200000});
+    start_with_stock(Party::B, setup, {.low = 1000, .high = 200000});
     peer_->send_stock({1});
   }
   void keep(std::uint32_t runs) {
@@ -410,7 +410,7 @@ class PreparingLeaderTest : public ScriptedPeerTest {
     setup.peer_b =
         "prepared { circuit: 'millionaires' count: 2 } prepared { circuit: 'millionaires:bits=65' "
         "count: 1 }";
-    take_the_place_of(Party::A, setup, {.low = 1000, .high = 200000});
+    start_with_stock(Party::A, setup, {.low = 1000, .high = 200000});
     peer_->send_stock({1});
   }
   void order(std::uint32_t worker, std::uint64_t group, std::uint32_t circuit = 0,
