@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kWatchInterval{500}, kGraceTime{30'000};
+constexpr std::chrono::milliseconds kWatchInterval{500};
 
 // One daemon for a directory.
 class DirectoryLock {
@@ -83,7 +83,7 @@ void pause(const std::stop_token& cancel) {
 }  // namespace
 
 void serve(const std::filesystem::path& configuration, const std::string& version,
-           const std::stop_token& cancel) {
+           const std::stop_token& cancel, std::chrono::milliseconds grace) {
   // Until its mode is set, no other user can use the socket.
   ::umask(0077);
   const ServiceManager manager;
@@ -139,7 +139,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   log_event(LogLevel::Info, "daemon stops", {});
   api.refuse_jobs();
   for (const auto& peer : peers) errors.run([&] { peer->stop_beginning(); });
-  const auto until = Clock::now() + kGraceTime;
+  const auto until = Clock::now() + grace;
   while (std::ranges::any_of(peers, &Peer::is_busy, &std::unique_ptr<Peer>::operator*) &&
          Clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -300,8 +300,8 @@ std::pair<bool, bool> both_succeed(std::uint8_t of_a, std::uint8_t of_b, const W
   std::pair<bool, bool> succeeded{true, true};
   both([&](Party party) {
     const bool is_a = party == Party::A;
-    const auto channel = make_framed_channel(std::make_unique<BoundStream>(
-        std::move(is_a ? streams.a : streams.b), is_a ? of_a : of_b));
+    const auto channel = make_framed_channel(
+        std::make_unique<BoundStream>(std::move(is_a ? streams.a : streams.b), is_a ? of_a : of_b));
     try {
       work(party, *channel);
     } catch (const Error&) {

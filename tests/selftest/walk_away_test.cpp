@@ -75,8 +75,7 @@ Played play(Profile profile, Party cheater, const Deviation* deviation) {
   both([&](Party me) {
     Played::OfParty& mine = played[me];
     auto stream = make_deviating_stream(std::move(me == Party::A ? streams.a : streams.b),
-                                        me == cheater ? deviation : nullptr, nullptr,
-                                        mine.conduct);
+                                        me == cheater ? deviation : nullptr, nullptr, mine.conduct);
     mine.ending = ending_of(
         [&](Channel& channel) {
           Rng rng(Seed{{3, static_cast<std::uint64_t>(me)}});

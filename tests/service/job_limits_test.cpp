@@ -1,7 +1,6 @@
 // Limits of jobs that a peer, or the moment at which something happens, could get around.
-#include "service/configuration.h"
-#include "service/peer.h"
 #include "service/submission.h"
+#include "tests/service/local_peers.h"
 #include "tests/service/scripted_peer.h"
 
 namespace tinyot::test {
@@ -82,16 +81,9 @@ TEST_F(JobLimitsTest, RateOfLeaderIsNotUsedUpByJobsThatDoNotBegin) {
 TEST_F(JobLimitsTest, JobThatBeginsAtTheEndOfItsTimeIsNotGivenUp) {
   start_with_stock(Party::A, {}, {});
   b_->stop();
-  // The daemon's part that this concerns, in this process.
-  const service::config::Daemon config = service::read_configuration(b_->configuration());
-  service::Jobs jobs({.jobs = 10,
-                      .bytes = 1 << 20,
-                      .until_matched = std::chrono::seconds(0),
-                      .results_kept = std::chrono::seconds(600)});
-  service::DaemonMetrics metrics("test");
-  metrics.add_peer("alice");
-  service::Shared shared{config, {}, jobs, metrics, service::RefillSlots(1)};
-  service::Peer peer(config.peer(0), shared);
+  LocalPeers peers(*b_, {.until_matched = std::chrono::seconds(0)});
+  service::Peer& peer = peers.peer();
+  service::Jobs& jobs = peers.jobs();
   peer_->connect();
 
   service::MemoryBudget budget(16 << 20);

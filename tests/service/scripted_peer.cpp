@@ -412,6 +412,8 @@ void ScriptedPeerTest::start_with_stock(Party party, const Setup& setup, const L
     return stock.sessions_size() == 1 && stock.sessions(0).ands_left() >= levels.high &&
            !stock.sessions(0).is_refilling();
   }));
+  // What the leading daemon says at the beginning of a link has been passed over.
+  if (party == Party::B) peer_->connect();
 }
 
 bool ScriptedPeerTest::has_session(std::uint64_t number) {
