@@ -23,12 +23,12 @@ constexpr std::uint64_t kUnits = 16;
 constexpr std::uint64_t kUnits = 64;
 #endif
 constexpr std::uint64_t kAndsOfUnit = 1 << 10;
-const Arguments kJob = {"--ands", std::to_string(kUnits* kAndsOfUnit), "--unit", "2^10"};
+const Arguments kUnitJob = {"--ands", std::to_string(kUnits* kAndsOfUnit), "--unit", "2^10"};
 // Such a store contains only triples.
 const Arguments kOnlyTriples =
-    kJob + Arguments{"--profile", "fast", "--allow-weak", "--inputs", "0"};
+    kUnitJob + Arguments{"--profile", "fast", "--allow-weak", "--inputs", "0"};
 // One authenticated bit per AND, and no more.
-const Arguments kPairs = kJob + kFewColumns + Arguments{"--inputs", "0"};
+const Arguments kPairs = kUnitJob + kFewColumns + Arguments{"--inputs", "0"};
 const Arguments kResumed = {"--resume"};
 
 class DeltaCheckTest : public CommandTest {

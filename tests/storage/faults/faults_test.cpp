@@ -8,6 +8,7 @@
 #include "tests/storage/faults/interposed.h"
 #include "tests/storage/faults/scenario.h"
 #include "tests/storage/process_support.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::faults {
@@ -137,7 +138,7 @@ TEST_F(FaultTest, DoesNotTruncateFileEnlargedByOtherProcess) {
     Store store = Store::open(dir_);
     allocate_nothing([&] {
       steps.reach(1);
-      ::usleep(500000);
+      steps.wait_until(3);
     });
     Reservation reservation = store.reserve({}, counts_of(kAnds, 10));
     exit_well(static_cast<bool>(draws(reservation, kAnds, Party::A, 0, 10)));
@@ -146,10 +147,15 @@ TEST_F(FaultTest, DoesNotTruncateFileEnlargedByOtherProcess) {
     Store store = open_to_make(dir_);
     store.pour(test_batch(kAnds, Party::A, 100, kUnit));
     steps.wait_until(1);
+    steps.reach(2);
     store.finish_unit();
     unlock_all(store);
     exit_well(true);
   });
+  // It has enlarged the file, or waits for the other one to do so.
+  steps.wait_until(2);
+  test::wait_until_asleep_or_ended(maker);
+  steps.reach(3);
   EXPECT_TRUE(ended_well(wait_for(maker)));
   EXPECT_TRUE(ended_well(wait_for(slow)));
   Store store = Store::open(dir_);
