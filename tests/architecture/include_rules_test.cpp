@@ -59,7 +59,7 @@ const std::vector<Library>& libraries() {
       {"openssl/", "", {"net/tls", "crypto/aead.cpp"}},
       {"lmdb.h", "", {"storage/lmdb_env.cpp"}},
       {"google/protobuf", "", {"net", "storage", "service"}},
-      {"grpc/", "", {"service/api.cpp"}},
+      {"grpc/", "", {"service/api.cpp", "service/client.cpp"}},
       {"grpcpp/", "", {"service"}},
       {"tinyot/v1/", "", {"service"}},
       {"", ".pb.h", {"net", "storage", "service"}},
