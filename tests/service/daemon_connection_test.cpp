@@ -12,7 +12,7 @@ namespace {
 TEST(DaemonConnection, LeavesNothingOfItsLibrary) {
   const test::TestDirectory directory;
   {
-    DaemonConnection connection({.text = "unix:" + (directory / "none").string()});
+    DaemonConnection connection({.text = "unix:" + (directory / "none").string(), .tls = {}});
     EXPECT_THROW((void)connection.peers(), Error);
   }
   EXPECT_EQ(::grpc_is_initialized(), 0);
