@@ -241,8 +241,8 @@ TEST(GgmTrees, DetectsWrongTreeWithTheFirstBatch) {
   }
 }
 
-// Independent of Delta: the digest covers all leaves. Every byte of it in the first tree or the last
-// one, and the first and the last byte in both.
+// Independent of Delta: the digest covers all leaves. Every byte of it in the first tree or the
+// last one, and the first and the last byte in both.
 TEST(GgmTrees, ComparesEveryByteOfTheDigest) {
   constexpr std::size_t kCheckBytes = 64, kDigestAt = 32, kTrees = 64;
   for (const std::size_t tree : {std::size_t{0}, kTrees - 1}) {
