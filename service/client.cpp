@@ -1,5 +1,6 @@
 #include "service/client.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/bit_vector.h"
 #include "base/error.h"
@@ -22,6 +24,9 @@ namespace {
 constexpr std::size_t kPartBytesMax = std::size_t{1} << 20;
 // For calls that do not wait for a job.
 constexpr std::chrono::seconds kAnswerTime{60};
+// After a connection that has failed, gRPC keeps its channel until it would connect again.
+constexpr int kConnectAgainTime_ms = 100;
+constexpr std::chrono::seconds kEndTime{1};
 constexpr std::string_view kUnixPrefix = "unix:";
 
 [[noreturn]] void fail(ErrorClass error_class, const std::string& message,
@@ -94,6 +99,7 @@ std::shared_ptr<grpc::Channel> channel_to(const ServerAddress& address) {
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kConnectAgainTime_ms);
   return grpc::CreateCustomChannel(is_unix(address.text) ? address.text : "dns:///" + address.text,
                                    credentials_for(address), arguments);
 }
@@ -278,7 +284,14 @@ DaemonConnection::DaemonConnection(ServerAddress address) {
   state_ = std::make_unique<State>(std::move(address));
 }
 
-DaemonConnection::~DaemonConnection() = default;
+// gRPC frees what belongs to a channel on threads of its own. The process does not end before that:
+// they would use what its end destroys.
+DaemonConnection::~DaemonConnection() {
+  state_.reset();
+  const auto until = std::chrono::steady_clock::now() + kEndTime;
+  while (::grpc_is_initialized() != 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 
 RemoteJob DaemonConnection::submit(const NewRemoteJob& job) {
   grpc::ClientContext context;

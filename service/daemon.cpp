@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <systemd/sd-daemon.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -17,6 +16,7 @@
 #include "service/api.h"
 #include "service/error_log.h"
 #include "service/event_log.h"
+#include "service/service_manager.h"
 #include "service/start_check.h"
 #include "system/descriptor.h"
 #include "system/errno_text.h"
@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kWatchInterval{500}, kGraceTime{30'000};
+constexpr std::chrono::milliseconds kWatchInterval{500};
 
 // One daemon for a directory.
 class DirectoryLock {
@@ -83,9 +83,10 @@ void pause(const std::stop_token& cancel) {
 }  // namespace
 
 void serve(const std::filesystem::path& configuration, const std::string& version,
-           const std::stop_token& cancel) {
+           const std::stop_token& cancel, std::chrono::milliseconds grace) {
   // Until its mode is set, no other user can use the socket.
   ::umask(0077);
+  const ServiceManager manager;
   // Its lines about malformed messages of a peer or a client would not be events.
   google::protobuf::SetLogHandler(nullptr);
   StartCheck check = check_start(configuration);
@@ -121,7 +122,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   }
   log_event(LogLevel::Info, "daemon started",
             {{"version", version}, {"socket", config.socket()}, {"peers", peers.size()}});
-  ::sd_notify(0, "READY=1");
+  manager.tell("READY=1");
   // What fails now may not fail the next time, and concerns no other peer.
   ErrorLog errors("daemon goes on after an error");
   while (!cancel.stop_requested()) {
@@ -131,14 +132,14 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
       errors.run([&] { (void)peer->status(); });  // a deadlock would stop the watchdog
     }
     errors.run([&] { api.end_late_calls(); });
-    ::sd_notify(0, "WATCHDOG=1");
+    manager.tell("WATCHDOG=1");
     pause(cancel);
   }
-  ::sd_notify(0, "STOPPING=1");
+  manager.tell("STOPPING=1");
   log_event(LogLevel::Info, "daemon stops", {});
   api.refuse_jobs();
   for (const auto& peer : peers) errors.run([&] { peer->stop_beginning(); });
-  const auto until = Clock::now() + kGraceTime;
+  const auto until = Clock::now() + grace;
   while (std::ranges::any_of(peers, &Peer::is_busy, &std::unique_ptr<Peer>::operator*) &&
          Clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -1,6 +1,7 @@
 // A party's daemon: its peers, its interface, and its metrics.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <stop_token>
 #include <string>
@@ -8,10 +9,11 @@
 namespace tinyot::service {
 
 // Serves until `cancel` requests a stop; then no further job begins, and evaluations and units in
-// progress get 30 seconds to end.
+// progress get `grace` to end.
 // Fails: UsageError as check_start(), which is called first; StoreError if another daemon uses its
 // directory, or a store cannot be opened; NetworkError if an address is in use.
 void serve(const std::filesystem::path& configuration, const std::string& version,
-           const std::stop_token& cancel);
+           const std::stop_token& cancel,
+           std::chrono::milliseconds grace = std::chrono::seconds(30));
 
 }  // namespace tinyot::service

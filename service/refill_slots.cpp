@@ -29,7 +29,7 @@ void RefillSlots::end_slow_ones(Clock::time_point now) {
   for (Slot* const slot : taken_) {
     if (slot == taken_.front() && slot->begun_ + kTurn <= now) slot->end_(End::AfterUnit);
     const auto elapsed = now - slot->measured_;
-    if (elapsed < kRateInterval) continue;
+    if (elapsed < times_.rate_interval) continue;
     const std::uint64_t bytes = slot->moved_;
     const double seconds = std::chrono::duration<double>(elapsed).count();
     const bool is_slow = static_cast<double>(bytes - slot->moved_before_) <

@@ -16,19 +16,27 @@
 
 namespace tinyot::service {
 
+struct RefillTimes {
+  // Over which the rate of a refill is measured.
+  std::chrono::milliseconds rate_interval{30'000};
+  // For so long a peer that is busy with others keeps its place.
+  std::chrono::milliseconds busy{60'000};
+};
+
 // Thread-safe.
 class RefillSlots {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr auto kWaitRenewal = std::chrono::seconds(5);  // a waiting peer asks more often
   static constexpr auto kTurn = std::chrono::minutes(10);        // that a refill has in any case
-  static constexpr auto kRateInterval =
-      std::chrono::seconds(30);  // over which its rate is measured
   static constexpr std::uint64_t kLeastRate = std::uint64_t{64} << 10;  // bytes/s, both ways
 
   enum class End : std::uint8_t { AfterUnit, AtOnce };
 
-  explicit RefillSlots(std::size_t count) : count_(count) {}
+  explicit RefillSlots(std::size_t count, const RefillTimes& times = {})
+      : count_(count), times_(times) {}
+
+  const RefillTimes& times() const { return times_; }
 
   // A refill in progress; its slot is free once the object ends.
   class Slot {
@@ -72,6 +80,7 @@ class RefillSlots {
   void end_slow_ones(Clock::time_point now);
 
   const std::size_t count_;
+  const RefillTimes times_;
   std::mutex mutex_;
   std::list<Slot*> taken_;      // oldest first
   std::list<Waiting> waiting_;  // longest first

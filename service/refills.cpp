@@ -17,8 +17,6 @@ namespace {
 
 constexpr auto kStockInterval = std::chrono::seconds(1), kAnswerTime = std::chrono::seconds(30);
 constexpr auto kSlotTime = std::chrono::seconds(5);
-// For so long a peer that is busy with others keeps its place.
-constexpr auto kBusyTime = std::chrono::seconds(60);
 constexpr std::chrono::milliseconds kSlotInterval{100};
 constexpr int kRefillNice = 10;
 // A peer that claims to have less than this party has makes it store at most so many times `high`.
@@ -223,7 +221,7 @@ void Refills::lead(const std::stop_token& stop) {
     }
   }
   if (turn.slot) return refill(*order, stop, turn);
-  if (busy_since_ && Clock::now() < *busy_since_ + kBusyTime) return;
+  if (busy_since_ && Clock::now() < *busy_since_ + shared_.refill_slots.times().busy) return;
   busy_since_.reset();
   shared_.refill_slots.leave(settings_.name);
 }

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "base/error.h"
 #include "tests/checks/transit_channel.h"
 #include "tests/support/blocks.h"
+#include "tests/support/both_parties.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/layers.h"
 
@@ -260,19 +260,16 @@ class BufferingStream final : public ByteStream {
 // Parties that continue on other channels must not leave unsent bytes that the peer is waiting for.
 TEST(EstablishSession, FlushesWhenEstablishedOrJoined) {
   MemoryStreams streams = make_memory_streams();
-  const auto establish_and_join = [](Party party, std::unique_ptr<ByteStream> stream) {
+  both([&](Party party) {
     bool is_pending = false;
-    const auto channel =
-        make_framed_channel(std::make_unique<BufferingStream>(std::move(stream), is_pending));
+    const auto channel = make_framed_channel(std::make_unique<BufferingStream>(
+        std::move(party == Party::A ? streams.a : streams.b), is_pending));
     Rng rng(Seed{{1, static_cast<std::uint64_t>(party)}});
     const SessionIds ids = establish_session(*channel, rng, party, {{"sigma", "40"}}, {});
     EXPECT_FALSE(is_pending) << letter(party);
     join_session(*channel, ids, party, 1);
     EXPECT_FALSE(is_pending) << letter(party);
-  };
-  std::thread thread([&] { establish_and_join(Party::B, std::move(streams.b)); });
-  establish_and_join(Party::A, std::move(streams.a));
-  thread.join();
+  });
 }
 
 // A stream with a channel binding, as TLS has.
@@ -300,21 +297,18 @@ class BoundStream final : public ByteStream {
 template <class Work>
 std::pair<bool, bool> both_succeed(std::uint8_t of_a, std::uint8_t of_b, const Work& work) {
   MemoryStreams streams = make_memory_streams();
-  const auto succeeds = [&](Party party, std::unique_ptr<ByteStream> stream, std::uint8_t binding) {
-    const auto channel =
-        make_framed_channel(std::make_unique<BoundStream>(std::move(stream), binding));
+  std::pair<bool, bool> succeeded{true, true};
+  both([&](Party party) {
+    const bool is_a = party == Party::A;
+    const auto channel = make_framed_channel(
+        std::make_unique<BoundStream>(std::move(is_a ? streams.a : streams.b), is_a ? of_a : of_b));
     try {
       work(party, *channel);
-      return true;
     } catch (const Error&) {
-      return false;
+      (is_a ? succeeded.first : succeeded.second) = false;
     }
-  };
-  bool b = false;
-  std::thread thread([&] { b = succeeds(Party::B, std::move(streams.b), of_b); });
-  const bool a = succeeds(Party::A, std::move(streams.a), of_a);
-  thread.join();
-  return {a, b};
+  });
+  return succeeded;
 }
 
 // A man in the middle has two connections, whose bindings differ.

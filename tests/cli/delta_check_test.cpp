@@ -16,13 +16,19 @@
 namespace tinyot::test {
 namespace {
 
-constexpr std::uint64_t kAndsOfUnit = 1 << 10, kUnits = 64;
-const Arguments kJobOf64Units = {"--ands", "2^16", "--unit", "2^10"};
+// So many that the job does not end before A is told to stop.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kUnits = 16;
+#else
+constexpr std::uint64_t kUnits = 64;
+#endif
+constexpr std::uint64_t kAndsOfUnit = 1 << 10;
+const Arguments kUnitJob = {"--ands", std::to_string(kUnits* kAndsOfUnit), "--unit", "2^10"};
 // Such a store contains only triples.
 const Arguments kOnlyTriples =
-    kJobOf64Units + Arguments{"--profile", "fast", "--allow-weak", "--inputs", "0"};
+    kUnitJob + Arguments{"--profile", "fast", "--allow-weak", "--inputs", "0"};
 // One authenticated bit per AND, and no more.
-const Arguments kPairs = kJobOf64Units + kFewColumns + Arguments{"--inputs", "0"};
+const Arguments kPairs = kUnitJob + kFewColumns + Arguments{"--inputs", "0"};
 const Arguments kResumed = {"--resume"};
 
 class DeltaCheckTest : public CommandTest {

@@ -9,13 +9,13 @@
 #include <mutex>
 #include <random>
 #include <set>
-#include <thread>
 
 #include "engine/endpoint.h"
 #include "engine/ledger.h"
 #include "engine/synchronise.h"
 #include "tests/storage/faults/disk.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/both_parties.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/circuit_files.h"
 #include "tests/support/layers.h"
@@ -166,7 +166,7 @@ TEST_F(DurabilityTest, LedgerIsSyncedBeforeTheRunSends) {
   const std::string port = reserved_port();
   Trace trace;
   tracing = &trace;
-  const auto run_as = [&](Party party) {
+  both([&](Party party) {
     party_here = letter(party);
     RunRequest job;
     job.party = party;
@@ -183,10 +183,7 @@ TEST_F(DurabilityTest, LedgerIsSyncedBeforeTheRunSends) {
     const Values inputs =
         parse_inputs(circuit, read_inputs({party == Party::A ? "0=0x2a" : "1=0x17"}));
     EXPECT_EQ(message_of<std::exception>([&] { tinyot::run(job, circuit.circuit(), inputs); }), "");
-  };
-  std::thread a([&] { run_as(Party::A); });
-  run_as(Party::B);
-  a.join();
+  });
   tracing = nullptr;
   party_here = 0;
   for (const char party : {'A', 'B'}) {

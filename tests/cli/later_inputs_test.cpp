@@ -9,9 +9,7 @@ constexpr const char* kOfFips197 = "69c4e0d86a7b0430d8cdb78070b4c55a";
 
 class LaterInputs : public CommandTest {
  protected:
-  void SetUp() override {
-    preprocess("2^15", {"--material", "garbling", "--unit", "2^15", "--allow-weak"});
-  }
+  void SetUp() override { preprocess_fast("2^15", {"--material", "garbling"}); }
   Arguments run_as(char party, const Arguments& more) const {
     const Arguments inputs = party == 'A' ? Arguments{"--input", "key_a=@" + path("key"), "--input",
                                                       "message=@" + path("message")}

@@ -30,7 +30,7 @@ class LocalTest : public CommandTest {
 };
 
 TEST_F(LocalTest, Sha256OfAbcAndAesFromFileWithMirroredBits) {
-  preprocess("30000", {"--unit", "2^14"});
+  preprocess_fast("30000", {"--unit", "2^14"});
   EXPECT_EQ(outputs('A', circuit_file("sha256.txt"),
                     {"--input", "0=" + padded_abc(), "--input", std::string("1=") + kShaIv}),
             Json({{"0", "0xba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}}));
@@ -41,7 +41,7 @@ TEST_F(LocalTest, Sha256OfAbcAndAesFromFileWithMirroredBits) {
 }
 
 TEST_F(LocalTest, MaterialOfSeveralWorkersServesARun) {
-  preprocess("20000", {"--unit", "2^11", "--threads", "3"});
+  preprocess_fast("20000", {"--unit", "2^11", "--threads", "3", "--allow-weak"});
   EXPECT_EQ(outputs('B', circuit_file("aes_128.txt"),
                     {"--input", "0=0x000102030405060708090a0b0c0d0e0f", "--input",
                      "1=0x00112233445566778899aabbccddeeff"}),

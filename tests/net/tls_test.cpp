@@ -1,6 +1,7 @@
 // TLS: admission, the channel binding, and the ends of a connection.
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "net/tls/tls_admission.h"
@@ -346,7 +347,8 @@ TEST(Tls, RejectsAlteredByte) {
 // An abandoned write may or may not have sent its records; none is sent twice.
 TEST(Tls, AbandonedWriteKeepsRecordOrder) {
   StreamPair pair(Layer::Tls);
-  const std::vector<std::byte> large(std::size_t{32} << 20), last = payload_of(5);
+  constexpr std::size_t kPiece = 1 << 16;
+  const std::vector<std::byte> large(std::size_t{32} << 20), last = payload_of(2 * kPiece + 5);
   pair.b->set_deadline(Clock::now());
   expect_contains(message_of<NetworkError>([&] { pair.b->write(large); }), "stopped");
   pair.b->set_deadline(Clock::time_point::max());
@@ -354,11 +356,15 @@ TEST(Tls, AbandonedWriteKeepsRecordOrder) {
     pair.b->write(last);
     pair.b->flush();
   });
-  std::vector<std::byte> received(1);
+  // The piece in which the last write begins is followed by at least as much of it.
+  std::vector<std::byte> received(kPiece);
+  const auto is_last = [](std::byte byte) { return byte != std::byte{0}; };
   do pair.a->read(received);
-  while (received[0] == std::byte{0});
+  while (std::ranges::none_of(received, is_last));
+  received.erase(received.begin(), std::ranges::find_if(received, is_last));
+  const std::size_t begun = received.size();
   received.resize(last.size());
-  pair.a->read(std::span(received).subspan(1));
+  pair.a->read(std::span(received).subspan(begun));
   EXPECT_EQ(received, last);
   writing.get();
 }

@@ -241,11 +241,14 @@ TEST(GgmTrees, DetectsWrongTreeWithTheFirstBatch) {
   }
 }
 
-// Independent of Delta: the digest covers all leaves.
+// Independent of Delta: the digest covers all leaves. Every byte of it in the first tree or the
+// last one, and the first and the last byte in both.
 TEST(GgmTrees, ComparesEveryByteOfTheDigest) {
   constexpr std::size_t kCheckBytes = 64, kDigestAt = 32, kTrees = 64;
   for (const std::size_t tree : {std::size_t{0}, kTrees - 1}) {
     for (std::size_t byte = kDigestAt; byte < kCheckBytes; ++byte) {
+      const bool is_at_an_end = byte == kDigestAt || byte == kCheckBytes - 1;
+      if (!is_at_an_end && (byte % 2 == 0) != (tree == 0)) continue;
       const auto alter = flip_bit("ggm.check", 0, 8 * (kCheckBytes * tree + byte) + 7);
       EXPECT_TRUE(caught_by(make(2, 128, Party::A, 1, alter).outcomes.b, "SoftSpoken check"))
           << tree << ", " << byte;

@@ -10,7 +10,7 @@ import time
 import unittest
 
 import tinyot
-from support import Process, Relay, TestCase, free_port
+from support import Process, Relay, TestCase, free_port, wait_until_listening
 from tinyot import Bit
 
 RICHER = """
@@ -377,13 +377,17 @@ class InterruptTest(TwoProcesses):
 
     def test_generation_ends(self):
         process = Process(
-            LONG,
             """
-            import threading
-            loops = 100_000
-            threading.Timer(0.5, lambda: print("ready")).start()
+            @tinyot.circuit
+            def longer(a: UInt = A.uint(64)) -> UInt:
+                for i in range(100_000):
+                    a = a * a + i
+                    if i == 50:
+                        print("ready")
+                return a
+
             try:
-                long.cost()
+                longer.cost()
             except KeyboardInterrupt:
                 print("KeyboardInterrupt")
             """,
@@ -395,14 +399,14 @@ class InterruptTest(TwoProcesses):
         self.assertLess(time.monotonic() - begin, self.SECONDS_MAX)
 
     def test_waiting_for_a_peer_ends(self):
+        port = free_port()
         process = Process(
             PARTY,
-            "print('ready')\nreport(lambda: party().preprocess(1024))",
-            arguments=("A", free_port()),
+            "report(lambda: party().preprocess(1024))",
+            arguments=("A", port),
             directory=self.directory,
         )
-        self.assertEqual(process.line(), "ready")
-        time.sleep(0.3)
+        wait_until_listening(port)
         begin = time.monotonic()
         process.interrupt()
         self.assertEqual(process.end()[0], ["KeyboardInterrupt"])

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import textwrap
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -18,6 +19,19 @@ def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+def wait_until_listening(port):
+    """Returns once a process listens on the port of 127.0.0.1."""
+    address = f"0100007F:{port:04X}"
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+            _, local, _, state = line.split()[:4]
+            if (local, state) == (address, "0A"):
+                return
+        time.sleep(0.01)
+    raise AssertionError(f"no process listens on port {port}")
 
 
 class Process:

@@ -5,11 +5,11 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cstring>
-#include <thread>
 
 #include "crypto/group.h"
 #include "crypto/random_oracle.h"
 #include "offline/unit/preprocessor.h"
+#include "tests/support/both_parties.h"
 #include "tests/support/layers.h"
 #include "tools/selftest/adversary/trial.h"
 #include "tools/selftest/adversary/unit_making.h"
@@ -72,10 +72,10 @@ Played play(Profile profile, Party cheater, const Deviation* deviation) {
   const auto params = offline::SecurityParameters::make(small_units(profile));
   Played played;
   MemoryStreams streams = make_memory_streams();
-  const auto run = [&](Party me, std::unique_ptr<ByteStream> stream) {
+  both([&](Party me) {
     Played::OfParty& mine = played[me];
-    stream = make_deviating_stream(std::move(stream), me == cheater ? deviation : nullptr, nullptr,
-                                   mine.conduct);
+    auto stream = make_deviating_stream(std::move(me == Party::A ? streams.a : streams.b),
+                                        me == cheater ? deviation : nullptr, nullptr, mine.conduct);
     mine.ending = ending_of(
         [&](Channel& channel) {
           Rng rng(Seed{{3, static_cast<std::uint64_t>(me)}});
@@ -93,10 +93,7 @@ Played play(Profile profile, Party cheater, const Deviation* deviation) {
           Preprocessor(session, params).make_units(requests, sink);
         },
         std::move(stream));
-  };
-  std::thread thread([&] { run(Party::A, std::move(streams.a)); });
-  run(Party::B, std::move(streams.b));
-  thread.join();
+  });
   return played;
 }
 

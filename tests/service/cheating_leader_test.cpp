@@ -9,7 +9,7 @@ namespace {
 // Leads, as party A, the daemon of party B.
 class CheatingLeaderTest : public ScriptedPeerTest {
  protected:
-  void SetUp() override { take_the_place_of(Party::A, {}, {}); }
+  void SetUp() override { start_with_stock(Party::A, {}, {}); }
 
   // After a message that is none, the link ends, and the daemon connects again.
   void expect_link_ends() {

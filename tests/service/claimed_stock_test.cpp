@@ -9,7 +9,7 @@ namespace {
 class ClaimedStockTest : public ScriptedPeerTest {
  protected:
   void SetUp() override {
-    take_the_place_of(Party::B, {}, {});
+    start_with_stock(Party::B, {}, {});
     peer_->send_stock({});
     peer_->send(submitted("job"));
     wait_until_read();

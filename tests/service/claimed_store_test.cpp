@@ -36,7 +36,7 @@ class ClaimedStoreTest : public ScriptedPeerTest {
 
 // A failure at this party would stop the refills until the operator has found its cause.
 TEST_F(ClaimedStoreTest, RefillsGoOnAfterAWrongStatus) {
-  take_the_place_of(Party::A, {}, {});
+  start_with_stock(Party::A, {}, {});
   refill_with(1, [](SentUnits& units) { units.unlocked = ++units.made; });
   EXPECT_TRUE(becomes_true([&] { return refills("failed") == "1"; }));
   EXPECT_EQ(honest().client().peer().refills_stopped(), "");

@@ -50,8 +50,9 @@ TEST(Configuration, HasNoDefaultForProfile) {
                     profile + " policy: 'p' low { ands: 10 } high { ands: 20 } }");
   };
   EXPECT_EQ(with(""), "conf: peer bob: profile is missing: name it, the same at both parties");
-  EXPECT_EQ(with(" profile: 'slow'"),
-            "conf: peer bob: profile: there is no profile 'slow'; a profile is nnob12 or fast or wan");
+  EXPECT_EQ(
+      with(" profile: 'slow'"),
+      "conf: peer bob: profile: there is no profile 'slow'; a profile is nnob12 or fast or wan");
   for (const Profile profile : all_profiles())
     EXPECT_EQ(with(" profile: '" + std::string(name_of(profile)) + "'"), "");
 }

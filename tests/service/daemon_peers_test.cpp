@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "offline/parameters.h"
+#include "service/daemon.h"
 #include "storage/store.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
@@ -98,8 +99,9 @@ TEST_F(DaemonTest, StopsGracefully) {
   ASSERT_TRUE(b_->client().submit(millionaires_b("waits", 1)).ok());
   ASSERT_TRUE(becomes_true([&] { return b_->client().status("runs").state() == v1::RUNNING; }));
   Client::Result waits, runs;
-  std::thread waiter([&] { waits = b_->client().result("waits"); });
-  std::thread runner([&] { runs = b_->client().result("runs"); });
+  const Client waiting(b_->socket().string()), running(b_->socket().string());
+  std::thread waiter([&] { waits = waiting.result("waits"); });
+  std::thread runner([&] { runs = running.result("runs"); });
   const Ended ended = b_->stop();
   waiter.join();
   runner.join();
@@ -203,14 +205,21 @@ TEST_F(DaemonTest, StopBreaksOffRefillThatTakesLong) {
   setup.daemon_a = setup.daemon_b = "refill_bytes_per_s: 100000";
   make(setup);
   a_->start();
-  b_->start();
-  ASSERT_TRUE(becomes_true([&] { return is_in_unit(b_->client().stock()); }));
+  // In this process, with a shorter time for the unit.
+  std::jthread b([&](const std::stop_token& stop) {
+    EXPECT_NO_THROW(
+        service::serve(b_->configuration(), "test", stop, std::chrono::milliseconds(500)));
+  });
+  {
+    const Client client(b_->socket().string());
+    ASSERT_TRUE(becomes_true([&] { return is_in_unit(client.stock()); }));
+  }
   ASSERT_TRUE(a_->client().submit(millionaires_a("kept", 20)).ok());
-  std::thread stopped([&] { EXPECT_EQ(b_->stop().status, 0); });
+  b.request_stop();
   // The peer knows at once, and keeps its job for the daemon's return.
   EXPECT_TRUE(
       becomes_true([&] { return !a_->client().peer().is_connected(); }, std::chrono::seconds(20)));
-  stopped.join();
+  b.join();
   EXPECT_EQ(a_->client().status("kept").state(), v1::WAITING_FOR_PEER);
 }
 

@@ -168,6 +168,7 @@ void Daemon::kill() {
 }
 
 Ended Daemon::stop() {
+  client_.reset();  // the interface would wait for its connection to end
   process_->signal(SIGTERM);
   return end();
 }

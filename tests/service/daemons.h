@@ -69,7 +69,7 @@ class Daemon {
   // Returns once it serves.
   void start();
   void kill();
-  // Asks it to stop, and waits for its end.
+  // Asks it to stop, and waits for its end. client() is gone.
   Ended stop();
   Ended end();
   bool runs() const { return process_ != nullptr; }

@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(FloodTest, FloodTest,
 // store.
 TEST_F(ScriptedPeerTest, RefillsWithoutNeedAreFew) {
   constexpr int kOrders = 200, kBegunMax = 50;
-  take_the_place_of(Party::A, {}, {});
+  start_with_stock(Party::A, {}, {});
   int begun = 0;
   for (int i = 0; i < kOrders; ++i) {
     const wire::Refill order = peer_->refill_order(1);

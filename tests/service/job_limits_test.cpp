@@ -1,7 +1,6 @@
 // Limits of jobs that a peer, or the moment at which something happens, could get around.
-#include "service/configuration.h"
-#include "service/peer.h"
 #include "service/submission.h"
+#include "tests/service/local_peers.h"
 #include "tests/service/scripted_peer.h"
 
 namespace tinyot::test {
@@ -30,7 +29,7 @@ TEST_F(JobLimitsTest, RateOfLeaderIsThatOfJobsThatBegin) {
   Setup setup;
   setup.policy_a = random_policy("jobs: 1 seconds: 10");
   // Enough for all of them at a time.
-  take_the_place_of(Party::B, setup, {.low = 1000, .high = 250000});
+  start_with_stock(Party::B, setup, {.low = 1000, .high = 250000});
   peer_->send_stock({});
   const std::vector<std::string> jobs = {"one", "two", "three"};
   for (const std::string& job : jobs) {
@@ -64,7 +63,7 @@ TEST_F(JobLimitsTest, RateOfLeaderIsThatOfJobsThatBegin) {
 TEST_F(JobLimitsTest, RateOfLeaderIsNotUsedUpByJobsThatDoNotBegin) {
   Setup setup;
   setup.policy_a = random_policy("jobs: 1 seconds: 3600");
-  take_the_place_of(Party::B, setup, {});
+  start_with_stock(Party::B, setup, {});
   peer_->send_stock({});
   for (const std::string job : {"withdrawn-1", "withdrawn-2"}) {
     ASSERT_TRUE(a_->client().submit({job, kShort, "", {{"a", "1"}}}).ok()) << job;
@@ -80,18 +79,11 @@ TEST_F(JobLimitsTest, RateOfLeaderIsNotUsedUpByJobsThatDoNotBegin) {
 
 // Its client would be told that it has not begun, while its outputs are on their way.
 TEST_F(JobLimitsTest, JobThatBeginsAtTheEndOfItsTimeIsNotGivenUp) {
-  take_the_place_of(Party::A, {}, {});
+  start_with_stock(Party::A, {}, {});
   b_->stop();
-  // The daemon's part that this concerns, in this process.
-  const service::config::Daemon config = service::read_configuration(b_->configuration());
-  service::Jobs jobs({.jobs = 10,
-                      .bytes = 1 << 20,
-                      .until_matched = std::chrono::seconds(0),
-                      .results_kept = std::chrono::seconds(600)});
-  service::DaemonMetrics metrics("test");
-  metrics.add_peer("alice");
-  service::Shared shared{config, {}, jobs, metrics, service::RefillSlots(1)};
-  service::Peer peer(config.peer(0), shared);
+  LocalPeers peers(*b_, {.until_matched = std::chrono::seconds(0)});
+  service::Peer& peer = peers.peer();
+  service::Jobs& jobs = peers.jobs();
   peer_->connect();
 
   service::MemoryBudget budget(16 << 20);

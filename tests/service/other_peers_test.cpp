@@ -1,5 +1,6 @@
 // A peer that keeps a daemon busy with its refill does not keep the daemon's other peers from
 // theirs.
+#include "tests/service/local_peers.h"
 #include "tests/service/scripted_peer.h"
 
 namespace tinyot::test {
@@ -25,13 +26,15 @@ class OtherPeersTest : public ScriptedPeerTest {
     carol_->start();
     EXPECT_TRUE(becomes_true([&] { return carol_->client().ands_left() > 0; }, patience));
   }
-  // The other peer begins no refill, because it is busy or for another reason.
-  void expect_carol_gets_stock_beside(bool is_busy, std::chrono::seconds patience) {
+  // A, which leads, has one refill at a time.
+  Setup one_at_a_time() {
     Setup setup;
     setup.other_peers_a = with_carol(Party::A);
     setup.daemon_a = "refills_at_once: 1";
-    make_with_scripted(Party::B, setup, {});
-    a_->start();
+    return setup;
+  }
+  // Beside A's other peer, which begins no refill, because it is busy or for another reason.
+  void expect_carol_gets_stock_beside(bool is_busy, std::chrono::seconds patience) {
     peer_->connect();
     peer_->send_stock({});
     std::jthread answers([&] {
@@ -73,12 +76,10 @@ TEST_F(OtherPeersTest, SlowRefillDoesNotDelayOthers) {
 
 // If only one refill may run at a time, the slow one is broken off for the other.
 TEST_F(OtherPeersTest, SlowRefillGivesWay) {
-  Setup setup;
-  setup.other_peers_a = with_carol(Party::A);
-  setup.daemon_a = "refills_at_once: 1";
+  Setup setup = one_at_a_time();
   setup.daemon_b = "refill_bytes_per_s: 10000";
   make(setup);
-  a_->start();
+  LocalPeers a(*a_, {.refills = {.rate_interval = std::chrono::seconds(5)}});
   b_->start();
   ASSERT_TRUE(becomes_true([&] { return is_refilling(*b_); }));
   expect_carol_gets_stock(std::chrono::seconds(180));
@@ -101,12 +102,16 @@ TEST_F(OtherPeersTest, UnansweredOrderDoesNotDelayOthers) {
 
 // Its place among those that wait for a slot is not kept.
 TEST_F(OtherPeersTest, DeclinedOrdersDoNotDelayOthers) {
+  make_with_scripted(Party::B, one_at_a_time(), {});
+  a_->start();
   expect_carol_gets_stock_beside(false, kBeforeTheOrderIsGivenUp);
 }
 
-// It keeps its place for a minute, as its refills of others may end.
+// It keeps its place for some time, as its refills of others may end.
 TEST_F(OtherPeersTest, BusyPeerDelaysOthersForSomeTimeOnly) {
-  expect_carol_gets_stock_beside(true, std::chrono::seconds(150));
+  make_with_scripted(Party::B, one_at_a_time(), {});
+  LocalPeers a(*a_, {.refills = {.busy = std::chrono::seconds(2)}});
+  expect_carol_gets_stock_beside(true, std::chrono::seconds(60));
 }
 
 // The follower waits for the leader, which does not take part.

@@ -158,12 +158,13 @@ TEST_F(PreparedRunsTest, DifferentConfigurationsAreSaid) {
   setup.peer_a = aes(3) + " prepared { circuit: 'hamming' count: 1 }";
   setup.peer_b = "prepared { circuit: 'millionaires' count: 1 } " + aes(1);
   start(setup);
-  ASSERT_TRUE(becomes_true([&] { return prepared(*a_).in_stock() == 1; }));
+  ASSERT_TRUE(becomes_true([&] {
+    return prepared(*a_).in_stock() == 1 && b_->client().peer().prepared(1).in_stock() == 1;
+  }));
   EXPECT_EQ(prepared(*a_).kept(), 1u);
   EXPECT_EQ(prepared(*a_).configured(), 3u);
   EXPECT_NE(prepared(*a_).reason().find("the peer"), std::string::npos);
   EXPECT_EQ(a_->client().peer().prepared(1).kept(), 0u);
-  EXPECT_EQ(b_->client().peer().prepared(1).in_stock(), 1u);
   EXPECT_EQ(a_->metric("tinyot_prepared_runs_kept{circuit=\"aes128\""), "1");
   EXPECT_EQ(a_->metric("tinyot_prepared_runs_configured{circuit=\"aes128\""), "3");
   submit_aes("job");
@@ -355,7 +356,7 @@ class PreparingFollowerTest : public ScriptedPeerTest {
     Setup setup;
     setup.material = AndMaterial::Garbling;
     setup.peer_a = "prepared { circuit: 'millionaires' count: 2 } idle_timeout_s: 600";
-    take_the_place_of(Party::B, setup, {.low = 1000, .high = 200000});
+    start_with_stock(Party::B, setup, {.low = 1000, .high = 200000});
     peer_->send_stock({1});
   }
   void keep(std::uint32_t runs) {
@@ -527,7 +528,7 @@ class PreparingLeaderTest : public ScriptedPeerTest {
     setup.peer_b =
         "prepared { circuit: 'millionaires' count: 2 } prepared { circuit: 'millionaires:bits=65' "
         "count: 1 } idle_timeout_s: 600";
-    take_the_place_of(Party::A, setup, {.low = 1000, .high = 200000});
+    start_with_stock(Party::A, setup, {.low = 1000, .high = 200000});
     peer_->send_stock({1});
   }
   void order(std::uint32_t worker, std::uint64_t group, std::uint32_t circuit = 0,

@@ -14,7 +14,7 @@ class RetiredSessionTest : public ScriptedPeerTest {
     Setup setup;
     // A job that is held is not ended by its timeout.
     setup.peer_b = "idle_timeout_s: 600";
-    take_the_place_of(Party::A, setup, {.low = 1000, .high = 100000});
+    start_with_stock(Party::A, setup, {.low = 1000, .high = 100000});
     worker_ = worker_held_by(gate_, 1);
   }
   std::unique_ptr<ScriptedPeer::Worker> worker_held_by(Gate& gate, std::uint64_t group) {

@@ -15,7 +15,7 @@ class RevokedSessionTest : public ScriptedPeerTest {
     Setup setup;
     // A job that is held is not ended by its timeout.
     setup.peer_a = setup.peer_b = "idle_timeout_s: 600";
-    take_the_place_of(scripted, setup, {.low = 1000, .high = 200000});
+    start_with_stock(scripted, setup, {.low = 1000, .high = 200000});
   }
 
   // The check fails at the honest party.
@@ -157,7 +157,7 @@ TEST_F(RevokedSessionTest, RunningJobOfOtherWorkerEndsAtLeader) {
 
 // A revocation that was interrupted after the keys had been erased.
 TEST_F(RevokedSessionTest, StartsWithSessionWhoseRevocationWasInterrupted) {
-  take_the_place_of(Party::A, {}, {});
+  start_with_stock(Party::A, {}, {});
   b_->stop();
   storage::Store::open(b_->stores() / "alice" / "000001", {}).erase_keys();
   b_->start();

@@ -394,13 +394,26 @@ void ScriptedPeerTest::make_with_scripted(Party party, const Setup& with, const 
                           .material = with.material});
 }
 
-void ScriptedPeerTest::take_the_place_of(Party party, const Setup& setup, const Levels& levels) {
+void ScriptedPeerTest::start_with_stock(Party party, const Setup& setup, const Levels& levels) {
   make_with_scripted(party, setup, levels);
-  a_->start();
-  b_->start();
-  ASSERT_TRUE(is_stocked(levels.high));
-  (party == Party::A ? *a_ : *b_).stop();
+  honest().start();
   peer_->connect();
+  wire::Refill order;
+  if (party == Party::A) {
+    order = peer_->accepted_order(1);
+  } else {
+    peer_->send_stock({});
+    order = peer_->next(wire::Message::kRefill).refill();
+    peer_->answer_refill(order, true);
+  }
+  (void)peer_->refill(order);
+  ASSERT_TRUE(becomes_true([&] {
+    const v1::StockReply stock = honest().client().stock();
+    return stock.sessions_size() == 1 && stock.sessions(0).ands_left() >= levels.high &&
+           !stock.sessions(0).is_refilling();
+  }));
+  // What the leading daemon says at the beginning of a link has been passed over.
+  if (party == Party::B) peer_->connect();
 }
 
 bool ScriptedPeerTest::has_session(std::uint64_t number) {

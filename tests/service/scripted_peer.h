@@ -186,8 +186,9 @@ class ScriptedPeerTest : public DaemonTest {
   };
   // As make(); the scripted peer is not connected.
   void make_with_scripted(Party party, const Setup& setup, const Levels& levels);
-  // Two daemons make material; then the scripted peer takes the place of one of them, and connects.
-  void take_the_place_of(Party party, const Setup& setup, const Levels& levels);
+  // As make_with_scripted(), and starts the honest daemon, which makes material with the scripted
+  // peer. They stay connected.
+  void start_with_stock(Party party, const Setup& setup, const Levels& levels);
   static std::string level(const std::string& name, std::uint64_t ands) {
     return name + " { ands: " + std::to_string(ands) + " }";
   }

@@ -132,7 +132,7 @@ TEST_F(UnwritableRecordTest, LeaderBeginsNoSession) {
 
 // What needs no record goes on.
 TEST_F(UnwritableRecordTest, JobsOfRecordedSessionAreEvaluated) {
-  take_the_place_of(Party::A, {}, {});
+  start_with_stock(Party::A, {}, {});
   block();
   expect_refused(2);
   peer_->send(submitted("job"));

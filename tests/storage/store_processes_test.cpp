@@ -8,6 +8,7 @@
 #include "storage/record.h"
 #include "tests/storage/process_support.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -116,7 +117,7 @@ TEST_F(StoreTest, OpeningWaitsForExclusiveLock) {
     const Store store = Store::open(dir_, {.purpose = Purpose::Own});
     steps.reach(1);
     steps.wait_until(2);
-    ::usleep(100000);
+    test::wait_until_asleep_or_ended(child);
     int status = 0;
     EXPECT_EQ(::waitpid(child, &status, WNOHANG), 0) << "the other process does not wait";
   }

@@ -10,17 +10,27 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/becomes_true.h"
+
 namespace tinyot::test {
 
-// Whether the kernel has put a thread to sleep. `thread` is its number, or that of a process for
-// its main thread.
-inline bool is_asleep(pid_t thread) {
+// The state that the kernel shows of a thread: 'R', 'S', 'Z', ... `thread` is its number, or that
+// of a process for its main thread.
+inline char kernel_state(pid_t thread) {
   std::ifstream file("/proc/" + std::to_string(thread) + "/stat");
   std::string line;
   std::getline(file, line);
   // The state follows the name, which is in parentheses.
   const auto name_end = line.rfind(") ");
-  return name_end != std::string::npos && line.at(name_end + 2) == 'S';
+  return name_end != std::string::npos ? line.at(name_end + 2) : '\0';
+}
+
+// Whether the kernel has put a thread to sleep.
+inline bool is_asleep(pid_t thread) { return kernel_state(thread) == 'S'; }
+
+// Returns once a child process of the test is asleep or has ended.
+inline void wait_until_asleep_or_ended(pid_t child) {
+  EXPECT_TRUE(becomes_true([&] { return is_asleep(child) || kernel_state(child) == 'Z'; }));
 }
 
 class BlockedThread {

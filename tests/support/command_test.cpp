@@ -83,9 +83,18 @@ BothEnded CommandTest::both(const std::string& command, const Arguments& more_of
 }
 
 void CommandTest::preprocess(const std::string& ands, const Arguments& more) const {
+  preprocess_with(kFewColumns, ands, more);
+}
+
+void CommandTest::preprocess_fast(const std::string& ands, const Arguments& more) const {
+  preprocess_with({"--profile", "fast"}, ands, more);
+}
+
+void CommandTest::preprocess_with(const Arguments& profile, const std::string& ands,
+                                  const Arguments& more) const {
   const Ended ended =
       tinyot(Arguments{"local", "preprocess", "--store", dir_.string(), "--ands", ands, "--quiet"} +
-             kFewColumns + more);
+             profile + more);
   ASSERT_TRUE(ended_with(ended, 0));
 }
 

@@ -60,6 +60,8 @@ class CommandTest : public ::testing::Test {
                  const Arguments& more_of_b) const;
   // Makes both stores by `tinyot local preprocess` with few columns.
   void preprocess(const std::string& ands, const Arguments& more = {}) const;
+  // With the profile that takes the least time.
+  void preprocess_fast(const std::string& ands, const Arguments& more = {}) const;
   Json store_info(char party) const;
 
   const TestDirectory directory_;
@@ -68,6 +70,10 @@ class CommandTest : public ::testing::Test {
   // The port to which the connecting side connects: that of the relay, if there is one.
   std::string peer_port_ = port_;
   char listener_ = 'A';
+
+ private:
+  void preprocess_with(const Arguments& profile, const std::string& ands,
+                       const Arguments& more) const;
 };
 
 inline const Arguments kFewColumns = {"--labit-columns", "experiment"};

@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "base/error.h"
+#include "tests/support/both_parties.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
@@ -45,12 +44,14 @@ Channels make_channels(const PartyOptions& options) {
 
 Outcomes run_channels(const std::function<void(Party, Channel&)>& body,
                       const PartyOptions& options) {
-  auto [a, b] = make_channels(options);
+  Channels channels = make_channels(options);
   Outcomes outcomes;
-  std::thread thread(
-      [&, b = std::move(b)]() mutable { outcomes.b = run_one(Party::B, std::move(b), body); });
-  outcomes.a = run_one(Party::A, std::move(a), body);
-  thread.join();
+  both([&](Party party) {
+    if (party == Party::A)
+      outcomes.a = run_one(party, std::move(channels.a), body);
+    else
+      outcomes.b = run_one(party, std::move(channels.b), body);
+  });
   return outcomes;
 }
 

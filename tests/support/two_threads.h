@@ -8,10 +8,10 @@
 
 #include <filesystem>
 #include <functional>
-#include <future>
 #include <memory>
 #include <string>
 
+#include "tests/support/both_parties.h"
 #include "tests/support/files.h"
 #include "tests/support/socket_transport.h"
 
@@ -54,19 +54,6 @@ struct Endpoints {
   };
   std::vector<Endpoint> ends;
 };
-
-// Runs `work` for both parties. An exception of either party is rethrown here, A's first.
-inline void both(const std::function<void(Party)>& work) {
-  auto of_b = std::async(std::launch::async, [&] { work(Party::B); });
-  std::exception_ptr failure;
-  try {
-    work(Party::A);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  of_b.get();
-  if (failure) std::rethrow_exception(failure);
-}
 
 // An address on which no process listens.
 inline std::string free_address() {

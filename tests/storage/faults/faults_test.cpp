@@ -8,6 +8,7 @@
 #include "tests/storage/faults/interposed.h"
 #include "tests/storage/faults/scenario.h"
 #include "tests/storage/process_support.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::faults {
@@ -137,19 +138,22 @@ TEST_F(FaultTest, DoesNotTruncateFileEnlargedByOtherProcess) {
     Store store = Store::open(dir_);
     allocate_nothing([&] {
       steps.reach(1);
-      ::usleep(500000);
+      steps.wait_until(2);
     });
     Reservation reservation = store.reserve({}, counts_of(kAnds, 10));
     exit_well(static_cast<bool>(draws(reservation, kAnds, Party::A, 0, 10)));
   });
+  steps.wait_until(1);
   const pid_t maker = start_child([&] {
     Store store = open_to_make(dir_);
     store.pour(test_batch(kAnds, Party::A, 100, kUnit));
-    steps.wait_until(1);
     store.finish_unit();
     unlock_all(store);
     exit_well(true);
   });
+  // It waits for the other process, or has enlarged the file.
+  test::wait_until_asleep_or_ended(maker);
+  steps.reach(2);
   EXPECT_TRUE(ended_well(wait_for(maker)));
   EXPECT_TRUE(ended_well(wait_for(slow)));
   Store store = Store::open(dir_);
