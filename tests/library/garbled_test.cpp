@@ -123,10 +123,9 @@ TEST(GarbledMaterial, IsNeededForValuesThatAnInteractiveRunHasLeft) {
     const MaterialCounts after = store_info(stores.of(party)).left();
     for (const MaterialKind kind : kAllMaterialKinds)
       EXPECT_EQ(before[kind] - after[kind], wanted[kind]) << name_of(kind);
-    EXPECT_NE(message_of([&] {
-                (void)evaluator.needed(*square(), 2, interactive.shared);
-              }).find("lane"),
-              std::string::npos);
+    EXPECT_NE(
+        message_of([&] { (void)evaluator.needed(*square(), 2, interactive.shared); }).find("lane"),
+        std::string::npos);
   });
 }
 

@@ -202,9 +202,11 @@ TEST_P(PreparedRuns, WaitAsOftenAsTheySay) {
   const ListedCircuit of_both = mixed_layers();
   using Waits = std::array<std::uint64_t, 2>;
   const bool is_early = GetParam() == RowCheck::Early;
-  for (const auto& [circuit, wanted] :
+  for (const auto& each :
        {std::pair<const Circuit*, Waits>{&of_both, is_early ? Waits{2, 3} : Waits{4, 5}},
         std::pair<const Circuit*, Waits>{&of_b_alone, is_early ? Waits{1, 0} : Waits{3, 2}}}) {
+    const Circuit* const circuit = each.first;
+    const Waits& wanted = each.second;
     Rng rng(Seed{{7, 9}});
     const Inputs inputs = random_inputs(*circuit, 2, rng);
     HalfRoundTrips counted;
