@@ -39,6 +39,7 @@ CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::s
   generate_rounds(circuit, lanes, window, kept);
   // The bounds of the last round are those of all: the sink makes room once.
   for (Round& round : rounds_) {
+    gates_ += round.gates();
     round.slots = rounds_.back().slots;
     round.invariant_slots = rounds_.back().invariant_slots;
   }

@@ -1,6 +1,7 @@
 // The rounds of a circuit for a run.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -19,6 +20,10 @@ class CircuitRounds {
   const Circuit& circuit() const { return circuit_; }
   std::size_t lanes() const { return lanes_; }
   std::size_t window() const { return window_; }
+  // Whether layering with the other window gives the same rounds, as far as that is known.
+  bool are_same_with(std::size_t window) const {
+    return window == window_ || (prepared_ && gates_ <= std::min(window, window_));
+  }
 
   // Passes the rounds to a sink that leaves them as they are, before run(). A large circuit is
   // generated and layered for it. Fails: as generate_rounds.
@@ -38,6 +43,7 @@ class CircuitRounds {
   std::size_t lanes_;
   std::size_t window_;
   bool prepared_;
+  std::size_t gates_ = 0;  // of a prepared circuit, with inputs and outputs
   bool has_run_ = false;
   mutable std::vector<Round> rounds_;  // const but in run(): a sink takes what may be changed
   RoundSink* observer_ = nullptr;

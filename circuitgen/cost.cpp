@@ -50,7 +50,7 @@ CostCounter::CostCounter(const CircuitInfo& info) : info_(info) {
 
 CostCounter::Wire CostCounter::joined(const Gate& gate) const {
   const Wire &x = wires_.at(gate.in0), &y = wires_.at(gate.in1);
-  return {std::max(x.depth, y.depth), x.common && y.common};
+  return {std::max(x.depth, y.depth), x.invariant && y.invariant};
 }
 
 void CostCounter::emit(const Gate& gate) {
@@ -65,16 +65,16 @@ void CostCounter::emit(const Gate& gate) {
     case GateKind::Xor: {
       const Wire wire = joined(gate);
       ++cost_.xors;
-      cost_.invariant_xors += wire.common;
+      cost_.invariant_xors += wire.invariant;
       wires_.make(gate.out, wire);
       return;
     }
     case GateKind::And: {
       const Wire wire = joined(gate);
       ++cost_.ands;
-      cost_.invariant_ands += wire.common;
+      cost_.invariant_ands += wire.invariant;
       cost_.and_depth = std::max<std::uint64_t>(cost_.and_depth, wire.depth + 1);
-      wires_.make(gate.out, {wire.depth + 1, wire.common});
+      wires_.make(gate.out, {wire.depth + 1, wire.invariant});
       return;
     }
     case GateKind::Not: {

@@ -11,7 +11,7 @@
 namespace tinyot::circuit {
 
 // Counts of one lane. Gates that are the same in all lanes are included, and also counted
-// separately as common: they are evaluated once, whatever the number of lanes.
+// separately as invariant: they are evaluated once, whatever the number of lanes.
 struct CircuitCost {
   std::uint64_t ands = 0;
   std::uint64_t invariant_ands = 0;
@@ -51,7 +51,7 @@ class CostCounter final : public GateSink {
  private:
   struct Wire {
     std::uint32_t depth = 0;
-    bool common = false;
+    bool invariant = false;
     bool live = false;
 
     bool is_live() const { return live; }

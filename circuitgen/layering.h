@@ -63,6 +63,10 @@ struct Round {
   std::size_t slots = 0;
   std::size_t invariant_slots = 0;  // the same for lane-invariant wires
 
+  std::size_t gates() const {
+    return inputs.size() + invariant_local.size() + local.size() + outputs.size() +
+           invariant_ands.size() + ands.size();
+  }
   // Whether its memory is worth keeping for another round, and not too much if many are kept.
   bool is_reusable() const {
     constexpr std::size_t kMost = 256;

@@ -9,11 +9,6 @@ namespace {
 // As many pass through the queue in little time, and are a small part of a window.
 constexpr std::size_t kBatchGates = 4096;
 
-std::size_t gates_of(const Round& round) {
-  return round.inputs.size() + round.invariant_local.size() + round.local.size() +
-         round.outputs.size() + round.invariant_ands.size() + round.ands.size();
-}
-
 }  // namespace
 
 RoundPipeline::RoundPipeline(RoundSink& sink, std::size_t gates_ahead)
@@ -24,7 +19,7 @@ RoundPipeline::RoundPipeline(RoundSink& sink, std::size_t gates_ahead)
       }) {}
 
 void RoundPipeline::round(Round& round) {
-  gates_ += gates_of(round);
+  gates_ += round.gates();
   if (batch_.used == batch_.rounds.size()) batch_.rounds.emplace_back();
   std::swap(batch_.rounds[batch_.used++], round);
   if (gates_ >= batch_gates_) push();

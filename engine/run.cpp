@@ -66,7 +66,7 @@ std::vector<net::Parameter> RunPlan::parameters(const std::vector<net::Parameter
 }
 
 void RunPlan::begin(std::optional<circuit::CircuitRounds>& layered) {
-  if (layered->window() != window()) layered.emplace(rounds());
+  if (!layered->are_same_with(window())) layered.emplace(rounds());
   cost_ = choice.phase().count_cost(circuit.info(), circuit.lanes(), form,
                                     preparation_by(choice.phase()));
   layered->observe(*cost_);

@@ -14,7 +14,13 @@ void Chunker::round(circuit::Round& given) {
   Piece piece{round, 0, 0, true, 0, 0};
   piece.load = round->inputs.size() * lanes_.count() +
                (round->local.size() + round->invariant_local.size()) / kGatesOfAnEntry;
-  for (std::size_t at = 0; at < ands; ++at) {
+  const std::size_t entries = round->and_count(lanes_.count());
+  if (chunk_.entries + entries <= max_) {
+    piece.end = ands;
+    piece.entries = entries;
+    piece.load += entries;
+  }
+  for (std::size_t at = piece.end; at < ands; ++at) {
     const std::size_t width = at < of_tiles ? lanes_.width(at / round->ands.size()) : 1;
     if (chunk_.entries + piece.entries + width > max_ && chunk_.entries + piece.entries > 0) {
       add(std::exchange(piece, Piece{round, at, at, false, 0, 0}));
