@@ -67,12 +67,12 @@ struct Round {
     return inputs.size() + invariant_local.size() + local.size() + outputs.size() +
            invariant_ands.size() + ands.size();
   }
-  // Whether its memory is worth keeping for another round, and not too much if many are kept.
+  // Whether its memory is kept for another round: not if it has had a much larger one before, or
+  // many rounds would in time have the memory of the largest.
   bool is_reusable() const {
-    constexpr std::size_t kMost = 256;
-    return ands.capacity() <= kMost && local.capacity() <= kMost && inputs.capacity() <= kMost &&
-           outputs.capacity() <= kMost && invariant_local.capacity() <= kMost &&
-           invariant_ands.capacity() <= kMost;
+    const std::size_t capacity = inputs.capacity() + invariant_local.capacity() + local.capacity() +
+                                 outputs.capacity() + invariant_ands.capacity() + ands.capacity();
+    return capacity <= 4 * gates() + 64;
   }
   std::size_t and_count(std::size_t lanes) const {
     return invariant_ands.size() + ands.size() * lanes;

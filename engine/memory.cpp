@@ -165,6 +165,15 @@ void use_memory_once(std::uint64_t bytes) {
   for (std::uint64_t at = 0; at < bytes; at += kPage) memory[at] = std::byte{1};
 }
 
+std::uint64_t unit_bytes_max(const offline::SecurityParameters& params, std::uint64_t workers,
+                             std::uint64_t memory_bytes) {
+  const std::uint64_t ands = params.unit() * workers,
+                      planned =
+                          estimate_job(params, ands, default_inputs(ands), workers).memory_bytes;
+  return params.unit_bytes({params.unit(), params.bucket()}) +
+         (memory_bytes - std::min(memory_bytes, planned)) / workers;
+}
+
 std::optional<MemoryShortage> memory_shortage(const PreprocessRequest& request,
                                               std::uint64_t parties,
                                               std::uint64_t available_bytes) {

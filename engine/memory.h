@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "offline/parameters.h"
 #include "tinyot/preprocess.h"
 
 namespace tinyot::engine {
@@ -38,5 +39,10 @@ struct MemoryShortage {
 // `request` is planned.
 std::optional<MemoryShortage> memory_shortage(const PreprocessRequest& request,
                                               std::uint64_t parties, std::uint64_t available_bytes);
+
+// The memory that a unit may take whose bucket is larger than planned, without its inputs: that of
+// a planned one, and its part of what `memory_bytes` leaves beside so many of these.
+std::uint64_t unit_bytes_max(const offline::SecurityParameters& params, std::uint64_t workers,
+                             std::uint64_t memory_bytes);
 
 }  // namespace tinyot::engine

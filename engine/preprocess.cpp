@@ -6,6 +6,7 @@
 #include "engine/connection.h"
 #include "engine/disk_space.h"
 #include "engine/endpoint.h"
+#include "engine/memory.h"
 #include "engine/peer_identity.h"
 #include "engine/plan.h"
 #include "engine/store_info.h"
@@ -69,7 +70,6 @@ class PreprocessRun {
   // The units of the job that the store lacks.
   std::span<const offline::UnitRequest> still_to_make() const;
   void keep_reference_bits();
-  std::uint64_t unit_bytes_max() const;
   void make_units();
   void erase_keys() const noexcept;
   PreprocessResult result_of(double wall_s) const;
@@ -225,16 +225,6 @@ void PreprocessRun::keep_reference_bits() {
   }
 }
 
-// The memory of a planned unit, and its part of what the job's limit leaves: broken attempts, and
-// those that the peer only claims, may ask for larger buckets.
-std::uint64_t PreprocessRun::unit_bytes_max() const {
-  const UnitPlan planned{plan_.params.unit(), plan_.params.bucket()};
-  const std::uint64_t left =
-      request_.memory_bytes - std::min(request_.memory_bytes, plan_.estimate.memory_bytes);
-  return plan_.params.entry().cost_of_unit(plan_.params, {planned, 0}).memory_bytes +
-         left / (1 + more_channels_.size());
-}
-
 void PreprocessRun::make_units() {
   offline::Preprocessor preprocessor(*session_, plan_.params, more_channels_,
                                      offline::PipelineDepth(latency_), waiting_);
@@ -244,8 +234,9 @@ void PreprocessRun::make_units() {
   if (session_file_ && already_made == 0) keep_reference_bits();
   observer_.began(plan_.demand.ands, plan_.demand.ands - demand_of(units).ands);
   NoSink no_sink;
-  offline::UnitAccount account(request_.is_stored ? static_cast<material::Sink&>(*store_) : no_sink,
-                               plan_.params, unit_bytes_max());
+  offline::UnitAccount account(
+      request_.is_stored ? static_cast<material::Sink&>(*store_) : no_sink, plan_.params,
+      unit_bytes_max(plan_.params, 1 + more_channels_.size(), request_.memory_bytes));
   material::BackgroundSink sink(account);
   const std::size_t made = preprocessor.make_units(
       units, sink, account,

@@ -24,17 +24,21 @@ constexpr auto kWaitSlice = std::chrono::milliseconds(100);
 
 // The system probes a connection on which nothing has arrived for this time, so that one whose peer
 // is gone ends even if nobody waits for it, and that what is between the parties does not forget
-// it.
-constexpr int kProbeAfter_s = 20, kProbeInterval_s = 10, kProbes = 4;
+// it. It ends after the idle timeout, and not before a minute.
+constexpr int kProbeAfter_s = 20, kProbeInterval_s = 10, kProbesMin = 4, kProbesMax = 127;
 
-void probe_when_idle(int descriptor) {
+void probe_when_idle(int descriptor, std::chrono::milliseconds idle_timeout) {
+  const auto beyond_s =
+      std::chrono::ceil<std::chrono::seconds>(idle_timeout).count() - kProbeAfter_s;
+  const auto probes = static_cast<int>(std::clamp<std::int64_t>(
+      (beyond_s + kProbeInterval_s - 1) / kProbeInterval_s, kProbesMin, kProbesMax));
   const auto set = [&](int level, int option, int value) {
     ::setsockopt(descriptor, level, option, &value, sizeof value);
   };
   set(SOL_SOCKET, SO_KEEPALIVE, 1);
   set(IPPROTO_TCP, TCP_KEEPIDLE, kProbeAfter_s);
   set(IPPROTO_TCP, TCP_KEEPINTVL, kProbeInterval_s);
-  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+  set(IPPROTO_TCP, TCP_KEEPCNT, probes);
 }
 
 void check(const error_code& error, const char* what) {
@@ -52,7 +56,7 @@ TcpStream::TcpStream(std::unique_ptr<asio::io_context> io, tcp::socket socket,
     : io_(std::move(io)), socket_(std::move(socket)), idle_timeout_(idle_timeout) {
   error_code ignored;
   socket_.set_option(tcp::no_delay(true), ignored);
-  probe_when_idle(descriptor());
+  probe_when_idle(descriptor(), idle_timeout_);
   // The socket buffers keep their automatic size: the system never grows a buffer whose size is
   // set, and segments that do not fit are dropped and sent again seconds later.
   socket_.non_blocking(true);

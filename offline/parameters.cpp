@@ -150,6 +150,10 @@ BucketSizes SecurityParameters::bucket_limit(const UnitPlan& plan) const {
   return bucket;
 }
 
+std::uint64_t SecurityParameters::unit_bytes(const UnitPlan& plan) const {
+  return entry().cost_of_unit(*this, {plan, 0}).memory_bytes;
+}
+
 std::vector<UnitPlan> SecurityParameters::plan(std::uint64_t ands) const {
   std::vector<UnitPlan> units(ands / unit(), UnitPlan{unit(), bucket_});
   if (const std::uint64_t rest = ands % unit(); rest > 0)

@@ -64,6 +64,8 @@ class SecurityParameters {
   // the plan unchanged.
   std::optional<UnitPlan> within(const UnitPlan& plan, const Risk& outstanding) const;
   BucketSizes bucket_limit(const UnitPlan& plan) const;
+  // The memory that such a unit takes while it is made, without its inputs.
+  std::uint64_t unit_bytes(const UnitPlan& plan) const;
 
   // Units that make `ands` ANDs: full ones, then a smaller one. Theorem 6 is applied to the smaller
   // one with its own l: its bucket is smallest_bucket there, if that is more than bucket().

@@ -71,6 +71,9 @@ std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
     const std::lock_guard lock(mutex_);
     Worker& worker = workers_[index];
     if (worker.next) return "two jobs on one connection";
+    // The leading party has given up a preparation on another connection.
+    if (worker.running != nullptr && !worker.running->job && worker.group != order.group)
+      worker.cancel.request_stop();
     if (worker.group == order.group && worker.session != order.session) {
       const std::string refusal =
           "the connection belongs to session " + std::to_string(worker.session) +
@@ -158,6 +161,8 @@ void Evaluations::close_below(std::uint64_t session) {
     for (Worker& worker : workers_) {
       if (worker.agreed.session < session) worker.agreed = {};
       if (worker.group != 0 && worker.session < session) close_soon(worker);
+      if (worker.next && !worker.next->job && worker.next->session < session)
+        worker.next->is_cancelled = true;
     }
   }
   changed_.notify_all();
@@ -287,11 +292,19 @@ RunResult Evaluations::run(Worker& worker, const Order& order) {
                                job.id, phase);
 }
 
+bool Evaluations::is_any_job_running() {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(workers_, [](const Worker& worker) {
+    return (worker.running != nullptr && worker.running->job) || (worker.next && worker.next->job);
+  });
+}
+
 void Evaluations::prepare(Worker& worker, const PreparedCircuit& prepared, Outcome& outcome) {
   const engine::LoadedCircuit& circuit = prepared.circuit;
   // Prepared runs take full triples.
   const auto spent = [&] { return worker.evaluator->spent()[MaterialKind::FullTriples]; };
   const std::uint64_t before = spent();
+  outcome.beside_job = is_any_job_running();
   try {
     outcome.prepared =
         worker.evaluator->prepare(circuit.circuit(), {}, circuit.lanes(), {}, OnlinePhase::Garbled);
@@ -300,6 +313,7 @@ void Evaluations::prepare(Worker& worker, const PreparedCircuit& prepared, Outco
     throw;
   }
   outcome.spent_ands = spent() - before;
+  outcome.beside_job |= is_any_job_running();
 }
 
 // What has been added since the last order of the connection.
@@ -314,6 +328,7 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
     if (order.session < sessions_.first_active_session())
       throw StoreError("session " + std::to_string(order.session) +
                        " was retired before the job began: submit the job again");
+    if (order.is_cancelled && !order.job) throw Cancelled();
     if (!worker.evaluator && !(order.job && order.circuit != nullptr)) connect(worker, order);
     if (order.is_cancelled || (order.job && !order.inputs)) throw Cancelled();
     if (!order.job) {

@@ -57,6 +57,8 @@ class Evaluations {
     std::uint64_t prepared = 0;  // the number of the run that has been prepared
     // Of which material has been taken for the run that was to be prepared, or skipped for it.
     std::uint64_t spent_ands = 0;
+    // Whether a job has run meanwhile, which may have taken what was skipped.
+    bool beside_job = false;
     std::optional<JobError> error;
     Traffic traffic;
   };
@@ -130,7 +132,8 @@ class Evaluations {
                                                                 const Order& order);
   static bool may_have_prepared(const Worker& worker, const Order& order);
   void take_prepared(Worker& worker, const Order& order);
-  static void prepare(Worker& worker, const PreparedCircuit& prepared, Outcome& outcome);
+  void prepare(Worker& worker, const PreparedCircuit& prepared, Outcome& outcome);
+  bool is_any_job_running();
   RunResult run(Worker& worker, const Order& order);
   static Traffic take_traffic(Worker& worker, const std::vector<PhaseCost>& phases);
   void connect(Worker& worker, const Order& order);

@@ -25,8 +25,8 @@ class FailurePause {
 
   // One has ended.
   void begin(Clock::time_point now) { until_ = now + std::max(pause_, kMin); }
-  // The peer has not begun one.
-  void begin_shortest(Clock::time_point now) { until_ = now + kMin; }
+  // The peer has not begun one. A pause that lasts longer is not cut short.
+  void begin_shortest(Clock::time_point now) { until_ = std::max(until_, now + kMin); }
 
  private:
   std::chrono::milliseconds pause_{0};

@@ -29,7 +29,8 @@ Policy policy_of(const config::Peer& peer) {
 Peer::Peer(const config::Peer& config, Shared& shared)
     : settings_(config), shared_(shared), link_(shared.config, config, settings_, *this),
       sessions_(std::filesystem::path(shared.config.directory()) / config.name(), shared.store_key,
-                {.sessions_per_day = config.sessions_per_day(), .sigma = config.sigma()}),
+                {.sessions_per_day = config.sessions_per_day(), .sigma = config.sigma()},
+                shared.config.refill_threads()),
       evaluations_(
           settings_, link_.port(), sessions_, ledger_of(shared.config, config),
           [this](std::size_t worker, const Evaluations::Order& order,

@@ -497,6 +497,7 @@ void Scheduler::close_unusable() {
 }
 
 void Scheduler::prepare_next(bool& is_starved) {
+  note_lost();  // which begins a pause
   const auto is_preparation = [](const auto& running) { return !running.second.job; };
   if (std::ranges::any_of(running_, is_preparation)) return;
   for (const PreparedCircuit& circuit : settings_.prepared) {
@@ -594,13 +595,15 @@ void Scheduler::log_refusal_to_prepare(const std::string& reason, RefusedBy by) 
                {"suppressed", *suppressed}});
 }
 
-// A peer whose store is ahead has this party skip material, as after a lost connection.
+// A peer whose store is ahead has this party skip material, as after a lost connection. Beside a
+// job that is not known: what the peer granted to the job may be taken after what it granted later.
 void Scheduler::note_prepared(const Evaluations::Order& order,
                               const Evaluations::Outcome& outcome) {
   const PreparedCircuit& circuit = *order.circuit;
-  const std::uint64_t wasted =
-      outcome.error ? outcome.spent_ands
-                    : outcome.spent_ands - std::min(outcome.spent_ands, circuit.ands);
+  const std::uint64_t skipped = outcome.beside_job ? 0
+                                                   : outcome.spent_ands -
+                                                         std::min(outcome.spent_ands, circuit.ands),
+                      wasted = outcome.error ? outcome.spent_ands : skipped;
   shared_.metrics.prepared(settings_.name, circuit,
                            !outcome.error ? PreparedOutcome::Made
                            : wasted > 0   ? PreparedOutcome::Wasted

@@ -18,7 +18,7 @@ ServiceManager::ServiceManager() {
 
 void ServiceManager::tell(std::string_view state) const {
   if (!socket_.is_open()) return;
-  (void)::sendto(socket_.get(), state.data(), state.size(), MSG_NOSIGNAL,
+  (void)::sendto(socket_.get(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                  reinterpret_cast<const sockaddr*>(&address_), address_size_);
 }
 

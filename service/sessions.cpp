@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "engine/connection.h"
+#include "engine/memory.h"
 #include "engine/top_up.h"
 #include "service/event_log.h"
 #include "storage/retire.h"
@@ -58,17 +59,20 @@ fs::path private_directory(fs::path directory) {
 
 }  // namespace
 
-Sessions::Open::Open(storage::Store opened)
+Sessions::Open::Open(storage::Store opened, std::uint64_t refill_threads)
     : store(std::move(opened)),
-      params(offline::SecurityParameters::make(engine::begun_parameters(store.manifest()))) {}
+      params(offline::SecurityParameters::make(engine::begun_parameters(store.manifest()))),
+      unit_bytes_max(engine::unit_bytes_max(params, refill_threads, kDefaultMemoryBytes)) {}
 
 void Sessions::Open::read_budget() {
   if (Clock::now() < budget_read + kBudgetInterval) return;
   budget_read = Clock::now();
   risk = store.attempts().risk;
   const UnitPlan unit = params.plan(params.unit()).front();
+  const std::optional<UnitPlan> next = params.within(unit, risk);
   // Refills have the profile's usual parameters, which another version may have changed.
-  has_room = params.own() == params.entry().own && params.within(unit, risk).has_value() &&
+  has_room = params.own() == params.entry().own && next.has_value() &&
+             (next->bucket == unit.bucket || params.unit_bytes(*next) <= unit_bytes_max) &&
              store.manifest().units_made < kUnitsMax;
   budget_spent = as_double(risk) / as_double(params.risk_limit());
 }
@@ -90,9 +94,10 @@ SessionStock Sessions::Open::stock(std::uint64_t number) {
 }
 
 Sessions::Sessions(fs::path directory, std::optional<StoreKey> store_key,
-                   SessionRecord::Limits limits)
+                   SessionRecord::Limits limits, std::uint64_t refill_threads)
     : directory_(private_directory(std::move(directory))), store_key_(std::move(store_key)),
-      sigma_(limits.sigma), record_(directory_ / kRecordFile, limits) {
+      sigma_(limits.sigma), refill_threads_(refill_threads),
+      record_(directory_ / kRecordFile, limits) {
   std::error_code error;
   for (const std::uint64_t number : numbers()) {
     if (!storage::Store::exists(path_of(number))) {
@@ -135,9 +140,11 @@ Sessions::Open* Sessions::cached_store(std::uint64_t number) {
     // It may be about to be made.
     if (!storage::Store::exists(path_of(number))) return nullptr;
     found = open_
-                .emplace(number, storage::Store::open(path_of(number),
-                                                      {.purpose = storage::Purpose::Inspect,
-                                                       .store_key = store_key_}))
+                .try_emplace(
+                    number,
+                    storage::Store::open(path_of(number), {.purpose = storage::Purpose::Inspect,
+                                                           .store_key = store_key_}),
+                    refill_threads_)
                 .first;
   }
   found->second.store.refresh();

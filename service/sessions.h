@@ -42,8 +42,9 @@ struct RevokedSession {
 class Sessions {
  public:
   // Makes the directory, and recovers what an earlier process left. Fails: StoreError.
+  // `refill_threads`: that refills have, for the memory of their units.
   Sessions(std::filesystem::path directory, std::optional<StoreKey> store_key,
-           SessionRecord::Limits limits);
+           SessionRecord::Limits limits, std::uint64_t refill_threads = 1);
 
   // Reads what the constructor will recover, and changes nothing. Fails: StoreError.
   static void check(const std::filesystem::path& directory,
@@ -79,11 +80,12 @@ class Sessions {
   using Clock = std::chrono::steady_clock;
   // A store to be looked at.
   struct Open {
-    explicit Open(storage::Store opened);
+    Open(storage::Store opened, std::uint64_t refill_threads);
     SessionStock stock(std::uint64_t number);
     void read_budget();
     storage::Store store;
     offline::SecurityParameters params;
+    std::uint64_t unit_bytes_max;     // of a unit with a larger bucket
     Clock::time_point budget_read{};  // its log of attempts is long
     bool has_room = false;
     double budget_spent = 0;
@@ -100,6 +102,7 @@ class Sessions {
   const std::filesystem::path directory_;
   const std::optional<StoreKey> store_key_;
   const std::uint32_t sigma_;
+  const std::uint64_t refill_threads_;
   SessionRecord record_;
   std::mutex mutex_;
   std::map<std::uint64_t, Open> open_;

@@ -103,8 +103,8 @@ Grant Store::grant(const ReservationRequest& request) {
     grant.plan = cursors.next_reservation++;
     cursors.planned.push_back({grant.plan, grant.range});
   });
-  note_granted(grant);
   database_->erase_listed_slots();
+  note_granted(grant);
   return grant;
 }
 
@@ -137,8 +137,8 @@ Grant Store::take(const Grant& peers, const MaterialCounts& confirmed) {
     if (cursors.planned.size() >= MaterialCursors::kPlannedMax) throw_too_many_plans(directory());
     cursors.planned.push_back({peers.plan, peers.range});
   });
-  note_granted(grant);
   database_->erase_listed_slots();
+  note_granted(grant);
   return grant;
 }
 

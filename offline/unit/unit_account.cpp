@@ -28,7 +28,7 @@ UnitAccount::UnitAccount(material::Sink& sink, const SecurityParameters& params,
 // Why a unit with the larger bucket would take too much memory; empty if it does not.
 std::string UnitAccount::memory_excess(const UnitPlan& plan, const UnitPlan& larger) const {
   if (larger.bucket == plan.bucket) return {};
-  const std::uint64_t bytes = params_.entry().cost_of_unit(params_, {larger, 0}).memory_bytes;
+  const std::uint64_t bytes = params_.unit_bytes(larger);
   if (bytes <= unit_bytes_max_) return {};
   return "a unit with bucket " + larger.bucket.text() + " needs " + std::to_string(bytes) +
          " bytes of memory, and the job's limit leaves " + std::to_string(unit_bytes_max_);

@@ -186,7 +186,7 @@ TEST(UnitAccount, RejectsExcessiveSumOfThePeerNamingBothSums) {
 SecurityParameters wan_params() { return SecurityParameters::make({.profile = Profile::Wan}); }
 
 std::uint64_t bytes_of(const SecurityParameters& params, const BucketSizes& bucket) {
-  return params.entry().cost_of_unit(params, {{kPlan.ands, bucket}, 0}).memory_bytes;
+  return params.unit_bytes({kPlan.ands, bucket});
 }
 
 // What leaves room for one unit with this bucket.

@@ -77,6 +77,28 @@ TEST_F(SessionsTest, StoreWithOtherParametersIsNotFilled) {
   EXPECT_FALSE(stock[1].has_room);
 }
 
+// Each refill would be refused by its account of units.
+TEST_F(SessionsTest, StoreWhoseUnitsWouldTakeTooMuchMemoryIsNotFilled) {
+  std::filesystem::create_directories(dir_);
+  ParameterRequest parameters;
+  parameters.profile = Profile::Wan;
+  parameters.unit = std::uint64_t{1} << 18;
+  const auto params = offline::SecurityParameters::make(parameters);
+  const UnitPlan unit = params.plan(params.unit()).front();
+  Risk spent = params.risk_limit();
+  spent -= params.risk({unit.ands, unit.bucket.only() + 1});  // a larger bucket fits
+  Manifest manifest = security_of(params, {});
+  manifest.session_id = test_manifest(Party::A).session_id;
+  manifest.me = Party::A;
+  Store::create(place(1), manifest, kTestDelta, 0).begin_unit({0, unit, spent});
+  const auto has_room = [&](std::uint64_t refill_threads) {
+    Sessions sessions(dir_, {}, {}, refill_threads);
+    return sessions.stock().at(0).has_room;
+  };
+  EXPECT_TRUE(has_room(1));
+  EXPECT_FALSE(has_room(16));
+}
+
 // As if its place were empty, the numbers of its sessions and their risks would be free again.
 TEST_F(SessionsTest, DirectoryThatCannotBeReadIsNotEmpty) {
   std::filesystem::create_directories(dir_);
