@@ -81,6 +81,17 @@ TEST(FailurePauseTest, IsShortWithoutFailures) {
   EXPECT_TRUE(pause.is_over(now + FailurePause::kMin));
 }
 
+// A peer could have a refusal follow on each failure.
+TEST(FailurePauseTest, IsNotCutShortByARefusal) {
+  FailurePause pause;
+  const auto now = FailurePause::Clock::now();
+  for (int i = 0; i < 3; ++i) pause.lengthen();
+  pause.begin(now);
+  pause.begin_shortest(now);
+  EXPECT_FALSE(pause.is_over(now + 2 * FailurePause::kMin));
+  EXPECT_TRUE(pause.is_over(now + 4 * FailurePause::kMin));
+}
+
 TEST(LocalFailureTest, StaysUntilTheOperatorOrFreeSpaceEndsIt) {
   LocalFailure failure;
   EXPECT_FALSE(failure.message(0));
