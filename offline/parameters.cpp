@@ -8,6 +8,7 @@
 #include "base/block.h"
 #include "base/error.h"
 #include "offline/silent/parameter_sets.h"
+#include "offline/unit/unit_maker.h"
 
 namespace tinyot::offline {
 namespace {

@@ -328,6 +328,7 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
     if (order.session < sessions_.first_active_session())
       throw StoreError("session " + std::to_string(order.session) +
                        " was retired before the job began: submit the job again");
+    // The peer, which has ended the session or the link too, will not connect for a preparation.
     if (order.is_cancelled && !order.job) throw Cancelled();
     if (!worker.evaluator && !(order.job && order.circuit != nullptr)) connect(worker, order);
     if (order.is_cancelled || (order.job && !order.inputs)) throw Cancelled();
