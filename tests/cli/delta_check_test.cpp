@@ -9,19 +9,13 @@
 #include "crypto/aead.h"
 #include "storage/database.h"
 #include "storage/store.h"
-#include "tests/support/becomes_true.h"
-#include "tests/support/command_test.h"
+#include "tests/support/held_test.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
 namespace {
 
-// So many that the job does not end before A is told to stop.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t kUnits = 16;
-#else
-constexpr std::uint64_t kUnits = 64;
-#endif
 constexpr std::uint64_t kAndsOfUnit = 1 << 10;
 const Arguments kUnitJob = {"--ands", std::to_string(kUnits* kAndsOfUnit), "--unit", "2^10"};
 // Such a store contains only triples.
@@ -31,17 +25,20 @@ const Arguments kOnlyTriples =
 const Arguments kPairs = kUnitJob + kFewColumns + Arguments{"--inputs", "0"};
 const Arguments kResumed = {"--resume"};
 
-class DeltaCheckTest : public CommandTest {
+class DeltaCheckTest : public HeldTest {
  protected:
-  // A is told to stop once both parties have some units.
-  void make_some_units(const Arguments& job) const {
-    auto [a, b] = start("preprocess", job, job);
-    ASSERT_TRUE(becomes_true([&] { return Store::exists(path("B")); }));
-    ASSERT_TRUE(becomes_true([&] { return store_info('B')["units_made"] >= 2; }));
-    a.signal(SIGINT);
-    EXPECT_TRUE(ended_with(a.end(), 130));
-    EXPECT_TRUE(ended_with(b.end(), 0));
-    ASSERT_LT(store_info('A')["units_made"], kUnits) << "the job was too fast for this test";
+  // A is told to stop halfway.
+  void make_some_units(const Arguments& job) {
+    Held held = start_held_halfway(job);
+    held.a->signal(SIGINT);
+    held.relay->resume();
+    EXPECT_TRUE(ended_with(held.a->end(), 130));
+    EXPECT_TRUE(ended_with(held.b->end(), 0));
+    for (const char party : {'A', 'B'}) {
+      const std::uint64_t units = store_info(party)["units_made"];
+      ASSERT_GE(units, 2);
+      ASSERT_LT(units, kUnits);
+    }
   }
 
   BothEnded resume(const Arguments& job) const {
@@ -90,7 +87,7 @@ class DeltaCheckTest : public CommandTest {
   }
 
   // B reconnects with another key, and A detects it before any unit counts.
-  void expect_change_found(const Arguments& job) const {
+  void expect_change_found(const Arguments& job) {
     make_some_units(job);
     const std::uint64_t made = store_info('A')["units_made"];
     change_global_key('B');

@@ -5,10 +5,8 @@
 #include "net/shaped_link.h"
 #include "storage/store.h"
 #include "tests/support/becomes_true.h"
-#include "tests/support/command_test.h"
+#include "tests/support/held_test.h"
 #include "tests/support/layers.h"
-#include "tests/support/relay.h"
-#include "tests/support/repetitions.h"
 
 namespace tinyot::test {
 namespace {
@@ -19,7 +17,7 @@ const Arguments kSixteen = {"--ands", "2^14", "--unit", "2^10"}, kUnits = kSixte
 constexpr std::uint64_t kUnitAnds = 1 << 10, kUnits16 = 16;
 const Arguments kResume = kUnits + Arguments{"--resume"};
 
-class InterruptionTest : public CommandTest {
+class InterruptionTest : public HeldTest {
  protected:
   InterruptionTest() {
     const Json json =
@@ -28,36 +26,11 @@ class InterruptionTest : public CommandTest {
   }
 
   // The same for other units, measured on a job that completes.
-  void measure_unit_bytes(const Arguments& units) {
-    const Json json = json_of(tinyot(
-        Arguments{"local", "preprocess", "--store", path("measured"), "--format", "json"} + units));
-    unit_bytes_ = 0;
-    for (const Json& phase : json["B"]["phases"])
-      unit_bytes_ += phase["bytes_sent"].get<std::uint64_t>() / kUnits16;
-    std::filesystem::remove_all(path("measured"));
-  }
+  void measure_unit_bytes(const Arguments& units) { unit_bytes_ = bytes_of_b(units) / kUnits16; }
 
   // The number of bytes that B has sent in the middle of the unit after `units` whole ones.
   Relay::Plan hold_after(std::uint64_t units) const {
     return {.hold_at = units * unit_bytes_ + unit_bytes_ / 2};
-  }
-
-  // Both parties running `command`, with B connected through a relay that stops forwarding at that
-  // byte.
-  struct Held {
-    std::unique_ptr<Relay> relay;
-    std::unique_ptr<Process> a, b;
-  };
-  Held start_held(const Arguments& of_a, const Arguments& of_b, const Relay::Plan& plan,
-                  const std::string& command = "preprocess") {
-    Held held;
-    held.relay = std::make_unique<Relay>(port_, plan);
-    peer_port_ = held.relay->port();
-    held.a = std::make_unique<Process>(TINYOT_BINARY, as('A', command, of_a));
-    held.b = std::make_unique<Process>(TINYOT_BINARY, as('B', command, of_b));
-    peer_port_ = port_;
-    if (plan.hold_at) held.relay->wait_until_held();
-    return held;
   }
 
   // B is killed; A must notice and name its own phase.
@@ -197,18 +170,19 @@ TEST_F(InterruptionTest, PeerKilledWhileRunning) {
   expect_sums();
 }
 
-// Long enough to be interrupted in the middle of several concurrent units.
-constexpr std::uint64_t kManyUnits = repetitions(128);
+// With several concurrent units, held when the first of three connections has had a third of its
+// part of B's bytes.
+constexpr std::uint64_t kManyUnits = 24;
 const Arguments kLongJob =
     Arguments{"--ands", std::to_string(kManyUnits* kUnitAnds), "--unit", "2^10"} + kFewColumns;
 const Arguments kThreeWorkers = kLongJob + Arguments{"--threads", "3"};
 
 TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
-  auto [a, b] = start("preprocess", kThreeWorkers, kThreeWorkers);
-  wait_for_units('B', 3);
-  b.signal(SIGKILL);
-  EXPECT_EQ(b.end().status, 128 + SIGKILL);
-  EXPECT_TRUE(ended_with(a.end(), 3, "closed the connection"));
+  Held held = start_held(kThreeWorkers, kThreeWorkers, {.hold_at = bytes_of_b(kLongJob) / 9});
+  held.b->signal(SIGKILL);
+  EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
+  held.relay->cut();
+  EXPECT_TRUE(ended_with(held.a->end(), 3, "closed the connection"));
   // Only whole units count, in order.
   const Json info = store_info('A');
   EXPECT_LT(info["units_made"], kManyUnits);
@@ -230,6 +204,11 @@ class InFlightTest : public InterruptionTest {
     link_ =
         std::make_unique<ShapedLink>(LinkShape{.rtt = std::chrono::milliseconds(4)},
                                      Address{"127.0.0.1", peer_port_}, Address{"127.0.0.1", port_});
+  }
+
+  // Units in flight have a connection each: the first one has had half of its third.
+  Held start_held_in_parts() {
+    return start_held(kFastJob, kFastJob, {.hold_at = bytes_of_b(kFastJob) / 6});
   }
 
   // Both parties have made a part of the units, and make the rest. Runs take different material.
@@ -263,30 +242,30 @@ class InFlightTest : public InterruptionTest {
 };
 
 TEST_F(InFlightTest, PeerKilledCanBeResumed) {
-  auto [a, b] = start("preprocess", kFastJob, kFastJob);
-  wait_for_units('B', 3);
-  b.signal(SIGKILL);
-  EXPECT_EQ(b.end().status, 128 + SIGKILL);
-  EXPECT_TRUE(ended_with(a.end(), 3, "closed the connection"));
+  Held held = start_held_in_parts();
+  held.b->signal(SIGKILL);
+  EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
+  held.relay->cut();
+  EXPECT_TRUE(ended_with(held.a->end(), 3, "closed the connection"));
   expect_resumed_from_parts();
 }
 
 TEST_F(InFlightTest, SigintCanBeResumed) {
-  auto [a, b] = start("preprocess", kFastJob, kFastJob);
-  wait_for_units('A', 3);
-  a.signal(SIGINT);
-  EXPECT_TRUE(ended_with(a.end(), 130));
-  EXPECT_TRUE(ended_with(b.end(), 0));
+  Held held = start_held_in_parts();
+  held.a->signal(SIGINT);
+  held.relay->resume();
+  EXPECT_TRUE(ended_with(held.a->end(), 130));
+  EXPECT_TRUE(ended_with(held.b->end(), 0));
   EXPECT_EQ(store_info('A')["units_made"], store_info('B')["units_made"]);
   expect_resumed_from_parts();
 }
 
 TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {
-  auto [a, b] = start("preprocess", kThreeWorkers, kThreeWorkers);
-  wait_for_units('B', 3);
-  a.signal(SIGINT);
-  EXPECT_TRUE(ended_with(a.end(), 130));
-  EXPECT_TRUE(ended_with(b.end(), 0));
+  Held held = start_held(kThreeWorkers, kThreeWorkers, {.hold_at = bytes_of_b(kLongJob) / 9});
+  held.a->signal(SIGINT);
+  held.relay->resume();
+  EXPECT_TRUE(ended_with(held.a->end(), 130));
+  EXPECT_TRUE(ended_with(held.b->end(), 0));
   EXPECT_EQ(store_info('A')["units_made"], store_info('B')["units_made"]);
   EXPECT_LT(store_info('A')["units_made"], kManyUnits);
   const Arguments resume = kLongJob + Arguments{"--resume"};
