@@ -127,8 +127,8 @@ class LiveRun {
     offline::PipelineDepth depth;
     within_session({}, *channel, [&] {
       plan_.choice.accept(agreement);
-      plan_.choice.choose(*channel, plan_.request.party, agreement.round_trip,
-                          [](const auto&) { return true; });
+      plan_.choose(*channel, plan_.request.party, agreement.round_trip,
+                   [](const auto&) { return true; });
       depth = offline::PipelineDepth(latency_of(*channel));
     });
     plan_.begin(rounds);

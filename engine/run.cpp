@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "engine/bundle_values.h"
 #include "engine/run_plan.h"
+#include "engine/window_choice.h"
 
 namespace tinyot {
 namespace engine {
@@ -37,8 +38,16 @@ void RunPlan::estimate(const circuit::CircuitRounds& layered) {
   });
 }
 
+void RunPlan::choose(net::Channel& channel, Party me, std::chrono::nanoseconds round_trip,
+                     const PhaseChoice::CanHave& can_have) {
+  choice.choose(channel, me, round_trip, can_have);
+  if (!request.window)
+    window_ = choose_window(channel, me, circuit, choice.phase(), form, round_trip);
+}
+
 std::size_t RunPlan::window() const {
-  return request.window.value_or(choice.possible().front()->window_for(circuit.lanes()));
+  if (request.window) return *request.window;
+  return window_ ? *window_ : choice.possible().front()->windows_for(circuit.lanes()).front();
 }
 
 MaterialCounts RunPlan::material() const {

@@ -10,6 +10,7 @@
 #include "circuitgen/layering.h"
 #include "engine/top_up.h"
 #include "engine/two_party_harness.h"
+#include "engine/window_choice.h"
 #include "system/temporary_directory.h"
 #include "tinyot/preprocess.h"
 #include "tinyot/run.h"
@@ -143,10 +144,12 @@ RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window
 }
 
 std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, AndMaterial form,
-                                       std::optional<std::uint64_t> window) {
+                                       std::optional<std::uint64_t> window,
+                                       std::chrono::nanoseconds round_trip) {
   const auto phases = online::phases_on(form, {});
-  return estimate_runs(circuit.rounds(window.value_or(phases.front()->window_for(circuit.lanes()))),
-                       phases, form);
+  const std::size_t layered =
+      window ? *window : fastest_window(circuit, *phases.front(), form, round_trip);
+  return estimate_runs(circuit.rounds(layered), phases, form);
 }
 
 RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstimate& estimate,

@@ -3,6 +3,7 @@
 // link. Tests compare them with those of runs.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -51,10 +52,11 @@ std::vector<RunEstimate> estimate_runs(const circuit::CircuitRounds& rounds,
 RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window,
                                 const online::OnlinePhaseEntry& phase, AndMaterial form,
                                 const std::optional<online::Preparation>& preparation = {});
-// Of each phase that runs on the material. `window`: as RunRequest::window; by default that of the
-// first phase.
+// Of each phase that runs on the material. `window`: as RunRequest::window; by default what A
+// chooses for the first phase over a link with this round-trip time.
 std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, AndMaterial form,
-                                       std::optional<std::uint64_t> window);
+                                       std::optional<std::uint64_t> window,
+                                       std::chrono::nanoseconds round_trip = {});
 
 // What a run computes, by itself: in seconds.
 struct RunComputation {

@@ -38,7 +38,11 @@ struct RunPlan {
   // Role: A, before the choice: as PhaseChoice::estimate, of the run as it is prepared.
   void estimate(const circuit::CircuitRounds& layered);
 
-  // Of the chosen phase; before that, of the first that is possible.
+  // Role: both. Chooses phase and window, as far as they are open (engine/phase_choice.h,
+  // engine/window_choice.h).
+  void choose(net::Channel& channel, Party me, std::chrono::nanoseconds round_trip,
+              const PhaseChoice::CanHave& can_have);
+  // Before the choice, the default of the first phase that is possible.
   std::size_t window() const;
   std::uint64_t ands() const { return circuit.cost().ands_of(circuit.lanes()); }
   // Layers a small circuit. Fails: as its generation.
@@ -60,6 +64,7 @@ struct RunPlan {
 
  private:
   std::optional<std::uint32_t> later_on_sigma_;
+  std::optional<std::size_t> window_;  // as chosen
   std::unique_ptr<online::RunCostCounter> cost_;
 };
 

@@ -79,8 +79,9 @@ struct OnlinePhaseEntry {
   // be, or not with the row check that was asked for.
   Preparation (*preparation_for)(const RunSize& size, std::uint32_t sigma,
                                  std::optional<RowCheck> wanted);
-  // The default number of gates that are layered together.
-  std::size_t (*window_for)(std::size_t lanes);
+  // The numbers of gates that a run may layer together: the default, and larger ones if they save
+  // rounds, each twice the one before; at most WindowRounds::kWindowsMost.
+  std::vector<std::size_t> (*windows_for)(std::size_t lanes);
   std::unique_ptr<OnlineEvaluation> (*make)(OnlineSetting setting);
   // Counts what a run costs; of one that is prepared, what is left once its inputs are known.
   std::unique_ptr<RunCostCounter> (*count_cost)(const circuit::CircuitInfo& info, std::size_t lanes,

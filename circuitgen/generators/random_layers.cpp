@@ -1,6 +1,7 @@
 #include "circuitgen/generators/random_layers.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace tinyot::circuit {
@@ -28,20 +29,19 @@ struct LayersShape {
   std::uint64_t width, depth, seed;
 };
 
-// The operands of (x & y) ^ z.
 struct Operands {
-  const Bit *x, *y, *z;
+  const Bit *x, *y;
 };
 
-// The operands are chosen, and prefetched, for some gates at a time: a layer may be larger than the
-// cache.
+// Rounds of a Feistel network, each a permutation of both halves, so that the values of a deep
+// circuit depend on its inputs as those of a shallow one do: bit i of the next layer is x & y ^ z
+// with two wires of this layer and bit i of the one before. The operands are chosen, and
+// prefetched, for some gates at a time: a layer may be larger than the cache.
 void emit_layers(Builder& builder, const LayersShape& shape) {
   constexpr std::size_t kGatesAhead = 32;
   PublicGenerator choice(shape.seed);
-  Bits layer = builder.input(0);
-  const Bits b = builder.input(1);
+  Bits layer = builder.input(0), before = builder.input(1);
   const std::size_t width = layer.size();
-  for (std::size_t i = 0; i < width; ++i) layer[i] ^= b[i];
   std::vector<Operands> chosen;
   for (std::uint64_t k = 0; k < shape.depth; ++k) {
     Bits next;
@@ -52,13 +52,12 @@ void emit_layers(Builder& builder, const LayersShape& shape) {
         // Distinct wires, so that no gate is folded away.
         const std::size_t x = choice.below(width), after = x + 1 + choice.below(width - 1),
                           y = after < width ? after : after - width;
-        chosen.push_back({&layer[x], &layer[y], &layer[choice.below(width)]});
-        for (const Bit* operand : {chosen.back().x, chosen.back().y, chosen.back().z})
-          __builtin_prefetch(operand);
+        chosen.push_back({&layer[x], &layer[y]});
+        for (const Bit* operand : {chosen.back().x, chosen.back().y}) __builtin_prefetch(operand);
       }
-      for (const Operands& of : chosen) next.push_back((*of.x & *of.y) ^ *of.z);
+      for (const Operands& of : chosen) next.push_back((*of.x & *of.y) ^ before[next.size()]);
     }
-    layer = std::move(next);
+    before = std::exchange(layer, std::move(next));
   }
   builder.output(0, layer);
 }
@@ -81,7 +80,8 @@ CircuitFamily random_layers_family() {
             {integer_output("z", shape.width)}};
         return std::make_unique<GeneratedCircuit>(
             std::move(info), [shape](Builder& builder) { emit_layers(builder, shape); });
-      }};
+      },
+      2};
 }
 
 }  // namespace tinyot::circuit

@@ -52,7 +52,8 @@ struct RunRequest {
   std::optional<OnlinePhase> phase = {};
   // Of garbled runs whose inputs come later: early if absent, or batched where sigma is above 112.
   std::optional<RowCheck> row_check = {};
-  // Gates that are layered together; chosen by the number of lanes if absent.
+  // Gates that are layered together. If absent, A chooses: by the number of lanes and, where a
+  // round trip is slow, so that the circuit has few rounds.
   std::optional<std::uint64_t> window = {};
   // Called after each round, from any thread, with the ANDs evaluated and the circuit's.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};

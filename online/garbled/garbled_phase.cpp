@@ -63,9 +63,9 @@ Preparation preparation_for(const RunSize& size, std::uint32_t sigma,
 
 // Messages are those of chunks, whatever the rounds, and a small window stays in a core's cache:
 // one lane of SHA-256 takes 16 % less than with 2^20 gates.
-std::size_t garbled_window_for(std::size_t lanes) {
+std::vector<std::size_t> garbled_windows_for(std::size_t lanes) {
   constexpr std::size_t kMost = std::size_t{1} << 16;
-  return std::min(window_for(lanes), kMost);
+  return {std::min(window_for(lanes), kMost)};
 }
 
 double and_s(std::size_t lanes, const std::optional<Preparation>& preparation) {
@@ -83,7 +83,7 @@ constinit const OnlinePhaseEntry kGarbledPhase = {
         [](const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial, std::size_t lanes,
            const SharedValues& shared) { return garbled_material_for(info, ands, lanes, shared); },
     .preparation_for = preparation_for,
-    .window_for = garbled_window_for,
+    .windows_for = garbled_windows_for,
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<GarbledEvaluation>(std::move(setting));
     },

@@ -62,7 +62,7 @@ constinit const OnlinePhaseEntry kInteractivePhase = {
             throw UsageError("a row check is of garbled rows, and the interactive phase has none");
           return Preparation{.row_check = {}, .sigma = sigma};
         },
-    .window_for = window_for,
+    .windows_for = windows_for,
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<InteractiveEvaluation>(std::move(setting));
     },

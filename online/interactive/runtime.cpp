@@ -15,6 +15,7 @@ namespace tinyot::online {
 namespace {
 
 constexpr std::size_t kWindowWireBytes = std::size_t{256} << 20;
+constexpr std::size_t kLargestWindowWireBytes = 2 * kWindowWireBytes;
 constexpr std::size_t kWindowMin = 4096, kWindowMax = std::size_t{1} << 20;
 constexpr std::size_t kChunkEntries = 512;  // ANDs of a tile whose blocks are gathered at a time
 
@@ -269,6 +270,13 @@ MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands
 std::size_t window_for(std::size_t lanes) {
   return std::clamp(kWindowWireBytes / (lanes * (sizeof(Mac) + sizeof(Key))), kWindowMin,
                     kWindowMax);
+}
+
+std::vector<std::size_t> windows_for(std::size_t lanes) {
+  std::vector<std::size_t> windows = {window_for(lanes)};
+  while (2 * windows.back() * lanes * (sizeof(Mac) + sizeof(Key)) <= kLargestWindowWireBytes)
+    windows.push_back(2 * windows.back());
+  return windows;
 }
 
 Evaluation run_circuit(checks::Session& session, material::Source& source,

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "checks/session.h"
 #include "circuitgen/circuit_rounds.h"
@@ -32,6 +33,8 @@ MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands
 // The default number of gates that are layered together: smaller for more lanes, so that the wires
 // of a window take at most a few hundred megabytes.
 std::size_t window_for(std::size_t lanes);
+// The default, doubled while the wires of a window take at most 512 MB: on one lane up to 2^24.
+std::vector<std::size_t> windows_for(std::size_t lanes);
 
 // Role: both, symmetric. `inputs` has the values of my bundles and none of the peer's; `wanted` is
 // at least the material that the run takes. Both parties have the same rounds: the same circuit,

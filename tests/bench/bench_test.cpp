@@ -85,6 +85,46 @@ TEST(BenchTable, QuotesSpecialCharactersInCsv) {
             "a b,\"a,b\",\"say \"\"a\"\"\",1,\"a\nb\",\"a\rb\",\n");
 }
 
+TEST(BenchTable, TextIsNarrowUnlessAllColumnsAreAskedFor) {
+  constexpr std::size_t kMost = 100;
+  for (const Arguments& rows :
+       {Arguments{"offline", "--profile", "fast", "--unit", "2^10", "--ands", "2^10"},
+        Arguments{"online", "--circuit", "millionaires", "--repeat", "1"},
+        Arguments{"ot", "--count", "1000"},
+        Arguments{"fig17", "--max-blocks", "1", "--profile", "fast"}}) {
+    SCOPED_TRACE(rows[0]);
+    const auto narrow = lines_of(tinyot(Arguments{"bench"} + rows).out),
+               wide = lines_of(tinyot(Arguments{"bench"} + rows + Arguments{"--all-columns"}).out);
+    ASSERT_GE(narrow.size(), 3u);
+    ASSERT_GE(wide.size(), 3u);
+    // The first line is of their origin.
+    for (std::size_t i = 1; i < narrow.size(); ++i) EXPECT_LE(narrow[i].size(), kMost) << narrow[i];
+    EXPECT_GT(wide[1].size(), kMost);
+  }
+}
+
+TEST(BenchTable, TextHasTheColumnsOfGivenOptions) {
+  const Arguments job = {"bench", "online", "--circuit", "millionaires", "--repeat", "1"};
+  const auto has = [](const Ended& ended, const char* column) {
+    return lines_of(ended.out).at(1).find(column) != std::string::npos;
+  };
+  EXPECT_FALSE(has(tinyot(job), " material"));
+  EXPECT_TRUE(has(tinyot(job + Arguments{"--material", "triples"}), " material"));
+}
+
+TEST(BenchOffline, LeavesOutRowsThatMissSigma) {
+  const Arguments job = {"bench",  "offline", "--profile", "fast",
+                         "--unit", "2^14",    "--format",  "json"};
+  const Ended some = tinyot(job + Arguments{"--bucket", "3,4"});
+  ASSERT_TRUE(ended_with(some, 0, "a row is left out: a bucket of 3"));
+  const auto rows = lines_of(some.out);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(Json::parse(rows[0])["bucket"], 4);
+  EXPECT_TRUE(ended_with(tinyot(job + Arguments{"--bucket", "3"}), 2, "less than sigma = 40"));
+  EXPECT_TRUE(
+      ended_with(tinyot(job + Arguments{"--bucket", "2,3"}), 2, "no row reaches its sigma"));
+}
+
 TEST(BenchOnline, RefusesInvalidOptions) {
   EXPECT_TRUE(ended_with(bench({"--circuit", "none"}), 2, "neither a known circuit"));
   EXPECT_TRUE(ended_with(bench({"--lanes", "5"}), 2, "--lanes requires --circuit"));

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <set>
 
 #include "circuitgen/cost.h"
 #include "circuitgen/generators/registry.h"
@@ -221,6 +222,18 @@ TEST(Sort, CostsTwoAndsPerBitOfAComparator) {
   EXPECT_EQ(cost_of(*circuit_of("sort", "count=8,bits=5")).ands, 19u * 10);
   EXPECT_EQ(cost_of(*circuit_of("sort", "count=16,bits=5")).ands, 63u * 10);
   EXPECT_EQ(cost_of(*circuit_of("sort", "bits=1")).ands, 24063u * 2);
+}
+
+// A measurement compares results with the plain evaluator, so they must tell right from wrong.
+TEST(RandomLayers, DeepCircuitsDependOnTheirInputs) {
+  const auto circuit = find_circuit("random:width=16,depth=4096");
+  std::mt19937_64 rng(7);
+  constexpr std::size_t kLanes = 256;
+  const std::vector<LaneValues> outputs =
+      evaluate(*circuit, kLanes, random_inputs(circuit->info(), kLanes, rng));
+  std::set<std::uint64_t> values;
+  for (const BitVector& value : outputs[0]) values.insert(value.words()[0]);
+  EXPECT_GT(values.size(), kLanes * 9 / 10);
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ constexpr Pin kPins[] = {
     {"sort:count=9,bits=5", 1, "24fd51da59246b35"},
     {"comparisons", 1, "217fb4fd2f29b49f"},
     {"comparisons:rows=3,columns=4,bits=2", 1, "795e7793f9657aa5"},
-    {"random", 1, "ff6ba2d8fdff1825"},
-    {"random:width=9,depth=5,seed=7", 1, "a7ffb27b17a75c74"},
+    {"random", 2, "df8851a3f5149d8b"},
+    {"random:width=9,depth=5,seed=7", 2, "fbb67352093ac056"},
     // clang-format on
 };
 

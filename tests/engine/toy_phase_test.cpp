@@ -58,7 +58,7 @@ const online::OnlinePhaseEntry& toy_entry() {
                             std::size_t lanes, const online::SharedValues& shared) {
       return online::kInteractivePhase.material_for(info, ands + 1000, form, lanes, shared);
     };
-    entry.window_for = [](std::size_t) { return std::size_t{4321}; };
+    entry.windows_for = [](std::size_t) { return std::vector<std::size_t>{4321}; };
     entry.make = [](online::OnlineSetting setting) -> std::unique_ptr<online::OnlineEvaluation> {
       return std::make_unique<ToyEvaluation>(std::move(setting));
     };

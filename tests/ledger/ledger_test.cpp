@@ -124,7 +124,7 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
     const MaterialCounts wanted =
         phase.material_for(circuit.info(), cost.ands_of(kLanes), form, kLanes, {});
     Reservation reservation = store.reserve({}, wanted);
-    CircuitRounds rounds(circuit, cost.gates(), kLanes, phase.window_for(kLanes));
+    CircuitRounds rounds(circuit, cost.gates(), kLanes, phase.windows_for(kLanes).front());
     BundleValues inputs;
     for (const InputBundle& bundle : circuit.info().inputs) {
       inputs.emplace_back();

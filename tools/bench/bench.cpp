@@ -42,6 +42,22 @@ std::string compiler_text() {
 #endif
 }
 
+// Options and the columns that they decide.
+constexpr std::pair<const char*, const char*> kDecided[] = {{"material", "material"},
+                                                            {"labit-columns", "columns"},
+                                                            {"softspoken-k", "softspoken_k"},
+                                                            {"abits", "abits"},
+                                                            {"silent-set", "silent_set"},
+                                                            {"threads", "threads"},
+                                                            {"store", "stored"},
+                                                            {"window", "window"},
+                                                            {"live", "live"},
+                                                            {"online", "online_asked"},
+                                                            {"tls", "tls"},
+                                                            {"link", "link"},
+                                                            {"rtt", "rtt_ms"},
+                                                            {"rate", "rate_mbit"}};
+
 int printed(int (*rows)(const Arguments&, const RowSink&), const Arguments& arguments) {
   const DeferredSignals signals;
   return rows(arguments, {});
@@ -77,17 +93,25 @@ void Table::add(const Json& row) {
                                                        : value.dump();
     names += (names.empty() ? "" : ",") + csv_field(name);
     values += (values.empty() ? "" : ",") + csv_field(text);
-    const int width = static_cast<int>(std::max(name.size(), std::size_t{8}) + 2);
+    // As wide as the first row needs.
+    const int width =
+        widths_.try_emplace(name, std::max({name.size(), text.size(), std::size_t{7}}))
+            .first->second +
+        2;
     headings << std::setw(width) << name;
     cells << std::setw(width) << text;
   };
-  for (const auto& [name, value] : row.items()) {
-    if (is_csv && name == "machine")
-      for (const auto& [field, of_machine] : value.items())
-        add_cell("machine." + field, of_machine);
-    else if (!value.is_structured() && (is_csv || !is_origin(name)))
-      add_cell(name, value);
-  }
+  if (!is_csv && !columns_.empty()) {
+    for (const std::string& name : columns_)
+      if (row.contains(name)) add_cell(name, row[name]);
+  } else
+    for (const auto& [name, value] : row.items()) {
+      if (is_csv && name == "machine")
+        for (const auto& [field, of_machine] : value.items())
+          add_cell("machine." + field, of_machine);
+      else if (!value.is_structured() && (is_csv || !is_origin(name)))
+        add_cell(name, value);
+    }
   if (first_ && !is_csv && row.contains("version"))
     std::cout << "tinyot " << row["version"].get<std::string>() << ", "
               << row["compiler"].get<std::string>() << ", "
@@ -97,6 +121,20 @@ void Table::add(const Json& row) {
   if (first_) std::cout << (is_csv ? names : headings.str()) << "\n";
   std::cout << (is_csv ? values : cells.str()) << std::endl;
   first_ = false;
+}
+
+Rows::Rows(const CommandLine& line, RowSink sink, const std::vector<std::string>& columns)
+    : table_(Table::style_from(line.text("format"))), sink_(std::move(sink)) {
+  if (line.has("all-columns")) return;
+  std::vector<std::string> shown;
+  for (const auto& [option, column] : kDecided)
+    if (line.is_explicit(option)) shown.emplace_back(column);
+  shown.insert(shown.end(), columns.begin(), columns.end());
+  table_ = Table(Table::style_from(line.text("format")), std::move(shown));
+}
+
+void Rows::add_options(Options& options) {
+  options.flag("all-columns", "text with all fields of a row, as CSV and JSON have them");
 }
 
 void Rows::add(Json row) {

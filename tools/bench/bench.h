@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,28 +29,33 @@ int fig17_rows(const Arguments& arguments, const RowSink& sink);
 
 // Prints the rows of a table as they are added: as JSON lines, as CSV (RFC 4180, with line feeds),
 // or in columns. All rows have the same scalar fields. CSV has the fields of the object `machine`
-// as machine.cpu and so on; all other nested fields are left out of CSV and text, as is the origin
-// of the rows out of text, which begins with it.
+// as machine.cpu and so on, and no other nested ones. Text begins with the origin of the rows, and
+// has the columns that are named; or all, if none is.
 class Table {
  public:
   enum class Style { Columns, JsonLines, Csv };
   // text, json or csv. Fails: UsageError.
   static Style style_from(const std::string& format);
 
-  explicit Table(Style style) : style_(style) {}
+  explicit Table(Style style, std::vector<std::string> columns = {})
+      : style_(style), columns_(std::move(columns)) {}
   void add(const Json& row);
 
  private:
   Style style_;
+  std::vector<std::string> columns_;
+  std::map<std::string, int> widths_;
   bool first_ = true;
 };
 
 // The rows of one bench, each with its origin: version, compiler, machine, load, date.
 class Rows {
  public:
-  // --format says how they are printed if there is no sink. Fails: UsageError.
-  Rows(const CommandLine& line, RowSink sink)
-      : table_(Table::style_from(line.text("format"))), sink_(std::move(sink)) {}
+  // --format says how they are printed if there is no sink; in text with these columns, at most 100
+  // characters, after those of the options that are given, or with --all-columns. Fails:
+  // UsageError.
+  Rows(const CommandLine& line, RowSink sink, const std::vector<std::string>& columns);
+  static void add_options(Options& options);
   void add(Json row);
 
  private:

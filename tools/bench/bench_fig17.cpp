@@ -84,9 +84,12 @@ int fig17_rows(const Arguments& arguments, const RowSink& sink) {
   line.options().value("max-blocks", "the largest row to run", "135");
   const ParameterLists lists;
   add_parameter_lists(line.options(), lists);
+  Rows::add_options(line.options());
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
-  Rows rows(line, sink);
+  Rows rows(line, sink,
+            {"blocks", "profile", "sigma", "bucket", "offline_s", "online_s", "s_per_block",
+             "speedup", "paper_gates_per_s"});
   const std::vector<ParameterRequest> points = parameters_listed(line, lists);
   const std::vector<LocalLink> links = links_from(line);
   for (const PaperRow& row : kPaper) {

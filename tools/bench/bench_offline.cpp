@@ -107,9 +107,12 @@ int offline_rows(const Arguments& arguments, const RowSink& sink) {
       .value("threads", "workers of each party, a list", "1")
       .value("repeat", "runs of each row; the median is shown", "1")
       .value("store", "yes, or no: material is made and discarded; a list", "yes");
+  Rows::add_options(line.options());
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
-  Rows rows(line, sink);
+  Rows rows(line, sink,
+            {"profile", "unit", "bucket", "sigma", "weak", "ands", "ands_per_s", "bytes_per_and",
+             "cpu_us_per_and"});
   const std::vector<LocalLink> links = links_from(line);
   const std::uint64_t repeat = repeat_from(line);
   std::vector<PreprocessRequest> points;

@@ -216,9 +216,12 @@ int online_rows(const Arguments& arguments, const RowSink& sink) {
   line.options().value("online", "interactive, garbled or auto, a list", "auto");
   ParameterLists lists{.profile = "fast"};
   add_parameter_lists(line.options(), lists);
+  Rows::add_options(line.options());
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
-  Rows rows(line, sink);
+  Rows rows(line, sink,
+            {"circuit", "lanes", "online", "rounds", "wall_s", "ands_per_s", "bits_per_and",
+             "peak_rss_mb"});
   if (line.is_explicit("material"))
     for (const std::string& name : parse_names(line.text("material")))
       if (parse_material(name) == AndMaterial::AandAot) lists.profile = "nnob12";

@@ -88,9 +88,12 @@ int ot_rows(const Arguments& arguments, const RowSink& sink) {
           "2")
       .value("silent-set", "of kind silent, a list of s10, s11, s12, s13", "s13")
       .value("repeat", "runs of each row; the median is shown", "1");
+  Rows::add_options(line.options());
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
-  Rows rows(line, sink);
+  Rows rows(line, sink,
+            {"kind", "ots", "ots_per_s", "ots_per_cpu_s_sender", "ots_per_cpu_s_receiver",
+             "bits_per_ot"});
   const std::vector<LocalLink> links = links_from(line);
   const std::uint64_t count = line.size("count");
   if (count < 1 || count > kCountMax) throw UsageError("--count is out of range: 1 to 2^36");

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "tools/bench/bench.h"
+#include "tools/cli/log.h"
 #include "tools/cli/preprocess.h"
 
 namespace tinyot::tools {
@@ -61,6 +62,24 @@ std::vector<BucketSizes> buckets_listed(const std::string& text) {
       for (const std::uint64_t size : parse_sizes("bucket", part)) buckets.push_back(small(size));
   }
   return buckets;
+}
+
+// Of several points, those that miss sigma are left out, with a warning each. Fails: UsageError if
+// all are.
+std::vector<ParameterRequest> reaching_sigma(const std::vector<ParameterRequest>& points) {
+  std::vector<ParameterRequest> reaching;
+  std::vector<std::string> missing;
+  for (const ParameterRequest& point : points) try {
+      offline::SecurityParameters::make(point);
+      reaching.push_back(point);
+    } catch (const UsageError& error) {
+      if (points.size() == 1 || error.remedy() != Remedy::AllowWeakParameters) throw;
+      missing.emplace_back(error.what());
+    }
+  if (reaching.empty()) throw UsageError("no row reaches its sigma: " + missing.front());
+  for (const std::string& each : missing)
+    log_line(LogLevel::Warning, "a row is left out: " + each + "; or --allow-weak");
+  return reaching;
 }
 
 // Whether the parameter has a meaning beside the others.
@@ -127,8 +146,7 @@ std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
   if (line.has("bucket"))
     vary(points, buckets_listed(line.text("bucket")),
          [](ParameterRequest& point, const BucketSizes& bucket) { point.bucket = bucket; });
-  for (const ParameterRequest& point : points) offline::SecurityParameters::make(point);
-  return points;
+  return reaching_sigma(points);
 }
 
 Arguments arguments_of(const ParameterRequest& parameters) {

@@ -65,7 +65,7 @@ int circuit_info(const Arguments& arguments) {
   // Layering a large circuit takes minutes.
   if (circuit.cost().ands + circuit.cost().xors <= engine::LoadedCircuit::kSmallGates || link ||
       line.has("lanes") || line.has("window"))
-    report.run = run_forecast(circuit, form, line);
+    report.run = run_forecast(circuit, form, line, link.value_or(net::LinkShape{}));
   print(line.common().format, report);
   return 0;
 }

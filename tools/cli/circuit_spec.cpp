@@ -113,7 +113,8 @@ void add_window_option(Options& options) {
   options
       .value(
           "window",
-          "gates that are layered into rounds together; default: as many as 256 MB of wires allow")
+          "gates that are layered into rounds together; default: as many as 256 MB of wires allow, "
+          "or up to 512 MB where that saves rounds on a slow link")
       .advanced();
 }
 
@@ -253,8 +254,9 @@ PrintedOutput NamedCircuit::print(std::size_t output, const LaneMatrix& values) 
   return printed;
 }
 
-RunForecast run_forecast(const NamedCircuit& circuit, AndMaterial form, const CommandLine& line) {
-  return {circuit.lanes(), form, engine::estimate_runs(circuit, form, window_from(line))};
+RunForecast run_forecast(const NamedCircuit& circuit, AndMaterial form, const CommandLine& line,
+                         const net::LinkShape& link) {
+  return {circuit.lanes(), form, engine::estimate_runs(circuit, form, window_from(line), link.rtt)};
 }
 
 InputTexts read_inputs(const std::vector<std::string>& assignments) {

@@ -82,7 +82,8 @@ struct RunForecast {
   std::vector<double> wall_s = {};  // of each, once it has been measured
 };
 // Fails: UsageError for the option --window.
-RunForecast run_forecast(const NamedCircuit& circuit, AndMaterial form, const CommandLine& line);
+RunForecast run_forecast(const NamedCircuit& circuit, AndMaterial form, const CommandLine& line,
+                         const net::LinkShape& link);
 
 // By name of their bundles.
 using InputTexts = std::map<std::string, SecretText>;

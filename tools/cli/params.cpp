@@ -96,7 +96,7 @@ int params_command(const Arguments& arguments) {
                                                 engine::units_of(engine::requests_of(params, job))),
                        given};
   if (circuit)
-    forecast.run = {circuit->info().name, run_forecast(*circuit, params.material(), line)};
+    forecast.run = {circuit->info().name, run_forecast(*circuit, params.material(), line, link)};
   const net::TcpTimeouts timeouts = timeouts_from(line);
   const bool is_calibrated = !line.has("no-calibration");
   if (line.has("compare"))
