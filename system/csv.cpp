@@ -17,12 +17,34 @@ constexpr std::string_view kQuoted = ",\"\r\n";
 
 }  // namespace
 
-CsvReader::CsvReader(const std::filesystem::path& path)
-    : path_(path), file_(path, InputFile::Kind::Regular),  // a table is read twice
-      block_(kBlock) {
-  if (!read_line()) throw UsageError(path.string() + " has no line with the names of its columns");
+CsvReader::CsvReader(const std::filesystem::path& path) : path_(path) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error) || error) {
+    block_.resize(kBlock);
+    file_.emplace(path, InputFile::Kind::Regular);
+  } else {
+    block_ = read_secret(InputFile(path));
+    end_ = block_.size();
+  }
+  read_header();
+}
+
+void CsvReader::restart() {
+  if (file_) file_.emplace(path_, InputFile::Kind::Regular);
+  at_ = 0;
+  end_ = file_ ? 0 : block_.size();
+  line_ = empty_rows_ = 0;
+  is_ahead_ = false;
+  read_header();
+}
+
+void CsvReader::read_header() {
+  if (!read_line()) throw UsageError(path_.string() + " has no line with the names of its columns");
+  if (view_of(text_).starts_with(kByteOrderMark))
+    text_.erase(text_.begin(), text_.begin() + kByteOrderMark.size());
   if (text_.empty()) throw UsageError(where() + ": the line is empty, without names of columns");
   split();
+  header_.clear();
   for (const SecretText& field : fields_) header_.emplace_back(view_of(field));
 }
 
@@ -33,8 +55,9 @@ std::string CsvReader::at_line(std::uint64_t number) const {
 std::string CsvReader::where() const { return at_line(line_ - empty_rows_ - (is_ahead_ ? 1 : 0)); }
 
 bool CsvReader::fill_block() {
+  if (!file_) return false;
   at_ = 0;
-  end_ = file_.read(block_);
+  end_ = file_->read(block_);
   return end_ > 0;
 }
 
@@ -121,6 +144,26 @@ CsvWriter::CsvWriter(const std::filesystem::path& path)
     throw UsageError(path.string() + " already exists; it is not overwritten, choose another");
   if (!file_.is_open())
     throw Error(ErrorClass::Other, "cannot make " + path.string() + ": " + errno_text());
+}
+
+CsvWriter::CsvWriter(const std::filesystem::path& path, std::uint64_t lines)
+    : path_(path), file_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+  const auto fail = [&] {
+    return Error(ErrorClass::Other, "cannot go on in " + path.string() + ": " + errno_text());
+  };
+  if (!file_.is_open()) throw fail();
+  SecretText block(kBlock);
+  off_t end = 0;
+  for (std::uint64_t left = lines; left > 0;) {
+    const ssize_t count = ::pread(file_.get(), block.data(), block.size(), end);
+    if (count < 0) throw fail();
+    if (count == 0)
+      throw UsageError(path.string() + " has " + std::to_string(lines - left) +
+                       " whole lines, fewer than the " + std::to_string(lines) + " to go on after");
+    for (ssize_t i = 0; i < count && left > 0; ++i, ++end)
+      if (block[static_cast<std::size_t>(i)] == '\n') --left;
+  }
+  if (::ftruncate(file_.get(), end) != 0 || ::lseek(file_.get(), 0, SEEK_END) < 0) throw fail();
 }
 
 void CsvWriter::write_row(const std::vector<SecretText>& fields) {

@@ -3,11 +3,13 @@
 // secret: no error contains one, and what was read is wiped.
 //
 // An empty line is a row with an empty value if there is one column, and an error if there are
-// several. At the end of the file it is an error too, since a writer may or may not mean a row.
+// several. At the end of the file it is an error too, since a writer may or may not mean a row. A
+// byte order mark at the beginning is skipped.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +22,11 @@ namespace tinyot::system {
 
 class CsvReader {
  public:
-  // Reads the first line. Fails: UsageError naming the file, which must be a regular one.
+  // Reads the first line. What is no regular file, such as a pipe, is kept in memory. Fails:
+  // UsageError naming the file.
   explicit CsvReader(const std::filesystem::path& path);
+  // Goes back to the first row.
+  void restart();
 
   const std::vector<std::string>& header() const { return header_; }
   // Goes to the next row; false at the end. Fails: UsageError naming file and line if the row has
@@ -39,9 +44,11 @@ class CsvReader {
   bool read_ahead();
   void split();
 
+  void read_header();
+
   std::filesystem::path path_;
-  InputFile file_;
-  SecretText block_;  // of the file, of which [at_, end_) are to be read
+  std::optional<InputFile> file_;
+  SecretText block_;  // of the file, or all of a pipe; [at_, end_) are to be read
   std::size_t at_ = 0, end_ = 0;
   SecretText text_;  // of the last line
   std::uint64_t line_ = 0;
@@ -52,10 +59,12 @@ class CsvReader {
   std::vector<std::string> header_;
 };
 
-// A new file of mode 0600. Fails: Error naming the file, UsageError if it exists.
+// A file of mode 0600. Fails: Error naming the file, UsageError if a new one exists.
 class CsvWriter {
  public:
   explicit CsvWriter(const std::filesystem::path& path);
+  // Goes on after the first lines of a file, and drops the others.
+  CsvWriter(const std::filesystem::path& path, std::uint64_t lines);
   void write_row(const std::vector<SecretText>& fields);
   // Hands all rows to the system.
   void flush();

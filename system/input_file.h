@@ -41,6 +41,9 @@ class InputFile {
 };
 
 // The whole file, without a buffer that would retain its content; of at most `bytes_max` bytes.
+// What some editors write at the beginning of a text.
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 SecretText read_secret(InputFile file, std::uint64_t bytes_max = ~std::uint64_t{0});
 std::string read_text(InputFile file, std::uint64_t bytes_max);
 

@@ -33,6 +33,50 @@ std::uint64_t number_from(const BitVector& value) {
   return number;
 }
 
+// Of a decimal number without its sign, before and behind the point, moved by its exponent.
+struct Digits {
+  SecretText whole, part;
+};
+
+// Fails: UsageError.
+Digits digits_of(std::string_view text, std::uint32_t fraction) {
+  constexpr int kExponentMost = 100;
+  int exponent = 0;
+  const std::size_t e = std::min(text.find_first_of("eE"), text.size());
+  const bool has_exponent = e < text.size();
+  if (has_exponent) {
+    std::string_view digits = text.substr(e + 1);
+    if (digits.starts_with('+')) digits.remove_prefix(1);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+    if (error != std::errc() || end != digits.data() + digits.size() || exponent < -kExponentMost ||
+        exponent > kExponentMost)
+      throw UsageError("it is not a decimal number with an exponent of -100 to 100");
+    text = text.substr(0, e);
+  }
+  const std::size_t point = std::min(text.find('.'), text.size());
+  Digits number{secret_text(text.substr(0, point)),
+                secret_text(point < text.size() ? text.substr(point + 1) : "")};
+  const bool has_digits = number.whole.size() + number.part.size() > 0;
+  if (!has_digits || !std::ranges::all_of(number.whole, is_digit) ||
+      !std::ranges::all_of(number.part, is_digit))
+    throw UsageError("it is not a decimal number");
+  for (; exponent > 0; --exponent) {
+    number.whole.push_back(number.part.empty() ? '0' : number.part.front());
+    if (!number.part.empty()) number.part.erase(number.part.begin());
+  }
+  for (; exponent < 0; ++exponent) {
+    number.part.insert(number.part.begin(), number.whole.empty() ? '0' : number.whole.back());
+    if (!number.whole.empty()) number.whole.pop_back();
+  }
+  if (fraction > 0) return number;
+  const auto is_zero = [](char digit) { return digit == '0'; };
+  if (has_exponent ? !std::ranges::all_of(number.part, is_zero) : point < text.size())
+    throw UsageError("a whole number has no point");
+  number.part.clear();
+  return number;
+}
+
 // A decimal number with a sign and a point: magnitude . 2^fraction, rounded to the nearest.
 struct Decimal {
   ~Decimal() { wipe_object(scaled); }
@@ -47,19 +91,14 @@ Decimal decimal_from(std::string_view text, std::uint32_t fraction) {
     number.is_negative = text[0] == '-';
     text.remove_prefix(1);
   }
-  const std::size_t point = std::min(text.find('.'), text.size());
-  const std::string_view whole = text.substr(0, point),
-                         part = point < text.size() ? text.substr(point + 1) : "";
-  if (fraction == 0 && point < text.size()) throw UsageError("a whole number has no point");
-  if (whole.size() + part.size() == 0 || !std::ranges::all_of(whole, is_digit) ||
-      !std::ranges::all_of(part, is_digit))
-    throw UsageError("it is not a decimal number");
+  const Digits digits_of_text = digits_of(text, fraction);
+  const SecretText& whole = digits_of_text.whole;
   for (const char digit : whole) {
     number.scaled = 10 * number.scaled + static_cast<unsigned>(digit - '0');
     if (number.scaled >> kNumberBitsMax != 0) throw UsageError("the number is too large");
   }
   // Long division of the digits behind the point by their power of ten, bit by bit.
-  SecretText digits = secret_text(part);
+  SecretText digits = digits_of_text.part;
   for (std::uint32_t bit = 0; bit <= fraction; ++bit) {
     unsigned carry = 0;
     for (std::size_t i = digits.size(); i-- > 0;) {
@@ -103,45 +142,56 @@ SecretText printed(const BitVector& value, circuit::ValueFormat format, circuit:
 
 }  // namespace
 
-ColumnType::ColumnType(std::string_view text, std::uint32_t bits, circuit::ValueFormat format,
-                       circuit::NumberBase base)
-    : name_(text), bits_(bits), format_(format), base_(base) {
-  if (text.empty()) return;
-  const auto unknown = [&] {
-    return UsageError("there is no column type '" + name_ +
-                      "': it is u32, i64, hex128, fix32.16 or str20, with other numbers");
-  };
+ColumnType::Parsed ColumnType::parse_type(std::string_view text) {
+  if (text.empty()) return {};
+  Parsed type;
   std::optional<std::uint32_t> width;
   const auto after = [&](std::string_view begin) {
     return text.starts_with(begin) ? std::optional(text.substr(begin.size())) : std::nullopt;
   };
-  if (const auto digits = after("u")) {
-    kind_ = Kind::Unsigned;
-    width = number_of(*digits);
+  if (const auto digits_u = after("u")) {
+    type.kind = Kind::Unsigned;
+    width = number_of(*digits_u);
   } else if (const auto digits_i = after("i")) {
-    kind_ = Kind::Signed;
+    type.kind = Kind::Signed;
     width = number_of(*digits_i);
   } else if (const auto digits_h = after("hex")) {
-    kind_ = Kind::Hex;
+    type.kind = Kind::Hex;
     width = number_of(*digits_h);
   } else if (const auto digits_s = after("str")) {
-    kind_ = Kind::Text;
+    type.kind = Kind::Text;
     width = number_of(*digits_s);
     if (width) width = *width <= UINT32_MAX / 8 ? 8 * *width : 0;
   } else if (const auto digits_f = after("fix")) {
-    kind_ = Kind::Fixed;
-    const std::size_t point = digits_f->find('.');
+    type.kind = Kind::Fixed;
+    const std::size_t point = std::min(digits_f->find('.'), digits_f->size());
     const auto fraction =
         point < digits_f->size() ? number_of(digits_f->substr(point + 1)) : std::nullopt;
-    if (!fraction) throw unknown();
-    width = number_of(digits_f->substr(0, point));
-    fraction_ = *fraction;
+    if (fraction) width = number_of(digits_f->substr(0, point));
+    type.fraction = fraction.value_or(0);
   }
-  const bool is_number = kind_ == Kind::Unsigned || kind_ == Kind::Signed || kind_ == Kind::Fixed;
-  if (!width || *width == 0 || (is_number && *width > kNumberBitsMax) || fraction_ >= *width)
-    throw unknown();
-  if (*width != bits)
-    throw UsageError("type " + name_ + " has " + std::to_string(*width) + " bits, not the " +
+  type.width = width.value_or(0);
+  const bool is_number =
+      type.kind == Kind::Unsigned || type.kind == Kind::Signed || type.kind == Kind::Fixed;
+  if (type.width == 0 || (is_number && type.width > kNumberBitsMax) || type.fraction >= type.width)
+    throw UsageError("there is no type '" + std::string(text) +
+                     "': it is u32, i64, hex128, fix32.16 or str20, with other numbers");
+  return type;
+}
+
+std::optional<std::uint32_t> width_of_type(std::string_view text) {
+  const auto type = ColumnType::parse_type(text);
+  return text.empty() ? std::nullopt : std::optional(type.width);
+}
+
+ColumnType::ColumnType(std::string_view text, std::uint32_t bits, circuit::ValueFormat format,
+                       circuit::NumberBase base)
+    : name_(text), bits_(bits), format_(format), base_(base) {
+  const Parsed type = parse_type(text);
+  kind_ = type.kind;
+  fraction_ = type.fraction;
+  if (!text.empty() && type.width != bits)
+    throw UsageError("type " + name_ + " has " + std::to_string(type.width) + " bits, not the " +
                      std::to_string(bits) + " of the circuit");
 }
 

@@ -1,13 +1,15 @@
-// Types of the columns of a table: how a field is written, and its bits in a bundle.
+// Types of values: how one is written, in a table or a list, and its bits in a bundle.
 //
 //   uN, iN       decimal numbers, unsigned or in two's complement; N up to 64
 //   hexN         N bits as hex digits, the highest first
 //   fixN.F       decimal numbers with F of N bits behind the point, in two's complement; N up to 64
+//                (numbers may have an exponent, as in 2.5e-3)
 //   strN         text of at most N bytes, in the order of its bytes, filled up with zeros
 //   (none)       as on the command line: numbers in decimal, 0x or 0b, or hex digits of bytes
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +18,9 @@
 #include "circuitgen/formats/values.h"
 
 namespace tinyot::circuit {
+
+// The bits of a value of this type; absent without a type. Fails: UsageError for an unknown type.
+std::optional<std::uint32_t> width_of_type(std::string_view text);
 
 class ColumnType {
  public:
@@ -29,9 +34,16 @@ class ColumnType {
   SecretText print(const BitVector& value) const;
 
   const std::string& name() const { return name_; }
+  bool is_text() const { return kind_ == Kind::Text; }
 
  private:
   enum class Kind { Value, Unsigned, Signed, Hex, Fixed, Text };
+  struct Parsed {
+    Kind kind = Kind::Value;
+    std::uint32_t width = 0, fraction = 0;
+  };
+  static Parsed parse_type(std::string_view text);
+  friend std::optional<std::uint32_t> width_of_type(std::string_view text);
 
   std::string name_;
   Kind kind_ = Kind::Value;

@@ -42,6 +42,10 @@ TEST(ColumnType, PrintsWhatItHasParsed) {
              {"0.001953125", "0.00390625"},
              {"0.0019", "0"},
              {".5", "0.5"}}},
+           {"u8", 8, {{"2.5e1", "25"}, {"1E+2", "100"}, {"2000e-1", "200"}, {"0e5", "0"}}},
+           {"fix32.16",
+            32,
+            {{"1e-05", "0.0000152587890625"}, {"-2.5e-1", "-0.25"}, {"3e3", "3000"}}},
            {"fix64.32", 64, {{"2147483647.5", "2147483647.5"}, {"-0.25", "-0.25"}}},
            {"str3", 24, {{"abc", "abc"}, {"", ""}, {"\xc3\xa4", "\xc3\xa4"}}},
            {"", 70, {{"1180591620717411303423", "1180591620717411303423"}, {"0x10", "16"}}}}) {
@@ -65,6 +69,12 @@ TEST(ColumnType, RefusesWhatDoesNotFitWithoutTheField) {
            {"u8", 8, "-7", "negative"},
            {"u8", 8, "7.5", "no point"},
            {"u8", 8, "", "not a decimal"},
+           {"u8", 8, "7.77e1", "no point"},
+           {"u8", 8, "1e777", "exponent of -100 to 100"},
+           {"u8", 8, "1e", "exponent of -100 to 100"},
+           {"u8", 8, "e1", "not a decimal"},
+           {"u8", 8, "1e3", "too large"},
+           {"u64", 64, "1e99", "too large"},
            {"u8", 8, "0x7", "not a decimal"},
            {"u64", 64, "18446744073709551616", "too large"},
            {"i8", 8, "128", "too large"},
@@ -81,7 +91,7 @@ TEST(ColumnType, RefusesWhatDoesNotFitWithoutTheField) {
   }
   for (const char* type : {"u", "u0", "u65", "i65", "f32", "fix8", "fix8.8", "fix.4", "str", "hex",
                            "u8x", "str4294967295"})
-    EXPECT_NE(refusal(type, 8, "0").find("there is no column type"), std::string::npos) << type;
+    EXPECT_NE(refusal(type, 8, "0").find("there is no type"), std::string::npos) << type;
   EXPECT_NE(refusal("u16", 8, "0").find("has 16 bits, not the 8"), std::string::npos);
 }
 

@@ -1,11 +1,14 @@
 // `tinyot circuit convert`, and circuit files of all formats on the command line.
 #include "base/error.h"
+#include "base/hex.h"
 #include "tests/support/command_test.h"
 #include "tests/support/layers.h"
 #include "tools/cli/circuit_spec.h"
 
 namespace tinyot::test {
 namespace {
+
+using namespace std::string_literals;
 
 class CircuitTest : public CommandTest {
  protected:
@@ -196,6 +199,98 @@ TEST_F(CircuitTest, EvaluationPrintsEveryOutputAndRequiresEveryInput) {
   EXPECT_TRUE(ended_with(eval({"--input", "0=1"}), 2, "--input 1=... is missing"));
   EXPECT_TRUE(ended_with(eval({"--input", "1=1"}), 2, "--input 0=... is missing"));
   EXPECT_TRUE(ended_with(eval({}), 2, "these are missing: --input 0=..., --input 1=..."));
+}
+
+// The layout of a list: value k begins at bit k . width.
+TEST_F(CircuitTest, ListsAreNumbersOrArrays) {
+  write_file(path("lines.txt"),
+             "\xef\xbb\xbf"
+             "5\r\n3\r\n9\r\n");
+  const Arguments sort = {"circuit", "eval", "sort:count=5,bits=32", "--type", "values_b=u32"};
+  const auto sorted = [&](const Arguments& more) {
+    return json_of(tinyot(sort + more + Arguments{"--format", "json"}))["outputs"]["sorted"];
+  };
+  const Json expected = {"1", "3", "5", "7", "9"};
+  const Arguments typed = {"--type", "values_a=u32", "--type", "sorted=u32"};
+  EXPECT_EQ(sorted(typed + Arguments{"--input", "values_a=@" + path("lines.txt"), "--input",
+                                     "values_b=[1, \"7\"]"}),
+            expected);
+  // The same as one number, without a type.
+  EXPECT_EQ(sorted({"--input", "values_a=0x000000090000000300000005", "--input", "values_b=1,7"}),
+            "0x0000000900000007000000050000000300000001");
+  const auto refused = [&](const Arguments& more, const std::string& reason) {
+    const Ended ended = tinyot(sort + more);
+    EXPECT_TRUE(ended_with(ended, 2, reason));
+    EXPECT_EQ(ended.err.find("777"), std::string::npos);
+  };
+  refused(typed + Arguments{"--input", "values_a=777,777"},
+          "2 values given, 3 expected of type u32");
+  refused(typed + Arguments{"--input", "values_a=1,-777,2"}, "values_a, value 2: the number is");
+  refused({"--type", "sorted=u33"}, "its 160 bits are no whole number of values of type u33");
+  refused({"--type", "list=u32"}, "has no such input or output");
+  refused({"--type", "sorted=f32"}, "there is no type 'f32'");
+}
+
+TEST_F(CircuitTest, ListsOfLanesFollowEachOther) {
+  const Json outputs = json_of(
+      tinyot({"circuit", "eval", "sort:count=3,bits=8", "--lanes", "2", "--type", "values_a=i8",
+              "--type", "values_b=i8", "--type", "sorted=i8", "--input", "values_a=[[3,-1],[5,4]]",
+              "--input", "values_b=0,-9", "--format", "json"}))["outputs"];
+  EXPECT_EQ(outputs["sorted"], Json({"0", "3", "-1", "4", "5", "-9"}));  // without their signs
+}
+
+// Hex digits may have line ends, as xxd -p writes them; raw bytes are those of a file.
+TEST_F(CircuitTest, StringsOfBytesAreHexDigitsOrRaw) {
+  const std::string message = "an awkward\n\"\xff"s + std::string(1, '\0') + ",e";
+  std::string hex;
+  for (const char c : message) hex += hex_of(std::as_bytes(std::span(&c, 1))) + "\n";
+  ASSERT_EQ(message.size(), 16u);
+  write_file(path("message.bin"), message);
+  write_file(path("message.hex"), hex);
+  const std::string zeros(32, '0');
+  const auto encrypt = [&](const Arguments& more) {
+    return tinyot(Arguments{"circuit", "eval", "aes128", "--input", "key_a=" + zeros, "--input",
+                            "key_b=" + zeros, "--format", "json"} +
+                  more);
+  };
+  const Arguments raw = {"--type", "message=raw"};
+  const Json from_hex = json_of(encrypt({"--input", "message=@" + path("message.hex")})),
+             from_raw =
+                 json_of(encrypt(raw + Arguments{"--input", "message=@" + path("message.bin")}));
+  EXPECT_EQ(from_hex["outputs"], from_raw["outputs"]);
+  EXPECT_TRUE(ended_with(encrypt(raw + Arguments{"--input", "message=short"}), 2,
+                         "5 bytes given, 16 expected"));
+  EXPECT_TRUE(ended_with(encrypt({"--blocks", "2", "--input", "message=" + zeros}), 2,
+                         "2 expected of 32 hex digits each, or one string of 64"));
+  EXPECT_TRUE(ended_with(encrypt({"--type", "ciphertext=raw", "--input", "message=" + zeros}), 2,
+                         "needs a file: give --output ciphertext=@FILE"));
+}
+
+// A circuit that names B as receiver, with A's ciphertext as the bytes of a file.
+TEST_F(CircuitTest, ReceiverOfABuiltInCircuitCanBeChosen) {
+  preprocess_fast("2^14");
+  write_file(path("message"), std::string(16, 'm'));
+  const Arguments aes = {"--circuit", "aes128", "--to", "A"};
+  const std::string key(32, '1');
+  const BothEnded ended =
+      both("run",
+           aes + Arguments{"--input", "key_a=" + key, "--type", "message=raw", "--input",
+                           "message=@" + path("message"), "--type", "ciphertext=raw", "--output",
+                           "ciphertext=@" + path("ciphertext")},
+           aes + Arguments{"--input", "key_b=" + std::string(32, '0')});
+  ASSERT_TRUE(ended_with(ended.a, 0));
+  EXPECT_TRUE(json_of(ended.b)["outputs"].empty());
+  const std::string ciphertext = read_file(path("ciphertext"));
+  const Json wanted =
+      json_of(tinyot({"circuit", "eval", "aes128", "--input", "key_a=" + key, "--input",
+                      "key_b=" + std::string(32, '0'), "--input",
+                      "message=6d6d6d6d6d6d6d6d6d6d6d6d6d6d6d6d", "--format", "json"}));
+  EXPECT_EQ(hex_of(std::as_bytes(std::span(ciphertext))), wanted["outputs"]["ciphertext"]);
+
+  const BothEnded differ =
+      both("run", aes + Arguments{"--input", "key_a=" + key, "--input", "message=" + key},
+           {"--circuit", "aes128", "--input", "key_b=" + key});
+  EXPECT_TRUE(ended_with(differ.a, 6, "inputs and outputs"));
 }
 
 TEST_F(CircuitTest, PrintsNumbersInTheBaseAskedFor) {

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <random>
+#include <thread>
 
 #include "base/error.h"
 #include "tests/support/command_test.h"
@@ -74,8 +75,8 @@ TEST_F(RowsTest, RefusesBadRowsBeforeAnythingIsSpent) {
   refused("", "no line with the names");
   refused("a\n", "there are no rows");
   refused("a:u16\n1\n", "type u16 has 16 bits, not the 32");
-  refused("a:float\n1\n", "there is no column type 'float'");
-  refused("a\n1\n", "has no input 'x'", {"--column", "x=u32"});
+  refused("a:float\n1\n", "there is no type 'float'");
+  refused("a\n1\n", "millionaires has no such input or output", {"--column", "x=u32"});
   refused("a\n1\n", "--rows cannot be combined with --lanes", {"--lanes", "2"});
   refused("a\n1\n", "its values are a column", {"--input", "a=777"});
   EXPECT_FALSE(std::filesystem::exists(path("none")));
@@ -108,6 +109,55 @@ TEST_F(RowsTest, EmptyLinesDoNotShiftRows) {
   ASSERT_TRUE(ended_with(b, 0));
   EXPECT_EQ(read_file(path("out-a.csv")), "0\n0x1\n0x0\n0x0\n0x1\n");
   EXPECT_EQ(read_file(path("out-b.csv")), read_file(path("out-a.csv")));
+}
+
+// As a shell's <(...) is, with what Excel and pandas write.
+TEST_F(RowsTest, TablesComeThroughPipes) {
+  const auto piped = [&](const char* name, const std::string& table) {
+    EXPECT_EQ(::mkfifo(path(name).c_str(), 0600), 0);
+    return std::jthread([file = path(name), table] { write_file(file, table); });
+  };
+  const std::jthread a = piped("a.csv",
+                               "\xef\xbb\xbf"
+                               "a:u32\r\n7e0\r\n1e+3\r\n"),
+                     b = piped("b.csv", "b:u32\n8\n999\n");
+  const Arguments out = {"--out", path("out.csv"), "--column", "a_has_more=u1"};
+  const auto [ended_a, ended_b] =
+      both("run", rows(path("a.csv"), out), rows(path("b.csv"), {"--out", path("out-b.csv")}));
+  ASSERT_TRUE(ended_with(ended_a, 0));
+  EXPECT_EQ(read_file(path("out.csv")), "a_has_more:u1\n0\n1\n");
+}
+
+TEST_F(RowsTest, GoesOnFromARow) {
+  write_file(path("a.csv"), "a\n1\n20\n30\n40\n");
+  write_file(path("b.csv"), "b\n11\n12\n13\n50\n");
+  const auto options = [&](const std::string& party, const std::string& row) {
+    return rows(path(party + ".csv"), {"--out", path("out-" + party + ".csv"), "--type",
+                                       "a_has_more=u1", "--from-row", row});
+  };
+  // A has one row more than both are to keep, and a part of another.
+  write_file(path("out-a.csv"), "a_has_more:u1\n0\n1\n1\n0");
+  write_file(path("out-b.csv"), "a_has_more:u1\n0\n1\n");
+  const BothEnded ended = both("run", options("a", "3"), options("b", "3"));
+  ASSERT_TRUE(ended_with(ended.a, 0));
+  ASSERT_TRUE(ended_with(ended.b, 0));
+  EXPECT_EQ(json_of(ended.a)["ands"], 2 * 32);
+  for (const char* out : {"out-a.csv", "out-b.csv"})
+    EXPECT_EQ(read_file(path(out)), "a_has_more:u1\n0\n1\n1\n0\n");
+
+  const auto refused = [&](const std::string& begun, const std::string& row,
+                           const std::string& reason) {
+    write_file(path("out-a.csv"), begun);
+    EXPECT_TRUE(ended_with(tinyot(as('A', "run", options("a", row))), 2, reason));
+    EXPECT_EQ(read_file(path("out-a.csv")), begun);
+  };
+  refused("a_has_more:u1\n0\n", "3", "has 2 whole lines, fewer than the 3 to go on after");
+  refused("other:u1\n0\n0\n", "3", "has other columns than this run");
+  refused("a_has_more:u1\n0\n", "5", "--from-row is out of range: 1 to 4");
+  refused("a_has_more:u1\n0\n", "1", "already exists");
+  write_file(path("out-a.csv"), "a_has_more:u1\n0\n1\n");
+  const BothEnded differ = both("run", options("a", "3"), options("b", "2"));
+  EXPECT_TRUE(ended_with(differ.a, 6, "from row"));
 }
 
 TEST_F(RowsTest, NumbersOfRowsAreComparedFirst) {

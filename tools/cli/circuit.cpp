@@ -82,6 +82,8 @@ int circuit_eval(const Arguments& arguments) {
   for (const circuit::InputBundle& bundle : circuit.info().inputs)
     if (!inputs.contains(bundle.name)) missing.push_back("--input " + bundle.name + "=...");
   refuse_missing(missing, {});
+  for (const circuit::OutputBundle& output : circuit.info().outputs)
+    circuit.require_file(output.name, {});
   const Values outputs = circuit::evaluate(circuit.circuit(), inputs, circuit.lanes());
   PrintedOutputs printed;
   for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i)

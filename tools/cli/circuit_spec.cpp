@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/lane_bits.h"
 #include "base/suggestion.h"
+#include "circuitgen/circuit_for_receiver.h"
 #include "circuitgen/formats/circuit_file.h"
 #include "circuitgen/formats/values.h"
 #include "circuitgen/generators/registry.h"
@@ -14,18 +15,6 @@
 
 namespace tinyot::tools {
 namespace {
-
-// Splits at commas and white space; empty pieces are ignored.
-std::vector<std::string_view> split_values(std::string_view text) {
-  constexpr std::string_view kBetween = ", \n\r\t";
-  std::vector<std::string_view> pieces;
-  for (std::size_t at = text.find_first_not_of(kBetween); at != std::string_view::npos;
-       at = text.find_first_not_of(kBetween, at)) {
-    pieces.push_back(text.substr(at, text.find_first_of(kBetween, at) - at));
-    at += pieces.back().size();
-  }
-  return pieces;
-}
 
 // W0,W1,...
 std::vector<std::uint32_t> parse_widths(const std::string& text) {
@@ -58,16 +47,23 @@ std::vector<std::string_view> split_blocks(std::string_view text, std::size_t di
   return pieces;
 }
 
+circuit::Receiver receiver_of(const std::string& party) {
+  return parse_party("to", party) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
+}
+
 engine::LoadedCircuit load(const CircuitSpec& spec) {
   if (spec.lanes && spec.blocks) throw UsageError("give --lanes or --blocks, not both");
   const std::uint64_t lanes = spec.blocks.value_or(spec.lanes.value_or(1));
   if (lanes < 1 || lanes > engine::LoadedCircuit::kLanesMax)
     throw UsageError("--lanes or --blocks is out of range: 1 to 2^24");
-  if (auto found = engine::LoadedCircuit::generated(spec.name, lanes)) {
-    if (!spec.owners.empty() || spec.receiver || spec.bundles)
-      throw UsageError("--owner, --to and --bundles are for circuit files; " + spec.name +
+  if (auto found = circuit::find_circuit(spec.name)) {
+    if (!spec.owners.empty() || spec.bundles)
+      throw UsageError("--owner and --bundles are for circuit files; " + spec.name +
                        " has its own");
-    return std::move(*found);
+    if (spec.receiver)
+      found = std::make_unique<circuit::CircuitForReceiver>(std::move(found),
+                                                            receiver_of(*spec.receiver));
+    return engine::LoadedCircuit::of(std::move(found), lanes);
   }
   std::error_code error;
   if (!std::filesystem::is_regular_file(spec.name, error))
@@ -99,14 +95,19 @@ void add_circuit_options(Options& options) {
       .value("sbox", "small (fewest ANDs) or shallow (fewest rounds): the S-box of an AES circuit")
       .values("owner", "i=A|B|shared|public: owner of input bundle i of a circuit file")
       .advanced()
-      .value("to", "A or B: who learns the outputs of a circuit file; default: both")
+      .value("to", "A or B: who learns the outputs; default: both, or whom the circuit names")
       .advanced()
       .value("bundles",
              "widths of the input bundles, such as 16,16, for a file that has only gates with "
              "truth tables")
       .advanced()
       .value("bit-order", "lsb or msb: which bit of a value is wire 0 of a bundle", "lsb")
-      .advanced();
+      .advanced()
+      .values("type",
+              "NAME=TYPE: how an input or output is written, also as a list if it has room for "
+              "several values: u32, i64, hex128, fix32.16, str20 with other numbers; or raw, the "
+              "bytes of a file")
+      .alias("column");
 }
 
 void add_window_option(Options& options) {
@@ -166,6 +167,10 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) 
       throw UsageError("--output-base must be 2, 10 or 16, not '" + base + "'");
     spec.output_base = static_cast<circuit::NumberBase>(std::stoi(base));
   }
+  for (const std::string& assignment : line.list("type")) {
+    const auto [bundle, type] = split_assignment("type", assignment);
+    spec.types[bundle] = type;
+  }
   spec.lanes = line.optional_size("lanes");
   spec.blocks = line.optional_size("blocks");
   return spec;
@@ -178,9 +183,7 @@ circuit::CircuitFileOptions file_options_of(const CircuitSpec& spec) {
     options.sources[static_cast<std::uint32_t>(std::min<std::uint64_t>(
         parse_size("owner", index), UINT32_MAX))] = input_source("owner", party);
   }
-  if (spec.receiver)
-    options.other_receivers =
-        parse_party("to", *spec.receiver) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
+  if (spec.receiver) options.other_receivers = receiver_of(*spec.receiver);
   if (spec.bundles) options.bundles = parse_widths(*spec.bundles);
   return options;
 }
@@ -203,6 +206,24 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec)
                        " bits: --output-base 10 is for shorter numbers");
   if (spec.blocks && !has_blocks)
     throw UsageError("circuit " + info().name + " has no blocks; use --lanes");
+  const auto add_typed = [&](const auto& bundles, std::map<std::string, TypedValues>& typed) {
+    for (const auto& bundle : bundles)
+      if (const auto type = spec.types.find(bundle.name); type != spec.types.end())
+        typed.try_emplace(bundle.name, type->second, bundle.name, bundle.bits, bundle.format,
+                          base_);
+  };
+  add_typed(info().inputs, typed_inputs_);
+  add_typed(info().outputs, typed_outputs_);
+  for (const auto& [name, type] : spec.types)
+    if (!typed_inputs_.contains(name) && !typed_outputs_.contains(name))
+      throw UsageError("--type " + name + ": circuit " + info().name +
+                       " has no such input or output");
+}
+
+void NamedCircuit::require_file(const std::string& output, const OutputPaths& files) const {
+  const auto typed = typed_outputs_.find(output);
+  if (typed != typed_outputs_.end() && typed->second.is_raw() && !files.contains(output))
+    throw UsageError("--type " + output + "=raw needs a file: give --output " + output + "=@FILE");
 }
 
 std::size_t NamedCircuit::input_index(const std::string& name) const {
@@ -216,17 +237,33 @@ std::size_t NamedCircuit::output_index(const std::string& name) const {
 LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
   const circuit::InputBundle& bundle = info().inputs[input];
   const std::size_t wanted = bundle.same_in_all_lanes ? 1 : lanes(), digits = bundle.bits / 4;
+  const auto typed = typed_inputs_.find(bundle.name);
+  if (typed != typed_inputs_.end() && typed->second.is_raw())
+    return typed->second.parse(text, wanted);
+  if (text.starts_with(system::kByteOrderMark)) text.remove_prefix(system::kByteOrderMark.size());
+  if (typed != typed_inputs_.end()) return typed->second.parse(text, wanted);
   std::vector<std::string_view> pieces = split_values(text);
+  const bool is_one_string = bundle.format == circuit::ValueFormat::Bytes &&
+                             (wanted == 1 || blocks_) && text.find(',') == std::string_view::npos;
+  SecretText joined;
+  if (is_one_string && pieces.size() > 1) {
+    for (const std::string_view piece : pieces)
+      joined.insert(joined.end(), piece.begin(), piece.end());
+    pieces = {view_of(joined)};
+  }
   if (blocks_ && bundle.format == circuit::ValueFormat::Bytes && pieces.size() == 1 && wanted > 1 &&
       pieces[0].size() == wanted * digits)
     pieces = split_blocks(pieces[0], digits);
   if (pieces.size() != wanted)
-    throw UsageError("input " + bundle.name + ": " + std::to_string(pieces.size()) +
-                     (pieces.size() == 1 ? " value given, " : " values given, ") +
-                     std::to_string(wanted) + " expected" +
-                     (bundle.format == circuit::ValueFormat::Bytes
-                          ? " of " + std::to_string(digits) + " hex digits each"
-                          : ""));
+    throw UsageError(
+        "input " + bundle.name + ": " + std::to_string(pieces.size()) +
+        (pieces.size() == 1 ? " value given, " : " values given, ") + std::to_string(wanted) +
+        " expected" +
+        (bundle.format == circuit::ValueFormat::Bytes
+             ? " of " + std::to_string(digits) + " hex digits each" +
+                   (blocks_ && wanted > 1 ? ", or one string of " + std::to_string(wanted * digits)
+                                          : "")
+             : ""));
   LaneMatrix values(wanted, bundle.bits);
   for (std::size_t lane = 0; lane < wanted; ++lane) {
     try {
@@ -241,6 +278,8 @@ LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
 
 PrintedOutput NamedCircuit::print(std::size_t output, const LaneMatrix& values) const {
   const circuit::OutputBundle& bundle = info().outputs[output];
+  if (const auto typed = typed_outputs_.find(bundle.name); typed != typed_outputs_.end())
+    return typed->second.print(values);
   PrintedOutput printed{bundle.name, {}, list_of_lanes_};
   if (!list_of_lanes_) printed.values.emplace_back();
   for (std::size_t lane = 0; lane < values.lanes(); ++lane) {

@@ -17,6 +17,7 @@
 #include "tinyot/values.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/outputs.h"
+#include "tools/cli/typed_values.h"
 
 namespace tinyot::tools {
 
@@ -27,6 +28,7 @@ struct CircuitSpec {
   std::optional<std::string> receiver = {};  // A or B; both if absent
   std::optional<std::string> bundles = {};   // widths of input bundles, W0,W1,...
   bool msb_first = false;
+  std::map<std::string, std::string> types = {};  // by input or output
   circuit::NumberBase output_base = circuit::NumberBase::Hexadecimal;
   std::optional<std::uint64_t> lanes = {};   // --lanes
   std::optional<std::uint64_t> blocks = {};  // --blocks: lanes that are the blocks of one message
@@ -61,16 +63,20 @@ class NamedCircuit : public engine::LoadedCircuit {
   std::size_t input_index(const std::string& name) const;
   std::size_t output_index(const std::string& name) const;
 
-  // Values of one bundle from text: one value, or as many as there are lanes, separated by commas
-  // or line ends; with blocks also all of them in one hex string.  Fails: UsageError naming the
-  // bundle, never the value.
+  // Values of one bundle from text: by its type, or one value, or as many as there are lanes,
+  // separated as by split_values; with blocks also all of them in one hex string. A string of hex
+  // digits for one lane, or for all blocks, may have line ends. A byte order mark is skipped.
+  // Fails: UsageError naming the bundle, never the value.
   LaneMatrix parse(std::size_t input, std::string_view text) const;
 
   // The reverse of parse: a list with --lanes, otherwise one text (with blocks, of all of them).
   PrintedOutput print(std::size_t output, const LaneMatrix& values) const;
+  // Raw bytes go into a file only. Fails: UsageError if the output is raw and has no file.
+  void require_file(const std::string& output, const OutputPaths& files) const;
 
  private:
   bool list_of_lanes_, blocks_ = false, msb_first_;
+  std::map<std::string, TypedValues> typed_inputs_, typed_outputs_;  // by name
   circuit::NumberBase base_;
 };
 

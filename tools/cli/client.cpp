@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/lane_bits.h"
 #include "circuitgen/formats/values.h"
+#include "circuitgen/generators/registry.h"
 #include "tools/cli/circuit_spec.h"
 #include "tools/cli/failure.h"
 #include "tools/cli/log.h"
@@ -162,10 +163,17 @@ struct Submission {
   NamedCircuit circuit;
   Values inputs;
 
-  explicit Submission(const CommandLine& line)
+  Submission(const CommandLine& line, const std::string& verb)
       : spec(circuit_spec_from(line, line.text("circuit"))), circuit(spec),
         inputs(parse_inputs(circuit, read_inputs(line.list("input")))) {
-    for (const auto& [name, path] : output_paths_from(line)) (void)circuit.output_index(name);
+    if (spec.receiver && circuit::find_circuit(spec.name))
+      throw UsageError("--to is for circuit files in a job of daemons; " + spec.name +
+                       " has its own receivers");
+    const OutputPaths files = output_paths_from(line);
+    for (const auto& [name, path] : files) (void)circuit.output_index(name);
+    if (verb == "run")
+      for (const circuit::OutputBundle& output : circuit.info().outputs)
+        circuit.require_file(output.name, files);
   }
 
   RemoteJob submit(const CommandLine& line, DaemonConnection& daemon) const {
@@ -217,7 +225,7 @@ int client_run(const Arguments& arguments) {
   add_wait_options(line.options());
   add_circuit_options(line.options());
   if (!line.parse(arguments)) return 0;
-  const Submission submission(line);
+  const Submission submission(line, "run");
   DaemonConnection daemon = daemon_from(line);
   DaemonConnection::Wait wait = wait_from(line);
   OutputFiles files(output_paths_from(line));
@@ -238,7 +246,7 @@ int client_submit(const Arguments& arguments) {
   CommandLine line = submission_line("submit");
   add_circuit_options(line.options());
   if (!line.parse(arguments)) return 0;
-  const Submission submission(line);
+  const Submission submission(line, "submit");
   DaemonConnection daemon = daemon_from(line);
   print(line.common().format, "client submit", submission.submit(line, daemon));
   return 0;

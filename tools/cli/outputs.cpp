@@ -41,7 +41,7 @@ OutputFiles::OutputFiles(const OutputPaths& paths) {
 
 void OutputFiles::write(PrintedOutput output, PrintedOutputs& reported) {
   if (const auto file = files_.find(output.name); file != files_.end())
-    file->second.write(output.lines() + "\n");
+    file->second.write(output.is_raw ? output.values[0] : output.lines() + "\n");
   else
     reported.push_back(std::move(output));
 }

@@ -18,6 +18,7 @@ struct PrintedOutput {
   std::string name;
   std::vector<std::string> values;
   bool is_list = false;
+  bool is_raw = false;  // the bytes of a file
 
   std::string lines() const;  // a value each, without the last line feed
 };

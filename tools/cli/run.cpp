@@ -46,6 +46,8 @@ OutputFiles open_outputs(const NamedCircuit& circuit, const RunSpec& spec, Party
   for (const auto& [name, path] : spec.outputs)
     if (!circuit::receives(circuit.info().outputs[circuit.output_index(name)].to, party))
       throw UsageError("--output " + name + ": party " + letter(party) + " does not learn it");
+  for (const circuit::OutputBundle& output : circuit.info().outputs)
+    if (circuit::receives(output.to, party)) circuit.require_file(output.name, spec.outputs);
   return OutputFiles(spec.outputs);
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -20,8 +19,8 @@ struct RowsSpec {
   std::filesystem::path file;
   std::optional<std::uint64_t> count;  // of rows, of a party without inputs of its own
   std::optional<std::filesystem::path> out;
-  std::map<std::string, std::string> types;  // by column
   std::uint64_t at_once = 0;
+  std::uint64_t first = 1;  // the row to begin with, counted from 1
 };
 
 // What a command line says beside the request.

@@ -8,6 +8,7 @@
 #include "circuitgen/formats/column.h"
 #include "system/csv.h"
 #include "tinyot/run.h"
+#include "tools/cli/log.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/render/run.h"
 #include "tools/cli/run.h"
@@ -45,8 +46,7 @@ class InputTable {
       if (!found.insert(index).second)
         throw UsageError(path_.string() + ": column " + column.name + " occurs twice");
       columns_.push_back(
-          {index, bundle.name,
-           type_of(*spec.rows, column, bundle.bits, bundle.format, spec.circuit.output_base)});
+          {index, bundle.name, type_of(spec.circuit, column, bundle.bits, bundle.format)});
     }
     for (std::size_t i = 0; i < circuit.info().inputs.size(); ++i) {
       const circuit::InputBundle& bundle = circuit.info().inputs[i];
@@ -55,12 +55,12 @@ class InputTable {
     }
   }
 
-  static circuit::ColumnType type_of(const RowsSpec& rows, const ColumnName& column,
-                                     std::uint32_t bits, circuit::ValueFormat format,
-                                     circuit::NumberBase base) {
-    const auto given = rows.types.find(column.name);
+  static circuit::ColumnType type_of(const CircuitSpec& spec, const ColumnName& column,
+                                     std::uint32_t bits, circuit::ValueFormat format) {
+    const auto given = spec.types.find(column.name);
     try {
-      return {given != rows.types.end() ? given->second : column.type, bits, format, base};
+      return {given != spec.types.end() ? given->second : column.type, bits, format,
+              spec.output_base};
     } catch (const UsageError& error) {
       throw UsageError("column " + column.name + ": " + error.what());
     }
@@ -73,8 +73,13 @@ class InputTable {
       for (std::size_t i = 0; i < columns_.size(); ++i) (void)parse(i);
       ++rows;
     }
-    reader_ = system::CsvReader(path_);
+    reader_.restart();
     return rows;
+  }
+
+  void skip(std::uint64_t rows) {
+    while (rows-- > 0 && reader_.next()) {
+    }
   }
 
   // Sets the columns in `values` to the next rows.
@@ -119,9 +124,8 @@ class OutputTable {
     for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
       const circuit::OutputBundle& bundle = circuit.info().outputs[i];
       if (!circuit::receives(bundle.to, party)) continue;
-      columns_.push_back(
-          {bundle.name, InputTable::type_of(*spec.rows, {bundle.name, ""}, bundle.bits,
-                                            bundle.format, spec.circuit.output_base)});
+      columns_.push_back({bundle.name, InputTable::type_of(spec.circuit, {bundle.name, ""},
+                                                           bundle.bits, bundle.format)});
       const std::string& type = columns_.back().second.name();
       header.push_back(secret_text(bundle.name + (type.empty() ? "" : ":" + type)));
     }
@@ -131,6 +135,12 @@ class OutputTable {
                            : "--rows needs --out FILE for the outputs");
     if (!spec.rows->out) return;
     path_ = *spec.rows->out;
+    if (spec.rows->first > 1) {
+      is_empty_ = false;
+      require_header(header);
+      writer_.emplace(path_, spec.rows->first);
+      return;
+    }
     writer_.emplace(path_);
     writer_->write_row(header);
     writer_->flush();
@@ -157,6 +167,15 @@ class OutputTable {
   }
 
  private:
+  // Fails: UsageError if the file is not of these columns.
+  void require_header(const std::vector<SecretText>& header) const {
+    const system::CsvReader begun(path_);
+    if (!std::ranges::equal(begun.header(), header, {}, {}, view_of))
+      throw UsageError(path_.string() +
+                       " has other columns than this run: its rows are not those "
+                       "before --from-row");
+  }
+
   std::vector<std::pair<std::string, circuit::ColumnType>> columns_;  // by output
   std::filesystem::path path_;
   std::optional<system::CsvWriter> writer_;
@@ -211,9 +230,10 @@ void add_rows_options(Options& options) {
              "FILE.csv: a row for each evaluation, with a column for each input of this party; or "
              "the number of rows, if it has none")
       .value("out", "FILE.csv for the outputs (mode 0600), with a row for each row; a new file")
-      .values("column",
-              "NAME=TYPE: how a column is written: u32, i64, hex128, fix32.16, str20 with other "
-              "numbers; or NAME:TYPE in the first line of the file")
+      .value("from-row",
+             "the row to begin with, counted from 1, to go on after a run that broke off: --out "
+             "keeps the rows before it; the same at both parties",
+             "1")
       .value("rows-at-once",
              "rows that are evaluated together: more take more memory, and less "
              "time on links with a long round-trip time",
@@ -223,7 +243,7 @@ void add_rows_options(Options& options) {
 
 std::optional<RowsSpec> rows_from(const CommandLine& line) {
   if (!line.has("rows")) {
-    for (const char* option : {"out", "column"})
+    for (const char* option : {"out", "from-row"})
       if (line.is_explicit(option)) throw UsageError("--" + std::string(option) + " is for --rows");
     return std::nullopt;
   }
@@ -236,10 +256,7 @@ std::optional<RowsSpec> rows_from(const CommandLine& line) {
       rows.file.string().find_first_not_of("0123456789") == std::string::npos)
     rows.count = line.size("rows");
   if (line.has("out")) rows.out = line.text("out");
-  for (const std::string& assignment : line.list("column")) {
-    const auto [name, type] = split_assignment("column", assignment);
-    rows.types[name] = type;
-  }
+  rows.first = line.size("from-row");
   rows.at_once = line.size("rows-at-once");
   if (rows.at_once < 1 || rows.at_once > engine::LoadedCircuit::kLanesMax)
     throw UsageError("--rows-at-once is out of range: 1 to 2^24");
@@ -252,16 +269,15 @@ WorkDone run_rows(const RunRequest& request, const RunSpec& spec) {
   const auto is_column = [&](const circuit::InputBundle& bundle) {
     return gives(bundle.source, party) && !bundle.same_in_all_lanes;
   };
-  for (const auto& [name, type] : spec.rows->types)
-    if (std::ranges::find(circuit.info().outputs, name, &circuit::OutputBundle::name) ==
-        circuit.info().outputs.end())
-      (void)circuit.input_index(name);
   Values values = common_values(circuit, spec, party);
   std::optional<InputTable> table;
   if (!spec.rows->count) table.emplace(circuit, spec, party);
   if (spec.rows->count && std::ranges::any_of(circuit.info().inputs, is_column))
     throw UsageError("--rows needs a file with this party's inputs, not a number");
-  const std::uint64_t rows = rows_of(*spec.rows, table);
+  const std::uint64_t rows = rows_of(*spec.rows, table), first = spec.rows->first - 1;
+  if (spec.rows->first < 1 || first >= rows)
+    throw UsageError("--from-row is out of range: 1 to " + std::to_string(rows));
+  if (table) table->skip(first);
   OutputTable outputs(circuit, spec, party);
   Progress progress("rows", spec.common.quiet);
 
@@ -270,23 +286,32 @@ WorkDone run_rows(const RunRequest& request, const RunSpec& spec) {
     return std::min(spec.rows->at_once, rows - done);
   };
   MaterialCounts needed;
-  for (std::uint64_t done = 0; done < rows; done += rows_at(done))
+  for (std::uint64_t done = first; done < rows; done += rows_at(done))
     needed += evaluator.needed(circuit.circuit(), rows_at(done));
   evaluator.require_material(needed);
   RunResult sum;
-  for (std::uint64_t done = 0; done < rows;) {
-    const std::uint64_t count = rows_at(done);
-    if (table) table->read(count, values);
-    RunResult result =
-        evaluator.run(circuit.circuit(), values, {}, count,
-                      std::to_string(rows) + " rows, from row " + std::to_string(done + 1));
-    outputs.write(result.outputs, count);
-    add(sum, std::move(result));
-    done += count;
-    progress.observe("rows", done, rows);
+  std::uint64_t done = first;
+  try {
+    while (done < rows) {
+      const std::uint64_t count = rows_at(done);
+      if (table) table->read(count, values);
+      RunResult result =
+          evaluator.run(circuit.circuit(), values, {}, count,
+                        std::to_string(rows) + " rows, from row " + std::to_string(done + 1));
+      outputs.write(result.outputs, count);
+      add(sum, std::move(result));
+      done += count;
+      progress.observe("rows", done, rows);
+    }
+  } catch (const Error&) {
+    if (done > first)
+      log_line(LogLevel::Info,
+               std::to_string(done) + " rows are complete: both parties go on with --from-row " +
+                   std::to_string(done + 1) + ", or with the peer's number if it is less");
+    throw;
   }
   progress.end();
-  print(spec.common.format, RunReport{request, circuit, sum, rows_at(0), rows, {}});
+  print(spec.common.format, RunReport{request, circuit, sum, rows_at(first), rows, {}});
   return {0, sum.ands, sum.phases};
 }
 

@@ -1,0 +1,116 @@
+#include "tools/cli/typed_values.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/lane_bits.h"
+
+namespace tinyot::tools {
+namespace {
+
+std::vector<std::string_view> split_at(std::string_view text, std::string_view between) {
+  std::vector<std::string_view> pieces;
+  for (std::size_t at = text.find_first_not_of(between); at != std::string_view::npos;
+       at = text.find_first_not_of(between, at)) {
+    pieces.push_back(text.substr(at, text.find_first_of(between, at) - at));
+    at += pieces.back().size();
+  }
+  return pieces;
+}
+
+// An empty line is an empty string; the line end behind the last one is optional.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    if (lines.back().ends_with('\r')) lines.back().remove_suffix(1);
+    at = end + 1;
+  }
+  return lines;
+}
+
+// Of a list's values, or of all bits.
+std::uint32_t width_of(const std::string& type, std::uint32_t bits) {
+  return type == TypedValues::kRaw ? bits : circuit::width_of_type(type).value_or(bits);
+}
+
+}  // namespace
+
+std::vector<std::string_view> split_values(std::string_view text) {
+  return split_at(text, ", \n\r\t[]\"");
+}
+
+TypedValues::TypedValues(const std::string& type, std::string name, std::uint32_t bits,
+                         circuit::ValueFormat format, circuit::NumberBase base)
+    : name_(std::move(name)), is_raw_(type == kRaw), bits_(bits), width_(width_of(type, bits)),
+      item_(is_raw_ ? "" : type, width_, format, base) {
+  if (bits_ % (is_raw_ ? 8 : width_) != 0)
+    throw refusal("its " + std::to_string(bits_) + " bits are no whole number of " +
+                  (is_raw_ ? "bytes" : "values of type " + type));
+}
+
+UsageError TypedValues::refusal(const std::string& reason) const {
+  return UsageError("--type " + name_ + ": " + reason);
+}
+
+LaneMatrix TypedValues::parse(std::string_view text, std::size_t lanes) const {
+  const std::size_t in_a_lane = is_raw_ ? bits_ / 8 : bits_ / width_, wanted = lanes * in_a_lane;
+  const std::vector<std::string_view> pieces = is_raw_           ? std::vector<std::string_view>()
+                                               : item_.is_text() ? lines_of(text)
+                                                                 : split_values(text);
+  const std::size_t given = is_raw_ ? text.size() : pieces.size();
+  if (given != wanted)
+    throw UsageError("input " + name_ + ": " + std::to_string(given) +
+                     (is_raw_      ? " bytes"
+                      : given == 1 ? " value"
+                                   : " values") +
+                     " given, " + std::to_string(wanted) + " expected" +
+                     (is_raw_ ? "" : " of type " + item_.name()));
+  LaneMatrix values(lanes, bits_);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    BitVector bits(bits_);
+    for (std::size_t k = 0; k < in_a_lane; ++k) {
+      if (is_raw_) {
+        const auto byte = static_cast<unsigned char>(text[lane * in_a_lane + k]);
+        for (std::size_t i = 0; i < 8; ++i) bits.put(8 * k + i, (byte >> i & 1) != 0);
+        continue;
+      }
+      try {
+        const BitVector value = item_.parse(pieces[lane * in_a_lane + k]);
+        for (std::size_t i = 0; i < width_; ++i) bits.put(k * width_ + i, value[i]);
+      } catch (const UsageError& error) {
+        throw UsageError("input " + name_ + ", value " + std::to_string(lane * in_a_lane + k + 1) +
+                         ": " + error.what());
+      }
+    }
+    set_lane(values, lane, bits);
+  }
+  return values;
+}
+
+PrintedOutput TypedValues::print(const LaneMatrix& values) const {
+  PrintedOutput printed{name_, {}, values.lanes() * (bits_ / width_) > 1 && !is_raw_, is_raw_};
+  if (is_raw_) printed.values.emplace_back();
+  for (std::size_t lane = 0; lane < values.lanes(); ++lane) {
+    const BitVector bits = to_bits(values[lane]);
+    if (is_raw_) {
+      for (std::size_t k = 0; k < bits_ / 8; ++k) {
+        unsigned byte = 0;
+        for (std::size_t i = 0; i < 8; ++i) byte |= unsigned{bits[8 * k + i]} << i;
+        printed.values[0].push_back(static_cast<char>(byte));
+      }
+      continue;
+    }
+    for (std::size_t k = 0; k < bits_ / width_; ++k) {
+      BitVector value(width_);
+      for (std::size_t i = 0; i < width_; ++i) value.put(i, bits[k * width_ + i]);
+      printed.values.emplace_back(view_of(item_.print(value)));
+    }
+  }
+  return printed;
+}
+
+}  // namespace tinyot::tools
