@@ -4,6 +4,7 @@
 #include <cryptopp/hmac.h>
 #include <cryptopp/misc.h>
 #include <cryptopp/sha.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 
@@ -158,5 +159,7 @@ SealTag authenticate(const SealKey& key, std::span<const std::byte> message) {
 bool equal_constant_time(const SealTag& a, const SealTag& b) {
   return CryptoPP::VerifyBufsEqual(data_of(a), data_of(b), a.size());
 }
+
+std::string sealing_library() { return ::OpenSSL_version(OPENSSL_VERSION); }
 
 }  // namespace tinyot::crypto

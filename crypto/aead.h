@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/secret.h"
@@ -49,5 +50,8 @@ SealTag authenticate(const SealKey& key, std::span<const std::byte> message);
 
 // Fixed length, no early exit.
 bool equal_constant_time(const SealTag& a, const SealTag& b);
+
+// Of the library that seals: "OpenSSL 3.0.17 1 Jul 2025".
+std::string sealing_library();
 
 }  // namespace tinyot::crypto

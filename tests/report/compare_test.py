@@ -25,7 +25,7 @@ class CompareTest(Case):
         self.assertEqual(first.get("id"), "comparison")
         cells = [[cell.text or "" for cell in row.iter("td")] for row in first.iter("tr")][1:]
         lines = [line.split() for line in text.splitlines()
-                 if line.startswith(("better", "worse"))]
+                 if line.startswith(("better", "worse", "changed"))]
         self.assertEqual([" ".join(row).split() for row in cells], lines)
         for paragraph in [p.text for p in first.iter("p") if not p.get("class")]:
             self.assertIn(paragraph, text.splitlines())
@@ -62,10 +62,10 @@ class CompareTest(Case):
         self.scale(self.new[0], 1.28, "wall_s", "wall_s_min", "wall_s_max")
         self.scale(self.new[1], 1.11, "gates_per_s")
         text = self.compare()
-        self.assertIn("18 measurements compared: 12 within noise. Values: 3 better, 3 worse.",
-                      text)
+        self.assertIn("18 measurements compared: 12 within noise. Values: 2 better, 3 worse, "
+                      "1 changed in single runs", text)
         for words in (("worse", "online links", "time, s", "+28.0 %"),
-                      ("better", "blocks", "gates/s", "+11.0 %"),
+                      ("changed", "blocks", "gates/s", "+11.0 %"),
                       ("better", "nnob12", "2^10 ANDs", "ANDs/s", "+31.0 %"),
                       ("worse", "nnob12", "2^12 ANDs", "ANDs/s", "-23.7 %"),
                       ("better", "nnob12", "2^14 ANDs", "bytes per AND", "-0.6 %"),
@@ -79,8 +79,19 @@ class CompareTest(Case):
         self.assertIn("16 measurements compared: 16 within noise", text)
         self.assertIn("Only in the old report (2): ", text)
         self.assertIn("Only in the new report (1): ", text)
-        for words in ("sizes: nnob12", "sigma = 64"):
-            self.assertIn(words, text)
+        self.assertIn("Only in the old report (2): 2 of sizes.", text)
+
+    def test_single_runs_are_not_called_better_or_worse(self) -> None:
+        self.scale_rate(self.new[2], 2)
+        self.scale_rate(self.new[3], 2)
+        self.new[2]["repeats"] = 1
+        self.old[3].pop("repeats")
+        self.new[3]["bytes_per_and"] *= 2  # is exact
+        text = self.compare()
+        self.assertIn("Values: 0 better, 1 worse, 2 changed in single runs, whose noise is not "
+                      "known.", text)
+        self.assertEqual(len([line for line in text.splitlines() if line.startswith("changed")]),
+                         2)
 
     def test_rows_without_ranges_and_of_other_machines_are_compared(self) -> None:
         for row in (*self.old, *self.new):

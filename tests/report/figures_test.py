@@ -138,13 +138,15 @@ class FiguresTest(WholeReport):
             for element in root.iter(f"{SVG}use"):
                 self.assertIn(element.get(HREF)[1:], ids)
 
-    def test_each_figure_is_a_png_too(self) -> None:
+    def test_each_figure_is_a_png_and_a_pdf_too(self) -> None:
         names = sorted(path.name for path in (self.folder / "figures").iterdir())
         self.assertEqual(names, sorted(f"{name}.{kind}" for name in expected.TITLES
-                                       for kind in ("png", "svg")))
+                                       for kind in ("pdf", "png", "svg")))
         for name in expected.TITLES:
             png = (self.folder / "figures" / f"{name}.png").read_bytes()
             self.assertTrue(png.startswith(b"\x89PNG\r\n\x1a\n"))
+            pdf = (self.folder / "figures" / f"{name}.pdf").read_bytes()
+            self.assertTrue(pdf.startswith(b"%PDF-"))
 
 
 if __name__ == "__main__":

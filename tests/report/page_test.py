@@ -158,6 +158,26 @@ class OtherPagesTest(Case):
         warning, = self.page().iterfind(".//p[@class='warning']")
         self.assertIn("2 machines and 2 versions", text_of(warning))
 
+    def test_warns_of_other_programs(self) -> None:
+        rows = [row for row in fixture.rows() if row["experiment"] == "sizes"]
+        rows[0]["others_share"] = 0.1
+        self.put(rows)
+        self.assertIsNone(self.page().find(".//p[@class='warning']"))
+        rows[1]["others_share"] = 0.11
+        self.put(rows)
+        warning = self.page().find(".//p[@class='warning']")
+        self.assertIn(f"1 of {len(rows)} rows were measured while other programs took more than 10%",
+                      text_of(warning))
+
+    def test_the_machine_is_named(self) -> None:
+        rows = [row for row in fixture.rows() if row["experiment"] == "sizes"]
+        for row in rows:
+            row["machine"] |= {"memory_bytes": 24 * 2**30, "kernel": "Linux 6.1", "openssl": "3.0.17"}
+        self.put(rows)
+        words = text_of(sections(self.page())["origin"])
+        for part in ("Linux 6.1", "3.0.17", "24.0 GiB"):
+            self.assertIn(part, words)
+
     def test_the_choice_of_the_phase_is_judged(self) -> None:
         rows = [row for row in fixture.rows() if row["experiment"] == "online phases"]
         self.put(rows)
@@ -187,7 +207,7 @@ class OtherPagesTest(Case):
             self.assertEqual(ended.returncode, 0, ended.stderr)
         files = [path.relative_to(self.folder / "a")
                  for path in (self.folder / "a").rglob("*") if path.is_file()]
-        self.assertEqual(len(files), 3 + 2 * len(expected.TITLES))
+        self.assertEqual(len(files), 3 + 3 * len(expected.TITLES))
         for path in files:
             self.assertEqual((self.folder / "a" / path).read_bytes(),
                              (self.folder / "b" / path).read_bytes(), path)

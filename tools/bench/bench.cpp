@@ -13,6 +13,7 @@
 #include "system/clock.h"
 #include "tools/bench/pair_report.h"
 #include "tools/cli/failure.h"
+#include "tools/cli/log.h"
 #include "tools/cli/preprocess.h"
 #include "tools/cli/render/circuit.h"
 #include "tools/cli/render/text.h"
@@ -31,7 +32,8 @@ std::string csv_field(const std::string& text) {
 
 // Of a row's fields, those that say where it comes from.
 bool is_origin(const std::string& name) {
-  return name == "version" || name == "compiler" || name == "load" || name == "date";
+  return name == "version" || name == "compiler" || name == "load" || name == "others_share" ||
+         name == "date";
 }
 
 std::string compiler_text() {
@@ -144,7 +146,14 @@ void Rows::add(Json row) {
   double load = 0;
   ::getloadavg(&load, 1);
   row["load"] = std::round(100 * load) / 100;
+  const std::optional<double> others = others_.share();
+  row["others_share"] = others ? Json(std::round(1000 * *others) / 1000) : Json();
   row["date"] = system::utc_text();
+  constexpr double kOthersMost = 0.1;
+  if (others.value_or(0) > kOthersMost && !sink_)
+    log_line(LogLevel::Warning, "other programs took " +
+                                    std::to_string(std::lround(100 * *others)) +
+                                    " % of the machine during the next row; do not cite it");
   if (sink_)
     sink_(row);
   else

@@ -11,6 +11,7 @@
 #include "crypto/library_aes.h"
 #include "tinyot/parameters.h"
 #include "tinyot/preprocess.h"
+#include "tools/bench/other_load.h"
 #include "tools/bench/pair.h"
 #include "tools/cli/circuit_spec.h"
 #include "tools/cli/render/report.h"
@@ -48,7 +49,8 @@ class Table {
   bool first_ = true;
 };
 
-// The rows of one bench, each with its origin: version, compiler, machine, load, date.
+// The rows of one bench, each with its origin: version, compiler, machine, load, the share of other
+// programs, date. Printed, a row that others have disturbed has a warning.
 class Rows {
  public:
   // --format says how they are printed if there is no sink; in text with these columns, at most 100
@@ -61,6 +63,7 @@ class Rows {
  private:
   Table table_;
   RowSink sink_;
+  OtherLoad others_;
 };
 
 // The security parameters of the rows: each combination of the values given for --profile,

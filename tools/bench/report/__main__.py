@@ -2,8 +2,8 @@
 
     python3 tools/bench/report DIR [--compare OLD]
 
-Writes results.csv, figures/*.svg, figures/*.png and report.html into the folder. Exit status: 0
-done, 1 a file is missing, damaged or cannot be written, or matplotlib is missing, 2 usage.
+Writes results.csv, figures/*.svg, *.png and *.pdf, and report.html into the folder. Exit
+status: 0 done, 1 a file is missing, damaged or cannot be written, or matplotlib is missing, 2 usage.
 """
 
 import sys
@@ -54,6 +54,7 @@ def report(folder: pathlib.Path, older: pathlib.Path | None) -> None:
     for figure in figures:
         rows.write(folder / "figures" / f"{figure.name}.svg", figure.svg)
         rows.write(folder / "figures" / f"{figure.name}.png", figure.png)
+        rows.write(folder / "figures" / f"{figure.name}.pdf", figure.pdf)
     missing = [(title, experiment) for title, experiment, figure in drawn if not figure]
     rows.write(folder / "report.html", page.page(measured, figures, missing, comparison))
 

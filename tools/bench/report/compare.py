@@ -1,6 +1,7 @@
 """Compares two reports: which measurements changed by more than noise."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ NOT_ASKED = {"offline": (), "online": ("ands", "bucket", "unit"),
 
 @dataclass(frozen=True)
 class Comparison:
-    """Changes are lines of a table, better or worse first; the summary is of sentences."""
+    """Changes are lines of a table, better, worse or changed first; the summary is of sentences."""
     changes: list[list[str]]
     summary: list[str]
 
@@ -49,9 +50,18 @@ RULES: dict[str, list[tuple[str, str, bool, Callable[[Row, Row, str], bool]]]] =
     "blocks": [("gates_per_s", "gates/s", True, apart)]}
 
 
+TIMED = ("ands_per_s", "wall_s", "gates_per_s")
+
+
+def verdict(old: Row, new: Row, field: str, more_is_better: bool) -> str:
+    """Of single runs, nobody knows how far two of one version are apart."""
+    if field in TIMED and min(row.get("repeats", 1) for row in (old, new)) < 2:
+        return "changed"
+    return "better" if (new[field] > old[field]) == more_is_better else "worse"
+
+
 def changes_of(old: Row, new: Row, name: str) -> list[list[str]]:
-    return [["better" if (new[field] > old[field]) == more_is_better else "worse",
-             new["experiment"], name, what, number(old[field]), number(new[field]),
+    return [[verdict(old, new, field, more_is_better), new["experiment"], name, what, number(old[field]), number(new[field]),
              f"{100 * (new[field] / old[field] - 1):+.1f} %"]
             for field, what, more_is_better, counts in RULES[new["kind"]]
             if old.get(field) and new.get(field) and counts(old, new, field)]
@@ -81,16 +91,20 @@ def compare(old_rows: list[Row], new_rows: list[Row]) -> Comparison:
     pairs = [(old[key], row) for key, row in new.items() if key in old]
     found = [changes_of(before, row, name(row)) for before, row in pairs]
     changes = [change for some in found for change in some]
-    better = sum(change[0] == "better" for change in changes)
-    summary = [f"{len(pairs)} measurements compared: {found.count([])} within noise. Values: "
-               f"{better} better, {len(changes) - better} worse."]
-    for which, some, others in (("old", old, new), ("new", new, old)):
-        if only := [f"{row['experiment']}: {name(row)}" for key, row in some.items()
-                    if key not in others]:
-            summary.append(f"Only in the {which} report ({len(only)}): {'; '.join(only)}.")
-    summary.append(f"Old: {origin(old_rows)}. New: {origin(new_rows)}.")
+    count = Counter(change[0] for change in changes)
+    summary = []
     if machines(old_rows) != machines(new_rows):
         summary.append("The machines differ, which can be the reason of changes.")
+    summary.append(
+        f"{len(pairs)} measurements compared: {found.count([])} within noise. Values: "
+        f"{count['better']} better, {count['worse']} worse"
+        + (f", {count['changed']} changed in single runs, whose noise is not known."
+           if count["changed"] else "."))
+    for which, some, others in (("old", old, new), ("new", new, old)):
+        if only := Counter(row["experiment"] for key, row in some.items() if key not in others):
+            summary.append(f"Only in the {which} report ({only.total()}): " + ", ".join(
+                f"{number} of {experiment}" for experiment, number in only.items()) + ".")
+    summary.append(f"Old: {origin(old_rows)}. New: {origin(new_rows)}.")
     return Comparison(changes, summary)
 
 

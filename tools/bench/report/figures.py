@@ -50,6 +50,7 @@ class Figure:
     rows: list[Row]
     svg: bytes = b""
     png: bytes = b""
+    pdf: bytes = b""
 
 
 def spread(row: Row, rate: str) -> tuple[float, float]:
@@ -253,7 +254,8 @@ def table_of(chart: Chart, lines: list[list[Row]], keys: list[str]) -> tuple[lis
 
 def finish(drawing: pyplot.Figure, figure: Figure) -> Figure:
     """With the files of the drawing, which is closed."""
-    done = replace(figure, svg=svg.svg_of(drawing, figure.name), png=svg.png_of(drawing))
+    done = replace(figure, svg=svg.svg_of(drawing, figure.name), png=svg.png_of(drawing),
+                   pdf=svg.pdf_of(drawing))
     pyplot.close(drawing)
     return done
 
@@ -263,7 +265,7 @@ def panels_of(chart: Chart, rows: list[Row]) -> list[Panel]:
         return [(y.name, rows, (y,)) for y in chart.ys]
     if chart.panels:
         return [(value, [row for row in rows if row[chart.panels] == value], chart.ys)
-                for value in dict.fromkeys(row[chart.panels] for row in rows)]
+                for value in sorted({row[chart.panels] for row in rows})]
     return [("", rows, chart.ys)]
 
 
@@ -301,9 +303,9 @@ def draw(chart: Chart, measured: list[Row]) -> Figure | None:
         set_x_axis(axes, chart, some)
     for axes in all_axes[0]:
         set_y_axis(axes, chart)
-    all_axes[0][0].set_ylabel(
-        "time, s" if chart.panels == "quantity" else
-        "bits" if len(chart.ys) > 1 else chart.ys[0].heading)
+    heading = ("time, s" if chart.panels == "quantity" else
+               "bits" if len(chart.ys) > 1 else chart.ys[0].heading)
+    all_axes[0][0].set_ylabel(f"{heading} (log scale)" if chart.y_is_log else heading)
     drawing.tight_layout(w_pad=2)
     draw_legend(all_axes[0][-1], chart, styles, rows)
     measured = [row for row in rows if "experiment" in row]

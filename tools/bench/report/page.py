@@ -88,6 +88,8 @@ def machine_words(machine: Row) -> str:
     """The processor, its cores, and whatever else is known of it."""
     words = {name: " ".join(map(str, value)) if isinstance(value, list) else str(value)
              for name, value in machine.items()}
+    if memory := words.pop("memory_bytes", ""):
+        words["memory"] = f"{int(memory) / 2**30:.1f} GiB"
     first = [words.pop("cpu", "unknown processor")]
     if cores := words.pop("cores", ""):
         first.append(f"{cores} cores")
@@ -104,8 +106,11 @@ def extent(values: Iterable[Any]) -> str:
     return " to ".join(dict.fromkeys([str(ordered[0]), str(ordered[-1])])) if ordered else "unknown"
 
 
+OTHERS_MOST = 0.1  # of the machine's processor time
+
+
 def origin(rows: list[Row]) -> str:
-    """What was measured where, and a warning if that is not one version on one machine."""
+    """What was measured where. Warns of several versions or machines, and of other programs."""
     found = {"machine": distinct(machine_words(row.get("machine", {})) for row in rows),
              "version": distinct(row.get("version") for row in rows),
              "compiler": distinct(row.get("compiler") for row in rows)}
@@ -113,6 +118,11 @@ def origin(rows: list[Row]) -> str:
     warning = (f'<p class="warning"><strong>The rows come from {escape(" and ".join(several))}.'
                "</strong> Differences between them can have that reason.</p>\n"
                if several else "")
+    disturbed = [row for row in rows if row.get("others_share", 0) > OTHERS_MOST]
+    if disturbed:
+        warning += (f'<p class="warning"><strong>{len(disturbed)} of {len(rows)} rows were measured '
+                    f"while other programs took more than {OTHERS_MOST:.0%} of the machine.</strong> "
+                    "Do not cite them: their times are too long.</p>\n")
     loads = [row["load"] for row in rows if row.get("load") is not None]
     counts = Counter(row["experiment"] for row in rows)
     facts = [[name, "; ".join(values) or "unknown"] for name, values in found.items()]
@@ -138,7 +148,7 @@ do not overlap; traffic if it differs by more than 0.5 %; peak memory by more th
 def section(figure: Figure) -> str:
     commands = distinct(row.get("command") for row in figure.rows)
     files = ", ".join(f'<a href="figures/{figure.name}.{kind}">{kind.upper()}</a>'
-                      for kind in ("svg", "png"))
+                      for kind in ("svg", "png", "pdf"))
     again = (f"<details><summary>Commands that measure it again ({len(commands)})</summary>"
              f"<pre>{escape(chr(10).join(commands))}</pre></details>\n" if commands else "")
     return f"""<section id="{figure.name}"><h2>{escape(figure.title)}</h2>

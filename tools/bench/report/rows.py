@@ -21,7 +21,7 @@ TEXTS = {"offline": ("profile",), "online": ("circuit",), "blocks": ("profile", 
 # Read where they are: a row of one run may lack them.
 OPTIONAL = ("ands_per_s_min", "ands_per_s_max", "gates_per_s_then_min",
             "gates_per_s_then_max", "wall_s_min", "wall_s_max", "bits_per_and",
-            "repeats", "load", "share_wire", "share_store", "share_opening", "share_macs",
+            "repeats", "load", "others_share", "share_wire", "share_store", "share_opening", "share_macs",
             "bytes_per_and", "peak_rss_bytes", "rtt_ms", "rate_mbit")
 
 

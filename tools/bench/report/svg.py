@@ -15,6 +15,13 @@ def png_of(figure: Figure) -> bytes:
     return out.getvalue()
 
 
+def pdf_of(figure: Figure) -> bytes:
+    out = io.BytesIO()
+    figure.savefig(out, format="pdf", bbox_inches="tight",
+                   metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
+    return out.getvalue()
+
+
 def svg_of(figure: Figure, name: str) -> bytes:
     """Its ids begin with the figure's name, so that several figures can be in one page."""
     out = io.BytesIO()

@@ -2,6 +2,8 @@
 
 #include <hwy/targets.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +11,7 @@
 #include <iostream>
 #include <thread>
 
+#include "crypto/aead.h"
 #include "system/memory_use.h"
 #include "tinyot/version.h"
 #include "tools/cli/render/text.h"
@@ -75,9 +78,16 @@ std::string vector_instructions() {
 }
 
 Json machine_json() {
+  utsname system{};
+  ::uname(&system);
+  const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)),
+             page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
   return {{"cpu", cpu_model()},
           {"features", vector_instructions()},
-          {"cores", std::thread::hardware_concurrency()}};
+          {"cores", std::thread::hardware_concurrency()},
+          {"memory_bytes", pages * page_bytes},
+          {"kernel", std::string(system.sysname) + " " + system.release},
+          {"openssl", crypto::sealing_library()}};
 }
 
 std::string version_text() { return std::string(version()); }
