@@ -31,11 +31,10 @@ void check_same(const std::string& begun, const char* what, const std::string& s
                      remedy);
 }
 
-// "1024", "1024 more", "1024 left"
+// "1024", "1024 more", "as many as leave 1024"
 std::string amount_text(Amount amount, std::uint64_t count) {
-  return std::to_string(count) + (amount == Amount::More   ? " more"
-                                  : amount == Amount::Left ? " left"
-                                                           : "");
+  return (amount == Amount::Left ? "as many as leave " : "") + std::to_string(count) +
+         (amount == Amount::More ? " more" : "");
 }
 
 }  // namespace

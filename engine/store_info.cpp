@@ -4,6 +4,7 @@
 #include "engine/connection.h"
 #include "engine/plan.h"
 #include "engine/top_up.h"
+#include "offline/unit/unit_maker.h"
 #include "storage/inventory.h"
 
 namespace tinyot::engine {
@@ -17,7 +18,7 @@ Security security_reached(const storage::Manifest& manifest,
                     .sigma = manifest.sigma,
                     .sigma_paper_bound = manifest.sigma_paper_bound,
                     .sigma_exact = manifest.sigma_exact,
-                    .kappa = manifest.kappa,
+                    .kappa = offline::free_key_bits(request.profile, *request.material),
                     .bucket = manifest.bucket,
                     .unit = manifest.unit,
                     .units = {},

@@ -49,6 +49,12 @@ std::uint64_t InputFile::size() const {
   return static_cast<std::uint64_t>(found.st_size);
 }
 
+bool InputFile::is_open_to_others() const {
+  struct stat found {};
+  if (::fstat(file_.get(), &found) != 0) fail(errno_text());
+  return S_ISREG(found.st_mode) && (found.st_mode & 077) != 0;
+}
+
 std::size_t InputFile::read(std::span<char> bytes) {
   for (;;) {
     const ssize_t count = ::read(file_.get(), bytes.data(), bytes.size());

@@ -26,6 +26,8 @@ class InputFile {
 
   const std::string& name() const { return name_; }
   std::uint64_t size() const;
+  // Whether it is a regular file that other users can read.
+  bool is_open_to_others() const;
 
   // The next bytes; returns how many, 0 at the end.
   std::size_t read(std::span<char> bytes);
@@ -40,10 +42,10 @@ class InputFile {
   Descriptor file_;
 };
 
-// The whole file, without a buffer that would retain its content; of at most `bytes_max` bytes.
 // What some editors write at the beginning of a text.
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
+// The whole file, without a buffer that would retain its content; of at most `bytes_max` bytes.
 SecretText read_secret(InputFile file, std::uint64_t bytes_max = ~std::uint64_t{0});
 std::string read_text(InputFile file, std::uint64_t bytes_max);
 

@@ -57,7 +57,7 @@ class Program {
 // as well, and UsageError if the declarations differ from those of the first call.
 std::unique_ptr<Circuit> make_circuit(std::string name, std::function<void(Program&)> function);
 
-// A built-in circuit with its parameters, such as "aes128" or "sort:elements=64" (`tinyot circuit
+// A built-in circuit with its parameters, such as "aes128" or "sort:count=64" (`tinyot circuit
 // list` prints all of them). Fails: UsageError.
 std::unique_ptr<Circuit> named_circuit(const std::string& name);
 

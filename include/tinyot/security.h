@@ -23,7 +23,7 @@ struct Security {
   ProfileParameters own;                          // of the profile
   std::uint32_t sigma = 0;                        // bits, as requested
   double sigma_paper_bound = 0, sigma_exact = 0;  // bits, the least over the units made so far
-  std::uint32_t kappa = 0;                        // bits
+  std::uint32_t kappa = 0;  // bits of a global key that its peer does not know
   BucketSizes bucket;                             // B, of the last job's full units
   std::uint64_t unit = 0;                         // ANDs permuted together, of the last job
   std::vector<Units> units;

@@ -1,5 +1,7 @@
 #include "offline/unit/unit_maker.h"
 
+#include <bit>
+
 namespace tinyot::offline {
 
 void copy_part(const MacColumn& from, std::size_t first, MacColumn& to) {
@@ -61,6 +63,14 @@ MaterialCounts counts_of(const UnitRequest& request, AndMaterial form) {
 
 Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile, AndMaterial form) {
   return entry_of(profile).fitted_key(Delta{rng.block()}, me, form);
+}
+
+std::uint32_t free_key_bits(Profile profile, AndMaterial form) {
+  const auto fitted = [&](std::uint64_t half) {
+    return entry_of(profile).fitted_key(Delta{Block{half, half}}, Party::A, form).value;
+  };
+  const Block differ = fitted(0) ^ fitted(~std::uint64_t{0});
+  return static_cast<std::uint32_t>(std::popcount(differ.lo) + std::popcount(differ.hi));
 }
 
 }  // namespace tinyot::offline

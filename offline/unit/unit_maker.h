@@ -92,5 +92,7 @@ class UnitMaker {
 
 // A fresh global key for the peer's bits, as the profile needs it.
 Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile, AndMaterial form);
+// Its bits that are not fixed: kappa, as reported.
+std::uint32_t free_key_bits(Profile profile, AndMaterial form);
 
 }  // namespace tinyot::offline

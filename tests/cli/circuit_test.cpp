@@ -231,6 +231,20 @@ TEST_F(CircuitTest, ListsAreNumbersOrArrays) {
   refused({"--type", "sorted=f32"}, "there is no type 'f32'");
 }
 
+TEST_F(CircuitTest, SaysThatOthersCanReadAnInput) {
+  write_file(path("a.txt"), "1");
+  const auto is_said = [&](std::filesystem::perms mode) {
+    std::filesystem::permissions(path("a.txt"), mode);
+    const Ended ended = tinyot(
+        {"circuit", "eval", "millionaires", "--input", "b=2", "--input", "a=@" + path("a.txt")});
+    EXPECT_TRUE(ended_with(ended, 0));
+    return ended.err.find("is readable by other users; if its value is secret") != ended.err.npos;
+  };
+  using std::filesystem::perms;
+  EXPECT_TRUE(is_said(perms::owner_read | perms::others_read));
+  EXPECT_FALSE(is_said(perms::owner_read | perms::owner_write));
+}
+
 TEST_F(CircuitTest, ListsOfLanesFollowEachOther) {
   const Json outputs = json_of(
       tinyot({"circuit", "eval", "sort:count=3,bits=8", "--lanes", "2", "--type", "values_a=i8",

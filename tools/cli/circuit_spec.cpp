@@ -298,14 +298,27 @@ RunForecast run_forecast(const NamedCircuit& circuit, AndMaterial form, const Co
   return {circuit.lanes(), form, engine::estimate_runs(circuit, form, window_from(line), link.rtt)};
 }
 
+namespace {
+
+SecretText read_input(const std::string& path) {
+  system::InputFile file(path);
+  if (file.is_open_to_others())
+    log_line(LogLevel::Info, path +
+                                 " is readable by other users; if its value is secret, restrict "
+                                 "it with: chmod 600 " +
+                                 path);
+  return system::read_secret(std::move(file));
+}
+
+}  // namespace
+
 InputTexts read_inputs(const std::vector<std::string>& assignments) {
   InputTexts texts;
   for (const std::string& assignment : assignments) {
     const auto [name, value] = split_assignment("input", assignment);
     SecretText text = value == "-" ? system::read_secret(system::InputFile::standard_input())
-                      : value.starts_with("@")
-                          ? system::read_secret(system::InputFile(value.substr(1)))
-                          : secret_text(value);
+                      : value.starts_with("@") ? read_input(value.substr(1))
+                                               : secret_text(value);
     if (!texts.emplace(name, std::move(text)).second)
       throw UsageError("--input " + name + " is given twice");
   }

@@ -105,6 +105,10 @@ Profile profile_from(const std::string& name) {
 }
 
 BucketSizes bucket_from(const std::string& text) {
+  if (text.find(',') != std::string::npos)
+    throw UsageError(
+        "--bucket takes one size here, such as 4 (or 3+2 with --profile wan); "
+        "tinyot bench offline takes a list");
   const auto size = [](const std::string& part) {
     return static_cast<std::uint32_t>(
         std::min<std::uint64_t>(parse_size("bucket", part), UINT32_MAX));

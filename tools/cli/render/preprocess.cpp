@@ -142,7 +142,7 @@ std::string text_of(const JobForecast& forecast) {
       grouped(job.ands) + " ANDs in " + counted(estimate.units, "unit") + " of at most " +
       grouped(params.unit()) + ", bucket " + params.bucket().text() + "\n" + units_text(security) +
       sigma_text(params.sigma(), estimate.sigma_paper_bound, estimate.sigma_exact) + "; kappa " +
-      std::to_string(kKappa) + "\n" + profile_text(security) + ": " +
+      std::to_string(security.kappa) + "\n" + profile_text(security) + ": " +
       (has_columns(params) ? "tau = " + std::to_string(offline::columns_kept(params)) + " columns, "
                            : "") +
       grouped(estimate.base_ots) + " base OTs each way, once\n" + "traffic: each party sends " +
