@@ -33,8 +33,10 @@ if(TINYOT_SHARED)
   set_target_properties(tinyot_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${TINYOT_ABI})
   # Without instances of templates of the standard library, which are not hidden by the compiler.
   set(exported ${CMAKE_CURRENT_LIST_DIR}/exported)
-  target_link_options(tinyot_shared PRIVATE LINKER:--version-script=${exported}
-                      LINKER:--no-undefined)
+  target_link_options(tinyot_shared PRIVATE LINKER:--version-script=${exported})
+  if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    target_link_options(tinyot_shared PRIVATE LINKER:--no-undefined)
+  endif()
   set_target_properties(tinyot_shared PROPERTIES LINK_DEPENDS ${exported})
 endif()
 
