@@ -388,6 +388,7 @@ TEST(Integer, RejectsOperandsOfDifferentWidths) {
   EXPECT_EQ(refusal([&] { x + y; }), "the operands of +" + otherwise);
   EXPECT_EQ(refusal([&] { SignedNumber(x) * SignedNumber(y); }), "the operands of *" + otherwise);
   EXPECT_EQ(refusal([&] { (void)(x < y); }), "the operands of <" + otherwise);
+  EXPECT_EQ(refusal([&] { (void)(x >= y); }), "the operands of >=" + otherwise);
   EXPECT_EQ(refusal([&] { less(x, y); }), "the operands of less" + otherwise);
   EXPECT_EQ(refusal([&] { select(Bit(true), x, y); }), "the operands of select" + otherwise);
   EXPECT_EQ(refusal([&] { divide(x, y); }), "the operands of a division" + otherwise);

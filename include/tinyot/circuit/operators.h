@@ -181,23 +181,25 @@ W rotated_right(const W& x, std::size_t count) {
   return z;
 }
 
+template <Integer W>
+Bit is_less(const W& x, const W& y) {
+  return W::kIsSigned ? less_signed(x, y) : less(x.bits(), y.bits());
+}
 template <class X, OperandWith<X> Y>
 Bit operator<(const X& x, const Y& y) {
-  return with_operands("<", x, y, [](const auto& a, const auto& b) {
-    return CommonInteger<X, Y>::kIsSigned ? less_signed(a, b) : less(a.bits(), b.bits());
-  });
+  return with_operands("<", x, y, [](const auto& a, const auto& b) { return is_less(a, b); });
 }
 template <class X, OperandWith<X> Y>
 Bit operator>(const X& x, const Y& y) {
-  return y < x;
+  return with_operands(">", x, y, [](const auto& a, const auto& b) { return is_less(b, a); });
 }
 template <class X, OperandWith<X> Y>
 Bit operator<=(const X& x, const Y& y) {
-  return ~(y < x);
+  return with_operands("<=", x, y, [](const auto& a, const auto& b) { return ~is_less(b, a); });
 }
 template <class X, OperandWith<X> Y>
 Bit operator>=(const X& x, const Y& y) {
-  return ~(x < y);
+  return with_operands(">=", x, y, [](const auto& a, const auto& b) { return ~is_less(a, b); });
 }
 template <class X, OperandWith<X> Y>
 Bit operator==(const X& x, const Y& y) {
