@@ -7,7 +7,7 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kWordBytes = 8;
+constexpr std::size_t kWordBytes = 8, kIntegerBits = 8 * kWordBytes;
 static_assert(std::endian::native == std::endian::little, "rows are little-endian");
 
 }  // namespace
@@ -20,6 +20,28 @@ Values& Values::set(const std::string& name, std::span<const std::uint64_t> inte
   LaneMatrix values(integers.size(), 8 * kWordBytes);
   for (std::size_t lane = 0; lane < integers.size(); ++lane)
     (void)values.assign(lane, std::as_bytes(integers.subspan(lane, 1)));  // they fit
+  return set(name, std::move(values));
+}
+
+Values& Values::set_signed(const std::string& name, std::int64_t integer, std::size_t bits) {
+  return set_signed(name, std::span(&integer, 1), bits);
+}
+
+Values& Values::set_signed(const std::string& name, std::span<const std::int64_t> integers,
+                           std::size_t bits) {
+  if (bits < 1 || bits > kIntegerBits)
+    throw UsageError("value '" + name + "': " + std::to_string(bits) +
+                     " bits are out of range: 1 to 64");
+  LaneMatrix values(integers.size(), bits);
+  const std::size_t unused = kIntegerBits - bits;
+  for (std::size_t lane = 0; lane < integers.size(); ++lane) {
+    const auto shifted = static_cast<std::uint64_t>(integers[lane]) << unused;
+    if (static_cast<std::int64_t>(shifted) >> unused != integers[lane])
+      throw UsageError("value '" + name + "' does not fit " + std::to_string(bits) +
+                       " bits (signed)");
+    const std::uint64_t row = shifted >> unused;
+    (void)values.assign(lane, std::as_bytes(std::span(&row, 1)).first((bits + 7) / 8));
+  }
   return set(name, std::move(values));
 }
 
@@ -48,8 +70,11 @@ std::vector<std::string> Values::names() const {
 
 const LaneMatrix& Values::at(const std::string& name) const {
   const auto found = values_.find(name);
-  require(found != values_.end(), "there is no such value");
-  return found->second;
+  if (found != values_.end()) return found->second;
+  std::string known;
+  for (const auto& [other, values] : values_) known += (known.empty() ? "'" : ", '") + other + "'";
+  throw UsageError("there is no value '" + name + "'; there " +
+                   (known.empty() ? "are none" : "are " + known));
 }
 
 std::size_t Values::lanes(const std::string& name) const {
@@ -58,17 +83,31 @@ std::size_t Values::lanes(const std::string& name) const {
 }
 
 std::span<const std::byte> Values::bytes(const std::string& name, std::size_t lane) const {
-  return at(name)[lane].bytes();
+  const LaneMatrix& values = at(name);
+  if (lane >= values.lanes())
+    throw UsageError("value '" + name + "' has no lane " + std::to_string(lane) + "; it has " +
+                     std::to_string(values.lanes()));
+  return values[lane].bytes();
 }
 
 std::uint64_t Values::integer(const std::string& name, std::size_t lane) const {
   const auto all = bytes(name, lane);
   std::uint64_t integer = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    require(i < kWordBytes || all[i] == std::byte{0}, "the value has more than 64 bits");
+    if (i >= kWordBytes && all[i] != std::byte{0})
+      throw UsageError("value '" + name + "' has more than 64 bits");
     if (i < kWordBytes) integer |= std::to_integer<std::uint64_t>(all[i]) << (8 * i);
   }
   return integer;
+}
+
+std::int64_t Values::signed_integer(const std::string& name, std::size_t lane) const {
+  const std::size_t bits = at(name).bits();
+  if (bits < 1 || bits > kIntegerBits)
+    throw UsageError("value '" + name + "' has " + std::to_string(bits) +
+                     " bits: a signed integer has 1 to 64");
+  const std::size_t unused = kIntegerBits - bits;
+  return static_cast<std::int64_t>(integer(name, lane) << unused) >> unused;
 }
 
 }  // namespace tinyot

@@ -1,15 +1,37 @@
 #include "tinyot/circuit/builder.h"
 
-#include "base/error.h"
+#include <string>
+
 #include "circuitgen/wire_ids.h"
 
 namespace tinyot::circuit {
+namespace {
+
+[[noreturn]] void refuse_other_circuit() {
+  throw UsageError("a bit of another circuit, or of another call of its function, is used");
+}
+
+template <class Bundles>
+void require_bits(const char* kind, const CircuitInfo& info, const Bundles& bundles,
+                  std::uint32_t bundle, std::uint64_t first, std::uint64_t count) {
+  if (bundle >= bundles.size())
+    throw UsageError("circuit " + info.name + " has no " + kind + " " + std::to_string(bundle) +
+                     ", it has " + std::to_string(bundles.size()));
+  const std::uint32_t bits = bundles[bundle].bits;
+  if (first > bits || count > bits - first)
+    throw UsageError(std::string(kind) + " " + bundles[bundle].name + " of circuit " + info.name +
+                     " has " + std::to_string(bits) + " bits, not " +
+                     std::to_string(first + count));
+}
+
+}  // namespace
 
 Bit operator^(const Bit& x, const Bit& y) {
   if (x.is_constant()) return x.constant() ? ~y : y;
   if (y.is_constant()) return y.constant() ? ~x : x;
   if (x.same_as(y)) return Bit(false);
-  ENSURE(x.builder_ == y.builder_);
+  if (x.builder_ != y.builder_) [[unlikely]]
+    refuse_other_circuit();
   return x.builder_->make(GateKind::Xor, x.node_, y.node_);
 }
 
@@ -17,7 +39,8 @@ Bit operator&(const Bit& x, const Bit& y) {
   if (x.is_constant()) return x.constant() ? y : Bit(false);
   if (y.is_constant()) return y.constant() ? x : Bit(false);
   if (x.same_as(y)) return x;
-  ENSURE(x.builder_ == y.builder_);
+  if (x.builder_ != y.builder_) [[unlikely]]
+    refuse_other_circuit();
   return x.builder_->make(GateKind::And, x.node_, y.node_);
 }
 
@@ -48,13 +71,12 @@ Builder::~Builder() = default;
 }
 
 Bit Builder::input_bit(std::uint32_t bundle, std::uint32_t bit) {
-  ENSURE(bundle < info_.inputs.size() && bit < info_.inputs[bundle].bits);
+  require_bits("input", info_, info_.inputs, bundle, bit, 1);
   return make(GateKind::Input, bundle, bit);
 }
 
 Bits Builder::input_bits(std::uint32_t bundle, std::uint64_t first, std::uint64_t count) {
-  ENSURE(bundle < info_.inputs.size() && first <= info_.inputs[bundle].bits &&
-         count <= info_.inputs[bundle].bits - first);
+  require_bits("input", info_, info_.inputs, bundle, first, count);
   Bits bits;
   bits.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i)
@@ -63,30 +85,33 @@ Bits Builder::input_bits(std::uint32_t bundle, std::uint64_t first, std::uint64_
 }
 
 Bits Builder::input(std::uint32_t bundle) {
-  ENSURE(bundle < info_.inputs.size());
+  require_bits("input", info_, info_.inputs, bundle, 0, 0);
   return input_bits(bundle, 0, info_.inputs[bundle].bits);
 }
 
 void Builder::output_bit(std::uint32_t bundle, std::uint32_t bit, const Bit& value) {
-  ENSURE(bundle < info_.outputs.size() && bit < info_.outputs[bundle].bits);
+  require_bits("output", info_, info_.outputs, bundle, bit, 1);
   if (value.is_constant()) {
     const Bit wire = make(GateKind::Const, value.constant(), 0);
     return output_bit(bundle, bit, wire);
   }
-  ENSURE(value.builder_ == this);
+  if (value.builder_ != this) refuse_other_circuit();
   free_dead();
   sink_.emit({GateKind::Output, bundle, value.node_, bit});
 }
 
 void Builder::output_bits(std::uint32_t bundle, std::uint64_t first, BitSpan bits) {
-  ENSURE(bundle < info_.outputs.size() && first <= info_.outputs[bundle].bits &&
-         bits.size() <= info_.outputs[bundle].bits - first);
+  require_bits("output", info_, info_.outputs, bundle, first, bits.size());
   for (std::size_t i = 0; i < bits.size(); ++i)
     output_bit(bundle, static_cast<std::uint32_t>(first + i), bits[i]);
 }
 
 void Builder::output(std::uint32_t bundle, BitSpan bits) {
-  ENSURE(bundle < info_.outputs.size() && bits.size() == info_.outputs[bundle].bits);
+  require_bits("output", info_, info_.outputs, bundle, 0, bits.size());
+  if (bits.size() != info_.outputs[bundle].bits)
+    throw UsageError("output " + info_.outputs[bundle].name + " of circuit " + info_.name +
+                     " has " + std::to_string(info_.outputs[bundle].bits) + " bits, not " +
+                     std::to_string(bits.size()));
   output_bits(bundle, 0, bits);
 }
 

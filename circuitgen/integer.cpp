@@ -2,18 +2,23 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 #include <utility>
-
-#include "base/error.h"
 
 namespace tinyot::circuit {
 namespace {
 
+void require_widths(const char* function, std::size_t out, BitSpan x, BitSpan y) {
+  require_same_width(function, x.size(), y.size());
+  if (out != x.size())
+    throw UsageError(std::string("the result of ") + function + " has " + std::to_string(out) +
+                     " bits, and its operands " + std::to_string(x.size()));
+}
+
 // Ripple adder or subtracter; the last carry is not computed.
 template <auto full>
-void ripple(std::span<Bit> out, BitSpan x, BitSpan y) {
-  ENSURE(x.size() == out.size() && y.size() == out.size());
-  Bit carry;
+void ripple(const char* function, std::span<Bit> out, BitSpan x, BitSpan y, Bit carry = {}) {
+  require_widths(function, out.size(), x, y);
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (i + 1 == out.size()) {
       out[i] = x[i] ^ carry ^ y[i];
@@ -28,7 +33,7 @@ void ripple(std::span<Bit> out, BitSpan x, BitSpan y) {
 // One stage for each bit of the count; the bits that shift everything out are combined into one.
 template <class Shift>
 void shift_by_secret(std::span<Bit> out, BitSpan x, BitSpan count, Shift shift) {
-  ENSURE(x.size() == out.size());
+  require_widths("a shift", out.size(), x, x);
   const std::size_t stages = std::min<std::size_t>(
       count.size(), static_cast<std::size_t>(std::bit_width(x.size() - (x.empty() ? 0 : 1))));
   Bits value(x.begin(), x.end()), shifted(x.size());
@@ -43,7 +48,46 @@ void shift_by_secret(std::span<Bit> out, BitSpan x, BitSpan count, Shift shift) 
   std::move(value.begin(), value.end(), out.begin());
 }
 
+// x with a bit added to each of its bits.
+Bits xored(BitSpan x, const Bit& bit) {
+  Bits result(x.begin(), x.end());
+  for (Bit& one : result) one ^= bit;
+  return result;
+}
+
 }  // namespace
+
+void refuse_widths(const char* operation, std::size_t x, std::size_t y) {
+  throw UsageError(std::string("the operands of ") + operation + " have " + std::to_string(x) +
+                   " and " + std::to_string(y) +
+                   " bits: convert one of them with to_unsigned or to_signed");
+}
+
+void refuse_shift(std::int64_t count) {
+  throw UsageError("the count of a shift is negative: " + std::to_string(count));
+}
+
+void extend(std::span<Bit> out, BitSpan x, bool is_signed) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (i < x.size())
+      out[i] = x[i];
+    else
+      out[i] = is_signed && !x.empty() ? x.back() : Bit();
+  }
+}
+
+void set_constant(std::span<Bit> out, std::uint64_t low, bool is_negative, bool is_signed) {
+  const std::size_t n = out.size();
+  // Bits that differ from those above all of them.
+  const auto used = static_cast<std::size_t>(std::bit_width(is_negative ? ~low : low));
+  if ((is_negative && !is_signed) || used + (is_signed ? 1 : 0) > n) {
+    const std::string value =
+        is_negative ? std::to_string(static_cast<std::int64_t>(low)) : std::to_string(low);
+    throw UsageError(value + " is not a value of " + (is_signed ? "a signed" : "an unsigned") +
+                     " integer of " + std::to_string(n) + " bits");
+  }
+  for (std::size_t i = 0; i < n; ++i) out[i] = Bit(i < 64 ? ((low >> i) & 1) != 0 : is_negative);
+}
 
 Digit full_add(const Bit& x, const Bit& y, const Bit& carry) {
   const Bit x_differs = x ^ carry, y_differs = y ^ carry;
@@ -62,12 +106,12 @@ Bit next_borrow(const Bit& x, const Bit& y, const Bit& borrow) {
 Bit select(const Bit& condition, const Bit& x, const Bit& y) { return y ^ (condition & (x ^ y)); }
 
 void select(std::span<Bit> out, const Bit& condition, BitSpan x, BitSpan y) {
-  ENSURE(x.size() == out.size() && y.size() == out.size());
+  require_widths("select", out.size(), x, y);
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = select(condition, x[i], y[i]);
 }
 
 void exchange(const Bit& condition, std::span<Bit> x, std::span<Bit> y) {
-  ENSURE(x.size() == y.size());
+  require_same_width("exchange", x.size(), y.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
     const Bit change = condition & (x[i] ^ y[i]);
     x[i] ^= change;
@@ -75,13 +119,15 @@ void exchange(const Bit& condition, std::span<Bit> x, std::span<Bit> y) {
   }
 }
 
-void add(std::span<Bit> out, BitSpan x, BitSpan y) { ripple<full_add>(out, x, y); }
+void add(std::span<Bit> out, BitSpan x, BitSpan y) { ripple<full_add>("add", out, x, y); }
 
-void subtract(std::span<Bit> out, BitSpan x, BitSpan y) { ripple<full_subtract>(out, x, y); }
+void subtract(std::span<Bit> out, BitSpan x, BitSpan y) {
+  ripple<full_subtract>("subtract", out, x, y);
+}
 
 void carry_save(std::span<Bit> sum, std::span<Bit> carries, BitSpan x, BitSpan y, BitSpan z) {
-  ENSURE(x.size() == sum.size() && y.size() == sum.size() && z.size() == sum.size() &&
-         carries.size() == sum.size());
+  require_widths("carry_save", sum.size(), x, y);
+  require_widths("carry_save", carries.size(), x, z);
   Bit carry;
   for (std::size_t i = 0; i < sum.size(); ++i) {
     Digit digit = i + 1 < sum.size() ? full_add(x[i], y[i], z[i]) : Digit{x[i] ^ y[i] ^ z[i], {}};
@@ -105,7 +151,8 @@ void multiply(std::span<Bit> out, BitSpan x, BitSpan y) {
 // bits is compared with as many bits of y; if y has higher bits, the difference is negative.
 void divide(std::span<Bit> quotient, std::span<Bit> remainder, BitSpan x, BitSpan y) {
   const std::size_t n = x.size(), m = y.size();
-  ENSURE(quotient.size() == n && (remainder.empty() || remainder.size() == m));
+  if (!quotient.empty()) require_widths("divide", quotient.size(), x, x);
+  if (!remainder.empty()) require_widths("divide", remainder.size(), y, y);
   Bits higher(m + 1);  // [i]: whether y >= 2^i
   const std::size_t lowest = n > m ? 0 : 1;
   for (std::size_t i = m; i-- > lowest;) higher[i] = higher[i + 1] | y[i];
@@ -128,7 +175,7 @@ void divide(std::span<Bit> quotient, std::span<Bit> remainder, BitSpan x, BitSpa
     rest[width] ^= addend[width] ^ carry;
     // Without bits of y above these, the sign is the highest bit. y = 0 subtracts nothing.
     is_negative = k < m ? higher[width] | rest[width] : higher[0] & rest[width];
-    digits[n - 1 - k] = ~is_negative;
+    if (!quotient.empty()) digits[n - 1 - k] = ~is_negative;
   }
   if (!remainder.empty()) {
     const std::size_t width = std::min(n, m);  // the remainder is not larger than x
@@ -136,14 +183,52 @@ void divide(std::span<Bit> quotient, std::span<Bit> remainder, BitSpan x, BitSpa
     add(remainder.first(width), BitSpan(rest).first(width), BitSpan(divisor).first(width));
     for (std::size_t i = width; i < m; ++i) remainder[i] = Bit();
   }
-  std::move(digits.begin(), digits.end(), quotient.begin());
+  if (!quotient.empty()) std::move(digits.begin(), digits.end(), quotient.begin());
+}
+
+void magnitude(std::span<Bit> out, BitSpan x) {
+  if (x.empty()) return;
+  const Bit sign = x.back();
+  ripple<full_add>("magnitude", out, xored(x, sign), Bits(x.size()), sign);
+}
+
+// Of magnitudes first. If the signs differ, the quotient q becomes -q, or -q - 1 if there is a
+// remainder, since it is rounded down: ~q is -q - 1, so a carry decides. The remainder gets the
+// sign of x, and y is added if the quotient was rounded.
+void divide_signed(std::span<Bit> quotient, std::span<Bit> remainder, BitSpan x, BitSpan y) {
+  const std::size_t n = x.size();
+  require_same_width("divide_signed", n, y.size());
+  if (n == 0) return;
+  Bits x_size(n), y_size(n), whole(n), rest(n);
+  magnitude(x_size, x);
+  magnitude(y_size, y);
+  divide(quotient.empty() ? std::span<Bit>() : whole, rest, x_size, y_size);
+  const Bit x_sign = x.back(), signs_differ = x.back() ^ y.back();
+  const Bit is_rounded = signs_differ & any(rest);
+  if (!remainder.empty()) {
+    Bits addend(y.begin(), y.end());
+    for (Bit& bit : addend) bit &= is_rounded;
+    ripple<full_add>("divide_signed", remainder, xored(rest, x_sign), addend, x_sign);
+  }
+  if (!quotient.empty())
+    ripple<full_add>("divide_signed", quotient, xored(whole, signs_differ), Bits(n),
+                     signs_differ ^ is_rounded);
 }
 
 Bit less(BitSpan x, BitSpan y) {
-  ENSURE(x.size() == y.size());
+  require_same_width("less", x.size(), y.size());
   Bit borrow;
   for (std::size_t i = 0; i < x.size(); ++i) borrow = next_borrow(x[i], y[i], borrow);
   return borrow;
+}
+
+// With the highest bits exchanged: where they differ, they decide the other way round.
+Bit less_signed(BitSpan x, BitSpan y) {
+  require_same_width("less_signed", x.size(), y.size());
+  if (x.empty()) return Bit();
+  Bits low(x.begin(), x.end()), high(y.begin(), y.end());
+  std::swap(low.back(), high.back());
+  return less(low, high);
 }
 
 Bit any(BitSpan x) {
@@ -157,7 +242,7 @@ Bit all(BitSpan x) {
 }
 
 Bit differ(BitSpan x, BitSpan y) {
-  ENSURE(x.size() == y.size());
+  require_same_width("equal", x.size(), y.size());
   if (x.size() < 2) return x.empty() ? Bit(false) : x[0] ^ y[0];
   const std::size_t half = x.size() / 2;
   return differ(x.first(half), y.first(half)) | differ(x.subspan(half), y.subspan(half));
@@ -166,12 +251,12 @@ Bit differ(BitSpan x, BitSpan y) {
 Bit equal(BitSpan x, BitSpan y) { return ~differ(x, y); }
 
 void shift_left(std::span<Bit> out, BitSpan x, std::size_t count) {
-  ENSURE(x.size() == out.size());
+  require_widths("a shift", out.size(), x, x);
   for (std::size_t i = out.size(); i-- > 0;) out[i] = i >= count ? x[i - count] : Bit();
 }
 
 void shift_right(std::span<Bit> out, BitSpan x, std::size_t count) {
-  ENSURE(x.size() == out.size());
+  require_widths("a shift", out.size(), x, x);
   for (std::size_t i = 0; i < out.size(); ++i)
     out[i] = count < out.size() - i ? x[i + count] : Bit();
 }
@@ -188,6 +273,22 @@ void shift_right(std::span<Bit> out, BitSpan x, BitSpan count) {
   });
 }
 
+void shift_right_signed(std::span<Bit> out, BitSpan x, std::size_t count) {
+  require_widths("a shift", out.size(), x, x);
+  if (x.empty()) return;
+  const Bit sign = x.back();
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = count < out.size() - i ? x[i + count] : sign;
+}
+
+// The sign is added to all bits before and afterwards, so that zeros are shifted in.
+void shift_right_signed(std::span<Bit> out, BitSpan x, BitSpan count) {
+  if (x.empty()) return;
+  const Bit sign = x.back();
+  shift_right(out, xored(x, sign), count);
+  for (Bit& bit : out) bit ^= sign;
+}
+
 Bits population_count(BitSpan x) {
   BitSum sum(static_cast<std::size_t>(std::bit_width(x.size())));
   for (const Bit& bit : x) sum.add(bit);
@@ -195,7 +296,13 @@ Bits population_count(BitSpan x) {
 }
 
 void look_up(std::span<Bit> out, std::span<const std::uint64_t> table, BitSpan index) {
-  ENSURE(index.size() <= 16 && table.size() == std::size_t{1} << index.size() && out.size() <= 64);
+  if (index.size() > 16 || table.size() != std::size_t{1} << index.size())
+    throw UsageError("the table has " + std::to_string(table.size()) + " entries, and the index " +
+                     std::to_string(index.size()) +
+                     " bits, of at most 16: a table has 2^bits entries");
+  if (out.size() > 64)
+    throw UsageError("the entries of a table have at most 64 bits, not " +
+                     std::to_string(out.size()));
   // products[s] is the product of the index bits in the set s, from those of its halves;
   // coefficients[s] has the output bits in which it occurs.
   Bits products = {Bit(true)};

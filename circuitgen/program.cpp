@@ -1,4 +1,6 @@
-#include "base/error.h"
+#include <string>
+#include <type_traits>
+
 #include "circuitgen/checked_circuit.h"
 #include "tinyot/circuit.h"
 
@@ -24,9 +26,14 @@ template <class Bundle>
 void declare_in(std::vector<Bundle>& bundles, std::uint32_t number, const Bundle& bundle,
                 bool is_first_time, const std::string& circuit) {
   if (is_first_time) {
-    require(!bundle.name.empty(), "a bundle of a circuit has no name");
+    const std::string kind = std::is_same_v<Bundle, InputBundle> ? "input" : "output";
+    if (bundle.name.empty())
+      throw UsageError(kind + " " + std::to_string(number) + " of circuit " + circuit +
+                       " has no name");
     for (const Bundle& other : bundles)
-      require(other.name != bundle.name, "two bundles of a circuit have the same name");
+      if (other.name == bundle.name)
+        throw UsageError("two " + kind + "s of circuit " + circuit + " have the name '" +
+                         bundle.name + "'");
     bundles.push_back(bundle);
   }
   if (number >= bundles.size() || !same(bundles[number], bundle)) throw not_the_same(circuit);
@@ -65,6 +72,11 @@ Number Program::declare(const InputBundle& bundle) {
 
 Number Program::input(const std::string& name, std::uint32_t bits, InputSource source) {
   return declare({name, bits, source, ValueFormat::Integer, false});
+}
+
+SignedNumber Program::signed_input(const std::string& name, std::uint32_t bits,
+                                   InputSource source) {
+  return SignedNumber(input(name, bits, source));
 }
 
 Number Program::common_input(const std::string& name, std::uint32_t bits, InputSource source) {

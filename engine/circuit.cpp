@@ -1,9 +1,13 @@
 #include "tinyot/circuit.h"
 
 #include "base/error.h"
+#include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/formats/circuit_file.h"
+#include "circuitgen/formats/file_description.h"
 #include "circuitgen/formats/text_source.h"
 #include "circuitgen/generators/registry.h"
+#include "engine/loaded_circuit.h"
+#include "system/output_file.h"
 
 namespace tinyot::circuit {
 
@@ -15,6 +19,14 @@ std::unique_ptr<Circuit> named_circuit(const std::string& name) {
 
 std::unique_ptr<Circuit> read_circuit_file(const std::filesystem::path& file) {
   return read_circuit(open_text_file(file.string()), file.stem().string(), {});
+}
+
+void write_circuit_file(const Circuit& circuit, const std::filesystem::path& file) {
+  const auto checked = engine::LoadedCircuit::borrowed(circuit, 1);
+  system::NewFile written(file.string());
+  write_bristol_fashion(checked.circuit(), written.stream());
+  write_description(circuit.info(), written.stream());
+  written.finish();
 }
 
 }  // namespace tinyot::circuit

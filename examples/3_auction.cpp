@@ -22,10 +22,10 @@ std::unique_ptr<tinyot::circuit::Circuit> auction() {
   return tinyot::circuit::make_circuit("auction", [](tinyot::circuit::Program& program) {
     const auto reserve = program.input<32>("reserve price", Party::A);
     const auto bid = program.input<32>("bid", Party::B);
-    const Bit is_sold = ~less(bid, reserve);
-    const Word<32> middle = reserve + shifted_right(bid - reserve, 1);
+    const Bit is_sold = bid >= reserve;
+    const Word<32> middle = reserve + ((bid - reserve) >> 1);
     program.output("sold", is_sold);
-    program.output("price", select(is_sold, middle, Word<32>()));
+    program.output("price", select(is_sold, middle, 0));
   });
 }
 

@@ -33,7 +33,7 @@ std::unique_ptr<tinyot::circuit::Circuit> product() {
 std::unique_ptr<tinyot::circuit::Circuit> comparison(std::uint64_t guess) {
   return tinyot::circuit::make_circuit("comparison", [=](Program& program) {
     const Number value = program.input("product", kBits, tinyot::circuit::InputSource::Shared);
-    program.output("is less", less(value, Number::constant(kBits, guess)));
+    program.output("is less", value < guess);
   });
 }
 

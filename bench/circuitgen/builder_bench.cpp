@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "tinyot/circuit/word.h"
+#include "tinyot/circuit/operators.h"
 
 namespace tinyot {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "tinyot/circuit/word.h"
+#include "tinyot/circuit/operators.h"
 
 namespace tinyot::circuit {
 namespace {

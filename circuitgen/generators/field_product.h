@@ -14,7 +14,7 @@
 // by 5 and 8 products in GF(4).
 #pragma once
 
-#include "tinyot/circuit/word.h"
+#include "tinyot/circuit/operators.h"
 
 namespace tinyot::circuit {
 

@@ -11,7 +11,7 @@
 #include <array>
 
 #include "circuitgen/generators/family.h"
-#include "tinyot/circuit/word.h"
+#include "tinyot/circuit/operators.h"
 
 namespace tinyot::circuit {
 

@@ -8,7 +8,8 @@
 #include <string>
 
 #include "tinyot/circuit/gate.h"
-#include "tinyot/circuit/word.h"
+#include "tinyot/circuit/operators.h"
+#include "tinyot/export.h"
 #include "tinyot/party.h"
 
 namespace tinyot::circuit {
@@ -18,12 +19,17 @@ namespace tinyot::circuit {
 class Program {
  public:
   // An integer of `bits` bits, from a party, from both, or shared (tinyot/run.h).
-  Number input(const std::string& name, std::uint32_t bits, InputSource source);
+  TINYOT_API Number input(const std::string& name, std::uint32_t bits, InputSource source);
   Number input(const std::string& name, std::uint32_t bits, Party owner) {
     return input(name, bits, source_of(owner));
   }
+  TINYOT_API SignedNumber signed_input(const std::string& name, std::uint32_t bits,
+                                       InputSource source);
+  SignedNumber signed_input(const std::string& name, std::uint32_t bits, Party owner) {
+    return signed_input(name, bits, source_of(owner));
+  }
   // The same value in all lanes.
-  Number common_input(const std::string& name, std::uint32_t bits, InputSource source);
+  TINYOT_API Number common_input(const std::string& name, std::uint32_t bits, InputSource source);
   Number common_input(const std::string& name, std::uint32_t bits, Party owner) {
     return common_input(name, bits, source_of(owner));
   }
@@ -31,8 +37,12 @@ class Program {
   Word<n> input(const std::string& name, Party owner) {
     return Word<n>(input(name, static_cast<std::uint32_t>(n), owner));
   }
+  template <std::size_t n>
+  SignedWord<n> signed_input(const std::string& name, Party owner) {
+    return SignedWord<n>(input<n>(name, owner));
+  }
 
-  void output(const std::string& name, BitSpan value, Receiver to = Receiver::Both);
+  TINYOT_API void output(const std::string& name, BitSpan value, Receiver to = Receiver::Both);
   void output(const std::string& name, const Bit& value, Receiver to = Receiver::Both) {
     output(name, BitSpan(&value, 1), to);
   }
@@ -53,17 +63,26 @@ class Program {
 // and again whenever the circuit is generated, on the thread that generates it; each call must
 // declare and emit the same, and a run checks that (tinyot/run.h). Gates are consumed as they are
 // emitted, so the circuit may be larger than memory.
-// Fails: whatever the function throws; std::logic_error if it declares a name twice. generate():
-// as well, and UsageError if the declarations differ from those of the first call.
-std::unique_ptr<Circuit> make_circuit(std::string name, std::function<void(Program&)> function);
+// Fails: whatever the function throws; UsageError if it declares a name twice. generate(): as well,
+// and UsageError if the declarations differ from those of the first call.
+TINYOT_API std::unique_ptr<Circuit> make_circuit(std::string name,
+                                                 std::function<void(Program&)> function);
 
 // A built-in circuit with its parameters, such as "aes128" or "sort:count=64" (`tinyot circuit
 // list` prints all of them). Fails: UsageError.
-std::unique_ptr<Circuit> named_circuit(const std::string& name);
+TINYOT_API std::unique_ptr<Circuit> named_circuit(const std::string& name);
 
 // Reads a circuit from a file in one of the Bristol formats. If the file has no description of them
 // (`tinyot circuit convert` writes one), input bundle 1 belongs to B, the others to A, and both
 // parties receive the outputs. Fails: UsageError naming the line.
-std::unique_ptr<Circuit> read_circuit_file(const std::filesystem::path& file);
+TINYOT_API std::unique_ptr<Circuit> read_circuit_file(const std::filesystem::path& file);
+
+// Writes a circuit as a file in the Bristol Fashion format, with a description of its inputs and
+// outputs, so that read_circuit_file() and the command return the same circuit; only its name
+// becomes that of the file. The circuit is generated three times. The file gets its name when it is
+// complete, and replaces another one. Fails: UsageError for a name that is empty or has white
+// space, and for a circuit that is not the same each time; Error if the file cannot be written; as
+// generate().
+TINYOT_API void write_circuit_file(const Circuit& circuit, const std::filesystem::path& file);
 
 }  // namespace tinyot::circuit

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tinyot/error.h"
+#include "tinyot/export.h"
 
 namespace tinyot {
 
@@ -19,7 +20,7 @@ namespace tinyot {
 // stream of some other protocol. The library calls write() from one thread and read() from another,
 // concurrently, and shut_down() from any thread. An exception from write() or read() ends the
 // connection; its text becomes part of a NetworkError.
-class Transport {
+class TINYOT_API Transport {
  public:
   virtual ~Transport() = default;
 
@@ -50,23 +51,25 @@ class Endpoint {
   // Names no peer: for calls that need none, such as estimate(). Connecting fails with UsageError.
   Endpoint() = default;
   // `address` is HOST:PORT, an IPv6 host in brackets. Fails: UsageError.
-  static Endpoint listen(std::string_view address, Timeouts timeouts = {});
-  static Endpoint connect(std::string_view address, Timeouts timeouts = {});
+  TINYOT_API static Endpoint listen(std::string_view address, Timeouts timeouts = {});
+  TINYOT_API static Endpoint connect(std::string_view address, Timeouts timeouts = {});
   // `open` is called once for each connection: one per call, plus one for each additional thread of
   // a preprocessing job, or one for a run that makes its material as it goes. The n-th transports
   // of the two parties are the ends of one stream.
-  static Endpoint over(std::function<std::unique_ptr<Transport>()> open, Timeouts timeouts = {});
+  TINYOT_API static Endpoint over(std::function<std::unique_ptr<Transport>()> open,
+                                  Timeouts timeouts = {});
 
   // TLS 1.3; only these two keys are accepted. `my_key` is a file made by make_key_file();
   // `peers_key` is the fingerprint of the peer's key, or @FILE for a file that contains it or the
   // peer's certificate.
   // Fails: UsageError.
-  Endpoint& authenticate(const std::filesystem::path& my_key, const std::string& peers_key);
+  TINYOT_API Endpoint& authenticate(const std::filesystem::path& my_key,
+                                    const std::string& peers_key);
   // Plain TCP on any address: for tunnels that encrypt and authenticate.
-  Endpoint& allow_plaintext();
+  TINYOT_API Endpoint& allow_plaintext();
   // `log` receives one line for each rejected connection, and what can be done about it, on the
   // thread of the call.
-  Endpoint& log_rejections(std::function<void(const std::string&, Remedy)> log);
+  TINYOT_API Endpoint& log_rejections(std::function<void(const std::string&, Remedy)> log);
 
   // The rest is used by the library only.
   struct State;
@@ -80,6 +83,6 @@ class Endpoint {
 // Writes a new private key and its certificate to `file` (mode 0600), and the certificate alone,
 // for the peer, to `file`.crt. Returns the fingerprint, for the peer. Fails: UsageError if one of
 // the files exists or cannot be written.
-std::string make_key_file(const std::filesystem::path& file);
+TINYOT_API std::string make_key_file(const std::filesystem::path& file);
 
 }  // namespace tinyot

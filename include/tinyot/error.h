@@ -19,6 +19,8 @@
 #include <string>
 #include <utility>
 
+#include "tinyot/export.h"
+
 namespace tinyot {
 
 enum class ErrorClass { Other, Usage, Network, PeerCheated, Store, Disagreement, Cancelled };
@@ -53,7 +55,7 @@ enum class Remedy {
   UseShardsTogether,     // use several shards as one store
 };
 
-class Error : public std::runtime_error {
+class TINYOT_API Error : public std::runtime_error {
  public:
   Error(ErrorClass error_class, const std::string& message, Remedy remedy = Remedy::None)
       : std::runtime_error(message), class_(error_class), remedy_(remedy) {}
@@ -66,7 +68,7 @@ class Error : public std::runtime_error {
 };
 
 // `check` is the name of the check that failed, as listed in doc/protocol_map.md.
-class PeerCheated : public Error {
+class TINYOT_API PeerCheated : public Error {
  public:
   explicit PeerCheated(const std::string& check)
       : Error(ErrorClass::PeerCheated,
@@ -79,7 +81,7 @@ class PeerCheated : public Error {
   std::string check_;
 };
 
-class NetworkError : public Error {
+class TINYOT_API NetworkError : public Error {
  public:
   explicit NetworkError(const std::string& message, std::string phase = {},
                         Remedy remedy = Remedy::None)
@@ -92,7 +94,7 @@ class NetworkError : public Error {
 };
 
 // An abort carries no reason; the session is revoked on both sides.
-class PeerAborted : public NetworkError {
+class TINYOT_API PeerAborted : public NetworkError {
  public:
   PeerAborted()
       : NetworkError(
@@ -100,37 +102,37 @@ class PeerAborted : public NetworkError {
             "start a new one in a new store") {}
 };
 
-class UsageError : public Error {
+class TINYOT_API UsageError : public Error {
  public:
   explicit UsageError(const std::string& message, Remedy remedy = Remedy::None)
       : Error(ErrorClass::Usage, message, remedy) {}
 };
 
-class StoreError : public Error {
+class TINYOT_API StoreError : public Error {
  public:
   explicit StoreError(const std::string& message, Remedy remedy = Remedy::None)
       : Error(ErrorClass::Store, message, remedy) {}
 };
 
-class OutOfMaterial : public StoreError {
+class TINYOT_API OutOfMaterial : public StoreError {
  public:
   explicit OutOfMaterial(const std::string& message, Remedy remedy = Remedy::None)
       : StoreError(message, remedy) {}
 };
 
-class DiskFull : public StoreError {
+class TINYOT_API DiskFull : public StoreError {
  public:
   explicit DiskFull(const std::string& message, Remedy remedy = Remedy::None)
       : StoreError(message, remedy) {}
 };
 
-class Disagreement : public Error {
+class TINYOT_API Disagreement : public Error {
  public:
   explicit Disagreement(const std::string& message, Remedy remedy = Remedy::None)
       : Error(ErrorClass::Disagreement, message, remedy) {}
 };
 
-class Cancelled : public Error {
+class TINYOT_API Cancelled : public Error {
  public:
   Cancelled() : Error(ErrorClass::Cancelled, "cancelled") {}
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "tinyot/export.h"
 #include "tinyot/parameters.h"
 #include "tinyot/preprocess.h"
 
@@ -27,8 +28,8 @@ struct Estimate {
 
 // Of a job with these amounts (tinyot/preprocess.h). Fails: UsageError for parameters that do not
 // reach sigma.
-Estimate estimate(const ParameterRequest& parameters, std::uint64_t ands,
-                  std::optional<std::uint64_t> inputs = {}, std::uint64_t threads = 1,
-                  std::uint64_t memory_bytes = kDefaultMemoryBytes);
+TINYOT_API Estimate estimate(const ParameterRequest& parameters, std::uint64_t ands,
+                             std::optional<std::uint64_t> inputs = {}, std::uint64_t threads = 1,
+                             std::uint64_t memory_bytes = kDefaultMemoryBytes);
 
 }  // namespace tinyot

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tinyot/circuit/gate.h"
+#include "tinyot/export.h"
 #include "tinyot/values.h"
 
 namespace tinyot::circuit {
@@ -14,11 +15,11 @@ struct GateCounts {
   std::uint64_t and_depth = 0;                 // most ANDs on a path
 };
 // Generates the circuit once. Memory: O(live wires).
-GateCounts count_gates(const Circuit& circuit);
+TINYOT_API GateCounts count_gates(const Circuit& circuit);
 
 // Evaluates the circuit without a peer: `inputs` has all bundles, of both parties and those that
 // take shared values, and the result has all outputs, for any receiver. Fails: UsageError for
 // inputs that do not fit the circuit.
-Values evaluate(const Circuit& circuit, const Values& inputs, std::size_t lanes = 1);
+TINYOT_API Values evaluate(const Circuit& circuit, const Values& inputs, std::size_t lanes = 1);
 
 }  // namespace tinyot::circuit

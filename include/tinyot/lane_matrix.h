@@ -6,6 +6,7 @@
 #include <span>
 
 #include "tinyot/error.h"
+#include "tinyot/export.h"
 
 namespace tinyot {
 
@@ -54,11 +55,11 @@ class LaneMatrix {
  public:
   LaneMatrix() = default;
   // All bits are zero. Fails: std::bad_alloc.
-  LaneMatrix(std::size_t lanes, std::size_t bits);
-  LaneMatrix(const LaneMatrix& other);
-  LaneMatrix(LaneMatrix&& other) noexcept;
-  LaneMatrix& operator=(LaneMatrix other) noexcept;
-  ~LaneMatrix();
+  TINYOT_API LaneMatrix(std::size_t lanes, std::size_t bits);
+  TINYOT_API LaneMatrix(const LaneMatrix& other);
+  TINYOT_API LaneMatrix(LaneMatrix&& other) noexcept;
+  TINYOT_API LaneMatrix& operator=(LaneMatrix other) noexcept;
+  TINYOT_API ~LaneMatrix();
 
   std::size_t lanes() const { return lanes_; }
   std::size_t bits() const { return bits_; }
@@ -70,9 +71,9 @@ class LaneMatrix {
 
   // Replaces a row by its first bytes; the rest of it becomes zero. False, and then nothing has
   // changed, if a bit beyond the width is set.
-  [[nodiscard]] bool assign(std::size_t lane, std::span<const std::byte> bytes);
+  [[nodiscard]] TINYOT_API bool assign(std::size_t lane, std::span<const std::byte> bytes);
   // Adds a lane, as assign() does.
-  [[nodiscard]] bool append(std::span<const std::byte> bytes);
+  [[nodiscard]] TINYOT_API bool append(std::span<const std::byte> bytes);
 
  private:
   std::size_t row_bytes() const { return (bits_ + 7) / 8; }

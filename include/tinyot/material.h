@@ -18,6 +18,8 @@
 #include <functional>
 #include <string_view>
 
+#include "tinyot/export.h"
+
 namespace tinyot {
 
 // Their numbers stand in messages and stores, and do not change.
@@ -42,7 +44,7 @@ inline constexpr auto kAllMaterialKinds = [] {
 }();
 
 // The name in reports and messages: "auth_bits_a", ..., "triples".
-std::string_view name_of(MaterialKind kind);
+TINYOT_API std::string_view name_of(MaterialKind kind);
 
 // Numbers of objects of each kind, indexed by MaterialKind.
 struct MaterialCounts {

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <string_view>
 
+#include "tinyot/export.h"
+
 namespace tinyot {
 
 // The functions may be called concurrently, from any of the library's threads, and must not throw.
-class Observer {
+class TINYOT_API Observer {
  public:
   virtual ~Observer() = default;
 

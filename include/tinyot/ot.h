@@ -19,6 +19,7 @@
 
 #include "tinyot/block.h"
 #include "tinyot/endpoint.h"
+#include "tinyot/export.h"
 
 namespace tinyot {
 
@@ -30,17 +31,17 @@ struct OtRequest {
 class OtSender {
  public:
   // Connects and makes the base OTs.
-  explicit OtSender(const OtRequest& request);
-  OtSender(OtSender&&) noexcept;
-  OtSender& operator=(OtSender&&) noexcept;
-  ~OtSender();
+  TINYOT_API explicit OtSender(const OtRequest& request);
+  TINYOT_API OtSender(OtSender&&) noexcept;
+  TINYOT_API OtSender& operator=(OtSender&&) noexcept;
+  TINYOT_API ~OtSender();
 
   // Both strings are random.
-  void random(std::span<Block> x0, std::span<Block> x1);
+  TINYOT_API void random(std::span<Block> x0, std::span<Block> x1);
   // x1 = x0 ^ offset, with x0 random. 16 bytes per OT.
-  void correlated(std::span<const Block> offsets, std::span<Block> x0);
+  TINYOT_API void correlated(std::span<const Block> offsets, std::span<Block> x0);
   // The sender's own strings. 32 bytes per OT.
-  void chosen(std::span<const Block> m0, std::span<const Block> m1);
+  TINYOT_API void chosen(std::span<const Block> m0, std::span<const Block> m1);
 
  private:
   struct State;
@@ -51,14 +52,14 @@ class OtSender {
 // OTs.
 class OtReceiver {
  public:
-  explicit OtReceiver(const OtRequest& request);
-  OtReceiver(OtReceiver&&) noexcept;
-  OtReceiver& operator=(OtReceiver&&) noexcept;
-  ~OtReceiver();
+  TINYOT_API explicit OtReceiver(const OtRequest& request);
+  TINYOT_API OtReceiver(OtReceiver&&) noexcept;
+  TINYOT_API OtReceiver& operator=(OtReceiver&&) noexcept;
+  TINYOT_API ~OtReceiver();
 
-  void random(std::span<const std::byte> choices, std::span<Block> x);
-  void correlated(std::span<const std::byte> choices, std::span<Block> x);
-  void chosen(std::span<const std::byte> choices, std::span<Block> m);
+  TINYOT_API void random(std::span<const std::byte> choices, std::span<Block> x);
+  TINYOT_API void correlated(std::span<const std::byte> choices, std::span<Block> x);
+  TINYOT_API void chosen(std::span<const std::byte> choices, std::span<Block> m);
 
  private:
   struct State;

@@ -12,53 +12,55 @@
 #include <variant>
 #include <vector>
 
+#include "tinyot/export.h"
+
 namespace tinyot {
 
 // Nnob12: the paper's protocols. Fast: SoftSpokenOT and layered triples. Wan: silent bits and bit
 // triples, a twentieth of the traffic for six times the computation, and the assumption that LPN is
 // hard.
 enum class Profile : std::uint8_t { Nnob12 = 0, Fast = 1, Wan = 2 };
-std::string_view name_of(Profile profile);
-std::vector<Profile> all_profiles();
+TINYOT_API std::string_view name_of(Profile profile);
+TINYOT_API std::vector<Profile> all_profiles();
 // Fails: UsageError that lists the names.
-Profile profile_named(std::string_view name);
+TINYOT_API Profile profile_named(std::string_view name);
 
 // tau, the columns that LaBit keeps: by Theorem 2 (tau = 22 psi / 3), or as in the paper's
 // experiments (tau = 8 psi / 3).
 enum class Columns : std::uint8_t { Theorem = 0, Experiment = 1 };
-std::string_view name_of(Columns columns);
+TINYOT_API std::string_view name_of(Columns columns);
 
 // What an AND consumes online: two aANDs, two aOTs and two aBits; or one triple; or, on material
 // for garbling, one full triple and an aBit of each party.
 enum class AndMaterial : std::uint8_t { AandAot = 0, Triples = 1, Garbling = 2 };
 inline constexpr std::array kAndMaterials = {AndMaterial::AandAot, AndMaterial::Triples,
                                              AndMaterial::Garbling};
-std::string_view name_of(AndMaterial form);
+TINYOT_API std::string_view name_of(AndMaterial form);
 // Fails: UsageError that lists the names.
-AndMaterial material_named(std::string_view name);
+TINYOT_API AndMaterial material_named(std::string_view name);
 
 // How a circuit is evaluated. Interactive: half a round trip or more a layer of ANDs (NNOB12 Fig.
 // 6). Garbled: 4 or 5 half round trips for any circuit, and 32 bytes an AND; on material for
 // garbling.
 enum class OnlinePhase : std::uint8_t { Interactive = 0, Garbled = 1 };
-std::string_view name_of(OnlinePhase phase);
+TINYOT_API std::string_view name_of(OnlinePhase phase);
 // A phase by its name; none for "auto", as an absent request is written. Fails: UsageError that
 // lists the names.
-std::optional<OnlinePhase> requested_phase(std::string_view name);
+TINYOT_API std::optional<OnlinePhase> requested_phase(std::string_view name);
 
 // How a garbled run checks its rows if its inputs come later. Batched: the masked value of each AND
 // returns to the garbler, and 4 or 5 half round trips follow the inputs. Early: every row carries
 // strings that prove it, 18 bytes more an AND at sigma = 40, and 2 or 3 half round trips follow.
 enum class RowCheck : std::uint8_t { Batched = 0, Early = 1 };
-std::string_view name_of(RowCheck check);
+TINYOT_API std::string_view name_of(RowCheck check);
 
 // Where authenticated bits come from: SoftSpokenOT, or silent, for 0.2 to 1.4 bits of traffic.
 enum class BitsFrom : std::uint8_t { SoftSpoken = 0, Silent = 1 };
-std::string_view name_of(BitsFrom bits);
+TINYOT_API std::string_view name_of(BitsFrom bits);
 
 // The parameter sets of silent bits (doc/wan_profile.md).
 enum class LpnSet : std::uint8_t { S10 = 0, S11 = 1, S12 = 2, S13 = 3 };
-std::string_view name_of(LpnSet set);
+TINYOT_API std::string_view name_of(LpnSet set);
 
 // The parameters that one profile has and the others do not.
 struct Nnob12Parameters {
@@ -85,7 +87,7 @@ struct LpnAssumption {
   LpnSet set;
   double bits;
 };
-std::optional<LpnAssumption> lpn_of(const ProfileParameters& parameters);
+TINYOT_API std::optional<LpnAssumption> lpn_of(const ProfileParameters& parameters);
 
 // One of these by its name, as parties compare it, stores keep it and reports show it.
 struct NamedValue {
@@ -93,11 +95,12 @@ struct NamedValue {
   friend bool operator==(const NamedValue&, const NamedValue&) = default;
 };
 // Fails: UsageError if the parameters are those of another profile.
-std::vector<NamedValue> named_values(Profile profile, const ProfileParameters& parameters);
+TINYOT_API std::vector<NamedValue> named_values(Profile profile,
+                                                const ProfileParameters& parameters);
 // Those that are not given have the profile's defaults. Fails: UsageError for a name that the
 // profile does not have, and for a value that the parameter cannot have.
-ProfileParameters own_parameters(Profile profile, std::span<const NamedValue> values);
-bool has_parameter(Profile profile, std::string_view name);
+TINYOT_API ProfileParameters own_parameters(Profile profile, std::span<const NamedValue> values);
+TINYOT_API bool has_parameter(Profile profile, std::string_view name);
 
 // B: the number of leaky objects that make one, on each level on which a profile combines them.
 class BucketSizes {
@@ -116,7 +119,7 @@ class BucketSizes {
   // Returns the bucket size of a profile with one level.
   constexpr std::uint32_t only() const { return sizes_[0]; }
   // "3", or "3+4" on two levels.
-  std::string text() const;
+  TINYOT_API std::string text() const;
 
   // Compares the first level, then the second.
   friend constexpr auto operator<=>(const BucketSizes&, const BucketSizes&) = default;

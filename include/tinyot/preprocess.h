@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tinyot/endpoint.h"
+#include "tinyot/export.h"
 #include "tinyot/observer.h"
 #include "tinyot/parameters.h"
 #include "tinyot/party.h"
@@ -68,7 +69,7 @@ struct PreprocessResult {
 // stop after the current unit; if the session is not established yet, only this party stops, with
 // Cancelled. Blocks until then, and runs `threads` threads of its own. Fails: as in error.h;
 // finished units stay in the store. After PeerCheated or PeerAborted the store is revoked.
-PreprocessResult preprocess(const PreprocessRequest& request, Observer* observer = nullptr,
-                            std::stop_token cancel = {});
+TINYOT_API PreprocessResult preprocess(const PreprocessRequest& request,
+                                       Observer* observer = nullptr, std::stop_token cancel = {});
 
 }  // namespace tinyot

@@ -16,6 +16,7 @@
 
 #include "tinyot/circuit/gate.h"
 #include "tinyot/endpoint.h"
+#include "tinyot/export.h"
 #include "tinyot/material.h"
 #include "tinyot/parameters.h"
 #include "tinyot/party.h"
@@ -63,15 +64,15 @@ struct RunRequest {
 // of the same Evaluator, any number of times. Copies refer to the same value.
 class SharedBits {
  public:
-  std::size_t bits() const;
-  std::size_t lanes() const;
+  TINYOT_API std::size_t bits() const;
+  TINYOT_API std::size_t lanes() const;
   // This party's bits: the value is their XOR with the peer's. Secret: together with the peer's,
   // all of the value. No MAC guards them outside of the library.
-  LaneMatrix my_share() const;
+  TINYOT_API LaneMatrix my_share() const;
 
   // Of the library. `origin`: the connection, circuit and output that it comes from; equal at both
   // parties.
-  SharedBits(std::shared_ptr<const online::SharedValue> value, std::string origin);
+  TINYOT_API SharedBits(std::shared_ptr<const online::SharedValue> value, std::string origin);
   const std::shared_ptr<const online::SharedValue>& value() const { return value_; }
   const std::string& origin() const { return origin_; }
 
@@ -83,7 +84,7 @@ using SharedInputs = std::map<std::string, SharedBits>;  // by the name of an in
 
 // Material: no other phase runs on it.
 enum class PhaseChosenBy : std::uint8_t { Request, Peer, Material, Estimate };
-std::string_view name_of(PhaseChosenBy chosen_by);
+TINYOT_API std::string_view name_of(PhaseChosenBy chosen_by);
 
 struct RunResult {
   Values outputs;       // that this party receives
@@ -119,8 +120,9 @@ struct RunResult {
 // is sent: the session stays as it is at both parties, and the peer sees the connection end; then
 // as in error.h; Cancelled if `cancel` requests a stop, and then the material reserved for the run
 // is lost.
-RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
-              std::size_t lanes = 1, const std::stop_token& cancel = {});
+TINYOT_API RunResult run(const RunRequest& request, const circuit::Circuit& circuit,
+                         const Values& inputs, std::size_t lanes = 1,
+                         const std::stop_token& cancel = {});
 
 // Material that both stores have set aside for a later run.
 struct ReservedMaterial {
@@ -128,8 +130,8 @@ struct ReservedMaterial {
   MaterialCounts first, count;  // of each kind
 };
 // Role: both, at the same time. Reserves the material of a run. Fails: as run().
-ReservedMaterial reserve(const RunRequest& request, const circuit::Circuit& circuit,
-                         std::size_t lanes = 1);
+TINYOT_API ReservedMaterial reserve(const RunRequest& request, const circuit::Circuit& circuit,
+                                    std::size_t lanes = 1);
 
 // A connection over which circuits are evaluated one after the other on stored material, for
 // computations whose next step depends on revealed values. Both parties make the same calls.
@@ -142,18 +144,18 @@ class Evaluator {
  public:
   // Connects. Fails: UsageError for a request with `live`; then as tinyot::run().
   // `cancel` ends this call and every run(), with Cancelled.
-  explicit Evaluator(const RunRequest& request, const std::stop_token& cancel = {});
-  Evaluator(Evaluator&&) noexcept;
-  Evaluator& operator=(Evaluator&&) noexcept;
-  ~Evaluator();
+  TINYOT_API explicit Evaluator(const RunRequest& request, const std::stop_token& cancel = {});
+  TINYOT_API Evaluator(Evaluator&&) noexcept;
+  TINYOT_API Evaluator& operator=(Evaluator&&) noexcept;
+  TINYOT_API ~Evaluator();
 
   // As tinyot::run(), over this connection. `shared` has a value for each shared input, the same at
   // both parties, with as many lanes as this run, or one lane for an input that is the same in all
   // lanes. `label` names the run, if the parties have agreed on a name. `phase` comes before that
   // of the request. Fails: Disagreement if the parties' calls differ; and as tinyot::run().
-  RunResult run(const circuit::Circuit& circuit, const Values& inputs,
-                const SharedInputs& shared = {}, std::size_t lanes = 1,
-                const std::string& label = {}, std::optional<OnlinePhase> phase = {});
+  TINYOT_API RunResult run(const circuit::Circuit& circuit, const Values& inputs,
+                           const SharedInputs& shared = {}, std::size_t lanes = 1,
+                           const std::string& label = {}, std::optional<OnlinePhase> phase = {});
 
   // A run in two steps. prepare() does what can be done before the inputs are known: it agrees with
   // the peer on the circuit and its shared values and takes its material, which is lost if the
@@ -163,28 +165,28 @@ class Evaluator {
   // prepare() has returned, in any order, the same at both parties; other calls may come between.
   // The circuit outlives finish().
   // Fails: as run(); UsageError for a number that is not of a prepared run.
-  std::uint64_t prepare(const circuit::Circuit& circuit, const SharedInputs& shared = {},
-                        std::size_t lanes = 1, const std::string& label = {},
-                        std::optional<OnlinePhase> phase = {});
-  RunResult finish(std::uint64_t prepared, const Values& inputs);
+  TINYOT_API std::uint64_t prepare(const circuit::Circuit& circuit, const SharedInputs& shared = {},
+                                   std::size_t lanes = 1, const std::string& label = {},
+                                   std::optional<OnlinePhase> phase = {});
+  TINYOT_API RunResult finish(std::uint64_t prepared, const Values& inputs);
 
   // What a run of the circuit takes, and a check that the stores have as much. A value that an
   // interactive run has left takes material in a garbled one: `shared` is as in run(), or empty if
   // the circuit's shared inputs are not known yet, and then none is counted for them. Fails:
   // UsageError for shared values that do not fit; OutOfMaterial.
-  MaterialCounts needed(const circuit::Circuit& circuit, std::size_t lanes = 1,
-                        const SharedInputs& shared = {}) const;
-  void require_material(const MaterialCounts& needed);
+  TINYOT_API MaterialCounts needed(const circuit::Circuit& circuit, std::size_t lanes = 1,
+                                   const SharedInputs& shared = {}) const;
+  TINYOT_API void require_material(const MaterialCounts& needed);
 
   // What this object has taken from the stores, and what was skipped because the peer's stores were
   // ahead. After an error, too.
-  MaterialCounts spent() const;
+  TINYOT_API MaterialCounts spent() const;
   // The costs of all calls so far, as in RunResult: also those of prepare().
-  std::vector<PhaseCost> phases() const;
+  TINYOT_API std::vector<PhaseCost> phases() const;
   // Whether the connection still stands, as far as the system knows. Does not wait: while prepared
   // runs wait for their inputs, nobody else would notice that it has ended. A transport of the
   // caller's always stands.
-  bool is_connected() const;
+  TINYOT_API bool is_connected() const;
 
  private:
   struct State;

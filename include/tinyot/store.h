@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tinyot/endpoint.h"
+#include "tinyot/export.h"
 #include "tinyot/material.h"
 #include "tinyot/party.h"
 #include "tinyot/security.h"
@@ -29,7 +30,7 @@ struct StoreInfo {
   std::string peer;  // the fingerprint of the peer's key; empty without keys
   StoreState state = StoreState::Open;
   std::string revocation_reason;  // of a revoked store
-  bool keys_are_gone = false;   // of a revoked store: all of them are overwritten
+  bool keys_are_gone = false;     // of a revoked store: all of them are overwritten
   KeyProtection protection = KeyProtection::ByPermissions;
   Security security;
   std::uint32_t shard = 1, shards = 1;
@@ -49,9 +50,9 @@ struct StoreInfo {
   }
 };
 
-bool store_exists(const std::filesystem::path& directory);
-StoreInfo store_info(const std::filesystem::path& directory,
-                     const std::optional<StoreKey>& key = {});
+TINYOT_API bool store_exists(const std::filesystem::path& directory);
+TINYOT_API StoreInfo store_info(const std::filesystem::path& directory,
+                                const std::optional<StoreKey>& key = {});
 
 // Called with the bytes processed so far and, if it is known, of all.
 using BytesObserver = std::function<void(std::uint64_t done, std::uint64_t total)>;
@@ -79,25 +80,25 @@ struct StoreCheck {
 // Checks all batches that may still be used, without using any; with a peer, who calls this as
 // well, also that the halves of both parties belong together. Fails: as well as in error.h, with a
 // peer.
-StoreCheck verify_store(const std::filesystem::path& directory,
-                        const std::optional<StoreKey>& key = {},
-                        const std::optional<Endpoint>& peer = {},
-                        const BytesObserver& observer = {});
+TINYOT_API StoreCheck verify_store(const std::filesystem::path& directory,
+                                   const std::optional<StoreKey>& key = {},
+                                   const std::optional<Endpoint>& peer = {},
+                                   const BytesObserver& observer = {});
 
 // Ends the session: erases all keys, durably, in whatever state the store is. The peer's store
 // then becomes unusable too.
-RetiredStore retire_store(const std::filesystem::path& directory,
-                          const std::optional<StoreKey>& key = {});
+TINYOT_API RetiredStore retire_store(const std::filesystem::path& directory,
+                                     const std::optional<StoreKey>& key = {});
 
 // Makes a copy of a store the original, which must no longer be used. Returns its state.
-StoreState adopt_store(const std::filesystem::path& directory,
-                       const std::optional<StoreKey>& key = {});
+TINYOT_API StoreState adopt_store(const std::filesystem::path& directory,
+                                  const std::optional<StoreKey>& key = {});
 
 // Moves the material of all shards of a session into a new store; the shards are revoked. An
 // interrupted merge is completed by the same call, and until then no material can be used.
-MergedStore merge_stores(const std::filesystem::path& out,
-                         std::span<const std::filesystem::path> shards,
-                         const std::optional<StoreKey>& key = {},
-                         const BytesObserver& observer = {});
+TINYOT_API MergedStore merge_stores(const std::filesystem::path& out,
+                                    std::span<const std::filesystem::path> shards,
+                                    const std::optional<StoreKey>& key = {},
+                                    const BytesObserver& observer = {});
 
 }  // namespace tinyot

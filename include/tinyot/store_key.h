@@ -6,16 +6,18 @@
 #include <memory>
 #include <span>
 
+#include "tinyot/export.h"
+
 namespace tinyot {
 
 // Any bytes; a file has 16 to 4,096. Copies share the bytes, which are wiped with the last one.
 class StoreKey {
  public:
   // Fails: StoreError if the file cannot be read, is open to other users, or is too short.
-  static StoreKey read(const std::filesystem::path& file);
-  explicit StoreKey(std::span<const std::byte> bytes);
+  TINYOT_API static StoreKey read(const std::filesystem::path& file);
+  TINYOT_API explicit StoreKey(std::span<const std::byte> bytes);
 
-  std::span<const std::byte> bytes() const;
+  TINYOT_API std::span<const std::byte> bytes() const;
 
  private:
   struct State;

@@ -6,12 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "tinyot/export.h"
+
 namespace tinyot {
 
 // Open: more units may follow. Complete: the requested ANDs are made. Revoked: a check failed or
 // the session was retired; all keys are erased.
 enum class StoreState : std::uint8_t { Open = 0, Complete = 1, Revoked = 2 };
-std::string_view name_of(StoreState state);
+TINYOT_API std::string_view name_of(StoreState state);
 
 // What protects the keys of a store.
 enum class KeyProtection : std::uint32_t { ByPermissions = 1, ByStoreKey = 2, Erased = 3 };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tinyot/export.h"
 #include "tinyot/lane_matrix.h"
 
 namespace tinyot {
@@ -15,24 +16,30 @@ namespace tinyot {
 // A bundle has a row for each lane, or a single row if it is the same in all lanes. A row may be
 // wider than its bundle if the bits beyond the bundle's width are zero.
 // Secret: the values; they are wiped when they are replaced or destroyed.
-// Not thread-safe. Fails: std::logic_error if there is no such value.
+// Not thread-safe. Fails: UsageError if there is no such value or lane, naming it.
 class Values {
  public:
   // One value, of any width up to 64 bits.
-  Values& set(const std::string& name, std::uint64_t integer);
+  TINYOT_API Values& set(const std::string& name, std::uint64_t integer);
   // One value for each lane.
-  Values& set(const std::string& name, std::span<const std::uint64_t> integers);
-  Values& set(const std::string& name, LaneMatrix values);
+  TINYOT_API Values& set(const std::string& name, std::span<const std::uint64_t> integers);
+  TINYOT_API Values& set(const std::string& name, LaneMatrix values);
+  // Signed integers of `bits` bits, at most 64. Fails: UsageError for one that does not fit.
+  TINYOT_API Values& set_signed(const std::string& name, std::int64_t integer, std::size_t bits);
+  TINYOT_API Values& set_signed(const std::string& name, std::span<const std::int64_t> integers,
+                                std::size_t bits);
   // One value as bytes; call this once for each lane, in order. Shorter ones end with zeros.
-  Values& add(const std::string& name, std::span<const std::byte> bytes);
+  TINYOT_API Values& add(const std::string& name, std::span<const std::byte> bytes);
 
-  std::vector<std::string> names() const;
+  TINYOT_API std::vector<std::string> names() const;
   bool contains(const std::string& name) const { return values_.contains(name); }
-  const LaneMatrix& at(const std::string& name) const;
-  std::size_t lanes(const std::string& name) const;  // 0 if there is no such value
-  std::span<const std::byte> bytes(const std::string& name, std::size_t lane = 0) const;
+  TINYOT_API const LaneMatrix& at(const std::string& name) const;
+  TINYOT_API std::size_t lanes(const std::string& name) const;  // 0 if there is no such value
+  TINYOT_API std::span<const std::byte> bytes(const std::string& name, std::size_t lane = 0) const;
   // Fails for a value of more than 64 bits.
-  std::uint64_t integer(const std::string& name, std::size_t lane = 0) const;
+  TINYOT_API std::uint64_t integer(const std::string& name, std::size_t lane = 0) const;
+  // As an integer whose highest bit, of as many as the value has, is the sign.
+  TINYOT_API std::int64_t signed_integer(const std::string& name, std::size_t lane = 0) const;
 
  private:
   std::map<std::string, LaneMatrix> values_;

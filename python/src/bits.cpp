@@ -85,11 +85,45 @@ Owned complement(const Bits& x) {
       x);
 }
 
-std::pair<Owned, Owned> divided(const Bits& x, const Bits& y) {
+void divide(std::span<circuit::Bit> quotient, std::span<circuit::Bit> remainder, const Number& x,
+            const Number& y, bool is_signed) {
+  is_signed ? circuit::divide_signed(quotient, remainder, x, y)
+            : circuit::divide(quotient, remainder, x, y);
+}
+
+Owned quotient_of(const Bits& x, const Bits& y, bool is_signed) {
+  return apply(
+      x.size(),
+      [is_signed](auto out, const Number& a, const Number& b) { divide(out, {}, a, b, is_signed); },
+      x, y);
+}
+
+Owned remainder_of(const Bits& x, const Bits& y, bool is_signed) {
+  return apply(
+      y.size(),
+      [is_signed](auto out, const Number& a, const Number& b) { divide({}, out, a, b, is_signed); },
+      x, y);
+}
+
+std::pair<Owned, Owned> divided(const Bits& x, const Bits& y, bool is_signed) {
   const auto trace = common_trace(std::array{&x, &y});
-  Number quotient(x.size()), remainder(x.size());
-  without_gil([&] { divide(quotient.bits(), remainder.bits(), x.value(), y.value()); });
+  Number quotient(x.size()), remainder(y.size());
+  without_gil([&] { divide(quotient.bits(), remainder.bits(), x.value(), y.value(), is_signed); });
   return {make(trace, std::move(quotient)), make(trace, std::move(remainder))};
+}
+
+Owned is_less(const Bits& x, const Bits& y, bool is_signed) {
+  return apply(
+      1,
+      [is_signed](auto out, const Number& a, const Number& b) {
+        out[0] = is_signed ? circuit::less_signed(a, b) : circuit::less(a, b);
+      },
+      x, y);
+}
+
+Owned magnitude(const Bits& x) {
+  return apply(
+      x.size(), [](auto out, const Number& a) { circuit::magnitude(out, a); }, x);
 }
 
 Owned selected(const Bits& condition, const Bits& x, const Bits& y) {
@@ -100,22 +134,34 @@ Owned selected(const Bits& condition, const Bits& x, const Bits& y) {
       condition, x, y);
 }
 
-template <bool left>
-Owned shifted(const Bits& x, std::size_t count) {
-  return apply(
-      x.size(),
-      [count](auto out, const Number& a) {
-        left ? circuit::shift_left(out, a, count) : circuit::shift_right(out, a, count);
-      },
-      x);
+// By a public or a secret count, which is passed on.
+template <class Count>
+void shift_right(std::span<circuit::Bit> out, const Number& x, Count count, bool is_signed) {
+  is_signed ? circuit::shift_right_signed(out, x, count) : circuit::shift_right(out, x, count);
 }
 
-template <bool left>
-Owned shifted_by_secret(const Bits& x, const Bits& count) {
+Owned shifted_left(const Bits& x, std::size_t count) {
+  return apply(
+      x.size(), [count](auto out, const Number& a) { circuit::shift_left(out, a, count); }, x);
+}
+
+Owned shifted_left_by_secret(const Bits& x, const Bits& count) {
   return apply(
       x.size(),
-      [](auto out, const Number& a, const Number& n) {
-        left ? circuit::shift_left(out, a, n.bits()) : circuit::shift_right(out, a, n.bits());
+      [](auto out, const Number& a, const Number& n) { circuit::shift_left(out, a, n.bits()); }, x,
+      count);
+}
+
+Owned shifted_right(const Bits& x, std::size_t count, bool is_signed) {
+  return apply(
+      x.size(), [=](auto out, const Number& a) { shift_right(out, a, count, is_signed); }, x);
+}
+
+Owned shifted_right_by_secret(const Bits& x, const Bits& count, bool is_signed) {
+  return apply(
+      x.size(),
+      [is_signed](auto out, const Number& a, const Number& n) {
+        shift_right(out, a, n.bits(), is_signed);
       },
       x, count);
 }
@@ -133,16 +179,7 @@ Owned slice(const Bits& x, std::size_t first, std::size_t count) {
 // Of `size` bits: the lowest ones, or further ones that are 0 or the highest bit.
 Owned resized(const Bits& x, std::size_t size, bool is_signed) {
   return apply(
-      size,
-      [is_signed](auto out, const Number& a) {
-        for (std::size_t i = 0; i < out.size(); ++i) {
-          if (i < a.size())
-            out[i] = a[i];
-          else if (is_signed && a.size() > 0)
-            out[i] = a[a.size() - 1];
-        }
-      },
-      x);
+      size, [is_signed](auto out, const Number& a) { extend(out, a, is_signed); }, x);
 }
 
 Owned concatenated(const std::vector<const Bits*>& parts) {
@@ -227,12 +264,16 @@ void register_bits(py::module_& module) {
       .def("subtract", &arithmetic<circuit::subtract>)
       .def("multiply", &arithmetic<circuit::multiply>)
       .def("divide", &divided)
-      .def("less", &comparison<circuit::less>)
+      .def("quotient", &quotient_of)
+      .def("remainder", &remainder_of)
+      .def("magnitude", &magnitude)
+      .def("less", &is_less)
       .def("equal", &comparison<circuit::equal>)
-      .def("shift_left", &shifted<true>)
-      .def("shift_right", &shifted<false>)
-      .def("shift_left_by", &shifted_by_secret<true>)
-      .def("shift_right_by", &shifted_by_secret<false>)
+      .def("differ", &comparison<circuit::differ>)
+      .def("shift_left", &shifted_left)
+      .def("shift_right", &shifted_right)
+      .def("shift_left_by", &shifted_left_by_secret)
+      .def("shift_right_by", &shifted_right_by_secret)
       .def("slice", &slice)
       .def("resize", &resized)
       .def("ones", &ones)

@@ -118,6 +118,12 @@ py::dict evaluated(const Circuit& circuit, const Values& inputs, std::size_t lan
   return packed(outputs);
 }
 
+void save(const Circuit& circuit, const std::filesystem::path& file, const std::stop_source& stop) {
+  const CancelScope scope(stop.get_token());
+  const py::gil_scoped_release release;
+  write_circuit_file(circuit, file);
+}
+
 }  // namespace
 
 void register_circuits(py::module_& module) {
@@ -150,7 +156,8 @@ void register_circuits(py::module_& module) {
       .def("info", &info_of)
       .def("count", &counted)
       .def("fingerprint", &fingerprint_text)
-      .def("evaluate", &evaluated);
+      .def("evaluate", &evaluated)
+      .def("save", &save);
 }
 
 }  // namespace tinyot::python

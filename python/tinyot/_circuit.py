@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
+import math
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, Callable, Generic, Mapping, ParamSpec, TypeVar, Union, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Generic,
+    Iterable,
+    List,
+    Mapping,
+    ParamSpec,
+    Sequence,
+    Tuple,
+    TypeVar,
+    Union,
+    cast,
+    overload,
+)
+
+import numpy as np
 
 from tinyot import _native
 from tinyot._errors import UsageError
 from tinyot._interrupt import interruptible
-from tinyot._native import Bits, Receiver
-from tinyot._types import Bit, Int, UInt, Value, _wrap
+from tinyot._native import Bits, InputSource, Receiver
+from tinyot._types import Bit, Int, UInt, Value, _type_of, _wrap
 from tinyot._values import Bundle, pack, unpack
 
 _KINDS: dict[type, str] = {Bit: "bool", UInt: "uint", Int: "int"}
@@ -41,12 +60,6 @@ class Circuit:
         assert self._made is not None
         return self._made
 
-    def _input_kinds(self) -> Mapping[str, str]:
-        return {}
-
-    def _output_kinds(self) -> Mapping[str, str]:
-        return {}
-
     @property
     def name(self) -> str:
         return cast(str, self._native().info()["name"])
@@ -58,7 +71,7 @@ class Circuit:
                 of["name"],
                 of["bits"],
                 of["source"],
-                self._input_kinds().get(of["name"], _FORMATS[of["format"]]),
+                _FORMATS[of["format"]],
                 of["same_in_all_lanes"],
             )
             for of in self._native().info()["inputs"]
@@ -67,12 +80,7 @@ class Circuit:
     @property
     def outputs(self) -> tuple[Bundle, ...]:
         return tuple(
-            Bundle(
-                of["name"],
-                of["bits"],
-                of["to"],
-                self._output_kinds().get(of["name"], _FORMATS[of["format"]]),
-            )
+            Bundle(of["name"], of["bits"], of["to"], _FORMATS[of["format"]])
             for of in self._native().info()["outputs"]
         )
 
@@ -94,15 +102,26 @@ class Circuit:
         outputs = interruptible(lambda stop: native.evaluate(packed, lanes or 1, stop))
         return unpack(self.outputs, outputs, lanes)
 
-    def __repr__(self) -> str:
-        def names(bundles: tuple[Bundle, ...]) -> str:
-            return ", ".join(f"{of.name}: {of.bits} bits, {of.party}" for of in bundles)
+    def save(self, file: str | PathLike[str]) -> None:
+        """Writes the circuit to a file in the Bristol Fashion format, for read(), the command and
+        the daemon. It has the names and parties of inputs and outputs, and the same fingerprint.
+        In a file a list is one integer: element k begins at bit k times the width of an element."""
+        native = self._native()
+        interruptible(lambda stop: native.save(file, stop))
 
-        return f"<circuit {self.name} ({names(self.inputs)}) -> ({names(self.outputs)})>"
+    def __repr__(self) -> str:
+        return f"<circuit {self.name} ({_listed(self.inputs)}) -> ({_listed(self.outputs)})>"
+
+
+def _listed(bundles: Iterable[Bundle]) -> str:
+    return ", ".join(
+        f"{of.name}: {''.join(f'{n} x ' for n in of.shape)}{of.element_bits} bits, {of.party}"
+        for of in bundles
+    )
 
 
 def named(name: str) -> Circuit:
-    """A built-in circuit with its parameters, such as "aes128" or "sort:elements=64"."""
+    """A built-in circuit with its parameters, such as "aes128" or "sort:count=64"."""
     return Circuit(_native.Circuit.named(name))
 
 
@@ -112,42 +131,88 @@ def read(file: str | PathLike[str]) -> Circuit:
     return Circuit(_native.Circuit.read(file))
 
 
+_Kind = Union[type[Bit], type[UInt], type[Int]]
+
+
 @dataclass(frozen=True)
 class _Declared:
-    kind: type[Bit] | type[UInt] | type[Int]
-    bits: builtins.int
-    source: _native.InputSource
+    kind: _Kind
+    element_bits: builtins.int
+    party: str
     same_in_all_lanes: bool
+    shape: tuple[builtins.int, ...] = ()
+
+    __iter__ = None  # __getitem__ is not for iterating
+
+    @property
+    def bits(self) -> builtins.int:
+        return self.element_bits * math.prod(self.shape)
+
+    def __getitem__(self, shape: builtins.int | tuple[builtins.int, ...]) -> _Declared:
+        if self.shape:
+            raise TypeError("an input has its shape already; that of a matrix is [rows, columns]")
+        chosen = shape if isinstance(shape, tuple) else (shape,)
+        if not all(isinstance(n, builtins.int) and n >= 1 for n in chosen):
+            raise ValueError(f"the shape of an input has positive ints, not {shape!r}")
+        return _checked(replace(self, shape=chosen))
+
+
+def _checked(declared: _Declared) -> _Declared:
+    if not 1 <= declared.bits <= 1 << 24:
+        raise ValueError(f"{declared.bits} bits are out of range: 1 to 2^24")
+    return declared
+
+
+if TYPE_CHECKING:
+    # What the defaults of parameters are to a type checker. With a length or a shape they are
+    # those of parameters that are lists, or lists of lists.
+
+    class UIntInput(UInt):
+        @overload  # type: ignore[override]
+        def __getitem__(self, shape: builtins.int) -> List[UInt]: ...
+        @overload
+        def __getitem__(self, shape: Tuple[builtins.int, builtins.int]) -> List[List[UInt]]: ...
+        def __getitem__(self, shape: Any) -> Any: ...
+
+    class IntInput(Int):
+        @overload  # type: ignore[override]
+        def __getitem__(self, shape: builtins.int) -> List[Int]: ...
+        @overload
+        def __getitem__(self, shape: Tuple[builtins.int, builtins.int]) -> List[List[Int]]: ...
+        def __getitem__(self, shape: Any) -> Any: ...
+
+    class BitInput(Bit):
+        @overload
+        def __getitem__(self, shape: builtins.int) -> List[Bit]: ...
+        @overload
+        def __getitem__(self, shape: Tuple[builtins.int, builtins.int]) -> List[List[Bit]]: ...
+        def __getitem__(self, shape: Any) -> Any: ...
 
 
 class Owner:
-    """Declares inputs: a: UInt = A.uint(32)."""
+    """Declares inputs: a: UInt = A.uint(32), or a list, a: list[UInt] = A.uint(32)[8]."""
 
-    def __init__(self, source: _native.InputSource) -> None:
-        self._source = source
+    def __init__(self, party: str) -> None:
+        self._party = party
 
-    def uint(self, bits: builtins.int, *, same_in_all_lanes: bool = False) -> UInt:
-        return cast(UInt, self._declared(UInt, bits, same_in_all_lanes))
+    def uint(self, bits: builtins.int, *, same_in_all_lanes: bool = False) -> UIntInput:
+        return cast("UIntInput", self._declared(UInt, bits, same_in_all_lanes))
 
-    def int(self, bits: builtins.int, *, same_in_all_lanes: bool = False) -> Int:
-        return cast(Int, self._declared(Int, bits, same_in_all_lanes))
+    def int(self, bits: builtins.int, *, same_in_all_lanes: bool = False) -> IntInput:
+        return cast("IntInput", self._declared(Int, bits, same_in_all_lanes))
 
-    def bit(self, *, same_in_all_lanes: bool = False) -> Bit:
-        return cast(Bit, self._declared(Bit, 1, same_in_all_lanes))
+    def bit(self, *, same_in_all_lanes: bool = False) -> BitInput:
+        return cast("BitInput", self._declared(Bit, 1, same_in_all_lanes))
 
-    def _declared(
-        self, kind: type[Bit] | type[UInt] | type[Int], bits: builtins.int, same: bool
-    ) -> _Declared:
-        if not 1 <= bits <= 1 << 24:
-            raise ValueError(f"{bits} bits are out of range: 1 to 2^24")
-        return _Declared(kind, bits, self._source, same)
+    def _declared(self, kind: _Kind, bits: builtins.int, same: bool) -> _Declared:
+        return _checked(_Declared(kind, bits, self._party, same))
 
 
-A = Owner(_native.InputSource.A)
-B = Owner(_native.InputSource.B)
-shared = Owner(_native.InputSource.shared)
+A = Owner("A")
+B = Owner("B")
+shared = Owner("shared")
 """Of inputs that take a value which stayed shared after an earlier circuit of the connection."""
-public = Owner(_native.InputSource.public)
+public = Owner("public")
 """Of inputs that both parties give: the same value, which is no secret and takes no material."""
 
 
@@ -155,22 +220,54 @@ public = Owner(_native.InputSource.public)
 class Out:
     """An output with its receiver."""
 
-    value: Value
+    value: Value | Sequence[Any]
     to: str
 
 
-def out(value: Value, to: str = "both") -> Out:
+def out(value: Value | Sequence[Any], to: str = "both") -> Out:
     """An output for "A", "B", "both" parties, or "none": then it stays shared."""
     if to not in ("A", "B", "both", "none"):
         raise UsageError(f'the receiver of an output is "A", "B", "both" or "none", not {to!r}')
     return Out(value, to)
 
 
-Output = Union[Bit, UInt, Int, Out]
+Output = Union[Bit, UInt, Int, Out, Sequence[Any]]
+"""A sequence is a list of outputs of one type and width, or a list of such lists."""
 Outputs = Mapping[str, Output]
 
 P = ParamSpec("P")
-R = TypeVar("R", bound=Union[Bit, UInt, Int, Out, Mapping[str, Any]])
+R = TypeVar("R", bound=Union[Bit, UInt, Int, Out, Sequence[Any], Mapping[str, Any]])
+
+
+def _nested(kind: _Kind, bits: Bits, shape: tuple[int, ...]) -> Any:
+    """The values of an input, in lists of that shape."""
+    if not shape:
+        return _wrap(kind, bits)
+    step = bits.size // shape[0]
+    return [_nested(kind, bits.slice(i * step, step), shape[1:]) for i in range(shape[0])]
+
+
+def _elements(value: Any, name: str) -> tuple[list[Value], tuple[int, ...]]:
+    """The values in an output, and its shape."""
+    if isinstance(value, (Bit, UInt, Int)):
+        return [value], ()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} is a {type(value).__name__}, not a Bit, UInt or Int")
+    if not value:
+        raise TypeError(f"{name} is an empty list")
+    parts = [_elements(one, f"element {i} of {name}") for i, one in enumerate(value)]
+    if any(shape != parts[0][1] for _, shape in parts):
+        raise TypeError(f"{name} has lists of different lengths")
+    values = [one for part, _ in parts for one in part]
+    for one in values:
+        if _type_of(one) != _type_of(values[0]):
+            raise TypeError(
+                f"{name} has elements of different types: {_type_of(values[0])} and "
+                f"{_type_of(one)}"
+            )
+    return values, (len(value), *parts[0][1])
 
 
 class FunctionCircuit(Circuit, Generic[P, R]):
@@ -180,9 +277,9 @@ class FunctionCircuit(Circuit, Generic[P, R]):
         self._function = function
         self._made = None
         self._lock = threading.Lock()
-        self._kinds: dict[str, str] = {}
+        self._layouts: dict[str, tuple[str, tuple[int, ...]]] = {}
         self._declared: dict[str, _Declared] = {}
-        self.__doc__ = function.__doc__
+        functools.update_wrapper(self, function)
         for name, parameter in inspect.signature(function).parameters.items():
             if not isinstance(parameter.default, _Declared):
                 raise TypeError(
@@ -205,7 +302,9 @@ class FunctionCircuit(Circuit, Generic[P, R]):
         with self._lock:
             if self._made is None:
                 inputs = [
-                    _native.Input(name, of.bits, of.source, of.same_in_all_lanes)
+                    _native.Input(
+                        name, of.bits, getattr(InputSource, of.party), of.same_in_all_lanes
+                    )
                     for name, of in self._declared.items()
                 ]
                 self._made = _native.Circuit.from_function(
@@ -216,7 +315,8 @@ class FunctionCircuit(Circuit, Generic[P, R]):
     def _generate(self, inputs: list[Bits]) -> list[tuple[str, Bits, Receiver]]:
         """Called whenever the circuit is generated; the gates are those of the operations."""
         arguments = {
-            name: _wrap(of.kind, bits) for (name, of), bits in zip(self._declared.items(), inputs)
+            name: _nested(of.kind, bits, of.shape)
+            for (name, of), bits in zip(self._declared.items(), inputs)
         }
         inputs.clear()
         call = cast(Callable[..., R], self._function)
@@ -226,21 +326,36 @@ class FunctionCircuit(Circuit, Generic[P, R]):
         outputs = []
         for name, result in named.items():
             output = result if isinstance(result, Out) else out(cast(Value, result))
-            if not isinstance(output.value, (Bit, UInt, Int)):
-                raise TypeError(
-                    f"output {name} of circuit {self._function.__name__} is a "
-                    f"{type(output.value).__name__}, not a Bit, UInt or Int"
-                )
-            self._kinds[name] = _KINDS[type(output.value)]
-            outputs.append((name, output.value._bits, getattr(Receiver, output.to)))
+            values, shape = _elements(
+                output.value, f"output {name} of circuit {self._function.__name__}"
+            )
+            self._layouts[name] = _KINDS[type(values[0])], shape
+            bits = Bits.concatenate([one._bits for one in values]) if shape else values[0]._bits
+            outputs.append((name, bits, getattr(Receiver, output.to)))
         return outputs
 
-    def _input_kinds(self) -> Mapping[str, str]:
-        return {name: _KINDS[of.kind] for name, of in self._declared.items()}
+    @property
+    def name(self) -> str:
+        return self._function.__name__
 
-    def _output_kinds(self) -> Mapping[str, str]:
-        self._native()
-        return self._kinds
+    @property
+    def inputs(self) -> tuple[Bundle, ...]:
+        return tuple(
+            Bundle(name, of.bits, of.party, _KINDS[of.kind], of.same_in_all_lanes, of.shape)
+            for name, of in self._declared.items()
+        )
+
+    @property
+    def outputs(self) -> tuple[Bundle, ...]:
+        bundles = super().outputs
+        return tuple(
+            replace(of, kind=self._layouts[of.name][0], shape=self._layouts[of.name][1])
+            for of in bundles
+        )
+
+    def __repr__(self) -> str:
+        # Without the outputs: to know them, the function has to run.
+        return f"<circuit {self.name} ({_listed(self.inputs)})>"
 
 
 def circuit(function: Callable[P, R]) -> FunctionCircuit[P, R]:
@@ -252,7 +367,8 @@ def circuit(function: Callable[P, R]) -> FunctionCircuit[P, R]:
 
     The defaults declare the inputs: name, owner, type and width. The function returns an output,
     named "result", or a dict of outputs by name; out(value, to=...) names the receiver, otherwise
-    both parties receive it. The function runs each time the circuit is generated, and must do the
-    same each time. Nothing is stored, so a circuit may be larger than memory.
+    both parties receive it. An output may be a list, and so is a parameter whose default has a
+    length, as A.uint(32)[8], or a shape, A.uint(32)[8, 8]. The function runs each time the circuit
+    is generated, and must do the same each time. Nothing is stored, so a circuit may be larger than memory.
     """
     return FunctionCircuit(function)

@@ -32,6 +32,11 @@ def _text_bytes(bundle: Bundle, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _column(bundle: Bundle, values: Any) -> npt.NDArray[Any]:
+    if bundle.shape and not (isinstance(values, np.ndarray) and values.ndim > 1):
+        lists = np.empty(len(values), object)
+        for row, value in enumerate(values):
+            lists[row] = value
+        return lists
     column: npt.NDArray[Any] = np.asarray(values)
     if column.ndim == 1 and (
         column.dtype.kind in "SU"

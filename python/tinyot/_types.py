@@ -71,9 +71,17 @@ class Bit(_Value):
     def _operand(self, other: object) -> Bits | None:
         if isinstance(other, Bit):
             return other._bits
+        if isinstance(other, _Integer):
+            raise TypeError(
+                f"the operands are {_type_of(self)} and {_type_of(other)}: convert the bit with "
+                f"to_uint({other.width}), or take a bit of the integer"
+            )
         if isinstance(other, (bool, np.bool_)) or (isinstance(other, int) and other in (0, 1)):
             return _constant(1, int(other))
         return None
+
+    def __repr__(self) -> str:
+        return "<Bit>"
 
     def __xor__(self, other: Bit | bool) -> Bit:
         return self._apply(Bits.xor_, other)
@@ -106,6 +114,7 @@ class Bit(_Value):
 class _Integer(_Value):
     __slots__ = ()
     _signed = False
+    _conversion = "to_uint"
 
     def __init__(self, width: int, value: int = 0) -> None:
         """A public constant."""
@@ -123,6 +132,9 @@ class _Integer(_Value):
         """In bits."""
         return self._bits.size
 
+    def __repr__(self) -> str:
+        return f"<{_type_of(self)}>"
+
     def __len__(self) -> int:
         return self._bits.size
 
@@ -132,9 +144,19 @@ class _Integer(_Value):
             if y.size != self._bits.size:
                 raise TypeError(
                     f"the operands have {self._bits.size} and {y.size} bits: convert one of them "
-                    f"with to_{type(self).__name__.lower()}(width)"
+                    f"with {self._conversion}(width)"
                 )
             return y
+        if isinstance(other, Bit):
+            raise TypeError(
+                f"the operands are {_type_of(self)} and Bit: convert the bit with "
+                f"to_uint({self.width})" + (f".to_int({self.width})" if self._signed else "")
+            )
+        if isinstance(other, _Integer):
+            raise TypeError(
+                f"the operands are {_type_of(self)} and {_type_of(other)}: convert one of them "
+                f"with {other._conversion}({other.width}) or {self._conversion}({self.width})"
+            )
         if isinstance(other, (int, np.integer)):
             return self._of(self._bits.size, int(other))
         return None
@@ -160,10 +182,10 @@ class _Integer(_Value):
         return self._apply(Bits.multiply, other)
 
     def __radd__(self: N, other: int) -> N:
-        return self._apply(Bits.add, other)
+        return self._apply(lambda x, y: y.add(x), other)
 
     def __rmul__(self: N, other: int) -> N:
-        return self._apply(Bits.multiply, other)
+        return self._apply(lambda x, y: y.multiply(x), other)
 
     def __neg__(self: N) -> N:
         return 0 - self
@@ -175,30 +197,26 @@ class _Integer(_Value):
         y = self._operand(other)
         if y is None:
             return NotImplemented
-        quotient, remainder = self._divide(self._bits, y)
+        quotient, remainder = self._bits.divide(y, self._signed)
         return _wrap(type(self), quotient), _wrap(type(self), remainder)
 
     def __rdivmod__(self: N, other: int) -> tuple[N, N]:
         return divmod(_wrap(type(self), self._other(other)), self)
 
     def __floordiv__(self: N, other: N | int) -> N:
-        return divmod(self, other)[0]
+        return self._apply(lambda x, y: x.quotient(y, self._signed), other)
 
     def __mod__(self: N, other: N | int) -> N:
-        return divmod(self, other)[1]
+        return self._apply(lambda x, y: x.remainder(y, self._signed), other)
 
     def __rfloordiv__(self: N, other: int) -> N:
-        return divmod(_wrap(type(self), self._other(other)), self)[0]
+        return self._apply(lambda x, y: y.quotient(x, self._signed), other)
 
     def __rmod__(self: N, other: int) -> N:
-        return divmod(_wrap(type(self), self._other(other)), self)[1]
+        return self._apply(lambda x, y: y.remainder(x, self._signed), other)
 
     def __truediv__(self, other: object) -> NoReturn:
         raise TypeError("circuits have no fractions: use // for the quotient of integers")
-
-    @staticmethod
-    def _divide(x: Bits, y: Bits) -> tuple[Bits, Bits]:
-        return x.divide(y)
 
     # Bit by bit.
 
@@ -231,31 +249,17 @@ class _Integer(_Value):
         return _wrap(type(self), self._bits.shift_left(_checked_count(count)))
 
     def __rshift__(self: N, count: int | UInt) -> N:
-        x = self._bits
-        # What is shifted in is 0, or the sign if that is added to all bits before and afterwards.
-        sign = x.slice(x.size - 1, 1).resize(x.size, True) if self._signed else None
-        if sign is not None:
-            x = x.xor_(sign)
         if isinstance(count, UInt):
-            x = x.shift_right_by(count._bits)
-        else:
-            x = x.shift_right(_checked_count(count))
-        return _wrap(type(self), x if sign is None else x.xor_(sign))
+            return _wrap(type(self), self._bits.shift_right_by(count._bits, self._signed))
+        return _wrap(type(self), self._bits.shift_right(_checked_count(count), self._signed))
 
     # Comparisons.
 
-    def _ordered(self, bits: Bits) -> Bits:
-        """Bits that as an unsigned integer are in the same order."""
-        return bits.xor_(_constant(bits.size, 1 << (bits.size - 1))) if self._signed else bits
-
-    def _less(self, x: Bits, y: Bits) -> Bit:
-        return _bit(self._ordered(x).less(self._ordered(y)))
-
     def __lt__(self: N, other: N | int) -> Bit:
-        return self._less(self._bits, self._other(other))
+        return _bit(self._bits.less(self._other(other), self._signed))
 
     def __gt__(self: N, other: N | int) -> Bit:
-        return self._less(self._other(other), self._bits)
+        return _bit(self._other(other).less(self._bits, self._signed))
 
     def __le__(self: N, other: N | int) -> Bit:
         return ~(self > other)
@@ -267,7 +271,7 @@ class _Integer(_Value):
         return _bit(self._bits.equal(self._other(other)))
 
     def __ne__(self, other: object) -> Bit:  # type: ignore[override]
-        return ~(self == other)
+        return _bit(self._bits.differ(self._other(other)))
 
     # Bits, the lowest first, and conversions.
 
@@ -319,20 +323,10 @@ class Int(_Integer):
 
     __slots__ = ()
     _signed = True
+    _conversion = "to_int"
 
     def __abs__(self) -> Int:
-        return mux(self < 0, -self, self)
-
-    @staticmethod
-    def _divide(x: Bits, y: Bits) -> tuple[Bits, Bits]:
-        dividend, divisor = _wrap(Int, x), _wrap(Int, y)
-        quotient, remainder = divmod(abs(dividend).to_uint(x.size), abs(divisor).to_uint(x.size))
-        differs = dividend[-1] ^ divisor[-1]
-        inexact = differs & (remainder != 0)
-        size = abs(divisor).to_uint(x.size)
-        remainder = mux(inexact, size - remainder, remainder)
-        quotient = mux(differs, -(quotient + inexact.to_uint(x.size)), quotient)
-        return quotient._bits, mux(divisor[-1], -remainder, remainder)._bits
+        return _wrap(Int, self._bits.magnitude())
 
 
 Value = Union[Bit, UInt, Int]
@@ -350,7 +344,8 @@ def _wrap(kind: type[W], bits: Bits) -> W:
 
 
 def _type_of(value: object) -> str:
-    return type(value).__name__
+    name = type(value).__name__
+    return f"{name} of {value.width} bits" if isinstance(value, _Integer) else name
 
 
 def _checked_width(width: int) -> int:

@@ -5,8 +5,9 @@ Texts of exceptions name the input, never its value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Iterable, Mapping, Sequence
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -28,11 +29,22 @@ class Bundle:
     """What its values are: "bool", "uint", "int", "bytes", or "msb-uint", an unsigned integer whose
     highest bit is on the first wire."""
     same_in_all_lanes: bool = False
+    shape: tuple[int, ...] = ()
+    """Of a list, its length; of a list of lists, both; and so on. Then `kind` is that of an
+    element, and `bits` is the width of all of them together."""
 
     @property
     def size(self) -> int:
         """Of a value, in bytes."""
         return (self.bits + 7) // 8
+
+    @property
+    def element_bits(self) -> int:
+        """The width of an element; `bits` if the value is not a list."""
+        return self.bits // math.prod(self.shape)
+
+    def _element(self) -> Bundle:
+        return replace(self, bits=self.element_bits, shape=())
 
 
 def _refused(bundle: Bundle, why: str) -> UsageError:
@@ -86,13 +98,57 @@ def _pack_array(bundle: Bundle, array: npt.NDArray[Any], lanes: int) -> bytes:
     return words.view(np.uint8).reshape(lanes, 8)[:, : bundle.size].tobytes()
 
 
+def _check_unused_bits(bundle: Bundle, rows: npt.NDArray[Any]) -> None:
+    if bundle.bits % 8 and (rows[:, -1] >> (bundle.bits % 8)).any():
+        raise _refused(bundle, f"a value has more than {bundle.bits} bits")
+
+
+def _flattened(bundle: Bundle, value: Any, shape: tuple[int, ...]) -> Iterator[Any]:
+    """The elements of lists in lists."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not shape:
+        yield value
+        return
+    if not isinstance(value, Sequence) or isinstance(value, (bytes, bytearray, str)):
+        raise _refused(bundle, f"a value is a list or an array, not {type(value).__name__}")
+    if len(value) != shape[0]:
+        raise _refused(bundle, f"a list has {len(value)} elements, not {shape[0]}")
+    for one in value:
+        yield from _flattened(bundle, one, shape[1:])
+
+
+def _regrouped(values: bytes, width: int, rows: int, row_width: int) -> bytes:
+    """Values of `width` bits, each of which begins with a byte, as rows that do, or back."""
+    packed = np.frombuffer(values, np.uint8).reshape(-1, (width + 7) // 8)
+    bits = np.unpackbits(packed, axis=1, count=width, bitorder="little")
+    return np.packbits(bits.reshape(rows, row_width), axis=1, bitorder="little").tobytes()
+
+
+def _pack_lists(bundle: Bundle, value: Any, lanes: int | None) -> bytes:
+    """A list for each lane, with the elements of each one side by side."""
+    if lanes is None and isinstance(value, (bytes, bytearray, memoryview)):
+        return _pack_one(bundle, value)
+    shape = bundle.shape if lanes is None else (lanes, *bundle.shape)
+    element, count = bundle._element(), math.prod(shape)
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        is_bytes = value.shape == (*shape, element.size) and value.dtype == np.uint8
+        if value.shape != shape and not is_bytes:
+            raise _refused(bundle, f"an array for it has the shape {shape}, not {value.shape}")
+        flat = value.reshape(count, element.size) if is_bytes else value.reshape(count)
+        packed = _pack_array(element, flat, count)
+    else:
+        packed = b"".join(_pack_one(element, one) for one in _flattened(bundle, value, shape))
+    _check_unused_bits(element, np.frombuffer(packed, np.uint8).reshape(-1, element.size))
+    return _regrouped(packed, element.bits, lanes or 1, bundle.bits)
+
+
 def _mirrored(bundle: Bundle, values: bytes) -> bytes:
     """Packed values, with the bits of each one in the order of the wires, or back."""
     if bundle.kind != "msb-uint":
         return values
     rows = np.frombuffer(values, np.uint8).reshape(-1, bundle.size)
-    if bundle.bits % 8 and (rows[:, -1] >> (bundle.bits % 8)).any():
-        raise _refused(bundle, f"a value has more than {bundle.bits} bits")
+    _check_unused_bits(bundle, rows)
     bits = np.unpackbits(rows, axis=1, count=bundle.bits, bitorder="little")
     return np.packbits(bits[:, ::-1], axis=1, bitorder="little").tobytes()
 
@@ -109,7 +165,11 @@ def pack(
         bundle = known.get(name)
         if bundle is None:
             raise UsageError(f"the circuit has no input {name}; it has {', '.join(known)}")
-        if lanes is None or bundle.same_in_all_lanes:
+        is_one = lanes is None or bundle.same_in_all_lanes
+        if bundle.shape:
+            count = 1 if is_one or lanes is None else lanes
+            values = _pack_lists(bundle, value, None if is_one else lanes)
+        elif is_one or lanes is None:
             values, count = _pack_one(bundle, value), 1
         elif isinstance(value, np.ndarray) and value.ndim > 0:
             values, count = _pack_array(bundle, value, lanes), lanes
@@ -149,6 +209,21 @@ def _unpack_array(bundle: Bundle, value: bytes, lanes: int) -> npt.NDArray[Any]:
     return numbers.astype(np.uint64)
 
 
+def _unpack_lists(bundle: Bundle, value: bytes, lanes: int | None) -> Any:
+    """Lists, or an array with a further axis for the lanes."""
+    shape = bundle.shape if lanes is None else (lanes, *bundle.shape)
+    element, count = bundle._element(), math.prod(shape)
+    elements = _regrouped(value, bundle.bits, count, element.bits)
+    array = _unpack_array(element, elements, count)
+    if lanes is not None:
+        return array.reshape(*shape, *array.shape[1:])
+    if array.ndim == 1:
+        return array.reshape(shape).tolist()
+    wide = np.empty(count, object)
+    wide[:] = [_unpack_one(element, row.tobytes()) for row in array]
+    return wide.reshape(shape).tolist()
+
+
 def unpack(
     bundles: Iterable[Bundle], packed: Mapping[str, tuple[bytes, int]], lanes: int | None
 ) -> dict[str, Any]:
@@ -158,7 +233,9 @@ def unpack(
             continue
         value, count = packed[bundle.name]
         value = _mirrored(bundle, value)
-        if lanes is None:
+        if bundle.shape:
+            outputs[bundle.name] = _unpack_lists(bundle, value, None if lanes is None else count)
+        elif lanes is None:
             outputs[bundle.name] = _unpack_one(bundle, value)
         else:
             outputs[bundle.name] = _unpack_array(bundle, value, count)

@@ -87,6 +87,7 @@ const std::map<std::string, Names>& library_headers() {
       {"tinyot/circuit/builder.h", {"circuitgen", "engine", "tools"}},
       {"tinyot/circuit/integer.h", {"circuitgen", "engine", "tools"}},
       {"tinyot/circuit/word.h", {"circuitgen", "engine", "tools"}},
+      {"tinyot/circuit/operators.h", {"circuitgen", "engine", "tools"}},
       {"tinyot/endpoint.h", {"net", "engine", "service", "tools"}},
       {"tinyot/observer.h", kClients},
       {"tinyot/ot.h", kClients},

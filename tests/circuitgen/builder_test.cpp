@@ -86,13 +86,13 @@ TEST(Builder, RejectsWrongBundles) {
   RecordingSink sink;
   const CircuitInfo info = test_info({1}, {1});
   Builder builder(sink, info);
-  EXPECT_THROW(builder.input(1), std::logic_error);
-  EXPECT_THROW(builder.input_bit(0, 1), std::logic_error);
-  EXPECT_THROW(builder.output(1, {}), std::logic_error);
-  EXPECT_THROW(builder.output(0, {}), std::logic_error);
-  EXPECT_THROW(builder.input_bits(0, 1, 1), std::logic_error);
-  EXPECT_THROW(builder.input_bits(0, 2, 0), std::logic_error);
-  EXPECT_THROW(builder.output_bits(0, 1, std::vector{Bit(true)}), std::logic_error);
+  EXPECT_THROW(builder.input(1), UsageError);
+  EXPECT_THROW(builder.input_bit(0, 1), UsageError);
+  EXPECT_THROW(builder.output(1, {}), UsageError);
+  EXPECT_THROW(builder.output(0, {}), UsageError);
+  EXPECT_THROW(builder.input_bits(0, 1, 1), UsageError);
+  EXPECT_THROW(builder.input_bits(0, 2, 0), UsageError);
+  EXPECT_THROW(builder.output_bits(0, 1, std::vector{Bit(true)}), UsageError);
 }
 
 TEST(Builder, ReadsAndWritesPartsOfBundles) {

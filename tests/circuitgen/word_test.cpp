@@ -1,14 +1,14 @@
-#include "tinyot/circuit/word.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <string>
 
 #include "circuitgen/cost.h"
 #include "circuits.h"
 #include "tests/support/layers.h"
+#include "tinyot/circuit/operators.h"
 
 namespace tinyot {
 namespace {
@@ -370,15 +370,173 @@ TEST(Integer, Divides) {
   }
 }
 
+// What a call refuses.
+template <class Call>
+std::string refusal(Call call) {
+  try {
+    call();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "nothing is refused";
+}
+
 TEST(Integer, RejectsOperandsOfDifferentWidths) {
   const Number x(3), y(4);
-  EXPECT_THROW(x + y, std::logic_error);
-  EXPECT_THROW(y ^ x, std::logic_error);
-  EXPECT_THROW(x * y, std::logic_error);
-  EXPECT_THROW(less(x, y), std::logic_error);
-  EXPECT_THROW(equal(x, y), std::logic_error);
-  EXPECT_THROW(select(Bit(true), x, y), std::logic_error);
-  EXPECT_THROW(Word<3>(y.bits()), std::logic_error);
+  const std::string otherwise =
+      " have 3 and 4 bits: convert one of them with to_unsigned or to_signed";
+  EXPECT_EQ(refusal([&] { x + y; }), "the operands of +" + otherwise);
+  EXPECT_EQ(refusal([&] { SignedNumber(x) * SignedNumber(y); }), "the operands of *" + otherwise);
+  EXPECT_EQ(refusal([&] { (void)(x < y); }), "the operands of <" + otherwise);
+  EXPECT_EQ(refusal([&] { (void)(x >= y); }), "the operands of >=" + otherwise);
+  EXPECT_EQ(refusal([&] { less(x, y); }), "the operands of less" + otherwise);
+  EXPECT_EQ(refusal([&] { select(Bit(true), x, y); }), "the operands of select" + otherwise);
+  EXPECT_EQ(refusal([&] { divide(x, y); }), "the operands of a division" + otherwise);
+  Number out(5);
+  EXPECT_EQ(refusal([&] { add(out.bits(), x, x); }),
+            "the result of add has 5 bits, and its operands 3");
+  EXPECT_EQ(refusal([&] { Word<3> word(y.bits()); }),
+            "the operands of a conversion to a Word" + otherwise);
+}
+
+TEST(Integer, RejectsConstantsAndCountsThatDoNotFit) {
+  const Number x(8);
+  const SignedNumber s(8);
+  EXPECT_EQ(refusal([&] { x + 255; }), "nothing is refused");
+  EXPECT_EQ(refusal([&] { x + 256; }), "256 is not a value of an unsigned integer of 8 bits");
+  EXPECT_EQ(refusal([&] { -1 - x; }), "-1 is not a value of an unsigned integer of 8 bits");
+  EXPECT_EQ(refusal([&] { (void)(s < 127); }), "nothing is refused");
+  EXPECT_EQ(refusal([&] { (void)(s < 128); }), "128 is not a value of a signed integer of 8 bits");
+  EXPECT_EQ(refusal([&] { s * -128; }), "nothing is refused");
+  EXPECT_EQ(refusal([&] { s * -129; }), "-129 is not a value of a signed integer of 8 bits");
+  EXPECT_EQ(refusal([&] { (void)(s << -1); }), "the count of a shift is negative: -1");
+  EXPECT_EQ(refusal([&] { SignedNumber(80) + std::int64_t{-5}; }), "nothing is refused");
+  EXPECT_TRUE(SignedNumber::constant(80, -5)[79].constant());
+  EXPECT_FALSE(SignedWord<80>::constant(5)[79].constant());
+}
+
+std::int64_t signed_value(std::uint64_t value, std::uint32_t bits) {
+  return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
+}
+
+// As expect_function(), on signed integers. The result is taken modulo 2^bits.
+void expect_signed(
+    std::uint32_t bits,
+    const std::function<SignedNumber(const SignedNumber& x, const SignedNumber& y)>& program,
+    const std::function<std::int64_t(std::int64_t x, std::int64_t y)>& reference) {
+  expect_function(
+      bits, bits,
+      [&](const Number& x, const Number& y) {
+        return program(SignedNumber(x), SignedNumber(y)).as_unsigned();
+      },
+      [&](std::uint64_t x, std::uint64_t y) {
+        return static_cast<std::uint64_t>(reference(signed_value(x, bits), signed_value(y, bits)));
+      });
+}
+
+// 0 or 1.
+SignedNumber wide(const Bit& bit, const SignedNumber& model) {
+  return SignedNumber(to_unsigned(bit, model.size()));
+}
+
+std::int64_t floor_quotient(std::int64_t x, std::int64_t y) {
+  return x / y - (x % y != 0 && (x < 0) != (y < 0) ? 1 : 0);
+}
+
+TEST(Signed, ComputesAsPythonDoes) {
+  using S = const SignedNumber&;
+  using I = std::int64_t;
+  for (const std::uint32_t bits : {1, 2, 3, 4, 5, 13, 32, 63}) {
+    expect_signed(
+        bits, [](S x, S y) { return x * y - x + y; }, [](I x, I y) { return x * y - x + y; });
+    expect_signed(
+        bits, [](S x, S) { return -x; }, [](I x, I) { return -x; });
+    expect_signed(
+        bits, [](S x, S) { return abs(x); }, [](I x, I) { return x < 0 ? -x : x; });
+    expect_signed(
+        bits, [](S x, S y) { return wide(x < y, x); }, [](I x, I y) { return x < y; });
+    expect_signed(
+        bits, [](S x, S y) { return wide(less(x, y), x); }, [](I x, I y) { return x < y; });
+    expect_signed(
+        bits, [](S x, S y) { return wide(x >= y, x); }, [](I x, I y) { return x >= y; });
+    expect_signed(
+        bits, [](S x, S y) { return wide((x > y) ^ (x <= y) ^ (x == y) ^ (x != y), x); },
+        [](I, I) { return 0; });
+    expect_signed(
+        bits, [](S x, S y) { return x >> y.as_unsigned(); },
+        [bits](I x, I y) {
+          return x >> std::min(static_cast<std::uint64_t>(y) & mask(bits), 63ul);
+        });
+    expect_signed(
+        bits, [](S x, S) { return x >> 2; }, [](I x, I) { return x >> 2; });
+    expect_signed(
+        bits, [](S x, S) { return x << 2; },
+        [](I x, I) { return static_cast<I>(static_cast<std::uint64_t>(x) << 2); });
+    expect_signed(
+        bits, [bits](S x, S) { return to_signed(to_signed(x, bits + 9), bits); },
+        [](I x, I) { return x; });
+    // -1 is the only divisor of all widths.
+    const auto divisor = [](S y) { return select(y == 0, -1, y); };
+    const auto quotient = [&](S x, S y) { return x / divisor(y); };
+    expect_signed(bits, quotient, [](I x, I y) { return floor_quotient(x, y == 0 ? -1 : y); });
+    expect_signed(
+        bits, [&](S x, S y) { return x % divisor(y); },
+        [](I x, I y) { return y == 0 ? 0 : x - y * floor_quotient(x, y); });
+    expect_signed(
+        bits,
+        [&](S x, S y) {
+          const auto [whole, rest] = divide(x, divisor(y));
+          return whole * divisor(y) + rest;
+        },
+        [](I x, I) { return x; });
+  }
+}
+
+TEST(Signed, CostsAsDocumented) {
+  const auto costs = [](std::uint32_t bits, auto operation) {
+    return cost_of_function(bits, bits,
+                            [operation](const Number& x, const Number& y) {
+                              return operation(SignedNumber(x), SignedNumber(y)).as_unsigned();
+                            })
+        .ands;
+  };
+  for (const std::uint32_t n : {2, 8, 32}) {
+    const std::uint64_t plain = cost_of_function(n, n, [](const Number& x, const Number& y) {
+                                  const auto [quotient, rest] = divide(x, y);
+                                  return quotient ^ rest;
+                                }).ands;
+    EXPECT_LE(costs(n, [](const auto& x, const auto& y) { return x / y; }), plain + 4 * n - 3);
+    EXPECT_LE(costs(n, [](const auto& x, const auto& y) { return x % y; }), plain + 5 * n - 3);
+    EXPECT_EQ(costs(n, [](const auto& x, const auto&) { return abs(x); }), n - 1);
+    EXPECT_EQ(costs(n, [](const auto& x, const auto&) { return x >> 1; }), 0u);
+  }
+}
+
+TEST(Integer, OperatorsTakePublicIntegers) {
+  const auto of = [](auto operation) {
+    return [operation](const Number& x, const Number&) { return operation(x); };
+  };
+  using I = std::uint64_t;
+  for (const std::uint32_t bits : {13, 32}) {
+    expect_function(bits, bits, of([](const Number& x) { return (x + 5) * 3 - 7; }),
+                    [](I x, I) { return (x + 5) * 3 - 7; });
+    expect_function(bits, bits, of([](const Number& x) { return 4000 - x; }),
+                    [](I x, I) { return 4000 - x; });
+    expect_function(bits, bits, of([](const Number& x) { return (x | 9) & 0x1ff; }),
+                    [](I x, I) { return (x | 9) & 0x1ff; });
+    expect_function(bits, bits, of([](const Number& x) { return select(x > 4000u, x / 7, x % 7); }),
+                    [](I x, I) { return x > 4000 ? x / 7 : x % 7; });
+    expect_function(
+        bits, bits,
+        [](Number x, const Number& y) {
+          x += y, x -= 3, x *= y, x ^= 5, x |= 64, x &= ~y, x <<= 2, x >>= 1, x /= 3, x %= 1000;
+          return x;
+        },
+        [bits](I x, I y) {
+          x = ((((x + y - 3) * y) ^ 5) | 64) & ~y;
+          return (((x << 2) & mask(bits)) >> 1) / 3 % 1000;
+        });
+  }
 }
 
 // Word<n> wraps the same functions; constants take no gates.

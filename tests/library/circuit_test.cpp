@@ -1,7 +1,13 @@
 // Circuits made by functions.
 #include <gtest/gtest.h>
 #include <tinyot/circuit.h>
+#include <tinyot/circuit/fingerprint.h>
 #include <tinyot/error.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "tests/support/two_threads.h"
 
@@ -50,22 +56,30 @@ TEST(MakeCircuit, LearnsTheInterfaceFromTheFunction) {
   }
 }
 
+// What making the circuit refuses.
+std::string refusal(const std::function<void(Program&)>& function) {
+  try {
+    make_circuit("f", function);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "nothing is refused";
+}
+
 TEST(MakeCircuit, RefusesNamesThatAreNotUnique) {
-  EXPECT_THROW(make_circuit("f",
-                            [](Program& program) {
-                              program.input("x", 1, Party::A);
-                              program.input("x", 1, Party::B);
-                            }),
-               std::logic_error);
-  EXPECT_THROW(make_circuit("f",
-                            [](Program& program) {
-                              const Number x = program.input("x", 1, Party::A);
-                              program.output("y", x);
-                              program.output("y", x);
-                            }),
-               std::logic_error);
-  EXPECT_THROW(make_circuit("f", [](Program& program) { program.input("", 1, Party::A); }),
-               std::logic_error);
+  EXPECT_EQ(refusal([](Program& program) {
+              program.input("x", 1, Party::A);
+              program.input("x", 1, Party::B);
+            }),
+            "two inputs of circuit f have the name 'x'");
+  EXPECT_EQ(refusal([](Program& program) {
+              const Number x = program.input("x", 1, Party::A);
+              program.output("y", x);
+              program.output("y", x);
+            }),
+            "two outputs of circuit f have the name 'y'");
+  EXPECT_EQ(refusal([](Program& program) { program.input("", 1, Party::A); }),
+            "input 0 of circuit f has no name");
 }
 
 TEST(MakeCircuit, RefusesFunctionsWhoseDeclarationsChange) {
@@ -83,12 +97,60 @@ TEST(MakeCircuit, RefusesFunctionsWhoseDeclarationsChange) {
 }
 
 TEST(MakeCircuit, RefusesOperandsOfDifferentWidths) {
-  EXPECT_THROW(make_circuit("f",
-                            [](Program& program) {
-                              program.output("z", program.input("x", 2, Party::A) +
-                                                      program.input("y", 3, Party::B));
-                            }),
-               std::logic_error);
+  EXPECT_EQ(refusal([](Program& program) {
+              program.output("z",
+                             program.input("x", 16, Party::A) + program.input("y", 32, Party::B));
+            }),
+            "the operands of + have 16 and 32 bits: convert one of them with to_unsigned or "
+            "to_signed");
+}
+
+TEST(MakeCircuit, RefusesBitsOfOtherCircuits) {
+  EXPECT_EQ(refusal([](Program& program) {
+              const Number x = program.input("x", 1, Party::A);
+              make_circuit("g", [&](Program& inner) {
+                inner.output("z", x ^ inner.input("y", 1, Party::A));
+              });
+            }),
+            "a bit of another circuit, or of another call of its function, is used");
+}
+
+// tests/python/operators_test.py has the same circuit, with the same fingerprint.
+template <class W>
+void every_operator(std::vector<Bits>& results, const W& x, const W& y, const Number& count) {
+  const auto add = [&](const auto& value) {
+    results.emplace_back(value.bits().begin(), value.bits().end());
+  };
+  const auto add_bit = [&](const Bit& bit) { results.push_back({bit}); };
+  add(x + y), add(x - y), add(x * y), add(x / y), add(x % y), add(-x);
+  const auto [quotient, remainder] = divide(x, y);
+  add(quotient), add(remainder);
+  add(x & y), add(x | y), add(x ^ y), add(~x);
+  add(x << 3), add(x >> 3), add(x << count), add(x >> count);
+  add_bit(x < y), add_bit(x <= y), add_bit(x > y), add_bit(x >= y), add_bit(x == y),
+      add_bit(x != y);
+  add(x + 5), add(5 + x), add(x - 5), add(5 - x), add(x * 5), add(5 * x), add(x / 5), add(5 / x);
+  add(x % 5), add(5 % x), add(x & 5), add(5 | x), add(x ^ 5);
+  add_bit(x < 5), add_bit(5 < x), add_bit(x == 5);
+  add(select(x[0], x, y)), add(select(x[0], x, 5));
+  add(to_unsigned(x, 12)), add(to_signed(x, 12)), add(to_unsigned(x, 3));
+}
+
+TEST(MakeCircuit, OperatorsMakeThePythonPackagesCircuits) {
+  const auto circuit = make_circuit("operators", [](Program& program) {
+    const Number x = program.input("x", 8, Party::A), y = program.input("y", 8, Party::B);
+    const SignedNumber s = program.signed_input("s", 8, Party::A),
+                       t = program.signed_input("t", 8, Party::B);
+    const Number count = program.input("count", 4, Party::B);
+    std::vector<Bits> results;
+    every_operator(results, x, y, count);
+    every_operator(results, s, t, count);
+    const SignedNumber size = abs(s);
+    results.emplace_back(size.bits().begin(), size.bits().end());
+    for (std::size_t i = 0; i < results.size(); ++i) program.output(std::to_string(i), results[i]);
+  });
+  EXPECT_EQ(text_of(fingerprint_of(*circuit)),
+            "4500503c3b219f7901744b87cdf647e1963c02cb0d1eeeaf92eada02c0f4db41");
 }
 
 TEST(NamedCircuit, FindsBuiltInCircuits) {
@@ -103,6 +165,36 @@ TEST(CircuitFile, IsReadWithItsOwners) {
   EXPECT_EQ(circuit->info().name, "and");
   EXPECT_EQ(circuit->info().inputs[1].source, InputSource::B);
   EXPECT_THROW(read_circuit_file(directory / "missing.txt"), UsageError);
+}
+
+TEST(CircuitFile, IsWrittenWithItsInterface) {
+  const TestDirectory directory;
+  const auto circuit = make_circuit("bids", [](Program& program) {
+    const SignedNumber x = program.signed_input("x", 9, Party::B);
+    const Number y = program.common_input("y", 9, InputSource::Public);
+    program.output("is less", x < SignedNumber(y), Receiver::A);
+  });
+  EXPECT_THROW(write_circuit_file(*circuit, directory / "bids.txt"), UsageError)
+      << "a name in a file has no white space";
+  EXPECT_FALSE(std::filesystem::exists(directory / "bids.txt"));
+  int calls = 0;
+  const auto changing = make_circuit("changing", [&calls](Program& program) {
+    const Number x = program.input("x", 9, Party::B);
+    program.output("y", ++calls < 4 ? x + x : x - x);
+  });
+  EXPECT_THROW(write_circuit_file(*changing, directory / "bids.txt"), UsageError);
+  const auto again = make_circuit("bids", [](Program& program) {
+    const SignedNumber x = program.signed_input("x", 9, Party::B);
+    const Number y = program.common_input("y", 9, InputSource::Public);
+    program.output("less", x < SignedNumber(y), Receiver::A);
+  });
+  write_circuit_file(*again, directory / "again.txt");
+  const auto read = read_circuit_file(directory / "again.txt");
+  EXPECT_EQ(read->info().name, "again");
+  EXPECT_EQ(read->info().inputs[1].source, InputSource::Public);
+  EXPECT_TRUE(read->info().inputs[1].same_in_all_lanes);
+  EXPECT_EQ(read->info().outputs[0].to, Receiver::A);
+  EXPECT_EQ(fingerprint_of(*read), fingerprint_of(*again));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@
 #include "tests/support/cheating_channel.h"
 #include "tests/support/half_round_trips.h"
 #include "tests/support/repetitions.h"
-#include "tinyot/circuit/word.h"
+#include "tinyot/circuit/operators.h"
 
 namespace tinyot {
 namespace {

@@ -8,7 +8,7 @@
 #include "tests/support/cheating_channel.h"
 #include "tests/support/layers.h"
 #include "tests/support/test_name.h"
-#include "tinyot/circuit/word.h"
+#include "tinyot/circuit/operators.h"
 
 namespace tinyot {
 namespace {

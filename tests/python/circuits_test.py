@@ -1,6 +1,8 @@
 """Circuits from functions: their interface, misuse, lifetime of values, and memory."""
 
 import gc
+import os
+import subprocess
 import sys
 import threading
 import unittest
@@ -37,6 +39,58 @@ class CircuitTest(TestCase):
             ],
         )
         self.assertIn("x: 16 bits, A", repr(multiply_add))
+        self.assertEqual(multiply_add.__name__, "multiply_add")
+        self.assertEqual(multiply_add.__module__, __name__)
+
+    def test_printing_runs_nothing(self):
+        calls = []
+
+        @tinyot.circuit
+        def f(x: UInt = A.uint(16), y: list[Int] = B.int(9)[4]) -> UInt:
+            calls.append(1)
+            raise TypeError("from the function")
+
+        self.assertEqual(repr(f), "<circuit f (x: 16 bits, A, y: 4 x 9 bits, B)>")
+        self.assertEqual((f.name, f.__name__, [of.bits for of in f.inputs]), ("f", "f", [16, 36]))
+        self.assertEqual(calls, [])
+        self.assertRegex(repr(tinyot.named("aes128")), "^<circuit aes128.*ciphertext: 128 bits")
+
+    def test_values_are_printed_with_type_and_width(self):
+        self.assertEqual(repr(UInt(16, 3)), "<UInt of 16 bits>")
+        self.assertEqual(repr([Int(9), Bit(True)]), "[<Int of 9 bits>, <Bit>]")
+
+    def test_is_saved_to_a_file(self):
+        file = self.directory / "multiply_add.txt"
+        multiply_add.save(file)
+        self.assertEqual(tinyot.read(file).fingerprint(), multiply_add.fingerprint())
+        self.assertIn("#tinyot input y 16 B integer common\n", file.read_text())
+
+        @tinyot.circuit
+        def total(xs: list[UInt] = A.uint(16)[3], y: UInt = B.uint(16)) -> list[UInt]:
+            return [x + y for x in xs]
+
+        total.save(file)
+        read = tinyot.read(file)
+        self.assertEqual([of.name for of in read.inputs], ["xs", "y"])
+        # Element k begins at bit 16 k.
+        self.assertEqual(read.evaluate({"xs": 1 | 2 << 16 | 3 << 32, "y": 1})["result"],
+                         2 | 3 << 16 | 4 << 32)  # fmt: skip
+        total.save(file)  # replaces it
+        inputs = ["--input", "xs=0x000300020001", "--input", "y=0x0001"]
+        ended = subprocess.run(
+            [os.environ["TINYOT_BINARY"], "circuit", "eval", file, *inputs],
+            capture_output=True,
+            text=True,
+        )
+        self.assertIn("0x000400030002", ended.stdout, ended.stderr)
+        self.refused(tinyot.Error, "missing", total.save, self.directory / "missing" / "f.txt")
+
+        @tinyot.circuit
+        def spaced(x: UInt = A.uint(2)) -> tinyot.Outputs:
+            return {"a b": x}
+
+        self.refused(tinyot.UsageError, "'a b'", spaced.save, file)
+        self.assertEqual(tinyot.read(file).fingerprint(), total.fingerprint())
 
     def test_is_evaluated_plainly(self):
         result = multiply_add.evaluate({"x": 65535, "y": 3, "z": 10})
@@ -158,9 +212,26 @@ class MisuseTest(TestCase):
     def test_types_and_widths_agree(self):
         self.refused_in(TypeError, "to_uint(width)", lambda x, y: x + y)
         self.refused_in(TypeError, "8 and 9 bits", lambda x, y: x < y)
-        self.refused_in(TypeError, "unsupported operand", lambda x, y: x + x.to_int(8))
+        self.refused_in(
+            TypeError,
+            "UInt of 8 bits and Int of 7 bits: convert one of them with to_int(7) or to_uint(8)",
+            lambda x, y: x + x.to_int(7),
+        )
+        self.refused_in(TypeError, "convert one of them with to_uint", lambda x, y: x.to_int(8) < x)
         self.refused_in(TypeError, "unsupported operand", lambda x, y: x + 1.5)
-        self.refused_in(TypeError, "unsupported operand", lambda x, y: x & x[0])
+        self.refused_in(
+            TypeError,
+            "UInt of 8 bits and Bit: convert the bit with to_uint(8)",
+            lambda x, y: x & x[0],
+        )
+        self.refused_in(
+            TypeError, "to_uint(8).to_int(8)", lambda x, y: x.to_int(8) & x[0]
+        )
+        self.refused_in(
+            TypeError,
+            "Bit and UInt of 8 bits: convert the bit with to_uint(8)",
+            lambda x, y: x[0] & x,
+        )
         self.refused_in(TypeError, "cannot be compared", lambda x, y: x == "x")
         self.refused_in(TypeError, "cannot be compared", lambda x, y: x[0] == "x")
         self.refused_in(TypeError, "use //", lambda x, y: x / 2)
@@ -172,7 +243,10 @@ class MisuseTest(TestCase):
         self.refused_in(ValueError, "no bits", lambda x, y: x[3:3])
         self.refused_in(ValueError, "out of range", lambda x, y: x.to_uint(0))
         self.refused_in(TypeError, "condition of mux", lambda x, y: mux(x, x, x))
-        self.refused_in(TypeError, "mux of UInt and Bit", lambda x, y: mux(x[0], x, x[0]))
+        self.refused_in(TypeError, "UInt of 8 bits and Bit", lambda x, y: mux(x[0], x, x[0]))
+        self.refused_in(
+            TypeError, "mux of UInt of 8 bits and str", lambda x, y: mux(x[0], x, "x")
+        )
         self.refused_in(TypeError, "needs width", lambda x, y: lookup([1, 2], x))
         self.refused_in(ValueError, "do not reach", lambda x, y: lookup([1, 2, 3], x[:1], 2))
         self.refused_in(ValueError, "does not have 1 bits", lambda x, y: lookup([2], x, 1))
@@ -181,10 +255,23 @@ class MisuseTest(TestCase):
         self.refused_in(TypeError, "output result of circuit f is a int", lambda x, y: 3)
         self.refused_in(TypeError, "output a of circuit f is a NoneType", lambda x, y: {"a": None})
         self.refused_in(tinyot.UsageError, "'C'", lambda x, y: out(x, "C"))
+        self.refused_in(
+            TypeError,
+            "output result of circuit f has elements of different types: UInt of 8 bits and UInt "
+            "of 9 bits",
+            lambda x, y: [x, y],
+        )
+        self.refused_in(TypeError, "an empty list", lambda x, y: {"a": []})
+        self.refused_in(TypeError, "lists of different lengths", lambda x, y: [[x], [x, x]])
+        self.refused_in(TypeError, "element 1 of output result", lambda x, y: [x, 3])
 
     def test_inputs_have_owners(self):
         self.refused(TypeError, "parameter x of circuit f", tinyot.circuit, self.without_owner())
         self.refused(ValueError, "out of range", A.uint, 0)
+        self.refused(ValueError, "out of range", lambda: A.uint(1 << 12)[1 << 13])
+        self.refused(ValueError, "positive ints, not 0", lambda: A.uint(8)[0])
+        self.refused(TypeError, "[rows, columns]", lambda: A.uint(8)[2][3])
+        self.refused(TypeError, "not iterable", lambda: list(A.uint(8)))
 
     def without_owner(self):
         def f(x: UInt) -> UInt:

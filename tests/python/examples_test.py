@@ -35,12 +35,17 @@ class ExamplesTest(TestCase):
         self.assertTrue(self.run_python(EXAMPLES / "first.py").startswith("A is richer: True\n"))
 
     def test_scripts_of_the_document(self):
+        for file in self.scripts_of_the_document():
+            self.run_python(file)
+
+    def scripts_of_the_document(self):
         scripts = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
         self.assertGreater(len(scripts), 3)
+        files = []
         for number, script in enumerate(scripts):
-            file = self.directory / f"script{number}.py"
-            file.write_text(script)
-            self.run_python(file)
+            files.append(self.directory / f"script{number}.py")
+            files[-1].write_text(script)
+        return files
 
     @without("nbclient", "ipykernel", "pandas", "matplotlib")
     def test_notebooks(self):
@@ -64,6 +69,7 @@ class ExamplesTest(TestCase):
             [
                 "mypy", "--strict", "--python-executable", sys.executable, "--cache-dir",
                 self.directory / "cache", PACKAGE / "tinyot", EXAMPLES / "first.py",
+                *self.scripts_of_the_document(),
             ],
             cwd=PACKAGE, capture_output=True, text=True, timeout=300,
         )  # fmt: skip

@@ -183,6 +183,33 @@ class OperatorsTest(TestCase):
             if i < 5:
                 self.assertEqual(result["secret"], [100, 101, 200, 155, 99][i])
 
+    def test_gates_are_those_of_the_operators_in_cpp(self):
+        """tests/library/circuit_test.cpp has the same circuit, with the same fingerprint."""
+
+        def every_operator(x, y, count):
+            return [
+                x + y, x - y, x * y, x // y, x % y, -x, *divmod(x, y), x & y, x | y, x ^ y, ~x,
+                x << 3, x >> 3, x << count, x >> count,
+                x < y, x <= y, x > y, x >= y, x == y, x != y,
+                x + 5, 5 + x, x - 5, 5 - x, x * 5, 5 * x, x // 5, 5 // x, x % 5, 5 % x,
+                x & 5, 5 | x, x ^ 5, x < 5, x > 5, x == 5, mux(x[0], x, y), mux(x[0], x, 5),
+                x.to_uint(12), x.to_int(12), x.to_uint(3),
+            ]  # fmt: skip
+
+        @tinyot.circuit
+        def operators(
+            x: UInt = A.uint(8),
+            y: UInt = B.uint(8),
+            s: Int = A.int(8),
+            t: Int = B.int(8),
+            count: UInt = B.uint(4),
+        ) -> tinyot.Outputs:
+            results = every_operator(x, y, count) + every_operator(s, t, count) + [abs(s)]
+            return {str(i): result for i, result in enumerate(results)}
+
+        expected = "4500503c3b219f7901744b87cdf647e1963c02cb0d1eeeaf92eada02c0f4db41"
+        self.assertEqual(operators.fingerprint(), expected)
+
     def test_costs_are_those_of_the_library(self):
         @tinyot.circuit
         def f(a: UInt = A.uint(32), b: UInt = B.uint(32)) -> UInt:
@@ -196,6 +223,17 @@ class OperatorsTest(TestCase):
             return (a >> 3) ^ ~a
 
         self.assertEqual(g.cost().ands, 0)
+
+        @tinyot.circuit
+        def quotient(a: UInt = A.uint(8), b: UInt = B.uint(8)) -> UInt:
+            return a // b
+
+        @tinyot.circuit
+        def both(a: UInt = A.uint(8), b: UInt = B.uint(8)) -> tinyot.Outputs:
+            return {"quotient": a // b, "remainder": a % b}
+
+        self.assertLess(quotient.cost().ands, 60, "without the remainder")
+        self.assertGreater(both.cost().ands, 2 * quotient.cost().ands)
 
 
 if __name__ == "__main__":

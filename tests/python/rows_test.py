@@ -9,7 +9,7 @@ import pandas
 
 import tinyot
 from support import TestCase
-from tinyot import A, B, Bit, Int, UInt, out
+from tinyot import A, B, Bit, Int, UInt, mux, out
 
 
 @tinyot.circuit
@@ -22,6 +22,11 @@ def trade(
 @tinyot.circuit
 def is_even(x: UInt = A.uint(8)) -> Bit:
     return ~x[0]
+
+
+@tinyot.circuit
+def nearest(x: list[UInt] = A.uint(8)[2], y: list[UInt] = B.uint(8)[2]) -> list[UInt]:
+    return [mux(a < b, b - a, a - b) for a, b in zip(x, y)]
 
 
 class RowsTest(TestCase):
@@ -45,6 +50,13 @@ class RowsTest(TestCase):
         run(self.parties.a, table_a)
         thread.join()
         return ended["A"], ended["B"]
+
+    def test_columns_of_lists(self):
+        self.parties.preprocess(nearest.cost().ands * 3, profile="fast")
+        frame = pandas.DataFrame({"x": [[1, 2], [3, 4], [255, 0]]})
+        a, b = self.both(nearest, frame, {"y": np.array([[2, 2], [0, 9], [0, 255]])})
+        self.assertEqual(a["result"].tolist(), [[1, 0], [3, 5], [255, 255]])
+        np.testing.assert_array_equal(a["result"], b["result"])
 
     def test_rows_of_data_frames_in_order(self):
         rows = 1000

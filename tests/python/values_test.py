@@ -1,6 +1,7 @@
 """Values of inputs and outputs: Python's and numpy's, with and without lanes; exceptions for wrong
 ones, which never print them."""
 
+import threading
 import traceback
 import unittest
 
@@ -8,7 +9,7 @@ import numpy as np
 
 import tinyot
 from support import TestCase
-from tinyot import A, B, Bit, Int, UInt, UsageError, _native, _values
+from tinyot import A, B, Bit, Int, UInt, UsageError, _native, _values, out
 
 
 @tinyot.circuit
@@ -126,6 +127,111 @@ class FirstBitHighestTest(TestCase):
         self.assertEqual(circuit.evaluate({"x": 0, "y": 1})["z"], 1 << 71)
 
 
+@tinyot.circuit
+def lists(
+    u: list[UInt] = A.uint(11)[5],
+    i: list[list[Int]] = A.int(20)[2, 3],
+    b: list[Bit] = B.bit()[9],
+    w: list[UInt] = B.uint(70)[2],
+    c: list[UInt] = B.uint(4, same_in_all_lanes=True)[3],
+) -> tinyot.Outputs:
+    scaled = [[x * c[0].to_int(20) for x in row] for row in i]
+    return {"u": u[::-1], "i": scaled, "b": [~x for x in b], "w": out(w, "B"), "sum": sum(u, u[0])}
+
+
+LISTS = {
+    "u": [1, 2, 3, 4, 2047],
+    "i": [[-1, 2, -3], [4, -5, 1 << 18]],
+    "b": [True, 0, 1, False, False, True, True, True, False],
+    "w": [1 << 69, 5],
+    "c": [1, 15, 0],
+}
+
+
+class ListsTest(TestCase):
+    def expected(self):
+        return {
+            "u": LISTS["u"][::-1],
+            "i": LISTS["i"],
+            "b": [not x for x in LISTS["b"]],
+            "w": LISTS["w"],
+            "sum": (1 + sum(LISTS["u"])) % 2048,
+        }
+
+    def test_lists_and_arrays(self):
+        self.assertEqual(lists.evaluate(LISTS), self.expected())
+        self.assertIs(lists.evaluate(LISTS)["b"][0], False)
+        arrays = {name: np.array(LISTS[name]) for name in "uib"}
+        arrays |= {"w": np.array(LISTS["w"], object), "c": tuple(LISTS["c"])}
+        self.assertEqual(lists.evaluate(arrays), self.expected())
+        arrays["i"] = [np.array(row) for row in LISTS["i"]]
+        arrays["w"] = np.array([list((x).to_bytes(9, "little")) for x in LISTS["w"]], np.uint8)
+        self.assertEqual(lists.evaluate(arrays), self.expected())
+
+    def test_all_elements_as_bytes(self):
+        number = sum(x << (11 * k) for k, x in enumerate(LISTS["u"]))
+        given = dict(LISTS, u=number.to_bytes(7, "little"))
+        self.assertEqual(lists.evaluate(given), self.expected())
+
+    def test_are_described(self):
+        self.assertEqual([of.shape for of in lists.inputs], [(5,), (2, 3), (9,), (2,), (3,)])
+        self.assertEqual([of.bits for of in lists.inputs], [55, 120, 9, 140, 12])
+        self.assertEqual([of.kind for of in lists.outputs], ["uint", "int", "bool", "uint", "uint"])
+        self.assertEqual([of.shape for of in lists.outputs], [(5,), (2, 3), (9,), (2,), ()])
+
+    def test_lanes(self):
+        lanes = 50
+        rng = np.random.default_rng(6)
+        given = {
+            "u": rng.integers(0, 1 << 11, (lanes, 5), np.uint16),
+            "i": rng.integers(-(1 << 19), 1 << 19, (lanes, 2, 3), np.int32),
+            "b": rng.integers(0, 2, (lanes, 9)).astype(bool),
+            "w": rng.integers(0, 256, (lanes, 2, 9), np.uint8),
+            "c": [1, 2, 3],
+        }
+        given["w"][:, :, 8] &= 63
+        result = lists.evaluate(given, lanes=lanes)
+        np.testing.assert_array_equal(result["u"], given["u"][:, ::-1])
+        np.testing.assert_array_equal(result["i"], given["i"])
+        np.testing.assert_array_equal(result["b"], ~given["b"])
+        np.testing.assert_array_equal(result["w"], given["w"])
+        self.assertEqual(
+            [result[name].dtype for name in "uibw"], [np.uint64, np.int64, np.bool_, np.uint8]
+        )
+        as_lists = {name: value.tolist() for name, value in given.items() if name in "uib"}
+        again = lists.evaluate(dict(given, **as_lists), lanes=lanes)
+        np.testing.assert_array_equal(again["i"], given["i"])
+
+    def test_are_evaluated_by_two_parties(self):
+        with tinyot.local() as parties:
+            result = parties.run(lists, LISTS, live=tinyot.Parameters(profile="fast"))
+        self.assertEqual(result.outputs, self.expected())
+
+    def test_stay_shared(self):
+        @tinyot.circuit
+        def products(x: list[UInt] = A.uint(8)[4], y: list[UInt] = B.uint(8)[4]) -> tinyot.Out:
+            return out([a * b for a, b in zip(x, y)], "none")
+
+        @tinyot.circuit
+        def total(result: list[UInt] = tinyot.shared.uint(8)[4]) -> UInt:
+            return result[0] + result[1] + result[2] + result[3]
+
+        totals = {}
+
+        def run(party, mine):
+            with party.connect() as connection:
+                first = connection.run(products, mine)
+                totals[party.party] = connection.run(total, {}, shared=first.shared).outputs
+
+        with tinyot.local() as parties:
+            parties.preprocess(2048, profile="fast")
+            thread = threading.Thread(target=run, args=(parties.b, {"y": [5, 6, 7, 8]}))
+            thread.start()
+            run(parties.a, {"x": [1, 2, 3, 4]})
+            thread.join()
+        self.assertEqual(totals, {"A": {"result": 70}, "B": {"result": 70}})
+
+
 SECRET = 0xC0FFEE
 SECRET_BYTES = b"attack at dawn"
 # The secrets as they might be printed.
@@ -172,6 +278,22 @@ class WrongInputsTest(TestCase):
         self.refused_quietly("8 bytes, not 3", echo, two(w=np.zeros((2, 3), np.uint8)), 2)
         self.refused_quietly("lanes are out of range", echo, two(w=[u, u]), "2")
         self.refused_quietly("lanes are out of range", echo, two(w=[]), 0)
+
+    def test_lists_are_refused_without_printing_them(self):
+        one = lambda **changes: dict(LISTS, **changes)
+        u = SECRET
+        self.refused_quietly("a list has 4 elements, not 5", lists, one(u=[u] * 4))
+        self.refused_quietly("a list has 2 elements, not 3", lists, one(i=[[u] * 2] * 2))
+        self.refused_quietly("a list or an array, not int", lists, one(u=u))
+        self.refused_quietly("a list or an array, not str", lists, one(u=str(u)))
+        self.refused_quietly("an int or bytes, not list", lists, one(u=[[u]] * 5))
+        self.refused_quietly("the shape (5,), not (6,)", lists, one(u=np.full(6, u)))
+        self.refused_quietly("a value does not fit 11 bits (unsigned)", lists, one(u=[u] * 5))
+        self.refused_quietly("does not fit 11 bits (unsigned)", lists, one(u=np.full(5, u)))
+        self.refused_quietly("does not fit 20 bits (signed)", lists, one(i=[[u] * 3] * 2))
+        self.refused_quietly("7 bytes, not 14", lists, one(u=SECRET_BYTES))
+        self.refused_quietly("more than 11 bits", lists, one(u=[b"\xc0\xff"] * 5))
+        self.refused_quietly("a list has 5 elements, not 2", lists, one(u=LISTS["u"]), 2)
 
     def test_inputs_are_not_arguments_that_the_extension_prints(self):
         inputs = _values.pack(echo.inputs, {"u": b"\xee\xff\xc0"}, None)

@@ -1,5 +1,5 @@
 // The interface for generators: plain C++ functions over Bit that emit gates as they run. For
-// integers see tinyot/circuit/integer.h and the wrapper tinyot/circuit/word.h.
+// integers see tinyot/circuit/integer.h, and the types of tinyot/circuit/word.h with operators.h.
 //
 // A Bit is a handle to a wire or a known constant. Handles are reference-counted: when the last
 // handle to a wire is destroyed, the wire is freed. Constants are folded, so x ^ 0, x & 1, x ^ x
@@ -17,6 +17,7 @@
 
 #include "tinyot/circuit/gate.h"
 #include "tinyot/error.h"
+#include "tinyot/export.h"
 
 namespace tinyot::circuit {
 
@@ -41,10 +42,12 @@ class Bit {
     return node_ != 0;
   }
 
-  friend Bit operator^(const Bit& x, const Bit& y);
-  friend Bit operator&(const Bit& x, const Bit& y);
-  friend Bit operator|(const Bit& x, const Bit& y);  // one AND, two XORs
-  friend Bit operator~(const Bit& x);
+  friend TINYOT_API Bit operator^(const Bit& x, const Bit& y);
+  friend TINYOT_API Bit operator&(const Bit& x, const Bit& y);
+  friend TINYOT_API Bit operator|(const Bit& x, const Bit& y);  // one AND, two XORs
+  friend TINYOT_API Bit operator~(const Bit& x);
+  friend Bit operator!=(const Bit& x, const Bit& y) { return x ^ y; }
+  friend Bit operator==(const Bit& x, const Bit& y) { return ~(x ^ y); }
   Bit& operator^=(const Bit& y) { return *this = *this ^ y; }
   Bit& operator&=(const Bit& y) { return *this = *this & y; }
   Bit& operator|=(const Bit& y) { return *this = *this | y; }
@@ -67,22 +70,22 @@ using BitSpan = std::span<const Bit>;
 class Builder {
  public:
   // `info` has the widths of the bundles; it outlives the builder.
-  Builder(GateSink& sink, const CircuitInfo& info);
-  ~Builder();
+  TINYOT_API Builder(GateSink& sink, const CircuitInfo& info);
+  TINYOT_API ~Builder();
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
   // Bit `bit` of input bundle `bundle`, `count` bits from `first` on, or all of the bundle. The
   // stream may contain an input bit only once, so keep the handle. Request it late, so that its
   // wire is live for a short time.
-  Bit input_bit(std::uint32_t bundle, std::uint32_t bit);
-  Bits input_bits(std::uint32_t bundle, std::uint64_t first, std::uint64_t count);
-  Bits input(std::uint32_t bundle);
+  TINYOT_API Bit input_bit(std::uint32_t bundle, std::uint32_t bit);
+  TINYOT_API Bits input_bits(std::uint32_t bundle, std::uint64_t first, std::uint64_t count);
+  TINYOT_API Bits input(std::uint32_t bundle);
 
   // Call these for each bit of each output bundle exactly once.
-  void output_bit(std::uint32_t bundle, std::uint32_t bit, const Bit& value);
-  void output_bits(std::uint32_t bundle, std::uint64_t first, BitSpan bits);
-  void output(std::uint32_t bundle, BitSpan bits);
+  TINYOT_API void output_bit(std::uint32_t bundle, std::uint32_t bit, const Bit& value);
+  TINYOT_API void output_bits(std::uint32_t bundle, std::uint64_t first, BitSpan bits);
+  TINYOT_API void output(std::uint32_t bundle, BitSpan bits);
 
   // Makes the gates of `work` a group (gate.h), and returns its result, which has no handle of a
   // wire that is not a result of the group.
@@ -96,9 +99,9 @@ class Builder {
 
  private:
   friend class Bit;
-  friend Bit operator^(const Bit& x, const Bit& y);
-  friend Bit operator&(const Bit& x, const Bit& y);
-  friend Bit operator~(const Bit& x);
+  friend TINYOT_API Bit operator^(const Bit& x, const Bit& y);
+  friend TINYOT_API Bit operator&(const Bit& x, const Bit& y);
+  friend TINYOT_API Bit operator~(const Bit& x);
 
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 
@@ -113,7 +116,7 @@ class Builder {
     dead_ = node;
   }
   void free_dead();
-  void bracket(GateKind kind);
+  TINYOT_API void bracket(GateKind kind);
 
   GateSink& sink_;
   const CircuitInfo& info_;

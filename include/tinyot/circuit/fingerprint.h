@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tinyot/circuit/gate.h"
+#include "tinyot/export.h"
 
 namespace tinyot::circuit {
 
@@ -25,13 +26,13 @@ struct CircuitFingerprint {
 };
 
 // 64 hex digits; parsing accepts nothing else.
-std::string text_of(const CircuitFingerprint& fingerprint);
-std::optional<CircuitFingerprint> parse_circuit_fingerprint(std::string_view text);
+TINYOT_API std::string text_of(const CircuitFingerprint& fingerprint);
+TINYOT_API std::optional<CircuitFingerprint> parse_circuit_fingerprint(std::string_view text);
 // The first 16 digits, for display only.
-std::string short_name(const CircuitFingerprint& fingerprint);
+TINYOT_API std::string short_name(const CircuitFingerprint& fingerprint);
 
 // Generates the circuit once, unless it is built in. Fails: whatever its function throws;
 // std::logic_error on a stream that breaks the contract of Circuit.
-CircuitFingerprint fingerprint_of(const Circuit& circuit);
+TINYOT_API CircuitFingerprint fingerprint_of(const Circuit& circuit);
 
 }  // namespace tinyot::circuit

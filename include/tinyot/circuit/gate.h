@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tinyot/export.h"
 #include "tinyot/party.h"
 
 namespace tinyot::circuit {
@@ -47,7 +48,7 @@ struct Gate {
 };
 
 // A consumer of gates: layering, plain evaluation, cost, a file.
-class GateSink {
+class TINYOT_API GateSink {
  public:
   virtual ~GateSink() = default;
   virtual void emit(const Gate& gate) = 0;
@@ -131,7 +132,7 @@ struct CircuitInfo {
 // A circuit is its interface and a program that emits its gates. generate() may be called any
 // number of times and emits the same gates each time, with each input bit at most once and each
 // output bit exactly once. The parties compare its fingerprint (tinyot/circuit/fingerprint.h).
-class Circuit {
+class TINYOT_API Circuit {
  public:
   virtual ~Circuit() = default;
   virtual const CircuitInfo& info() const = 0;

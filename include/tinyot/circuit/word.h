@@ -1,8 +1,7 @@
 // Integers as values: Word<n> of n bits, and Number of a width known only when the generator runs.
-// Both are thin wrappers around tinyot/circuit/integer.h, whose functions accept them directly.
-//
-// The operands of one operation and its result have the same width: arithmetic is modulo 2^n. Bit 0
-// is the lowest.
+// Both are unsigned; SignedWord<n> and SignedNumber are signed, in two's complement. Bit 0 is the
+// lowest. The functions of tinyot/circuit/integer.h accept all of them, as bits without a sign; the
+// operators are in tinyot/circuit/operators.h.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +19,12 @@ namespace tinyot::circuit {
 template <std::size_t n>
 class Word {
  public:
+  static constexpr bool kIsSigned = false;
+
   Word() = default;  // zero
+  // Fails: UsageError for another number of bits.
   explicit Word(BitSpan bits) {
-    require(bits.size() == n, "the bits do not have the width of the Word");
+    require_same_width("a conversion to a Word", n, bits.size());
     std::copy(bits.begin(), bits.end(), bits_.begin());
   }
   // The constant `value`; bits from 64 on are 0.
@@ -47,8 +49,11 @@ class Word {
 
 class Number {
  public:
+  static constexpr bool kIsSigned = false;
+
   explicit Number(std::size_t bits = 0) : bits_(bits) {}  // zero
   explicit Number(Bits bits) : bits_(std::move(bits)) {}
+  explicit Number(BitSpan bits) : bits_(bits.begin(), bits.end()) {}
   static Number constant(std::size_t bits, std::uint64_t value) {
     Number number(bits);
     for (std::size_t i = 0; i < bits && i < 64; ++i) number[i] = Bit(((value >> i) & 1) != 0);
@@ -67,100 +72,102 @@ class Number {
   Bits bits_;
 };
 
+// The bits of an unsigned integer W as a signed one: the highest has the weight -2^(n - 1).
+template <class W>
+class Signed {
+ public:
+  static constexpr bool kIsSigned = true;
+
+  Signed() = default;  // zero
+  explicit Signed(W bits) : bits_(std::move(bits)) {}
+  explicit Signed(BitSpan bits) : bits_(bits) {}
+  // Of a SignedNumber: zero of so many bits.
+  template <std::convertible_to<std::size_t> Width>
+  explicit Signed(Width bits) : bits_(bits) {}
+  // The constant `value`. Fails: UsageError if it does not fit.
+  static Signed constant(std::int64_t value) { return Signed().filled(value); }
+  static Signed constant(std::size_t bits, std::int64_t value) {
+    return Signed(bits).filled(value);
+  }
+
+  std::size_t size() const { return bits_.size(); }
+  Signed zeros() const { return Signed(bits_.zeros()); }
+  // Its bits as an unsigned integer.
+  const W& as_unsigned() const { return bits_; }
+  Bit& operator[](std::size_t i) { return bits_[i]; }
+  const Bit& operator[](std::size_t i) const { return bits_[i]; }
+  std::span<Bit> bits() { return bits_.bits(); }
+  BitSpan bits() const { return bits_.bits(); }
+  operator BitSpan() const { return bits_.bits(); }
+
+ private:
+  Signed filled(std::int64_t value) && {
+    set_constant(bits(), static_cast<std::uint64_t>(value), value < 0, kIsSigned);
+    return std::move(*this);
+  }
+
+  W bits_;
+};
+using SignedNumber = Signed<Number>;
+template <std::size_t n>
+using SignedWord = Signed<Word<n>>;
+
 template <class W>
 concept Integer = requires(const W& x, W& z) {
   { x.zeros() } -> std::same_as<W>;
   { x.bits() } -> std::same_as<BitSpan>;
   { z.bits() } -> std::same_as<std::span<Bit>>;
+  { W::kIsSigned } -> std::convertible_to<bool>;
 };
+template <class W>
+concept UnsignedInteger = Integer<W> && !W::kIsSigned;
 
-// z = operation(x, y) bit by bit.
-template <Integer W, class Operation>
-W bit_by_bit(const W& x, const W& y, Operation operation) {
-  require(x.size() == y.size(), "operands of different widths");
-  W z = x.zeros();
-  for (std::size_t i = 0; i < x.size(); ++i) z[i] = operation(x[i], y[i]);
-  return z;
-}
+// An integer of C++, which is public: the same for both parties.
+template <class I>
+concept PublicInteger = std::integral<I> && !std::same_as<I, bool>;
 
-template <Integer W>
-W operator^(const W& x, const W& y) {
-  return bit_by_bit(x, y, [](const Bit& a, const Bit& b) { return a ^ b; });
-}
-template <Integer W>
-W operator&(const W& x, const W& y) {
-  return bit_by_bit(x, y, [](const Bit& a, const Bit& b) { return a & b; });
-}
-template <Integer W>
-W operator|(const W& x, const W& y) {
-  return bit_by_bit(x, y, [](const Bit& a, const Bit& b) { return a | b; });
-}
-template <Integer W>
-W operator~(const W& x) {
-  return bit_by_bit(x, x, [](const Bit& a, const Bit&) { return ~a; });
-}
-template <Integer W>
-W operator+(const W& x, const W& y) {
-  W z = x.zeros();
-  add(z.bits(), x, y);
-  return z;
-}
-template <Integer W>
-W operator-(const W& x, const W& y) {
-  W z = x.zeros();
-  subtract(z.bits(), x, y);
-  return z;
-}
-template <Integer W>
-W operator*(const W& x, const W& y) {
-  require(x.size() == y.size(), "operands of different widths");
-  W z = x.zeros();
-  multiply(z.bits(), x, y);
-  return z;
+template <PublicInteger I>
+constexpr bool is_negative(I value) {
+  if constexpr (std::signed_integral<I>)
+    return value < 0;
+  else
+    return false;
 }
 
-template <Integer W>
-W& operator^=(W& x, const W& y) {
-  return x = x ^ y;
-}
-template <Integer W>
-W& operator+=(W& x, const W& y) {
-  return x = x + y;
-}
-
-// condition ? x : y
-template <Integer W>
-W select(const Bit& condition, const W& x, const W& y) {
-  W z = x.zeros();
-  select(z.bits(), condition, x, y);
-  return z;
+// The constant `value`, as wide as `model`. Fails: UsageError if it does not fit.
+template <Integer W, PublicInteger I>
+W constant_like(const W& model, I value) {
+  W constant = model.zeros();
+  set_constant(constant.bits(), static_cast<std::uint64_t>(value), is_negative(value),
+               W::kIsSigned);
+  return constant;
 }
 
-// `count` is a public std::size_t or a secret integer of any width.
-template <Integer W, class Count>
-W shifted_left(const W& x, const Count& count) {
-  W z = x.zeros();
-  shift_left(z.bits(), x, count);
-  return z;
-}
-template <Integer W, class Count>
-W shifted_right(const W& x, const Count& count) {
-  W z = x.zeros();
-  shift_right(z.bits(), x, count);
-  return z;
-}
-
-// Rotations by any public count, towards the high and towards the low bits.
+// Of any width: the lowest bits, or further ones that are 0, or the sign of a signed integer.
 template <Integer W>
-W rotated_left(const W& x, std::size_t count) {
-  W z = x.zeros();
-  for (std::size_t i = 0; i < x.size(); ++i) z[(i + count) % x.size()] = x[i];
+Number to_unsigned(const W& x, std::size_t bits) {
+  Number z(bits);
+  extend(z.bits(), x, W::kIsSigned);
   return z;
 }
 template <Integer W>
-W rotated_right(const W& x, std::size_t count) {
-  W z = x.zeros();
-  for (std::size_t i = 0; i < x.size(); ++i) z[i] = x[(i + count) % x.size()];
+SignedNumber to_signed(const W& x, std::size_t bits) {
+  return SignedNumber(to_unsigned(x, bits));
+}
+template <std::size_t n, Integer W>
+Word<n> to_unsigned(const W& x) {
+  Word<n> z;
+  extend(z.bits(), x, W::kIsSigned);
+  return z;
+}
+template <std::size_t n, Integer W>
+SignedWord<n> to_signed(const W& x) {
+  return SignedWord<n>(to_unsigned<n>(x));
+}
+// 0 or 1.
+inline Number to_unsigned(const Bit& x, std::size_t bits) {
+  Number z(bits);
+  extend(z.bits(), BitSpan(&x, 1), false);
   return z;
 }
 
