@@ -153,14 +153,14 @@ def _mirrored(bundle: Bundle, values: bytes) -> bytes:
     return np.packbits(bits[:, ::-1], axis=1, bitorder="little").tobytes()
 
 
-def pack(
+def packed(
     bundles: Iterable[Bundle], inputs: Mapping[str, Any], lanes: int | None
-) -> Values:
-    """`inputs` by the names of bundles. The library reports those that are missing."""
+) -> dict[str, tuple[bytes, int]]:
+    """`inputs` by the names of bundles, each with its number of lanes."""
     if lanes is not None and (not isinstance(lanes, int) or lanes < 1):
         raise UsageError("lanes are out of range: 1 to 2^24")
     known = {bundle.name: bundle for bundle in bundles}
-    packed = Values()
+    all_packed: dict[str, tuple[bytes, int]] = {}
     for name, value in inputs.items():
         bundle = known.get(name)
         if bundle is None:
@@ -179,8 +179,18 @@ def pack(
             values, count = b"".join(_pack_one(bundle, one) for one in value), lanes
         else:
             raise _refused(bundle, "with lanes, an input is a list or an array with one value each")
-        packed.add(name, _mirrored(bundle, values), count)
-    return packed
+        all_packed[name] = _mirrored(bundle, values), count
+    return all_packed
+
+
+def pack(
+    bundles: Iterable[Bundle], inputs: Mapping[str, Any], lanes: int | None
+) -> Values:
+    """For the library, which reports inputs that are missing."""
+    values = Values()
+    for name, (bits, count) in packed(bundles, inputs, lanes).items():
+        values.add(name, bits, count)
+    return values
 
 
 def _unpack_one(bundle: Bundle, value: bytes) -> Any:

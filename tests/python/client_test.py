@@ -1,0 +1,172 @@
+"""tinyot.client with the daemons of two parties."""
+
+import os
+import subprocess
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import tinyot
+from support import TestCase, free_port
+from tinyot import A, B, UInt
+from tinyot.client import Daemon, State
+
+POLICY = """
+allow { circuit: 'aes128' lanes_max: 64 }
+allow { circuit: 'millionaires' lanes_max: 16 }
+allow { digest: '%s' lanes_max: 4 }
+"""
+
+
+@tinyot.circuit
+def total(a: UInt = A.uint(16)[5], b: UInt = B.uint(16)[5]) -> UInt:
+    sums = [x + y for x, y in zip(a, b)]
+    return sums[0] + sums[1] + sums[2] + sums[3] + sums[4]
+
+
+class ClientTest(TestCase):
+    """One pair of daemons for all tests, whose jobs have names of their own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="tinyot-test-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        port, cls.daemons = free_port(), {}
+        for party, peer, where in (("A", "bob", "listen"), ("B", "alice", "connect")):
+            home = Path(cls.folder.name) / party
+            home.mkdir(mode=0o700)
+            (home / "policy").write_text(POLICY % total.fingerprint())
+            (home / "conf").write_text(f"""
+directory: '{home}/stores'
+socket: '{home}/socket'
+peer {{
+  name: '{peer}' party: {party} {where}: '127.0.0.1:{port}'
+  policy: '{home}/policy' profile: 'fast'
+  low {{ ands: 20000 }} high {{ ands: 60000 }}
+}}
+""")
+            with (home / "log").open("w") as log:
+                process = subprocess.Popen(
+                    [os.environ["TINYOT_BINARY"], "serve", "--config", str(home / "conf")],
+                    stderr=log,
+                )
+            cls.addClassCleanup(process.wait)
+            cls.addClassCleanup(process.terminate)
+            daemon = Daemon(f"unix:{home}/socket")
+            cls.addClassCleanup(daemon.close)
+            cls.daemons[party] = daemon
+            wait_until_it_serves(process, home)
+        for daemon in cls.daemons.values():
+            daemon.wait_until_connected()
+
+    def both(self, ask):
+        """What `ask` returns for each party, asked at the same time."""
+        answers = {}
+
+        def one(party):
+            try:
+                answers[party] = ask(party, self.daemons[party])
+            except tinyot.Error as error:
+                answers[party] = error
+
+        threads = [threading.Thread(target=one, args=(party,)) for party in "AB"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return answers
+
+    def test_built_in_circuit(self):
+        inputs = {"A": {"key_a": bytes(range(16)), "message": b"0123456789abcdef"},
+                  "B": {"key_b": bytes(16)}}
+        answers = self.both(
+            lambda party, daemon: daemon.run("aes", "aes128", inputs[party], wait_s=60))
+        wanted = tinyot.named("aes128").evaluate(inputs["A"] | inputs["B"])
+        self.assertEqual(answers["A"].outputs, {})
+        self.assertEqual(answers["B"].outputs, wanted)
+        job = self.daemons["B"].status("aes")
+        self.assertEqual((job.state, job.peer, job.circuit, job.ands),
+                         (State.DONE, "alice", "aes128", 6400))
+        # Without the circuit, outputs have their own format.
+        self.assertEqual(self.daemons["B"].result("aes", forget=True).outputs, wanted)
+        self.refused(tinyot.UsageError, "no job", self.daemons["B"].status, "aes")
+
+    def test_lanes_are_arrays(self):
+        values = np.arange(8, dtype=np.uint32)
+        inputs = {"A": {"a": values}, "B": {"b": values[::-1].copy()}}
+        answers = self.both(
+            lambda party, daemon: daemon.run("lanes", "millionaires", inputs[party], lanes=8,
+                                             wait_s=60))
+        for answer in answers.values():
+            self.assertEqual(answer.outputs["a_has_more"].tolist(), [0, 0, 0, 0, 1, 1, 1, 1])
+        plain = self.daemons["A"].result("lanes").outputs["a_has_more"]
+        self.assertEqual(plain.tolist(), [0, 0, 0, 0, 1, 1, 1, 1])
+
+    def test_circuit_of_a_function_with_lists(self):
+        inputs = {"A": {"a": [1, 2, 3, 4, 5]}, "B": {"b": np.array([10, 20, 30, 40, 50])}}
+        answers = self.both(
+            lambda party, daemon: daemon.run("total", total, inputs[party], wait_s=60))
+        for answer in answers.values():
+            self.assertEqual(list(answer.outputs.values()), [165])
+
+    def test_file(self):
+        file = self.directory / "total.txt"
+        total.save(file)
+        inputs = {"A": {"a": 1 << 16 | 1}, "B": {"b": 2}}
+        answers = self.both(lambda party, daemon: daemon.run("file", file, inputs[party], wait_s=60))
+        for answer in answers.values():
+            self.assertEqual(list(answer.outputs.values()), [4])
+
+    def test_errors_are_those_of_the_library(self):
+        daemon = self.daemons["A"]
+        self.refused(tinyot.UsageError, "no peer 'carol'", daemon.submit, "x", "millionaires",
+                     {"a": 1}, peer="carol")
+        self.refused(tinyot.Error, "policy", daemon.submit, "x", "hamming:bits=8", {"a": 1})
+        self.refused(tinyot.UsageError, "no input c", daemon.submit, "x", "millionaires", {"c": 1})
+        answers = self.both(lambda party, daemon: daemon.run(
+            "differ", "millionaires", {party.lower(): [1] * (2 if party == "A" else 3)},
+            lanes=2 if party == "A" else 3, wait_s=60))
+        for answer in answers.values():
+            self.assertIsInstance(answer, tinyot.Disagreement)
+            self.assertIn("lanes", str(answer))
+        with Daemon(f"unix:{self.directory}/none", timeout_s=5) as nobody:
+            self.refused(tinyot.NetworkError, "cannot be reached", nobody.peers)
+        self.refused(tinyot.UsageError, "give ca, certificate and key", Daemon, "localhost:7767")
+        self.refused(tinyot.UsageError, "has no TLS", Daemon, "unix:/x", ca="ca.pem")
+
+    def test_job_that_the_peer_does_not_submit(self):
+        daemon = self.daemons["A"]
+        job = daemon.submit("alone", "millionaires", {"a": 1})
+        self.assertFalse(job.state.is_ended)
+        self.refused(tinyot.NetworkError, "goes on", daemon.result, "alone", wait_s=0.2)
+        self.assertIs(daemon.cancel("alone").state, State.CANCELLED)
+        self.refused(tinyot.Error, "was cancelled", daemon.result, "alone")
+
+    def test_stock_and_peers(self):
+        peer, = self.daemons["A"].peers()
+        self.assertEqual((peer.name, peer.party, peer.is_connected, peer.refills_stopped),
+                         ("bob", "A", True, ""))
+        current, = [each for each in self.daemons["A"].stock("bob") if each.is_current]
+        self.assertEqual((current.low_ands, current.high_ands), (20000, 60000))
+        self.daemons["A"].resume("bob")
+
+
+def wait_until_it_serves(process, home):
+    """Its first line is about the interface; a daemon that ends has said why."""
+    daemon = Daemon(f"unix:{home}/socket", timeout_s=30)
+    while process.poll() is None:
+        try:
+            daemon.peers()
+            break
+        except tinyot.NetworkError:
+            continue
+    else:
+        raise AssertionError((home / "log").read_text())
+    daemon.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
