@@ -56,6 +56,22 @@ TEST(WindowRounds, OfTheFirstGatesOnly) {
   }
 }
 
+// As Python's do.
+TEST(WindowRounds, ExceptionsMayChangeOnTheirWay) {
+  const TestCircuit circuit(test_info({1}, {1}), [](GateSink& sink) {
+    try {
+      sink.emit({GateKind::Input, 0, 0, 0});
+      for (WireId id = 1; id < 100; ++id) sink.emit({GateKind::Not, id, 0, 0});
+    } catch (...) {
+      throw std::runtime_error("another");
+    }
+    throw std::domain_error("of the circuit");
+  });
+  const std::vector<std::size_t> windows = {10};
+  EXPECT_EQ(count_window_rounds(circuit, windows, 50).gates(), 50u);
+  EXPECT_THROW(count_window_rounds(circuit, windows, kAll), std::domain_error);
+}
+
 TEST(WindowRounds, RefusesMalformedStreams) {
   const auto count = [](std::vector<Gate> gates) {
     return count_window_rounds(TestCircuit(test_info({2}, {1}), std::move(gates)),
