@@ -1,0 +1,218 @@
+#include "tools/cli/rows_table.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/lane_bits.h"
+
+namespace tinyot::tools {
+namespace {
+
+constexpr std::uint64_t kRowsAtOnce = std::uint64_t{1} << 13;
+
+// NAME or NAME:TYPE.
+struct ColumnName {
+  std::string name, type;
+};
+ColumnName column_name(const std::string& text) {
+  const std::size_t colon = std::min(text.rfind(':'), text.size());
+  return {text.substr(0, colon), colon < text.size() ? text.substr(colon + 1) : ""};
+}
+
+circuit::ColumnType type_of(const RowsSpec& rows, const ColumnName& column, std::uint32_t bits,
+                            circuit::ValueFormat format, circuit::NumberBase base) {
+  const auto given = rows.types.find(column.name);
+  try {
+    return {given != rows.types.end() ? given->second : column.type, bits, format, base};
+  } catch (const UsageError& error) {
+    throw UsageError("column " + column.name + ": " + error.what());
+  }
+}
+
+// Inputs that are the same in all rows.
+Values common_values(const NamedCircuit& circuit, const InputTexts& inputs, Party party) {
+  Values values = parse_inputs(circuit, inputs);
+  std::vector<std::string> missing;
+  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
+    const bool is_wanted = gives(bundle.source, party) && bundle.same_in_all_lanes,
+               is_given = values.contains(bundle.name);
+    if (is_wanted && !is_given) missing.push_back("--input " + bundle.name + "=...");
+    if (!is_wanted && is_given)
+      throw UsageError("--input " + bundle.name +
+                       (gives(bundle.source, party) ? ": its values are a column of --rows"
+                                                    : " does not belong to this party"));
+  }
+  refuse_missing(missing, std::string(" (of party ") + letter(party) + ")");
+  return values;
+}
+
+std::uint64_t rows_of(const RowsSpec& rows, std::optional<InputTable>& table) {
+  const std::uint64_t count = table ? table->check() : *rows.count;
+  if (count == 0) throw UsageError("--rows: there are no rows");
+  if (count > engine::LoadedCircuit::kLanesMax)
+    throw UsageError("--rows: at most 2^24 rows in one run");
+  return count;
+}
+
+}  // namespace
+
+InputTable::InputTable(const NamedCircuit& circuit, const RowsSpec& rows, circuit::NumberBase base,
+                       Party party)
+    : circuit_(circuit), path_(rows.file), reader_(path_) {
+  std::set<std::size_t> found;
+  for (const std::string& text : reader_.header()) {
+    const ColumnName column = column_name(text);
+    const std::size_t index = circuit.input_index(column.name);
+    const circuit::InputBundle& bundle = circuit.info().inputs[index];
+    if (!gives(bundle.source, party))
+      throw UsageError(path_.string() + ": input " + column.name + " does not belong to party " +
+                       letter(party));
+    if (bundle.same_in_all_lanes)
+      throw UsageError(path_.string() + ": input " + column.name +
+                       " is the same in all rows: give it with --input");
+    if (!found.insert(index).second)
+      throw UsageError(path_.string() + ": column " + column.name + " occurs twice");
+    columns_.push_back(
+        {index, bundle.name, type_of(rows, column, bundle.bits, bundle.format, base)});
+  }
+  for (std::size_t i = 0; i < circuit.info().inputs.size(); ++i) {
+    const circuit::InputBundle& bundle = circuit.info().inputs[i];
+    if (gives(bundle.source, party) && !bundle.same_in_all_lanes && !found.contains(i))
+      throw UsageError(path_.string() + " has no column " + bundle.name);
+  }
+}
+
+std::uint64_t InputTable::check() {
+  std::uint64_t rows = 0;
+  while (reader_.next()) {
+    for (std::size_t i = 0; i < columns_.size(); ++i) (void)parse(i);
+    ++rows;
+  }
+  reader_ = system::CsvReader(path_);
+  return rows;
+}
+
+void InputTable::read(std::uint64_t rows, Values& values) {
+  std::vector<LaneMatrix> columns;
+  for (const Column& column : columns_)
+    columns.emplace_back(rows, circuit_.info().inputs[column.index].bits);
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    if (!reader_.next()) throw UsageError(path_.string() + " has changed while it was read");
+    for (std::size_t i = 0; i < columns_.size(); ++i) set_lane(columns[i], row, parse(i));
+  }
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    values.set(columns_[i].name, std::move(columns[i]));
+}
+
+BitVector InputTable::parse(std::size_t i) const {
+  try {
+    return columns_[i].type.parse(view_of(reader_.fields()[i]));
+  } catch (const UsageError& error) {
+    throw UsageError(reader_.where() + ", column " + columns_[i].name + ": " + error.what());
+  }
+}
+
+OutputTable::OutputTable(const NamedCircuit& circuit, const RowsSpec& rows,
+                         circuit::NumberBase base, Party party) {
+  std::vector<SecretText> header;
+  for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
+    const circuit::OutputBundle& bundle = circuit.info().outputs[i];
+    if (!circuit::receives(bundle.to, party)) continue;
+    columns_.push_back(
+        {bundle.name, type_of(rows, {bundle.name, ""}, bundle.bits, bundle.format, base)});
+    const std::string& type = columns_.back().second.name();
+    header.push_back(secret_text(bundle.name + (type.empty() ? "" : ":" + type)));
+  }
+  if (columns_.empty() != !rows.out)
+    throw UsageError(columns_.empty()
+                         ? std::string("party ") + letter(party) + " learns no output: no --out"
+                         : "--rows needs --out FILE for the outputs");
+  if (!rows.out) return;
+  path_ = *rows.out;
+  writer_.emplace(path_);
+  writer_->write_row(header);
+  writer_->flush();
+}
+
+OutputTable::~OutputTable() {
+  std::error_code error;
+  if (writer_ && is_empty_) std::filesystem::remove(path_, error);
+}
+
+void OutputTable::write(const Values& outputs, std::uint64_t rows) {
+  if (!writer_) return;
+  is_empty_ = false;
+  std::vector<SecretText> fields(columns_.size());
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      fields[i] = columns_[i].second.print(to_bits(outputs.at(columns_[i].first)[row]));
+    writer_->write_row(fields);
+  }
+  writer_->flush();
+}
+
+RowsInput::RowsInput(const NamedCircuit& circuit, const RowsSpec& spec, const InputTexts& inputs,
+                     circuit::NumberBase base, Party party) {
+  for (const auto& [name, type] : spec.types)
+    if (std::ranges::find(circuit.info().outputs, name, &circuit::OutputBundle::name) ==
+        circuit.info().outputs.end())
+      (void)circuit.input_index(name);
+  values = common_values(circuit, inputs, party);
+  if (!spec.count) table.emplace(circuit, spec, base, party);
+  const auto is_column = [&](const circuit::InputBundle& bundle) {
+    return gives(bundle.source, party) && !bundle.same_in_all_lanes;
+  };
+  if (spec.count && std::ranges::any_of(circuit.info().inputs, is_column))
+    throw UsageError("--rows needs a file with this party's inputs, not a number");
+  rows = rows_of(spec, table);
+}
+
+const Values& RowsInput::next(std::uint64_t count) {
+  if (table) table->read(count, values);
+  return values;
+}
+
+void add_rows_options(Options& options) {
+  options.group("Rows")
+      .value("rows",
+             "FILE.csv: a row for each evaluation, with a column for each input of this party; or "
+             "the number of rows, if it has none")
+      .value("out", "FILE.csv for the outputs (mode 0600), with a row for each row; a new file")
+      .values("column",
+              "NAME=TYPE: how a column is written: u32, i64, hex128, fix32.16, str20 with other "
+              "numbers; or NAME:TYPE in the first line of the file")
+      .value("rows-at-once",
+             "rows that are evaluated together: more take more memory, and less "
+             "time on links with a long round-trip time",
+             std::to_string(kRowsAtOnce))
+      .advanced();
+}
+
+std::optional<RowsSpec> rows_from(const CommandLine& line) {
+  if (!line.has("rows")) {
+    for (const char* option : {"out", "column"})
+      if (line.is_explicit(option)) throw UsageError("--" + std::string(option) + " is for --rows");
+    return std::nullopt;
+  }
+  for (const char* option :
+       {"live", "lanes", "blocks", "output", "reserve-only", "reservation", "wait", "forget"})
+    if (line.is_explicit(option))
+      throw UsageError("--rows cannot be combined with --" + std::string(option));
+  RowsSpec rows;
+  rows.file = line.text("rows");
+  if (!std::filesystem::exists(rows.file) &&
+      rows.file.string().find_first_not_of("0123456789") == std::string::npos)
+    rows.count = line.size("rows");
+  if (line.has("out")) rows.out = line.text("out");
+  for (const std::string& assignment : line.list("column")) {
+    const auto [name, type] = split_assignment("column", assignment);
+    rows.types[name] = type;
+  }
+  rows.at_once = line.size("rows-at-once");
+  if (rows.at_once < 1 || rows.at_once > engine::LoadedCircuit::kLanesMax)
+    throw UsageError("--rows-at-once is out of range: 1 to 2^24");
+  return rows;
+}
+
+}  // namespace tinyot::tools
