@@ -46,7 +46,21 @@ class NewKeyFile {
   void write(std::string_view text) const {
     if (!system::write_all(file_.get(), text) || ::fsync(file_.get()) != 0) fail();
   }
+  // As the owner and the mode of `file`, if it exists.
+  void be_as(const std::filesystem::path& file) const {
+    struct stat of {};
+    if (::stat(file.c_str(), &of) != 0) return;
+    if (::fchown(file_.get(), of.st_uid, of.st_gid) != 0 ||
+        ::fchmod(file_.get(), of.st_mode & 0777) != 0)
+      throw UsageError("cannot give " + path_.string() + " the owner and the mode of " +
+                       file.string() + ": " + system::errno_text());
+  }
   void keep() { kept_ = true; }
+  void replace(const std::filesystem::path& file) {
+    if (::rename(path_.c_str(), file.c_str()) != 0)
+      throw UsageError("cannot replace " + file.string() + ": " + system::errno_text());
+    keep();
+  }
 
  private:
   [[noreturn]] void fail() const {
@@ -57,6 +71,13 @@ class NewKeyFile {
   system::Descriptor file_;
   bool kept_ = false;
 };
+
+// What a renewal writes, beside the file that it replaces. One that was broken off leaves it.
+std::filesystem::path next_of(const std::filesystem::path& file) {
+  const std::filesystem::path next = file.string() + ".new";
+  ::unlink(next.c_str());
+  return next;
+}
 
 }  // namespace
 
@@ -89,6 +110,23 @@ void write_identity(const net::Identity& identity, const std::filesystem::path& 
   certificate.write(identity.certificate_pem());
   secret.keep();
   certificate.keep();
+}
+
+net::Identity renew_identity(const std::filesystem::path& file) {
+  std::error_code error;
+  std::filesystem::path key_file = std::filesystem::canonical(file, error);  // not a link to it
+  if (error) key_file = file;
+  const std::filesystem::path certificate_file = certificate_of(key_file);
+  net::Identity identity =
+      net::Identity::renew(view(read_private_file(key_file.string())), key_file.string());
+  NewKeyFile secret(next_of(key_file), 0600), certificate(next_of(certificate_file), 0644);
+  secret.write(view(identity.private_pem()));
+  secret.be_as(key_file);
+  certificate.write(identity.certificate_pem());
+  certificate.be_as(certificate_file);
+  secret.replace(key_file);
+  certificate.replace(certificate_file);
+  return identity;
 }
 
 std::filesystem::path certificate_of(const std::filesystem::path& file) {

@@ -23,6 +23,10 @@ net::Fingerprint peer_key_from(const std::string& text);
 // the peer, to `file`.crt. Fails: UsageError if one of the two exists or cannot be written; then
 // neither has been changed.
 void write_identity(const net::Identity& identity, const std::filesystem::path& file);
+// Replaces the certificate in `file`, and in `file`.crt, by a new one of the same private key. Both
+// files keep their owners and modes; a reader finds the old content or the new one. Fails:
+// UsageError if `file` holds no key or cannot be replaced; its key is never lost.
+net::Identity renew_identity(const std::filesystem::path& file);
 std::filesystem::path certificate_of(const std::filesystem::path& file);
 
 }  // namespace tinyot::engine

@@ -3,18 +3,21 @@
 #include <grpc/support/log.h>
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
 
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 
 #include "base/error.h"
+#include "service/access.h"
 #include "service/call_deadlines.h"
 #include "service/client_port.h"
 #include "service/event_log.h"
 #include "service/names.h"
 #include "service/offer.h"
 #include "service/outputs.h"
+#include "service/server_credentials.h"
 #include "service/submission.h"
 #include "tinyot/v1/party.grpc.pb.h"
 
@@ -38,17 +41,6 @@ grpc::Status failure(grpc::StatusCode code, ErrorClass error_class, const std::s
 
 grpc::Status no_job(const std::string& id) {
   return failure(grpc::StatusCode::NOT_FOUND, ErrorClass::Usage, "there is no job '" + id + "'");
-}
-
-std::shared_ptr<grpc::ServerCredentials> credentials_from(const TlsFiles& tls) {
-  grpc::SslServerCredentialsOptions options(
-      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  options.pem_root_certs = tls.clients;
-  options.pem_key_cert_pairs.push_back({std::string(view_of(tls.key)), tls.certificate});
-  auto credentials = grpc::SslServerCredentials(options);
-  std::string& key = options.pem_key_cert_pairs.front().private_key;
-  wipe(key.data(), key.size());
-  return credentials;
 }
 
 std::string why_no_refill_begins(const Refills::Status& refills) {
@@ -76,7 +68,7 @@ class PartyService final : public v1::Party::Service {
   grpc::Status Status(grpc::ServerContext*, const v1::StatusRequest* request,
                       v1::Job* reply) override {
     return answered([&] {
-      const SharedJob job = jobs_.find(request->id());
+      const SharedJob job = job_named(request->id(), request->peer());
       if (!job) return no_job(request->id());
       describe(*job, reply);
       return grpc::Status::OK;
@@ -86,7 +78,7 @@ class PartyService final : public v1::Party::Service {
   grpc::Status Result(grpc::ServerContext* context, const v1::ResultRequest* request,
                       grpc::ServerWriter<v1::ResultPart>* parts) override {
     return answered([&] {
-      const SharedJob job = jobs_.find(request->id());
+      const SharedJob job = job_named(request->id(), request->peer());
       if (!job) return no_job(request->id());
       while (!jobs_.wait(*job, Jobs::Clock::now() + kCancelInterval))
         if (context->IsCancelled()) return grpc::Status::CANCELLED;
@@ -111,7 +103,7 @@ class PartyService final : public v1::Party::Service {
   grpc::Status Cancel(grpc::ServerContext*, const v1::CancelRequest* request,
                       v1::Job* reply) override {
     return answered([&] {
-      const SharedJob job = jobs_.find(request->id());
+      const SharedJob job = job_named(request->id(), request->peer());
       if (!job) return no_job(request->id());
       find_peer(job->request().peer)->cancel(job);
       describe(*job, reply);
@@ -209,7 +201,17 @@ class PartyService final : public v1::Party::Service {
     std::string known;
     for (const auto& peer : peers_) known += (known.empty() ? "" : ", ") + peer->name();
     throw UsageError(name.empty() ? "give one of the peers: " + known
-                                  : "there is no peer '" + name + "'; there are " + known);
+                                  : "there is no peer '" + name + "'; the configuration has " + known);
+  }
+
+  // No peer: that of the only job of this id. Null if there is none. Fails: UsageError.
+  SharedJob job_named(const std::string& id, const std::string& peer) const {
+    if (!peer.empty()) return jobs_.find(peer_named(peer).name(), id);
+    const std::vector<SharedJob> found = jobs_.named(id);
+    if (found.size() <= 1) return found.empty() ? nullptr : found.front();
+    std::string peers;
+    for (const SharedJob& job : found) peers += (peers.empty() ? "" : ", ") + job->request().peer;
+    throw UsageError("there are jobs " + id + " with several peers: name one of " + peers);
   }
 
   grpc::Status submit(Submission& submission, v1::Job* reply) {
@@ -352,6 +354,22 @@ std::function<void(int)> handing_on_to(std::unique_ptr<Acceptor> acceptor, int l
 }  // namespace
 
 struct Api::State {
+  // Longer than the servers, which refer to them.
+  std::unique_ptr<Access> access;
+  LocalCallers local_callers;
+  std::shared_ptr<ServerTls> tls;  // null without TLS
+  std::vector<Credentials> credentials;
+
+  // Of TLS, or of the clients on the socket that have this number.
+  const Credentials& credentials_of(std::optional<std::size_t> number) {
+    return credentials.emplace_back(
+        number ? local_credentials([this, number](const std::string& method, const std::string&) {
+          return access->refusal(local_callers.caller(*number), method);
+        })
+               : tls_credentials(tls, [this](const std::string& method, const std::string& name) {
+                   return access->refusal({{}, {}, name}, method);
+                 }));
+  }
   std::atomic<bool> is_stopping = false;
   std::unique_ptr<grpc::Service> service;
   std::unique_ptr<grpc::CallbackGenericService> refusing_service;
@@ -361,8 +379,7 @@ struct Api::State {
   std::optional<ClientPort> port;
 };
 
-Api::Api(const config::Daemon& config, const std::optional<TlsFiles>& tls, Jobs& jobs,
-         const Peers& peers)
+Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, const Peers& peers)
     : state_(std::make_unique<State>()) {
   auto service = std::make_unique<PartyService>(config, jobs, peers, state_->is_stopping);
   state_->end_late_calls = [of = service.get()] { of->end_late_calls(); };
@@ -377,6 +394,7 @@ Api::Api(const config::Daemon& config, const std::optional<TlsFiles>& tls, Jobs&
   quota.SetMaxThreads(kThreadsMax);
   builder.SetResourceQuota(quota);
   builder.SetMaxReceiveMessageSize(Submission::kMessageBytesMax);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kThreadsMax);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleTime_ms);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingInterval_ms);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
@@ -387,25 +405,37 @@ Api::Api(const config::Daemon& config, const std::optional<TlsFiles>& tls, Jobs&
   builder.RegisterService(state_->service.get());
   refusing.RegisterCallbackGenericService(state_->refusing_service.get());
   std::vector<ClientSocket> sockets;
-  const auto add = [&](system::Descriptor listener, const Credentials& credentials) {
-    const int number = listener.get();
-    sockets.push_back({std::move(listener),
-                       handing_on_to(add_acceptor(builder, credentials), number),
-                       handing_on_to(add_acceptor(refusing, credentials), number)});
-  };
+  state_->access = std::make_unique<Access>(AccessRules(config));
   state_->socket = config.socket();
-  add(listen_on_file(config.socket(),
-                     static_cast<mode_t>(std::stoul(config.socket_mode(), nullptr, 8))),
-      grpc::InsecureServerCredentials());
+  system::Descriptor file = listen_on_file(
+      config.socket(), static_cast<mode_t>(std::stoul(config.socket_mode(), nullptr, 8)));
+  const int number = file.get();
+  std::vector<std::function<void(int)>> by_caller;
+  for (std::size_t caller = 0; caller < LocalCallers::kMax; ++caller)
+    by_caller.push_back(
+        handing_on_to(add_acceptor(builder, state_->credentials_of(caller)), number));
+  sockets.push_back(
+      {std::move(file),
+       [callers = &state_->local_callers, by_caller = std::move(by_caller)](int connection) {
+         by_caller[callers->number_of(caller_of(connection))](connection);
+       },
+       handing_on_to(add_acceptor(refusing, grpc::InsecureServerCredentials()), number)});
   if (tls) {
-    const Credentials credentials = credentials_from(*tls);
+    state_->tls = std::make_shared<ServerTls>(std::move(*tls));
+    const Credentials credentials = state_->credentials_of({});
     for (system::Descriptor& listener :
-         listen_on_address(net::parse_address(config.tls().listen())))
-      add(std::move(listener), credentials);
+         listen_on_address(net::parse_address(config.tls().listen()))) {
+      const int of = listener.get();
+      sockets.push_back({std::move(listener), handing_on_to(add_acceptor(builder, credentials), of),
+                         handing_on_to(add_acceptor(refusing, credentials), of)});
+    }
   }
+  grpc::EnableDefaultHealthCheckService(true);  // of the servers that are built from now on
   state_->server = builder.BuildAndStart();
+  grpc::EnableDefaultHealthCheckService(false);
   state_->refusing = refusing.BuildAndStart();
   if (!state_->server || !state_->refusing) throw NetworkError("cannot serve the interface");
+  set_ready(false);
   state_->port.emplace(std::move(sockets), config.client_connections_max());
 }
 
@@ -416,6 +446,27 @@ Api::~Api() {
   const auto until = std::chrono::system_clock::now() + kServerStopTime;
   for (grpc::Server* const server : {state_->server.get(), state_->refusing.get()})
     server->Shutdown(until);
+}
+
+std::vector<CertificateEnd> Api::certificates() const {
+  std::vector<CertificateEnd> ends;
+  if (state_->tls)
+    state_->tls->with_files([&](const TlsFiles& files) {
+      ends = {{"interface", "", files.certificate_end}, {"clients", "", files.clients_end}};
+    });
+  return ends;
+}
+
+void Api::set_ready(bool is_ready) {
+  auto* const health = state_->server->GetHealthCheckService();
+  if (health == nullptr) return;
+  for (const char* const service : {"", v1::Party::service_full_name()})
+    health->SetServingStatus(service, is_ready);
+}
+
+void Api::renew(std::optional<TlsFiles> tls, AccessRules access) {
+  if (tls && state_->tls) state_->tls->replace(std::move(*tls));
+  state_->access->replace(std::move(access));
 }
 
 void Api::end_late_calls() { state_->end_late_calls(); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config.pb.h"
+#include "service/access.h"
 #include "service/jobs.h"
 #include "service/peer.h"
 #include "service/start_check.h"
@@ -19,9 +20,16 @@ class Api {
  public:
   // Serves from its construction on; `tls` has the files that the configuration names, if any.
   // Fails: NetworkError if it cannot serve the socket or the address.
-  Api(const config::Daemon& config, const std::optional<TlsFiles>& tls, Jobs& jobs,
-      const Peers& peers);
+  Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, const Peers& peers);
   ~Api();
+
+  // In place of the files, for connections from now on, and of what clients may do.
+  void renew(std::optional<TlsFiles> tls, AccessRules access);
+
+  // Of the interface on TCP, if there is one.
+  std::vector<CertificateEnd> certificates() const;
+  // For the protocol of gRPC that load balancers ask (grpc.health.v1).
+  void set_ready(bool is_ready);
 
   // Ends calls whose clients are too slow; called now and then.
   void end_late_calls();

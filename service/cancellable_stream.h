@@ -16,22 +16,25 @@
 
 namespace tinyot::service {
 
-using ByteCount = std::atomic<std::uint64_t>;
+struct ByteCount {
+  std::atomic<std::uint64_t> sent = 0, received = 0;
+  std::uint64_t both() const { return sent + received; }
+};
 
 class CancellableStream final : public net::ByteStream {
  public:
-  // `transferred`, which outlives the stream, counts bytes in both directions.
+  // `transferred`, which outlives the stream, counts the bytes of each direction.
   CancellableStream(std::unique_ptr<net::ByteStream> stream, const std::stop_token& cancel,
                     ByteCount& transferred)
       : stream_(std::move(stream)), transferred_(transferred), callback_(cancel, Cancel{*this}) {}
 
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
     stream_->write(bytes, more);
-    transferred_ += bytes.size() + more.size();
+    transferred_.sent += bytes.size() + more.size();
   }
   void read(std::span<std::byte> bytes) override {
     stream_->read(bytes);
-    transferred_ += bytes.size();
+    transferred_.received += bytes.size();
   }
   void flush() override { stream_->flush(); }
   std::span<const std::byte> binding() const override { return stream_->binding(); }

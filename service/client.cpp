@@ -254,6 +254,8 @@ struct DaemonConnection::State {
                                       std::to_string(kAnswerTime.count()) + " s");
       case grpc::StatusCode::CANCELLED:
         fail(ErrorClass::Network, "the daemon at " + address.text + " ended the call");
+      case grpc::StatusCode::PERMISSION_DENIED:
+        fail(ErrorClass::Usage, status.error_message());
       case grpc::StatusCode::UNIMPLEMENTED:
         fail(ErrorClass::Other, address.text + " is not a daemon of this version of tinyot");
       default:
@@ -308,24 +310,27 @@ RemoteJob DaemonConnection::submit(const NewRemoteJob& job) {
   return job_from(reply);
 }
 
-RemoteJob DaemonConnection::status(const std::string& id) {
+RemoteJob DaemonConnection::status(const JobName& job) {
   v1::StatusRequest request;
-  request.set_id(id);
+  request.set_id(job.id);
+  request.set_peer(job.peer);
   return job_from(state_->call(&v1::Party::Stub::Status, request));
 }
 
-RemoteJob DaemonConnection::cancel(const std::string& id) {
+RemoteJob DaemonConnection::cancel(const JobName& job) {
   v1::CancelRequest request;
-  request.set_id(id);
+  request.set_id(job.id);
+  request.set_peer(job.peer);
   return job_from(state_->call(&v1::Party::Stub::Cancel, request));
 }
 
-std::optional<RemoteResult> DaemonConnection::result(const std::string& id, const Wait& wait) {
+std::optional<RemoteResult> DaemonConnection::result(const JobName& job, const Wait& wait) {
   grpc::ClientContext context;
   if (wait.limit) context.set_deadline(std::chrono::system_clock::now() + *wait.limit);
   const std::stop_callback on_stop(wait.stop, [&] { context.TryCancel(); });
   v1::ResultRequest request;
-  request.set_id(id);
+  request.set_id(job.id);
+  request.set_peer(job.peer);
   const auto replies = state_->stub->Result(&context, request);
   ResultParts parts;
   for (v1::ResultPart part; replies->Read(&part);) parts.add(part);
@@ -338,11 +343,12 @@ std::optional<RemoteResult> DaemonConnection::result(const std::string& id, cons
   return parts.take();
 }
 
-void DaemonConnection::forget(const std::string& id) {
+void DaemonConnection::forget(const JobName& job) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + kAnswerTime);
   v1::ResultRequest request;
-  request.set_id(id);
+  request.set_id(job.id);
+  request.set_peer(job.peer);
   request.set_forget(true);
   const auto replies = state_->stub->Result(&context, request);
   ResultParts parts;  // wipes them

@@ -47,6 +47,11 @@ struct RemoteJob {
   bool was_prepared = false;
 };
 
+// Without a peer: the only job of this id.
+struct JobName {
+  std::string id, peer;
+};
+
 struct RemoteOutput {
   std::string name;
   circuit::ValueFormat format;
@@ -102,17 +107,17 @@ class DaemonConnection {
   ~DaemonConnection();
 
   RemoteJob submit(const NewRemoteJob& job);
-  RemoteJob status(const std::string& id);
-  RemoteJob cancel(const std::string& id);
+  RemoteJob status(const JobName& job);
+  RemoteJob cancel(const JobName& job);
 
   struct Wait {
     std::optional<std::chrono::seconds> limit;
     std::stop_token stop;
   };
   // Waits until the job has ended. Empty if the limit has passed, or a stop was requested.
-  std::optional<RemoteResult> result(const std::string& id, const Wait& wait);
+  std::optional<RemoteResult> result(const JobName& job, const Wait& wait);
   // The daemon drops a job that has ended, and its outputs.
-  void forget(const std::string& id);
+  void forget(const JobName& job);
 
   // Of a peer, or of all.
   std::vector<RemoteSession> stock(const std::string& peer);

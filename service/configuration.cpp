@@ -208,6 +208,12 @@ config::Daemon parse_configuration(const std::string& text, const std::string& n
   if (daemon.has_metrics()) file.parses("metrics", [&] { net::parse_address(daemon.metrics()); });
   if (daemon.has_tls())
     file.parses("tls.listen", [&] { net::parse_address(daemon.tls().listen()); });
+  for (const config::Access& access : daemon.access()) {
+    file.require(access.user_size() + access.group_size() + access.client_size() > 0,
+                 "access { } names no user, group or client");
+    file.require(std::ranges::none_of(access.client(), &std::string::empty),
+                 "access: client is empty");
+  }
   file.in_range("refill_threads", daemon.refill_threads(), 1, 256);
   file.in_range("refills_at_once", daemon.refills_at_once(), 1, 256);
   if (daemon.has_refill_bytes_per_s())

@@ -16,6 +16,7 @@
 #include "service/api.h"
 #include "service/error_log.h"
 #include "service/event_log.h"
+#include "service/reload.h"
 #include "service/service_manager.h"
 #include "service/start_check.h"
 #include "system/descriptor.h"
@@ -72,6 +73,33 @@ void give_up_late_jobs(const Peers& peers, Jobs& jobs) {
       if (peer->name() == job->request().peer) peer->give_up(job);
 }
 
+std::vector<Health::PeerState> states_of(const Peers& peers) {
+  std::vector<Health::PeerState> states;
+  for (const auto& peer : peers) {
+    std::string lacking = "its state cannot be read";
+    try {
+      lacking = peer->lacking();
+    } catch (const StoreError&) {
+      // The loop has logged it.
+    }
+    states.push_back({peer->name(), std::move(lacking)});
+  }
+  return states;
+}
+
+DaemonGauges gauges_of(const std::filesystem::path& directory, const Peers& peers, const Api& api) {
+  DaemonGauges gauges;
+  gauges.certificates = api.certificates();
+  for (const auto& peer : peers) {
+    gauges.peers.push_back(peer->gauges());
+    for (CertificateEnd& end : peer->certificates()) gauges.certificates.push_back(std::move(end));
+  }
+  std::error_code error;
+  const auto space = std::filesystem::space(directory, error);
+  if (!error) gauges.disk_available = space.available;
+  return gauges;
+}
+
 // Returns after the interval, or when a stop is requested.
 void pause(const std::stop_token& cancel) {
   std::mutex mutex;
@@ -80,10 +108,29 @@ void pause(const std::stop_token& cancel) {
   changed.wait_for(lock, cancel, kWatchInterval, [] { return false; });
 }
 
+// Whatever is wrong with the files, the daemon goes on as before.
+void try_reload(const ServiceManager& manager, const std::filesystem::path& configuration,
+                const config::Daemon& started, const Peers& peers, Api& api, LogOutput& log,
+                ErrorLog& errors) {
+  manager.tell("RELOADING=1\nMONOTONIC_USEC=" +
+               std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(
+                                  Clock::now().time_since_epoch())
+                                  .count()));
+  try {
+    reload(configuration, started, peers, api, log);
+  } catch (const std::exception& error) {
+    errors.run([&] { log.reopen(); });
+    log_event(LogLevel::Error, "reload refused; all settings stay as they were",
+              {{"reason", error.what()}});
+  }
+  manager.tell("READY=1");
+}
+
 }  // namespace
 
 void serve(const std::filesystem::path& configuration, const std::string& version,
-           const std::stop_token& cancel, std::chrono::milliseconds grace) {
+           const std::stop_token& cancel, const std::function<bool()>& take_reload,
+           std::chrono::milliseconds grace) {
   // Until its mode is set, no other user can use the socket.
   ::umask(0077);
   const ServiceManager manager;
@@ -109,32 +156,39 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   }
   if (config.has_tls()) require_free("tls.listen", config.tls().listen());
   require_unserved(config.socket());
-  Api api(config, check.tls, jobs, peers);
-  check.tls.reset();
+  Api api(config, std::move(check.tls), jobs, peers);
+  Health health(Clock::now());
   std::optional<MetricsServer> metrics_server;  // ends before the peers, which it reads
   if (config.has_metrics()) {
     require_free("metrics", config.metrics());
-    metrics_server.emplace(metrics, net::parse_address(config.metrics()), [&] {
-      std::vector<PeerGauges> all;
-      for (const auto& peer : peers) all.push_back(peer->gauges());
-      return all;
-    });
+    metrics_server.emplace(
+        metrics, net::parse_address(config.metrics()),
+        [&] { return gauges_of(config.directory(), peers, api); }, health);
   }
+  LogOutput log;
+  log.use(config.log());
   log_event(LogLevel::Info, "daemon started",
             {{"version", version}, {"socket", config.socket()}, {"peers", peers.size()}});
   manager.tell("READY=1");
   // What fails now may not fail the next time, and concerns no other peer.
   ErrorLog errors("daemon goes on after an error");
   while (!cancel.stop_requested()) {
+    if (take_reload()) try_reload(manager, configuration, config, peers, api, log, errors);
     errors.run([&] { give_up_late_jobs(peers, jobs); });
     for (const auto& peer : peers) {
       errors.run([&] { peer->keep_up(); });
       errors.run([&] { (void)peer->status(); });  // a deadlock would stop the watchdog
     }
     errors.run([&] { api.end_late_calls(); });
+    errors.run([&] {
+      health.passed(states_of(peers), Clock::now());
+      api.set_ready(health.ready().is_well);
+    });
     manager.tell("WATCHDOG=1");
     pause(cancel);
   }
+  health.stopping();
+  api.set_ready(false);
   manager.tell("STOPPING=1");
   log_event(LogLevel::Info, "daemon stops", {});
   api.refuse_jobs();

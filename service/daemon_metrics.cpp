@@ -1,10 +1,11 @@
 #include "service/daemon_metrics.h"
 
+#include <civetweb.h>
 #include <prometheus/counter.h>
-#include <prometheus/exposer.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
 
 #include <chrono>
 
@@ -34,26 +35,33 @@ double now_s() {
 }
 
 // Reads what a scrape asks for.
-class PeerCollector final : public prometheus::Collectable {
+class PeerCollector {
  public:
-  explicit PeerCollector(std::function<std::vector<PeerGauges>()> gauges)
-      : gauges_(std::move(gauges)) {}
+  explicit PeerCollector(std::function<DaemonGauges()> gauges) : gauges_(std::move(gauges)) {}
 
   // Without those that cannot be read.
-  std::vector<prometheus::MetricFamily> Collect() const override {
+  std::vector<prometheus::MetricFamily> collect() const {
     std::vector<prometheus::MetricFamily> families;
-    errors_.run([&] { families = collect(); });
+    errors_.run([&] { families = read(); });
     return families;
   }
 
  private:
-  std::vector<prometheus::MetricFamily> collect() const {
+  std::vector<prometheus::MetricFamily> read() const {
     prometheus::Registry registry(prometheus::Registry::InsertBehavior::Merge);
     const auto set = [&](const std::string& name, const std::string& help, const Labels& labels,
                          double value) {
       prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add(labels).Set(value);
     };
-    for (const PeerGauges& of : gauges_()) {
+    const DaemonGauges all = gauges_();
+    if (all.disk_available)
+      set("tinyot_disk_available_bytes", "Free space where the stores are", {},
+          static_cast<double>(*all.disk_available));
+    for (const CertificateEnd& end : all.certificates)
+      set("tinyot_certificate_seconds_left", "Time until a certificate expires",
+          {{"use", end.use}, {"peer", end.peer}},
+          std::chrono::duration<double>(end.at - std::chrono::system_clock::now()).count());
+    for (const PeerGauges& of : all.peers) {
       const Labels peer = {{"peer", of.peer}};
       const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
       set("tinyot_peer_connected", "1 if the peer's daemon is connected", peer, of.is_connected);
@@ -77,6 +85,8 @@ class PeerCollector final : public prometheus::Collectable {
           number(of.low_ands));
       set("tinyot_high_watermark_ands", "ANDs in stock up to which it is refilled", peer,
           number(of.high_ands));
+      set("tinyot_refill_disk_bytes", "Space that the material up to the high watermark takes",
+          peer, number(of.refill_bytes));
       for (const PreparedCount& prepared : of.prepared) {
         const Labels labels = labels_of(of.peer, prepared.circuit, prepared.lanes);
         set("tinyot_prepared_runs", "Prepared runs that wait for a job", labels,
@@ -91,7 +101,7 @@ class PeerCollector final : public prometheus::Collectable {
     return registry.Collect();
   }
 
-  std::function<std::vector<PeerGauges>()> gauges_;
+  std::function<DaemonGauges()> gauges_;
   mutable ErrorLog errors_{"metrics cannot be read"};
 };
 
@@ -245,21 +255,90 @@ void DaemonMetrics::refill(const std::string& peer, RefillOutcome outcome, std::
 }
 
 struct MetricsServer::State {
-  std::shared_ptr<prometheus::Collectable> peers;
-  std::unique_ptr<prometheus::Exposer> exposer;
+  const DaemonMetrics::State& metrics;
+  const std::function<std::vector<prometheus::MetricFamily>()> gauges;
+  const Health& health;
+  std::unique_ptr<mg_context, void (*)(mg_context*)> server{nullptr, mg_stop};
+
+  std::string metrics_text() const {
+    std::vector<prometheus::MetricFamily> all = metrics.registry->Collect();
+    for (prometheus::MetricFamily& family : gauges()) all.push_back(std::move(family));
+    return prometheus::TextSerializer().Serialize(all);
+  }
 };
 
-MetricsServer::MetricsServer(const DaemonMetrics& metrics, const net::Address& address,
-                             std::function<std::vector<PeerGauges>()> gauges)
-    : state_(std::make_unique<State>()) {
+namespace {
+
+constexpr const char* kThreads = "4";
+constexpr const char* kRequestTime_ms = "10000";
+
+// The status of the request, for the library.
+int answer(mg_connection* connection, int status, const char* reason, const std::string& text) {
+  mg_printf(connection,
+            "HTTP/1.1 %d %s\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
+            "Content-Length: %zu\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
+            status, reason, text.size());
+  mg_write(connection, text.data(), text.size());
+  return status;
+}
+
+int answer(mg_connection* connection, const Health::Answer& found) {
+  return found.is_well ? answer(connection, 200, "OK", found.text)
+                       : answer(connection, 503, "Service Unavailable", found.text);
+}
+
+// What the query of a request names; empty if there is none.
+std::string peer_in(const mg_connection* connection) {
+  const char* const query = mg_get_request_info(connection)->query_string;
+  constexpr std::string_view kField = "peer=";
+  const std::string_view text = query == nullptr ? "" : query;
+  return text.starts_with(kField) ? std::string(text.substr(kField.size())) : "";
+}
+
+// The library is written in C: no exception may pass it.
+template <class Work>
+int guarded(mg_connection* connection, const Work& work) noexcept {
   try {
-    state_->exposer = std::make_unique<prometheus::Exposer>(net::text_of(address), 2);
-  } catch (const std::exception& error) {
-    throw NetworkError("cannot serve metrics at " + net::text_of(address) + ": " + error.what());
+    return work();
+  } catch (const std::exception&) {
+    return mg_send_http_error(connection, 500, "%s", "the daemon could not answer");
   }
-  state_->peers = std::make_shared<PeerCollector>(std::move(gauges));
-  state_->exposer->RegisterCollectable(metrics.state_->registry);
-  state_->exposer->RegisterCollectable(state_->peers);
+}
+
+}  // namespace
+
+MetricsServer::MetricsServer(const DaemonMetrics& metrics, const net::Address& address,
+                             std::function<DaemonGauges()> gauges, const Health& health)
+    : state_(new State{
+          *metrics.state_,
+          [of = std::make_shared<const PeerCollector>(std::move(gauges))] { return of->collect(); },
+          health}) {
+  const std::string at = net::text_of(address);
+  const char* options[] = {"listening_ports",    at.c_str(),      "num_threads", kThreads,
+                           "request_timeout_ms", kRequestTime_ms, nullptr};
+  const mg_callbacks callbacks{};
+  state_->server.reset(mg_start(&callbacks, nullptr, options));
+  if (!state_->server) throw NetworkError("cannot serve metrics at " + at);
+  const auto serve = [&](const char* path, mg_request_handler handler) {
+    mg_set_request_handler(state_->server.get(), path, handler, state_.get());
+  };
+  serve("/metrics$", [](mg_connection* connection, void* state) {
+    return guarded(connection, [&] {
+      return answer(connection, 200, "OK", static_cast<const State*>(state)->metrics_text());
+    });
+  });
+  serve("/healthz$", [](mg_connection* connection, void* state) {
+    return guarded(connection, [&] {
+      return answer(connection,
+                    static_cast<const State*>(state)->health.healthy(Health::Clock::now()));
+    });
+  });
+  serve("/readyz$", [](mg_connection* connection, void* state) {
+    return guarded(connection, [&] {
+      return answer(connection,
+                    static_cast<const State*>(state)->health.ready(peer_in(connection)));
+    });
+  });
 }
 
 MetricsServer::~MetricsServer() = default;

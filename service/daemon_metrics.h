@@ -1,13 +1,16 @@
 // The metrics of a running daemon; doc/metrics.md lists them. Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "net/tcp.h"
+#include "service/health.h"
 #include "service/jobs.h"
 #include "service/names.h"
 #include "service/prepared_stock.h"
@@ -29,8 +32,22 @@ struct PeerGauges {
   JobCounts jobs;
   std::uint64_t ands = 0, inputs = 0;  // in stock
   std::uint64_t low_ands = 0, high_ands = 0;
+  std::uint64_t refill_bytes = 0;  // on disk, of all that `high` has
   std::vector<storage::Inventory> stores;
   std::vector<PreparedCount> prepared;
+};
+
+// Until when a certificate is valid.
+struct CertificateEnd {
+  std::string use;   // "party", "peer", "interface" or "clients" (their authorities)
+  std::string peer;  // of the first two
+  std::chrono::system_clock::time_point at;
+};
+
+struct DaemonGauges {
+  std::vector<PeerGauges> peers;
+  std::vector<CertificateEnd> certificates;
+  std::optional<std::uint64_t> disk_available;  // bytes where the stores are
 };
 
 class DaemonMetrics {
@@ -62,12 +79,13 @@ class DaemonMetrics {
   std::unique_ptr<State> state_;
 };
 
-// Serves /metrics at an address for as long as it lives, and reads `gauges` at each scrape.
+// Serves HTTP at an address for as long as it lives: /metrics, for which it reads `gauges` at each
+// scrape; /healthz and /readyz (or /readyz?peer=NAME), with status 200 or 503.
 class MetricsServer {
  public:
   // Fails: NetworkError.
   MetricsServer(const DaemonMetrics& metrics, const net::Address& address,
-                std::function<std::vector<PeerGauges>()> gauges);
+                std::function<DaemonGauges()> gauges, const Health& health);
   ~MetricsServer();
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;

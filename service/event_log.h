@@ -19,6 +19,10 @@ struct LogField {
   std::variant<std::string, std::uint64_t, double> value;
 };
 
+// Lines of lower levels are not written from now on; at first all are. Of the process, as stderr
+// is.
+void set_log_level(LogLevel level);
+
 // From any thread: a line is written at once.
 void log_event(LogLevel level, const std::string& event, std::initializer_list<LogField> fields);
 

@@ -48,8 +48,9 @@ SharedJob Jobs::add(JobRequest request) {
       bytes_of(*job->request_.inputs) + job->request_.circuit_bytes + job->request_.output_bytes;
   job->status_.submitted_at = std::chrono::system_clock::now();
   const std::lock_guard lock(mutex_);
-  if (jobs_.contains(job->id()))
-    throw Refusal(Refused::Exists, "there is a job " + job->id() + " already");
+  if (jobs_.contains(key_of(*job)))
+    throw Refusal(Refused::Exists,
+                  "there is a job " + job->id() + " with " + job->request().peer + " already");
   if (job->bytes_ > limits_.bytes)
     throw Refusal(Refused::TooLarge,
                   "the inputs, the outputs and the circuit file of the job take " +
@@ -59,7 +60,7 @@ SharedJob Jobs::add(JobRequest request) {
     throw Refusal(Refused::Full,
                   "the daemon has as many jobs as it may have (jobs_max and "
                   "job_bytes_max of its configuration): submit the job later");
-  jobs_.emplace(job->id(), job);
+  jobs_.emplace(key_of(*job), job);
   bytes_ += job->bytes_;
   Held& held = held_[job->request().peer];
   ++held.jobs;
@@ -77,10 +78,18 @@ bool Jobs::has_room_for(const Job& job) const {
          held->second.bytes + job.bytes_ <= limits_.bytes - bytes_ - job.bytes_;
 }
 
-SharedJob Jobs::find(const std::string& id) const {
+SharedJob Jobs::find(const std::string& peer, const std::string& id) const {
   const std::lock_guard lock(mutex_);
-  const auto found = jobs_.find(id);
+  const auto found = jobs_.find({peer, id});
   return found == jobs_.end() ? nullptr : found->second;
+}
+
+std::vector<SharedJob> Jobs::named(const std::string& id) const {
+  std::vector<SharedJob> jobs;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, job] : jobs_)
+    if (job->id() == id) jobs.push_back(job);
+  return jobs;
 }
 
 JobStatus Jobs::status(const Job& job) const {
@@ -106,7 +115,7 @@ bool Jobs::end(Job& job, JobState state, JobError error) {
   job.status_.error = std::move(error);
   job.status_.total_s = seconds_between(job.submitted_, job.ended_);
   const std::uint64_t bytes = bytes_of(job.result_.outputs) + job.request_.circuit_bytes;
-  if (const auto found = jobs_.find(job.id());
+  if (const auto found = jobs_.find(key_of(job));
       found != jobs_.end() && found->second.get() == &job) {
     bytes_ += bytes - job.bytes_;
     held_[job.request().peer].bytes += bytes - job.bytes_;
@@ -148,7 +157,7 @@ const Values& Jobs::outputs(const Job& job) const {
   return job.result_.outputs;
 }
 
-void Jobs::drop(std::map<std::string, SharedJob>::iterator at) {
+void Jobs::drop(std::map<Key, SharedJob>::iterator at) {
   const Job& job = *at->second;
   bytes_ -= job.bytes_;
   Held& held = held_[job.request().peer];
@@ -159,7 +168,7 @@ void Jobs::drop(std::map<std::string, SharedJob>::iterator at) {
 
 void Jobs::forget(const Job& job) {
   const std::lock_guard lock(mutex_);
-  const auto found = jobs_.find(job.id());
+  const auto found = jobs_.find(key_of(job));
   if (found != jobs_.end() && found->second.get() == &job) drop(found);
 }
 
@@ -183,7 +192,7 @@ std::vector<SharedJob> Jobs::expire() {
 std::vector<SharedJob> Jobs::of_peer(const std::string& peer) const {
   std::vector<SharedJob> jobs;
   const std::lock_guard lock(mutex_);
-  for (const auto& [id, job] : jobs_)
+  for (const auto& [key, job] : jobs_)
     if (job->request().peer == peer && !has_ended(job->status_.state)) jobs.push_back(job);
   return jobs;
 }
@@ -191,7 +200,7 @@ std::vector<SharedJob> Jobs::of_peer(const std::string& peer) const {
 JobCounts Jobs::counts(const std::string& peer) const {
   JobCounts counts;
   const std::lock_guard lock(mutex_);
-  for (const auto& [id, job] : jobs_) {
+  for (const auto& [key, job] : jobs_) {
     if (job->request().peer != peer) continue;
     counts.waiting += job->status_.state == JobState::WaitingForPeer;
     counts.queued += job->status_.state == JobState::Queued;

@@ -126,8 +126,10 @@ class Jobs {
 
   // Fails: Refusal.
   SharedJob add(JobRequest request);
-  // Null if there is none.
-  SharedJob find(const std::string& id) const;
+  // Null if there is none. A peer's jobs have ids of their own.
+  SharedJob find(const std::string& peer, const std::string& id) const;
+  // Of all peers.
+  std::vector<SharedJob> named(const std::string& id) const;
   JobStatus status(const Job& job) const;
   void set_state(Job& job, JobState state);
   // Null once the job has ended.
@@ -150,6 +152,8 @@ class Jobs {
   JobCounts counts(const std::string& peer) const;
 
  private:
+  using Key = std::pair<std::string, std::string>;  // peer, id
+  static Key key_of(const Job& job) { return {job.request().peer, job.id()}; }
   // Of a peer.
   struct Held {
     std::uint64_t jobs = 0, bytes = 0;
@@ -157,13 +161,13 @@ class Jobs {
 
   // All under the lock.
   bool end(Job& job, JobState state, JobError error);
-  void drop(std::map<std::string, SharedJob>::iterator at);
+  void drop(std::map<Key, SharedJob>::iterator at);
   bool has_room_for(const Job& job) const;
 
   const JobLimits limits_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  std::map<std::string, SharedJob> jobs_;
+  std::map<Key, SharedJob> jobs_;
   std::uint64_t bytes_ = 0;           // of all of them
   std::map<std::string, Held> held_;  // by peer
 };

@@ -1,6 +1,7 @@
 #include "service/link.h"
 
 #include "base/error.h"
+#include "engine/key_file.h"
 #include "service/event_log.h"
 #include "service/foreign_text.h"
 
@@ -64,6 +65,29 @@ Link::Link(const config::Daemon& daemon, const config::Peer& peer, const PeerSet
       parameters_(parameters_of(daemon, peer, settings)) {}
 
 void Link::check(const config::Peer& peer) { (void)options_from(peer); }
+
+std::shared_ptr<const net::TlsAdmission> Link::renewed(const config::Peer& peer) const {
+  const auto before = port_.options().tls;
+  const auto require_same = [](const std::string& field, const net::Fingerprint& now,
+                               const net::Fingerprint& then) {
+    if (now != then)
+      throw UsageError(field + " names another key, " + text_of(now) + " in place of " +
+                       text_of(then) +
+                       ": the stores are bound to the keys that they were made "
+                       "with, so keys change with a restart alone");
+  };
+  try {
+    if (peer.has_key() != (before != nullptr))
+      throw UsageError("key: TLS with the peer begins and ends with a restart alone");
+    if (!before) return nullptr;
+    const net::Identity mine = engine::read_identity(peer.key());
+    require_same("key", mine.fingerprint(), before->mine());
+    require_same("peer_key", engine::peer_key_from(peer.peer_key()), before->peer());
+    return std::make_shared<net::TlsAdmission>(mine, *before);
+  } catch (const UsageError& error) {
+    throw UsageError("peer " + peer.name() + ": " + error.what());
+  }
+}
 
 void Link::start() {
   thread_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });

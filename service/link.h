@@ -52,6 +52,12 @@ class Link {
   // What a peer's configuration says of the connection. Fails: UsageError if it cannot be used.
   static void check(const config::Peer& peer);
 
+  // The same certificates after they have been renewed, of the same keys; null without TLS. Fails:
+  // UsageError for another key, or if a file cannot be used.
+  std::shared_ptr<const net::TlsAdmission> renewed(const config::Peer& peer) const;
+  // Of connections from now on.
+  void renew(std::shared_ptr<const net::TlsAdmission> tls) { port_.renew(std::move(tls)); }
+
   void start();
   // Ends the link for good; messages are no longer sent.
   void request_stop() { thread_.request_stop(); }
@@ -66,6 +72,7 @@ class Link {
 
   // For further connections with the peer.
   StreamPort& port() { return port_; }
+  const StreamPort& port() const { return port_; }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -58,6 +58,15 @@ void Peer::check(const config::Peer& config) {
   (void)read_policy(config.policy());
 }
 
+Peer::Renewal Peer::read_renewal(const config::Peer& config) const {
+  return {policy_of(config), link_.renewed(config)};
+}
+
+void Peer::renew(Renewal renewal) {
+  scheduler_.set_policy(std::move(renewal.policy));
+  if (renewal.tls) link_.renew(std::move(renewal.tls));
+}
+
 void Peer::check_phase(const std::string& online) const {
   if (online.empty()) return;
   const auto phase = requested_phase(online);
@@ -133,11 +142,29 @@ PeerStatus Peer::status() {
           refills_.status(), scheduler_.counts(), scheduler_.prepared()};
 }
 
+std::string Peer::lacking() {
+  if (!link_.status().is_up) return "not connected";
+  const engine::Demand left = stock_.left_at_both();
+  return left.ands < settings_.low.ands || left.inputs < settings_.low.inputs
+             ? "less than the low watermark in stock"
+             : "";
+}
+
+std::vector<CertificateEnd> Peer::certificates() const {
+  const auto tls = link_.port().options().tls;
+  if (!tls) return {};
+  std::vector<CertificateEnd> ends = {{"party", settings_.name, tls->valid_until()}};
+  if (const auto end = tls->peer_valid_until()) ends.push_back({"peer", settings_.name, *end});
+  return ends;
+}
+
 PeerGauges Peer::gauges() {
   PeerGauges gauges;
   gauges.peer = settings_.name;
   gauges.low_ands = settings_.low.ands;
   gauges.high_ands = settings_.high.ands;
+  gauges.refill_bytes =
+      engine::bytes_on_disk(settings_.material, settings_.high.ands, settings_.high.inputs);
   gauges.is_connected = link_.status().is_up;
   gauges.are_refills_stopped = !refills_.status().stopped.empty();
   gauges.risk = stock_.status().risk;

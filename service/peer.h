@@ -77,6 +77,15 @@ class Peer final : private Link::Listener {
   // Reads what the configuration names. Fails: UsageError.
   static void check(const config::Peer& config);
 
+  // What a reload changes, while jobs and refills go on.
+  struct Renewal {
+    Policy policy;
+    std::shared_ptr<const net::TlsAdmission> tls;
+  };
+  // Fails: UsageError if a file cannot be used, or if a key is another one.
+  Renewal read_renewal(const config::Peer& config) const;
+  void renew(Renewal renewal);
+
   // Why the stock never has enough for this circuit; empty if it can.
   std::optional<std::string> too_large(const engine::LoadedCircuit& circuit) const;
   // Fails: UsageError for a phase that a job with this peer cannot name.
@@ -95,6 +104,10 @@ class Peer final : private Link::Listener {
   // Takes the locks of Link, Stock, Refills and Scheduler, so that a deadlock of one shows.
   PeerStatus status();
   PeerGauges gauges();
+  // What jobs with this peer lack now; empty if it is linked and has at least `low` in stock.
+  std::string lacking();
+  // Of this party, and of the peer once it has connected; none without TLS.
+  std::vector<CertificateEnd> certificates() const;
   // Ends the current session; a new one begins. Fails: StoreError if there is none.
   std::string retire() { return stock_.retire(); }
   void resume_refills() { refills_.resume(); }

@@ -115,6 +115,27 @@ Policy::Policy(config::Policy policy) : policy_(std::move(policy)) {
     digests_.push_back(circuit::parse_circuit_fingerprint(rule.digest()));
 }
 
+void Policy::take_counts_of(const Policy& before) {
+  const auto circuits_of = [](const Policy& policy, std::size_t i) {
+    config::Rule rule = policy.policy_.allow(static_cast<int>(i));
+    rule.clear_lanes_max();
+    rule.clear_rate();
+    return rule.SerializeAsString();
+  };
+  std::vector<bool> is_taken(before.begun_.size());
+  for (std::size_t i = 0; i < begun_.size(); ++i) {
+    const config::Rule& rule = policy_.allow(static_cast<int>(i));
+    for (std::size_t old = 0; old < before.begun_.size(); ++old) {
+      if (is_taken[old] || circuits_of(*this, i) != circuits_of(before, old)) continue;
+      is_taken[old] = true;
+      if (!rule.has_rate()) break;
+      begun_[i] = before.begun_[old];
+      while (begun_[i].size() > rule.rate().jobs()) begun_[i].pop_front();
+      break;
+    }
+  }
+}
+
 Policy::Verdict Policy::verdict(const wire::Terms& terms, Clock::time_point now) const {
   const auto fingerprint = circuit::parse_circuit_fingerprint(terms.fingerprint());
   if (!fingerprint) return {{}, "the job does not have the fingerprint of a circuit"};

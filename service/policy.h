@@ -30,6 +30,10 @@ class Policy {
 
   bool is_empty() const { return policy_.allow().empty(); }
 
+  // The jobs that began under `before` count for the rates of the rules that allow the same
+  // circuits, in whatever order and with whatever limits they are given.
+  void take_counts_of(const Policy& before);
+
   // Why a job of these terms may not begin now; empty if it may.
   std::optional<std::string> refusal(const wire::Terms& terms, Clock::time_point now) const;
 

@@ -30,7 +30,7 @@ void RefillSlots::end_slow_ones(Clock::time_point now) {
     if (slot == taken_.front() && slot->begun_ + kTurn <= now) slot->end_(End::AfterUnit);
     const auto elapsed = now - slot->measured_;
     if (elapsed < times_.rate_interval) continue;
-    const std::uint64_t bytes = slot->moved_;
+    const std::uint64_t bytes = slot->moved_.both();
     const double seconds = std::chrono::duration<double>(elapsed).count();
     const bool is_slow = static_cast<double>(bytes - slot->moved_before_) <
                          seconds * static_cast<double>(kLeastRate);

@@ -319,6 +319,9 @@ void Refills::refill(const wire::Refill& order, const std::stop_token& stop, Tur
   } catch (const std::exception&) {
     error = current_error();
   }
+  // Of a refill that has failed, too.
+  shared_.metrics.traffic(settings_.name, TrafficOf::Refill,
+                          {turn.moved.sent, turn.moved.received});
   sessions_.refilled(order.session());
   // Whatever fails here, the refill has ended.
   errors_.run([&] { stock_.end_revoked(); });
@@ -342,7 +345,6 @@ void Refills::refill(const wire::Refill& order, const std::stop_token& stop, Tur
 }
 
 void Refills::note_success(const PreprocessResult& result) {
-  shared_.metrics.traffic(settings_.name, TrafficOf::Refill, traffic_of(result.phases));
   if (result.ands > 0) pause_.shorten();
   log_event(LogLevel::Info, "stock refilled",
             {{"peer", settings_.name},

@@ -59,7 +59,7 @@ class Refills {
   using Lock = std::unique_lock<std::mutex>;
   // A refill's share of what the peers have in common.
   struct Turn {
-    ByteCount moved = 0;
+    ByteCount moved;
     std::stop_source after_unit, broken;
     std::unique_ptr<RefillSlots::Slot> slot;
   };

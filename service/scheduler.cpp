@@ -39,6 +39,12 @@ Scheduler::Scheduler(const PeerSettings& settings, Shared& shared, Policy policy
     shared_.metrics.add_prepared(settings_.name, circuit);
 }
 
+void Scheduler::set_policy(Policy policy) {
+  const Lock lock(mutex_);
+  policy.take_counts_of(policy_);
+  policy_ = std::move(policy);
+}
+
 std::optional<std::string> Scheduler::refusal(const std::string& job, const wire::Terms& terms) {
   const Lock lock(mutex_);
   const auto reason = policy_.refusal(terms, Clock::now());
@@ -160,8 +166,7 @@ void Scheduler::refuse(const std::string& job, const std::string& reason) {
 
 // Of this peer; null if there is none.
 SharedJob Scheduler::find(const std::string& id) const {
-  SharedJob job = shared_.jobs.find(id);
-  return job && job->request().peer == settings_.name ? job : nullptr;
+  return shared_.jobs.find(settings_.name, id);
 }
 
 void Scheduler::offered(const wire::Offer& offer) {

@@ -37,6 +37,9 @@ class Scheduler {
   Scheduler(const PeerSettings& settings, Shared& shared, Policy policy, Link& link, Stock& stock,
             Evaluations& evaluations);
 
+  // In place of the policy so far, whose jobs count for the rates of the same rules. Jobs that have
+  // not begun are checked against it.
+  void set_policy(Policy policy);
   // Of this party's clients. Why a job of these terms may not be submitted, which is logged; empty
   // if it may.
   std::optional<std::string> refusal(const std::string& job, const wire::Terms& terms);

@@ -11,7 +11,9 @@
 #include "engine/key_file.h"
 #include "engine/memory.h"
 #include "net/tls/server_certificate.h"
+#include "service/access.h"
 #include "service/configuration.h"
+#include "service/log_output.h"
 #include "service/peer.h"
 #include "system/errno_text.h"
 
@@ -69,6 +71,8 @@ class Check {
     if (config.has_ledger()) of("ledger", [&] { check_directory(config.ledger()); });
     of("socket", [&] { check_socket(config.socket()); });
     if (config.has_store_key()) of("store_key", [&] { read_store_key(config.store_key()); });
+    named([&] { (void)AccessRules(config); });
+    named([&] { LogOutput::check(config.log()); });
     if (config.has_tls()) result_.tls = read_tls(config.tls());
     note_prepared_memory();
     for (const config::Peer& peer : config.peer()) {
@@ -138,13 +142,13 @@ class Check {
     of("tls.key", [&] { files.key = engine::read_private_file(tls.key()); });
     of("tls.clients", [&] { files.clients = read_text(tls.clients()); });
     of("tls", [&] {
-      note_end("tls.certificate", tls.certificate(),
-               net::check_server_certificate({tls.certificate(), files.certificate},
-                                             {tls.key(), view_of(files.key)}));
+      files.certificate_end = net::check_server_certificate({tls.certificate(), files.certificate},
+                                                            {tls.key(), view_of(files.key)});
+      note_end("tls.certificate", tls.certificate(), files.certificate_end);
     });
     of("tls.clients", [&] {
-      note_end("tls.clients", tls.clients(),
-               net::check_authorities({tls.clients(), files.clients}));
+      files.clients_end = net::check_authorities({tls.clients(), files.clients});
+      note_end("tls.clients", tls.clients(), files.clients_end);
     });
     return files;
   }

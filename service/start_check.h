@@ -3,6 +3,7 @@
 // other.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ namespace tinyot::service {
 struct TlsFiles {
   std::string certificate, clients;
   SecretText key;
+  std::chrono::system_clock::time_point certificate_end, clients_end;
 };
 
 struct StartCheck {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "net/tcp_stream.h"
 #include "service/event_log.h"
 
 namespace tinyot::service {
@@ -20,10 +21,6 @@ struct Header {
 };
 static_assert(sizeof(Header) == 24);
 
-const net::Admission& admission_of(const engine::PeerOptions& options) {
-  return options.tls ? static_cast<const net::Admission&>(*options.tls) : net::open_admission();
-}
-
 }  // namespace
 
 StreamPort::StreamPort(engine::PeerOptions options, std::function<void(std::uint64_t)> link_arrived)
@@ -35,10 +32,28 @@ StreamPort::StreamPort(engine::PeerOptions options, std::function<void(std::uint
 
 StreamPort::~StreamPort() = default;
 
+engine::PeerOptions StreamPort::options() const {
+  const std::lock_guard lock(options_mutex_);
+  return options_;
+}
+
+void StreamPort::renew(std::shared_ptr<const net::TlsAdmission> tls) {
+  const std::lock_guard lock(options_mutex_);
+  options_.tls.swap(tls);
+}
+
+std::unique_ptr<net::PendingStream> StreamPort::CurrentAdmission::begin(
+    std::unique_ptr<net::TcpStream> stream, net::Side side) const {
+  const auto tls = port_.options().tls;
+  const net::Admission& current =
+      tls ? static_cast<const net::Admission&>(*tls) : net::open_admission();
+  return current.begin(std::move(stream), side);
+}
+
 void StreamPort::accept_all(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     try {
-      admit(listener_->accept(admission_of(options_), stop));
+      admit(listener_->accept(admission_, stop));
     } catch (const std::exception&) {
       // None arrived, or this one is not the peer's, or there is no memory or descriptor for it;
       // the next may be.
@@ -98,8 +113,7 @@ std::unique_ptr<net::ByteStream> StreamPort::open(const StreamName& name,
       if (!stream) return std::nullopt;
       return stream;
     });
-  auto stream =
-      net::tcp_connect(options_.address, options_.timeouts, admission_of(options_), cancel);
+  auto stream = net::tcp_connect(options_.address, options_.timeouts, admission_, cancel);
   const Header header{kMagic, name.group, name.number, 0};
   stream->write(std::as_bytes(std::span(&header, 1)));
   stream->flush();

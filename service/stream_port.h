@@ -42,7 +42,9 @@ class StreamPort {
   bool listens() const { return listener_.has_value(); }
   // Of the leading party: the group of the next connections.
   std::uint64_t new_group() { return ++last_group_; }
-  const engine::PeerOptions& options() const { return options_; }
+  engine::PeerOptions options() const;
+  // This party's certificate has been renewed: of connections from now on. Only with TLS.
+  void renew(std::shared_ptr<const net::TlsAdmission> tls);
 
   // The stream of this name, once both parties ask for it. Fails: NetworkError after the connect
   // timeout; Cancelled.
@@ -63,6 +65,16 @@ class StreamPort {
     std::unique_ptr<net::ByteStream> stream;
     Clock::time_point at;
   };
+  // The admission at the time when a connection begins.
+  class CurrentAdmission final : public net::Admission {
+   public:
+    explicit CurrentAdmission(const StreamPort& port) : port_(port) {}
+    std::unique_ptr<net::PendingStream> begin(std::unique_ptr<net::TcpStream> stream,
+                                              net::Side side) const override;
+
+   private:
+    const StreamPort& port_;
+  };
   void accept_all(const std::stop_token& stop);
   void admit(std::unique_ptr<net::ByteStream> stream);
   std::unique_ptr<net::ByteStream> take(const StreamName& name);
@@ -70,7 +82,9 @@ class StreamPort {
   template <class Attempt>
   auto wait_for(const std::stop_token& cancel, const Attempt& attempt);
 
-  engine::PeerOptions options_;
+  mutable std::mutex options_mutex_;
+  engine::PeerOptions options_;  // of which `tls` changes, under the mutex
+  const CurrentAdmission admission_{*this};
   std::function<void(std::uint64_t)> link_arrived_;
   std::optional<net::TcpListener> listener_;
   std::mutex mutex_;

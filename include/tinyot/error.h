@@ -36,6 +36,7 @@ enum class Remedy {
   GiveKeys,              // authenticate both parties by keys, or neither
   Authenticate,          // authenticate both parties by keys, or allow plaintext inside a tunnel
   MakeKey,               // make a key pair for this party
+  RenewCertificate,      // make a new certificate of this party's key
   GivePeersKey,          // pin the key with which the store was made
   CheckPinnedKey,        // make sure that the pinned key is the peer's
   GiveStoreKey,          // the store is sealed under a store key, but none was given

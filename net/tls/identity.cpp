@@ -51,9 +51,28 @@ CertificatePtr self_signed(EVP_PKEY& key, Identity::Clock::time_point from,
           X509_NAME_add_entry_by_txt(X509_get_subject_name(x509), "CN", MBSTRING_ASC, kName, -1, -1,
                                      0) == 1 &&
           X509_set_issuer_name(x509, X509_get_subject_name(x509)) == 1 &&
-          X509_sign(x509, &key, nullptr) > 0,
+          X509_sign(x509, &key, EVP_PKEY_is_a(&key, "ED25519") ? nullptr : EVP_sha256()) > 0,
       "make a certificate");
   return certificate;
+}
+
+UsageError refusal(const std::string& file, const std::string& reason) {
+  return UsageError(file + " " + reason, Remedy::MakeKey);
+}
+
+KeyPtr read_key(std::string_view pem, const std::string& file) {
+  KeyPtr key(PEM_read_bio_PrivateKey(bio_of(pem).get(), nullptr, no_passphrase, nullptr));
+  if (!key) throw refusal(file, "holds no private key that can be read without a passphrase");
+  if (!is_supported(*key)) throw refusal(file, "holds a key that is neither Ed25519 nor P-256");
+  return key;
+}
+
+std::unique_ptr<Identity::Parts> with_new_certificate(KeyPtr key, Identity::Clock::time_point from,
+                                                      std::chrono::days valid) {
+  CertificatePtr certificate = self_signed(*key, from, valid);
+  const Fingerprint fingerprint = fingerprint_of(*certificate);
+  return std::unique_ptr<Identity::Parts>(
+      new Identity::Parts{std::move(key), std::move(certificate), fingerprint});
 }
 
 std::string_view text_in(BIO& bio) {
@@ -121,25 +140,23 @@ Identity::Clock::time_point end_of(const X509& certificate) {
 Identity Identity::generate(Clock::time_point from, std::chrono::days valid) {
   KeyPtr key(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"));
   openssl_ensure(key != nullptr, "make a key");
-  CertificatePtr certificate = self_signed(*key, from, valid);
-  const Fingerprint fingerprint = fingerprint_of(*certificate);
-  return Identity(
-      std::unique_ptr<Parts>(new Parts{std::move(key), std::move(certificate), fingerprint}));
+  return Identity(with_new_certificate(std::move(key), from, valid));
+}
+
+Identity Identity::renew(std::string_view pem, const std::string& file, Clock::time_point from,
+                         std::chrono::days valid) {
+  return Identity(with_new_certificate(read_key(pem, file), from, valid));
 }
 
 Identity Identity::parse(std::string_view pem, const std::string& file) {
-  const auto refuse = [&](const std::string& reason) {
-    return UsageError(file + " " + reason, Remedy::MakeKey);
-  };
-  KeyPtr key(PEM_read_bio_PrivateKey(bio_of(pem).get(), nullptr, no_passphrase, nullptr));
-  if (!key) throw refuse("holds no private key that can be read without a passphrase");
-  if (!is_supported(*key)) throw refuse("holds a key that is neither Ed25519 nor P-256");
+  KeyPtr key = read_key(pem, file);
   CertificatePtr certificate = read_certificate(pem);
-  if (!certificate) throw refuse("holds no certificate");
+  if (!certificate) throw refusal(file, "holds no certificate");
   if (X509_check_private_key(certificate.get(), key.get()) != 1)
-    throw refuse("holds a certificate that does not belong to its private key");
+    throw refusal(file, "holds a certificate that does not belong to its private key");
   if (!net::is_valid_now(*certificate))
-    throw refuse("holds a certificate that is not valid now: " + dates_of(*certificate));
+    throw UsageError(file + " holds a certificate that is not valid now: " + dates_of(*certificate),
+                     Remedy::RenewCertificate);
   const Fingerprint fingerprint = fingerprint_of(*certificate);
   return Identity(
       std::unique_ptr<Parts>(new Parts{std::move(key), std::move(certificate), fingerprint}));

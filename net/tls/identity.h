@@ -41,6 +41,12 @@ class Identity {
   // Fails: UsageError naming `file` and what is wrong with it.
   static Identity parse(std::string_view pem, const std::string& file);
 
+  // The private key of parse() with a new certificate, whatever the one in the PEM is. Fails:
+  // UsageError.
+  static Identity renew(std::string_view pem, const std::string& file,
+                        Clock::time_point from = Clock::now() - std::chrono::days(1),
+                        std::chrono::days valid = kTenYears);
+
   Identity(Identity&&) noexcept;
   Identity& operator=(Identity&&) noexcept;
   ~Identity();

@@ -64,11 +64,20 @@ class TlsHandshake final : public PendingStream {
 struct TlsAdmission::State {
   SslContextPtr context;
   TlsSettings settings;
+  Identity::Clock::time_point valid_until;
 };
 
 TlsAdmission::TlsAdmission(const Identity& mine, const Fingerprint& peers,
                            std::uint64_t records_per_key)
-    : state_(new State{make_context(mine.parts()), {mine.fingerprint(), peers, records_per_key}}) {}
+    : state_(new State{make_context(mine.parts()),
+                       {mine.fingerprint(), peers, records_per_key,
+                        std::make_shared<std::atomic<std::int64_t>>(0)},
+                       mine.valid_until()}) {}
+
+TlsAdmission::TlsAdmission(const Identity& mine, const TlsAdmission& before)
+    : state_(new State{make_context(mine.parts()), before.state_->settings, mine.valid_until()}) {
+  ENSURE(mine.fingerprint() == before.mine());
+}
 
 TlsAdmission::~TlsAdmission() = default;
 
@@ -78,6 +87,15 @@ std::unique_ptr<PendingStream> TlsAdmission::begin(std::unique_ptr<TcpStream> st
       std::make_unique<TlsStream>(*state_->context, state_->settings, std::move(stream), side));
 }
 
+const Fingerprint& TlsAdmission::mine() const { return state_->settings.mine; }
 const Fingerprint& TlsAdmission::peer() const { return state_->settings.peers; }
+
+Identity::Clock::time_point TlsAdmission::valid_until() const { return state_->valid_until; }
+
+std::optional<Identity::Clock::time_point> TlsAdmission::peer_valid_until() const {
+  const std::int64_t end = *state_->settings.peers_end;
+  if (end == 0) return std::nullopt;
+  return Identity::Clock::from_time_t(end);
+}
 
 }  // namespace tinyot::net

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "net/admission.h"
 #include "net/tls/identity.h"
@@ -24,13 +25,22 @@ class TlsAdmission final : public Admission {
 
   TlsAdmission(const Identity& mine, const Fingerprint& peers,
                std::uint64_t records_per_key = kRecordsPerKey);
+  // In place of `before`, once the certificate of this party has been renewed. `mine` has the same
+  // key.
+  TlsAdmission(const Identity& mine, const TlsAdmission& before);
   ~TlsAdmission() override;
 
   // The pending stream fails with NetworkError; if the key is not the pinned one, the message has
   // both fingerprints and the certificate's dates.
   std::unique_ptr<PendingStream> begin(std::unique_ptr<TcpStream> stream, Side side) const override;
 
+  const Fingerprint& mine() const;
   const Fingerprint& peer() const;
+  // Until when this party's certificate is valid.
+  Identity::Clock::time_point valid_until() const;
+  // The same of the certificate that the peer has presented last; nothing before its first
+  // connection.
+  std::optional<Identity::Clock::time_point> peer_valid_until() const;
 
  private:
   struct State;

@@ -68,6 +68,7 @@ bool TlsStream::shake_hands() {
     if (wire_.in.empty()) return false;
   }
   bind();
+  note_peers_end();
   wire_.dataless = {};
   complete_ = true;
   return true;
@@ -103,6 +104,12 @@ void TlsStream::bind() {
   };
   append(side_ == Side::Listens ? settings_.mine : settings_.peers);
   append(side_ == Side::Listens ? settings_.peers : settings_.mine);
+}
+
+// Once the peer has proved that it has the key: until then the certificate may be anybody's.
+void TlsStream::note_peers_end() const {
+  if (const X509* const certificate = SSL_get0_peer_certificate(ssl_.get()))
+    *settings_.peers_end = Identity::Clock::to_time_t(end_of(*certificate));
 }
 
 void TlsStream::write(std::span<const std::byte> bytes, std::span<const std::byte> more) {

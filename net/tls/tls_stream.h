@@ -4,7 +4,10 @@
 // all waiting happens outside of it. Records are sent and received up to 1 MiB at a time.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +26,9 @@ struct TlsSettings {
   Fingerprint mine;
   Fingerprint peers;
   std::uint64_t records_per_key;
+  // Until when the certificate of the last peer that was admitted is valid, in seconds since 1970;
+  // 0: none yet.
+  std::shared_ptr<std::atomic<std::int64_t>> peers_end;
 };
 
 class TlsStream final : public ByteStream {
@@ -55,6 +61,7 @@ class TlsStream final : public ByteStream {
  private:
   bool begins_as_tls();
   void bind();
+  void note_peers_end() const;
   void encrypt(std::span<const std::byte> bytes);
   std::size_t decrypt_ready(std::span<std::byte> bytes);
   void send_out();

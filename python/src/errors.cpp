@@ -44,6 +44,7 @@ const char* hint_of(Remedy remedy) {
       return "a complete store gets more with preprocess(add=...) or preprocess(left=...)";
     case Remedy::Resume:
       return "to continue, call preprocess(resume=True)";
+    case Remedy::RenewCertificate:
     case Remedy::GiveSessionFile:
     case Remedy::AdoptStore:
     case Remedy::VerifyStore:

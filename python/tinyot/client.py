@@ -327,13 +327,14 @@ class Daemon:
     ) -> JobResult:
         """Submits a job and waits for its result."""
         self.submit(job, circuit, inputs, peer=peer, lanes=lanes, online=online)
-        return self.result(job, circuit, lanes=lanes, wait_s=wait_s, forget=forget)
+        return self.result(job, circuit, peer=peer, lanes=lanes, wait_s=wait_s, forget=forget)
 
     def result(
         self,
         job: str,
         circuit: CircuitOf | None = None,
         *,
+        peer: str = "",
         lanes: int | None = None,
         wait_s: float | None = None,
         forget: bool = False,
@@ -347,7 +348,7 @@ class Daemon:
             request_serializer=lambda message: message.SerializeToString(),
             response_deserializer=_M["ResultPart"].FromString,
         )
-        request = _M["ResultRequest"](id=job, forget=forget)
+        request = _M["ResultRequest"](id=job, peer=peer, forget=forget)
         ended, outputs = self._answer(lambda: _received(call(request, timeout=wait_s)))
         if ended.error is not None:
             raise ended.error
@@ -366,12 +367,13 @@ class Daemon:
             unpack(bundles, {name: (of[2], ended.lanes) for name, of in outputs.items()}, lanes),
         )
 
-    def status(self, job: str) -> Job:
-        return _job_of(self._call("Status", "Job", _M["StatusRequest"](id=job)))
+    def status(self, job: str, *, peer: str = "") -> Job:
+        """The peer, as of result() and cancel(), is needed if jobs with several have the id."""
+        return _job_of(self._call("Status", "Job", _M["StatusRequest"](id=job, peer=peer)))
 
-    def cancel(self, job: str) -> Job:
+    def cancel(self, job: str, *, peer: str = "") -> Job:
         """Has no effect on a job that has ended."""
-        return _job_of(self._call("Cancel", "Job", _M["CancelRequest"](id=job)))
+        return _job_of(self._call("Cancel", "Job", _M["CancelRequest"](id=job, peer=peer)))
 
     def stock(self, peer: str = "") -> list[SessionStock]:
         reply = self._call("Stock", "StockReply", _M["StockRequest"](peer=peer))
@@ -443,6 +445,8 @@ def _error_from(error: Any) -> Error:
     for key, value in error.trailing_metadata() or ():
         if key == "grpc-status-details-bin":
             return _error_of(_M["Error"].FromString(value))
+    if error.code() is grpc.StatusCode.PERMISSION_DENIED:  # before the call has reached the daemon
+        return UsageError(error.details())
     if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
         return NetworkError("the daemon has not answered in time; a job that it has goes on")
     return NetworkError(f"the daemon cannot be reached: {error.details()}")

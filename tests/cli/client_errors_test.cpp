@@ -34,6 +34,8 @@ TEST_F(ClientTest, RefusedCallsExitWithTheirClass) {
   }
   server_->answer = {grpc::StatusCode::RESOURCE_EXHAUSTED, "no details"};
   EXPECT_TRUE(ended_with(ask("peers"), 1, "no details"));
+  server_->answer = {grpc::StatusCode::PERMISSION_DENIED, "user 7 may not"};
+  EXPECT_TRUE(ended_with(ask("peers"), 2, " tinyot: user 7 may not\n"));
   server_->answer = {grpc::StatusCode::UNIMPLEMENTED, ""};
   EXPECT_TRUE(ended_with(ask("peers"), 1, "is not a daemon of this version"));
 }
@@ -45,11 +47,23 @@ TEST_F(ClientTest, FailedAndCancelledJobsExitWithTheirClass) {
     server_->job.mutable_error()->set_message("it failed");
     EXPECT_TRUE(ended_with(ask("run", kAesRun), status, " tinyot: it failed\n"));
     EXPECT_TRUE(ended_with(ask("result", {"j1", "--format", "json"}), status, "it failed"));
+    const Ended submitted = ask("submit", kAesRun + Arguments{"--format", "json"});
+    EXPECT_TRUE(ended_with(submitted, status, " tinyot: it failed\n"));
+    EXPECT_EQ(json_of(submitted)["error"]["message"], "it failed");
   }
   server_->job.clear_error();
   server_->job.set_state(v1::CANCELLED);
   EXPECT_TRUE(ended_with(ask("run", kAesRun), 1, "the job was cancelled"));
   EXPECT_TRUE(ended_with(ask("result", {"j1"}), 1, "the job was cancelled"));
+}
+
+TEST_F(ClientTest, PeerOfAJobIsPassedOn) {
+  server_->job.set_id("j1");
+  server_->job.set_state(v1::DONE);
+  for (const char* const verb : {"status", "result", "cancel"})
+    EXPECT_TRUE(ended_with(ask(verb, {"j1", "--peer", "bank"}), 0)) << verb;
+  EXPECT_EQ(server_->ids,
+            (std::vector<std::string>{"status j1 bank", "result j1 bank", "cancel j1 bank"}));
 }
 
 TEST_F(ClientTest, SaysWhatToCheckIfTheDaemonIsNotReached) {
@@ -88,7 +102,7 @@ TEST_F(ClientTest, SignalCancelsTheJobThatIsWaitedFor) {
     const Ended ended = run.end();
     EXPECT_TRUE(ended_with(ended, 128 + signal));
     EXPECT_EQ(json_of(ended)["state"], "cancelled");
-    EXPECT_EQ(server.ids, (std::vector<std::string>{"result j1", "cancel j1"}));
+    EXPECT_EQ(server.ids, (std::vector<std::string>{"result j1 bank", "cancel j1 bank"}));
   }
 }
 

@@ -50,9 +50,10 @@ void FakeDaemon::wait_until_result_is_wanted() {
     throw std::runtime_error("no client wants a result");
 }
 
-void FakeDaemon::note(const std::string& call, const std::string& id) {
+template <class Request>
+void FakeDaemon::note(const std::string& call, const Request& request) {
   const std::lock_guard lock(mutex_);
-  ids.push_back(call + " " + id);
+  ids.push_back(call + " " + request.id() + (request.peer().empty() ? "" : " " + request.peer()));
 }
 
 grpc::Status FakeDaemon::Submit(grpc::ServerContext*, grpc::ServerReader<v1::SubmitRequest>* reader,
@@ -60,20 +61,20 @@ grpc::Status FakeDaemon::Submit(grpc::ServerContext*, grpc::ServerReader<v1::Sub
   if (!answer.ok()) return answer;
   for (v1::SubmitRequest part; reader->Read(&part);) parts.push_back(part);
   *reply = job;
-  reply->set_state(v1::WAITING_FOR_PEER);
+  if (!job.has_error()) reply->set_state(v1::WAITING_FOR_PEER);
   return answer;
 }
 
 grpc::Status FakeDaemon::Status(grpc::ServerContext*, const v1::StatusRequest* request,
                                 v1::Job* reply) {
-  note("status", request->id());
+  note("status", *request);
   *reply = job;
   return answer;
 }
 
 grpc::Status FakeDaemon::Result(grpc::ServerContext* context, const v1::ResultRequest* request,
                                 grpc::ServerWriter<v1::ResultPart>* writer) {
-  note("result", request->id());
+  note("result", *request);
   if (request->forget()) forgot = true;
   std::unique_lock lock(mutex_);
   is_result_wanted_ = true;
@@ -100,7 +101,7 @@ grpc::Status FakeDaemon::Result(grpc::ServerContext* context, const v1::ResultRe
 
 grpc::Status FakeDaemon::Cancel(grpc::ServerContext*, const v1::CancelRequest* request,
                                 v1::Job* reply) {
-  note("cancel", request->id());
+  note("cancel", *request);
   const std::lock_guard lock(mutex_);
   if (job.state() != v1::DONE) job.set_state(v1::CANCELLED);
   *reply = job;

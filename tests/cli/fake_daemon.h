@@ -36,7 +36,8 @@ class FakeDaemon final : public v1::Party::Service {
 
   // What it was sent; read after a client has ended.
   std::vector<v1::SubmitRequest> parts;
-  std::vector<std::string> ids;  // of Status, Result and Cancel, with the name of the call
+  // Of Status, Result and Cancel: the name of the call, the id, and the peer if there is one.
+  std::vector<std::string> ids;
   std::string stock_peer, retired_peer;
   bool forgot = false;
 
@@ -59,7 +60,8 @@ class FakeDaemon final : public v1::Party::Service {
                       v1::RetireReply* reply) override;
 
  private:
-  void note(const std::string& call, const std::string& id);
+  template <class Request>
+  void note(const std::string& call, const Request& request);
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -88,7 +88,34 @@ TEST_F(KeysTest, KeygenWritesIntoDirectoryAndNamesUnwritablePath) {
   EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("keys")}), 2, "already exists"));
   EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("none/k.pem")}), 2,
                          "cannot write " + path("none/k.pem")));
-  EXPECT_TRUE(ended_with(tinyot({"keygen"}), 2, "--output is missing"));
+  EXPECT_TRUE(ended_with(tinyot({"keygen"}), 2, "--output or --renew is missing"));
+}
+
+// The stores of the key can still be used, and what the peer has pinned stays right.
+TEST_F(KeysTest, RenewedCertificateHasTheSameKey) {
+  const std::string fingerprint = keygen("k.pem"), before = read_file(path("k.pem"));
+  ASSERT_EQ(::chmod(path("k.pem").c_str(), 0400), 0);
+  std::filesystem::create_symlink(path("k.pem"), path("link.pem"));
+  write_file(path("k.pem.new"), "left by one that was broken off");
+  for (const char* const file : {"k.pem", "link.pem"}) {
+    const Ended ended = tinyot({"keygen", "--renew", path(file), "--format", "json"});
+    ASSERT_TRUE(ended_with(ended, 0));
+    EXPECT_EQ(json_of(ended)["fingerprint"], fingerprint);
+  }
+  const std::string after = read_file(path("k.pem"));
+  EXPECT_NE(after, before);
+  EXPECT_EQ(after.substr(0, after.find("-----BEGIN CERT")),
+            before.substr(0, before.find("-----BEGIN CERT")));
+  EXPECT_NE(after.find(read_file(path("k.pem.crt"))), std::string::npos);
+  EXPECT_EQ(mode("k.pem"), 0400u);
+  EXPECT_EQ(mode("k.pem.crt"), 0644u);
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link.pem")));
+  for (const char* const file : {"k.pem.new", "k.pem.crt.new", "link.pem.crt"})
+    EXPECT_FALSE(std::filesystem::exists(path(file))) << file;
+  EXPECT_TRUE(ended_with(tinyot({"keygen", "--renew", path("none.pem")}), 2, "cannot read"));
+  EXPECT_TRUE(ended_with(tinyot({"keygen", "--renew", path("k.pem.crt")}), 2, ""));
+  EXPECT_TRUE(ended_with(tinyot({"keygen", "--renew", path("k.pem"), "--output", path("l.pem")}), 2,
+                         "exclude each other"));
 }
 
 TEST_F(KeysTest, NonLoopbackAddressesRequireKeys) {

@@ -105,10 +105,22 @@ TEST(Identity, RejectsMalformedIdentity) {
   expect_contains(refusal_of(certificate), "no private key");
   expect_contains(refusal_of(key), "no certificate");
   expect_contains(refusal_of(key + other.certificate_pem()), "does not belong to its private key");
-  expect_contains(refusal_of(private_pem(Identity::generate(
-                      Identity::Clock::now() - std::chrono::days(9), std::chrono::days(8)))),
-                  "not valid now");
   EXPECT_EQ(refusal_of(key + other.certificate_pem()).find(key.substr(30, 20)), std::string::npos);
+}
+
+TEST(Identity, ExpiredOneIsRenewedWithItsKey) {
+  const Identity expired =
+      Identity::generate(Identity::Clock::now() - std::chrono::days(9), std::chrono::days(8));
+  const std::string pem = private_pem(expired);
+  const Thrown thrown = thrown_by<UsageError>([&] { Identity::parse(pem, "key.pem"); });
+  expect_thrown(thrown, "not valid now", Remedy::RenewCertificate);
+  const Identity renewed = Identity::renew(pem, "key.pem");
+  EXPECT_TRUE(renewed.is_valid_now());
+  EXPECT_EQ(renewed.fingerprint(), expired.fingerprint());
+  EXPECT_EQ(Identity::parse(private_pem(renewed), "key.pem").fingerprint(), expired.fingerprint());
+  const Thrown nothing =
+      thrown_by<UsageError>([&] { Identity::renew(expired.certificate_pem(), "key.pem"); });
+  expect_thrown(nothing, "no private key", Remedy::MakeKey);
 }
 
 // Keys of other types, and encrypted ones, for which the program must not prompt for a passphrase.
@@ -130,8 +142,9 @@ TEST(Identity, RejectsUnsupportedKeys) {
       "neither Ed25519 nor P-256");
   expect_contains(refusal_of(pem_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-384"), nullptr)),
                   "neither Ed25519 nor P-256");
-  expect_contains(refusal_of(pem_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), nullptr)),
-                  "no certificate");
+  const std::string p256 = pem_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), nullptr);
+  expect_contains(refusal_of(p256), "no certificate");
+  EXPECT_TRUE(Identity::renew(p256, "key.pem").is_valid_now());
   expect_contains(
       refusal_of(pem_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"), EVP_aes_256_cbc())),
       "passphrase");

@@ -1,9 +1,11 @@
 """tinyot.client with the daemons of two parties."""
 
 import os
+import signal
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -34,7 +36,7 @@ class ClientTest(TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory(prefix="tinyot-test-")
         cls.addClassCleanup(cls.folder.cleanup)
-        port, cls.daemons = free_port(), {}
+        port, cls.daemons, cls.processes = free_port(), {}, {}
         for party, peer, where in (("A", "bob", "listen"), ("B", "alice", "connect")):
             home = Path(cls.folder.name) / party
             home.mkdir(mode=0o700)
@@ -53,6 +55,7 @@ peer {{
                     [os.environ["TINYOT_BINARY"], "serve", "--config", str(home / "conf")],
                     stderr=log,
                 )
+            cls.processes[party] = process
             cls.addClassCleanup(process.wait)
             cls.addClassCleanup(process.terminate)
             daemon = Daemon(f"unix:{home}/socket")
@@ -144,6 +147,25 @@ peer {{
         self.refused(tinyot.NetworkError, "goes on", daemon.result, "alone", wait_s=0.2)
         self.assertIs(daemon.cancel("alone").state, State.CANCELLED)
         self.refused(tinyot.Error, "was cancelled", daemon.result, "alone")
+
+    def test_calls_that_are_not_allowed(self):
+        home = Path(self.folder.name) / "A"
+        conf = (home / "conf").read_text()
+        self.addCleanup(self.reload, home, conf)
+        self.reload(home, conf + f"access {{ user: '{os.getuid()}' may: SUBMIT }}")
+        daemon = self.daemons["A"]
+        daemon.peers()
+        self.refused(tinyot.UsageError, "may not retire sessions", daemon.retire, "bob")
+
+    def reload(self, home, conf):
+        """Returns once the daemon has said that it has read the configuration again."""
+        (home / "conf").write_text(conf)
+        before = (home / "log").read_text().count("configuration reloaded")
+        self.processes["A"].send_signal(signal.SIGHUP)
+        until = time.monotonic() + 30
+        while (home / "log").read_text().count("configuration reloaded") == before:
+            self.assertLess(time.monotonic(), until, (home / "log").read_text())
+            time.sleep(0.05)
 
     def test_stock_and_peers(self):
         peer, = self.daemons["A"].peers()

@@ -194,6 +194,9 @@ TEST_F(DaemonTest, RetirementEndsSessionDuringRefill) {
         return other.session() == session;
       });
     }));
+    if (is_killed) continue;
+    for (const char* const bytes : {"tinyot_sent_bytes_total{", "tinyot_received_bytes_total{"})
+      EXPECT_GT(std::stod(a_->metric(bytes + std::string("peer=\"bob\",phase=\"refill\""))), 1000);
   }
   EXPECT_FALSE(std::filesystem::exists(a_->stores() / "bob" / "000001"));
 }
@@ -207,8 +210,8 @@ TEST_F(DaemonTest, StopBreaksOffRefillThatTakesLong) {
   a_->start();
   // In this process, with a shorter time for the unit.
   std::jthread b([&](const std::stop_token& stop) {
-    EXPECT_NO_THROW(
-        service::serve(b_->configuration(), "test", stop, std::chrono::milliseconds(500)));
+    EXPECT_NO_THROW(service::serve(
+        b_->configuration(), "test", stop, [] { return false; }, std::chrono::milliseconds(500)));
   });
   {
     const Client client(b_->socket().string());

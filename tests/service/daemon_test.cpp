@@ -5,13 +5,12 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <optional>
 #include <thread>
 
 #include "engine/loaded_circuit.h"
 #include "system/descriptor.h"
+#include "tests/service/daemon_loop.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
 #include "tests/support/certificates.h"
@@ -213,6 +212,30 @@ TEST_F(DaemonTest, DifferentJobsUnderOneIdEndBoth) {
 }
 
 // The policy of a party also holds for what its peer asks for.
+// The same id with two peers is two jobs.
+TEST_F(DaemonTest, IdsOfJobsBelongToAPeer) {
+  Setup setup;
+  setup.other_peers_a = "peer { name: 'carol' party: A listen: '127.0.0.1:" + reserved_port() +
+                        "' POLICY profile: 'fast' " + setup.low + " " + setup.high + " }";
+  start(setup);
+  const Client& client = a_->client();
+  for (const char* const peer : {"carol", "bob"})
+    ASSERT_TRUE(client.submit({"m1", "millionaires", peer, {{"a", "20"}}}).ok()) << peer;
+  EXPECT_EQ(client.submit({"m1", "millionaires", "bob", {{"a", "20"}}}).error_code(),
+            grpc::StatusCode::ALREADY_EXISTS);
+  ASSERT_TRUE(b_->client().submit(millionaires_b("m1", 10)).ok());
+  const grpc::Status unnamed = client.result("m1").status;
+  EXPECT_EQ(unnamed.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_NE(unnamed.error_message().find("name one of bob, carol"), std::string::npos)
+      << unnamed.error_message();
+  EXPECT_EQ(client.result("m1", true, std::chrono::seconds(60), "bob").job.state(), v1::DONE);
+  EXPECT_EQ(client.status("m1").peer(), "carol");
+  EXPECT_EQ(client.status("m1", "carol").state(), v1::WAITING_FOR_PEER);
+  EXPECT_EQ(client.status("m1", "bob").id(), "");
+  EXPECT_TRUE(client.cancel("m1", "carol").ok());
+  EXPECT_EQ(client.status("m1").state(), v1::CANCELLED);
+}
+
 TEST_F(DaemonTest, PolicyOfEitherPartyRefuses) {
   Setup setup;
   setup.policy_b = "allow { circuit: 'millionaires' rate { jobs: 2 seconds: 3600 } }";
@@ -290,66 +313,9 @@ TEST_F(DaemonTest, LimitsOfJobsAndResults) {
   EXPECT_TRUE(becomes_true([&] { return a_->client().submit(millionaires_a("3", 1)).ok(); }));
 }
 
-// Counts what a daemon that is started while this object is made tells the service manager in its
-// loop.
-class LoopNotices {
- public:
-  explicit LoopNotices(const std::filesystem::path& path)
-      : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    const sockaddr_un address = address_of(path);
-    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
-              0);
-    ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
-    reader_ = std::thread([this] { read_all(); });
-  }
-  ~LoopNotices() {
-    ::shutdown(socket_.get(), SHUT_RDWR);
-    reader_.join();
-  }
-  // The loop has been passed as a whole, from now on.
-  ::testing::AssertionResult pass() {
-    const int before = count_;
-    return becomes_true([&] { return count_ >= before + 2; }, std::chrono::seconds(60));
-  }
-  static sockaddr_un address_of(const std::filesystem::path& path) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    path.string().copy(address.sun_path, sizeof address.sun_path - 1);
-    return address;
-  }
-
- private:
-  void read_all() {
-    char text[256];
-    for (ssize_t size; (size = ::recv(socket_.get(), text, sizeof text, 0)) > 0;)
-      count_ += std::string_view(text, static_cast<std::size_t>(size)).starts_with("WATCHDOG");
-  }
-
-  const system::Descriptor socket_;
-  std::atomic<int> count_ = 0;
-  std::thread reader_;
-};
-
-// A's loop is observed.
-class DaemonLoopTest : public DaemonTest {
- protected:
-  void start(const Setup& setup = {}) {
-    make(setup);
-    notices_.emplace(dir_ / "notices");
-    a_->start();
-    ::unsetenv("NOTIFY_SOCKET");
-    b_->start();
-    ASSERT_TRUE(is_stocked());
-  }
-  ::testing::AssertionResult passes_loop() { return notices_->pass(); }
-
- private:
-  std::optional<LoopNotices> notices_;
-};
-
 system::Descriptor connection_to(const std::filesystem::path& path) {
   system::Descriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_un address = LoopNotices::address_of(path);
+  const sockaddr_un address = address_of(path);
   (void)::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   return client;
 }

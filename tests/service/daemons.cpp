@@ -68,13 +68,14 @@ grpc::Status Client::submit(const std::vector<v1::SubmitRequest>& parts, v1::Job
   return writer->Finish();
 }
 
-Client::Result Client::result(const std::string& id, bool forget,
-                              std::chrono::seconds deadline) const {
+Client::Result Client::result(const std::string& id, bool forget, std::chrono::seconds deadline,
+                              const std::string& peer) const {
   grpc::ClientContext context;
   set_deadline(context, deadline);
   v1::ResultRequest request;
   request.set_id(id);
   request.set_forget(forget);
+  request.set_peer(peer);
   Result result;
   const auto reader = stub_->Result(&context, request);
   for (v1::ResultPart part; reader->Read(&part);) {
@@ -85,21 +86,23 @@ Client::Result Client::result(const std::string& id, bool forget,
   return result;
 }
 
-v1::Job Client::status(const std::string& id) const {
+v1::Job Client::status(const std::string& id, const std::string& peer) const {
   grpc::ClientContext context;
   set_deadline(context);
   v1::StatusRequest request;
   request.set_id(id);
+  request.set_peer(peer);
   v1::Job job;
   stub_->Status(&context, request, &job);
   return job;
 }
 
-grpc::Status Client::cancel(const std::string& id) const {
+grpc::Status Client::cancel(const std::string& id, const std::string& peer) const {
   grpc::ClientContext context;
   set_deadline(context);
   v1::CancelRequest request;
   request.set_id(id);
+  request.set_peer(peer);
   v1::Job job;
   return stub_->Cancel(&context, request, &job);
 }
@@ -179,13 +182,18 @@ Ended Daemon::end() {
   return ended;
 }
 
-std::string Daemon::metric(const std::string& line_begin) const {
+std::string Daemon::get(const std::string& path) const {
   const Socket socket = connect_to(metrics_port_);
-  if (!socket.send_all("GET /metrics HTTP/1.0\r\n\r\n")) return {};
+  if (!socket.send_all("GET " + path + " HTTP/1.0\r\n\r\n")) return {};
   std::string text;
   char buffer[65536];
   for (ssize_t count; (count = ::read(socket.get(), buffer, sizeof buffer)) > 0;)
     text.append(buffer, static_cast<std::size_t>(count));
+  return text;
+}
+
+std::string Daemon::metric(const std::string& line_begin) const {
+  const std::string text = get("/metrics");
   const std::size_t at = text.find("\n" + line_begin);
   if (at == std::string::npos) return {};
   const std::size_t end = text.find('\n', at + 1), space = text.rfind(' ', end);

@@ -45,9 +45,10 @@ class Client {
     std::map<std::string, std::string> outputs;
   };
   Result result(const std::string& id, bool forget = true,
-                std::chrono::seconds deadline = std::chrono::seconds(60)) const;
-  v1::Job status(const std::string& id) const;
-  grpc::Status cancel(const std::string& id) const;
+                std::chrono::seconds deadline = std::chrono::seconds(60),
+                const std::string& peer = {}) const;
+  v1::Job status(const std::string& id, const std::string& peer = {}) const;
+  grpc::Status cancel(const std::string& id, const std::string& peer = {}) const;
   v1::StockReply stock() const;
   v1::PeerState peer(std::size_t index = 0) const;
   grpc::Status retire(const std::string& peer) const;
@@ -80,6 +81,7 @@ class Daemon {
   std::filesystem::path ledgers() const { return directory_ / "ledgers"; }
   std::filesystem::path configuration() const { return directory_ / "conf"; }
   std::string metric(const std::string& line_begin) const;  // its value; empty if there is none
+  std::string get(const std::string& path) const;           // the whole answer, over HTTP
   const std::string& metrics_port() const { return metrics_port_; }
 
  private:

@@ -13,11 +13,12 @@ using service::Jobs;
 using service::JobState;
 using service::SharedJob;
 
-service::JobRequest request(const std::string& id, std::size_t bits = 64) {
+service::JobRequest request(const std::string& id, std::size_t bits = 64,
+                            const std::string& peer = "bob") {
   Values inputs;
   inputs.set("a", LaneMatrix(1, bits));
   return {id,
-          "bob",
+          peer,
           *engine::LoadedCircuit::generated("millionaires", 1),
           {},
           std::make_shared<const Values>(std::move(inputs))};
@@ -39,20 +40,33 @@ TEST(JobsTest, OneJobOfAnId) {
   Jobs jobs(kLimits);
   const SharedJob job = jobs.add(request("1"));
   EXPECT_EQ(refused(jobs, request("1")), Jobs::Refused::Exists);
-  EXPECT_EQ(jobs.find("1"), job);
-  EXPECT_EQ(jobs.find("2"), nullptr);
+  EXPECT_EQ(jobs.find("bob", "1"), job);
+  EXPECT_EQ(jobs.find("bob", "2"), nullptr);
   jobs.forget(*job);
-  EXPECT_EQ(jobs.find("1"), nullptr);
+  EXPECT_EQ(jobs.find("bob", "1"), nullptr);
   jobs.add(request("1"));
   jobs.forget(*job);  // not the new one of the same id
-  EXPECT_NE(jobs.find("1"), nullptr);
+  EXPECT_NE(jobs.find("bob", "1"), nullptr);
+}
+
+TEST(JobsTest, IdsBelongToAPeer) {
+  Jobs jobs(kLimits);
+  const SharedJob bobs = jobs.add(request("1")), carols = jobs.add(request("1", 64, "carol"));
+  EXPECT_EQ(refused(jobs, request("1", 64, "carol")), Jobs::Refused::Exists);
+  EXPECT_EQ(jobs.find("bob", "1"), bobs);
+  EXPECT_EQ(jobs.find("carol", "1"), carols);
+  EXPECT_EQ(jobs.named("1"), (std::vector{bobs, carols}));
+  jobs.cancel(*bobs);
+  jobs.forget(*bobs);
+  EXPECT_EQ(jobs.named("1"), std::vector{carols});
+  EXPECT_EQ(jobs.status(*carols).state, JobState::WaitingForPeer);
 }
 
 TEST(JobsTest, LimitsCountJobsAndBytes) {
   Jobs jobs(kLimits);
   for (const char* id : {"1", "2", "3"}) jobs.add(request(id));
   EXPECT_EQ(refused(jobs, request("4")), Jobs::Refused::Full);
-  jobs.forget(*jobs.find("1"));
+  jobs.forget(*jobs.find("bob", "1"));
   EXPECT_EQ(refused(jobs, request("4", 78'000)), Jobs::Refused::Full);
   EXPECT_EQ(refused(jobs, request("4", 80'000)), Jobs::Refused::TooLarge);
   jobs.add(request("4", 40'000));
@@ -97,13 +111,13 @@ TEST(JobsTest, JobsOfOnePeerLeaveRoomForThoseOfOthers) {
   for (const char* id : {"1", "2", "3"}) jobs.add(of("bob", id));
   EXPECT_EQ(refused(jobs, of("bob", "4")), Jobs::Refused::Full);
   jobs.add(of("carol", "4"));
-  jobs.forget(*jobs.find("1"));
-  jobs.forget(*jobs.find("2"));
+  jobs.forget(*jobs.find("bob", "1"));
+  jobs.forget(*jobs.find("bob", "2"));
   EXPECT_EQ(refused(jobs, of("bob", "5", 40'000)), Jobs::Refused::Full);
-  jobs.forget(*jobs.find("3"));
+  jobs.forget(*jobs.find("bob", "3"));
   jobs.add(of("bob", "5", 40'000));
   // Once they have ended, they take what their results take.
-  jobs.cancel(*jobs.find("5"));
+  jobs.cancel(*jobs.find("bob", "5"));
   jobs.add(of("bob", "6", 32'000));
 }
 
@@ -158,8 +172,8 @@ TEST(JobsTest, ExpiresWhatWaitsAndWhatIsKept) {
   jobs.set_state(*runs, JobState::Running);
   jobs.cancel(*ended);
   EXPECT_EQ(jobs.expire(), std::vector{waits});
-  EXPECT_EQ(jobs.find("ended"), nullptr);
-  EXPECT_NE(jobs.find("runs"), nullptr);
+  EXPECT_EQ(jobs.find("bob", "ended"), nullptr);
+  EXPECT_NE(jobs.find("bob", "runs"), nullptr);
   EXPECT_EQ(jobs.of_peer("bob").size(), 2u);
   EXPECT_EQ(jobs.of_peer("carol").size(), 0u);
 }

@@ -205,6 +205,28 @@ TEST(Policy, RateCountsJobsThatBegin) {
   EXPECT_FALSE(policy.begin(terms, start + std::chrono::seconds(15)));
 }
 
+TEST(Policy, CountsStayWhenThePolicyChanges) {
+  const Clock::time_point begin{}, later = begin + std::chrono::seconds(1);
+  const std::string aes = "circuit: 'aes128' lanes_max: 4 rate { jobs: 3 seconds: 10 }";
+  Policy policy = policy_from("allow { " + aes + " }");
+  for (int i = 0; i < 2; ++i) ASSERT_FALSE(policy.begin(terms_of("aes128"), begin));
+  // Another place, other lanes, another rate; and a rule for another circuit, which begins anew.
+  const auto changed = [&](const std::string& rate) {
+    Policy now = policy_from(
+        "allow { circuit: 'sha256' rate { jobs: 1 seconds: 10 } }\n"
+        "allow { circuit: 'aes128' lanes_max: 2 " +
+        rate + " }");
+    now.take_counts_of(policy);
+    return now;
+  };
+  Policy same = changed("rate { jobs: 3 seconds: 10 }");
+  EXPECT_FALSE(same.begin(terms_of("sha256"), later));
+  EXPECT_FALSE(same.begin(terms_of("aes128"), later));
+  EXPECT_TRUE(same.begin(terms_of("aes128"), later));
+  EXPECT_TRUE(changed("rate { jobs: 1 seconds: 10 }").refusal(terms_of("aes128"), later));
+  EXPECT_FALSE(changed("").refusal(terms_of("aes128"), later));
+}
+
 TEST(Policy, AnyRuleMayAllow) {
   Policy policy = policy_from(
       "allow { circuit: 'aes128' rate { jobs: 1 seconds: 10 } }\n"

@@ -143,7 +143,7 @@ class RefillSlotsTest : public ::testing::Test {
         now);
   }
   RefillSlots slots_{1};
-  ByteCount moved_ = 0;
+  ByteCount moved_;
   int ended_ = 0, asked_ = 0;  // to end at once, and after the unit
   const RefillSlots::Clock::time_point now_ = RefillSlots::Clock::now();
 };
@@ -159,7 +159,7 @@ TEST_F(RefillSlotsTest, SlotIsFreeAfterItsRefill) {
 
 TEST_F(RefillSlotsTest, SlowRefillEndsOnceAnotherWaits) {
   const auto slot = take(now_);
-  moved_ = RefillSlots::kLeastRate * 30 - 1;
+  moved_.sent = RefillSlots::kLeastRate * 30 - 1;
   EXPECT_EQ(take(now_ + 29s), nullptr);
   EXPECT_EQ(ended_, 0);
   EXPECT_EQ(take(now_ + 30s), nullptr);
@@ -169,11 +169,11 @@ TEST_F(RefillSlotsTest, SlowRefillEndsOnceAnotherWaits) {
 TEST_F(RefillSlotsTest, FastRefillHasItsTurn) {
   const auto slot = take(now_);
   for (int i = 1; i < 20; ++i) {
-    moved_ += RefillSlots::kLeastRate * 30;
+    moved_.sent += RefillSlots::kLeastRate * 30;
     EXPECT_EQ(take(now_ + i * 30s), nullptr);
   }
   EXPECT_EQ(ended_, 0);
-  moved_ += RefillSlots::kLeastRate * 30;
+  moved_.sent += RefillSlots::kLeastRate * 30;
   EXPECT_EQ(take(now_ + RefillSlots::kTurn), nullptr);
   EXPECT_EQ(ended_, 0);
   EXPECT_EQ(asked_, 1);
@@ -286,7 +286,7 @@ TEST_F(RefillSlotsOfPeersTest, OnlyTheOldestRefillEndsAfterItsTurn) {
   RefillSlots slots(2);
   const Slot first = take(slots, "first", 0s), second = take(slots, "second", 1s);
   const auto ask_at = [&](RefillSlots::Clock::duration at) {
-    moved_ += RefillSlots::kLeastRate * 3600;  // none of them is slow
+    moved_.sent += RefillSlots::kLeastRate * 3600;  // none of them is slow
     EXPECT_EQ(take(slots, "third", at), nullptr);
   };
   ask_at(RefillSlots::kTurn - 1s);

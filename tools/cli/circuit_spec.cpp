@@ -176,6 +176,12 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) 
   return spec;
 }
 
+void refuse_receiver(const CircuitSpec& spec) {
+  if (spec.receiver && circuit::find_circuit(spec.name))
+    throw UsageError("--to is for circuit files in a job of daemons; " + spec.name +
+                     " has its own receivers");
+}
+
 circuit::CircuitFileOptions file_options_of(const CircuitSpec& spec) {
   circuit::CircuitFileOptions options;
   for (const std::string& owner : spec.owners) {

@@ -46,6 +46,9 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
 // Fails: UsageError naming the option.
 circuit::InputSource input_source(const std::string& option, const std::string& text);
 
+// For a job of daemons, which know a built-in circuit by its name alone. Fails: UsageError.
+void refuse_receiver(const CircuitSpec& spec);
+
 // What the options say of a circuit file. Fails: UsageError.
 circuit::CircuitFileOptions file_options_of(const CircuitSpec& spec);
 

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/lane_bits.h"
 #include "circuitgen/formats/values.h"
-#include "circuitgen/generators/registry.h"
 #include "tools/cli/circuit_spec.h"
+#include "tools/cli/client_rows.h"
 #include "tools/cli/failure.h"
 #include "tools/cli/log.h"
 #include "tools/cli/outputs.h"
@@ -56,6 +56,8 @@ DaemonConnection daemon_from(const CommandLine& line) {
 
 std::string peer_from(const CommandLine& line) { return line.has("peer") ? line.text("peer") : ""; }
 
+service::JobName job_from(const CommandLine& line) { return {line.text("job"), peer_from(line)}; }
+
 void add_wait_options(Options& options) {
   options.group("Result")
       .value("wait",
@@ -66,9 +68,13 @@ void add_wait_options(Options& options) {
 
 // The requests for a job that is there already.
 CommandLine job_line(const std::string& verb, const std::string& more = {}) {
-  CommandLine line("client " + verb, "JOB" + more, "tinyot client " + verb + " payroll-7");
+  CommandLine line("client " + verb, "JOB [--peer NAME]" + more,
+                   "tinyot client " + verb + " payroll-7");
   add_server_options(line.options());
-  line.options().group("Job").value("job", "id of the job");
+  line.options()
+      .group("Job")
+      .value("job", "id of the job")
+      .value("peer", "name of the peer, if jobs with several peers have this id");
   line.positional("job", 1);
   line.require("job");
   return line;
@@ -124,7 +130,7 @@ int print_result(const CommandLine& line, const std::string& verb, DaemonConnect
   for (const RemoteOutput& output : result.outputs)
     files.write(format.print(output, result.job.lanes), outputs);
   print(line.common().format, "client " + verb, result.job, outputs);
-  if (line.has("forget")) daemon.forget(result.job.id);
+  if (line.has("forget")) daemon.forget({result.job.id, result.job.peer});
   int status = 0;
   for (const auto& [name, path] : output_paths_from(line)) {
     if (std::ranges::find(result.outputs, name, &RemoteOutput::name) != result.outputs.end())
@@ -148,9 +154,10 @@ DaemonConnection::Wait wait_from(const CommandLine& line) {
 
 [[noreturn]] void fail_waiting(const CommandLine& line, const RemoteJob& job) {
   const std::string& id = job.id;
-  const std::string server = line.is_explicit("server") ? " --server " + line.text("server") : "",
-                    remedy = "tinyot client result " + id + server +
-                             " waits for its result, tinyot client cancel " + id + server +
+  const std::string more = (line.has("peer") ? " --peer " + line.text("peer") : "") +
+                           (line.is_explicit("server") ? " --server " + line.text("server") : ""),
+                    remedy = "tinyot client result " + id + more +
+                             " waits for its result, tinyot client cancel " + id + more +
                              " cancels it";
   throw CommandError("no result after " + line.text("wait") + " s: job " + id + " is " +
                          outcome_text(job) + "; " + remedy,
@@ -166,9 +173,7 @@ struct Submission {
   Submission(const CommandLine& line, const std::string& verb)
       : spec(circuit_spec_from(line, line.text("circuit"))), circuit(spec),
         inputs(parse_inputs(circuit, read_inputs(line.list("input")))) {
-    if (spec.receiver && circuit::find_circuit(spec.name))
-      throw UsageError("--to is for circuit files in a job of daemons; " + spec.name +
-                       " has its own receivers");
+    refuse_receiver(spec);
     const OutputPaths files = output_paths_from(line);
     for (const auto& [name, path] : files) (void)circuit.output_index(name);
     if (verb == "run")
@@ -207,8 +212,8 @@ CommandLine submission_line(const std::string& verb) {
 }
 
 // Cancels the job after a signal.
-int cancel_job(const CommandLine& line, DaemonConnection& daemon, const std::string& id) {
-  const RemoteJob job = daemon.cancel(id);
+int cancel_job(const CommandLine& line, DaemonConnection& daemon, const service::JobName& name) {
+  const RemoteJob job = daemon.cancel(name);
   if (!line.common().quiet)
     log_line(LogLevel::Info, job.state == RemoteJob::State::Cancelled
                                  ? "the job is cancelled at the daemon"
@@ -224,7 +229,12 @@ int client_run(const Arguments& arguments) {
   add_output_options(line.options());
   add_wait_options(line.options());
   add_circuit_options(line.options());
+  add_rows_options(line.options());
   if (!line.parse(arguments)) return 0;
+  if (const auto rows = rows_from(line)) {
+    DaemonConnection daemon = daemon_from(line);
+    return run_client_rows(line, *rows, daemon);
+  }
   const Submission submission(line, "run");
   DaemonConnection daemon = daemon_from(line);
   DaemonConnection::Wait wait = wait_from(line);
@@ -234,12 +244,13 @@ int client_run(const Arguments& arguments) {
   wait.stop = cancel.get_token();
   const RemoteJob job = submission.submit(line, daemon);
   if (!line.common().quiet) log_line(LogLevel::Info, "job " + job.id + " is submitted");
-  const auto result = daemon.result(job.id, wait);
+  const service::JobName name{job.id, job.peer};
+  const auto result = daemon.result(name, wait);
   if (result)
     return print_result(line, "run", daemon, *result, OutputFormat(line, &submission.circuit),
                         files);
-  if (StopSignals::received() != 0) return cancel_job(line, daemon, job.id);
-  fail_waiting(line, daemon.status(job.id));
+  if (StopSignals::received() != 0) return cancel_job(line, daemon, name);
+  fail_waiting(line, daemon.status(name));
 }
 
 int client_submit(const Arguments& arguments) {
@@ -248,14 +259,16 @@ int client_submit(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const Submission submission(line, "submit");
   DaemonConnection daemon = daemon_from(line);
-  print(line.common().format, "client submit", submission.submit(line, daemon));
+  const RemoteJob job = submission.submit(line, daemon);
+  if (job.failure) throw Error(job.failure->error_class, job.failure->message);
+  print(line.common().format, "client submit", job);
   return 0;
 }
 
 int client_status(const Arguments& arguments) {
   CommandLine line = job_line("status");
   if (!line.parse(arguments)) return 0;
-  print(line.common().format, "client status", daemon_from(line).status(line.text("job")));
+  print(line.common().format, "client status", daemon_from(line).status(job_from(line)));
   return 0;
 }
 
@@ -276,16 +289,15 @@ int client_result(const Arguments& arguments) {
   const DaemonConnection::Wait wait = wait_from(line);
   DaemonConnection daemon = daemon_from(line);
   OutputFiles files(output_paths_from(line));
-  const std::string& id = line.text("job");
-  if (const auto result = daemon.result(id, wait))
+  if (const auto result = daemon.result(job_from(line), wait))
     return print_result(line, "result", daemon, *result, format, files);
-  fail_waiting(line, daemon.status(id));
+  fail_waiting(line, daemon.status(job_from(line)));
 }
 
 int client_cancel(const Arguments& arguments) {
   CommandLine line = job_line("cancel");
   if (!line.parse(arguments)) return 0;
-  print(line.common().format, "client cancel", daemon_from(line).cancel(line.text("job")));
+  print(line.common().format, "client cancel", daemon_from(line).cancel(job_from(line)));
   return 0;
 }
 

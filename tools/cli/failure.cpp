@@ -23,6 +23,7 @@ constexpr RemedyText kRemedies[] = {
      "--key FILE and --peer-key with the peer's fingerprint (or --insecure-plaintext, "
      "inside a tunnel that encrypts and authenticates)"},
     {Remedy::MakeKey, "make a key with tinyot keygen --output FILE"},
+    {Remedy::RenewCertificate, "renew it with tinyot keygen --renew FILE"},
     {Remedy::GivePeersKey, "give --key and that --peer-key"},
     {Remedy::CheckPinnedKey, "check --peer-key"},
     {Remedy::GiveStoreKey, "give it with --store-key @FILE"},

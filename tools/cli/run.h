@@ -11,17 +11,9 @@
 #include "tools/cli/later_inputs.h"
 #include "tools/cli/metrics_option.h"
 #include "tools/cli/outputs.h"
+#include "tools/cli/rows_table.h"
 
 namespace tinyot::tools {
-
-// A table whose rows are evaluated one beside the other.
-struct RowsSpec {
-  std::filesystem::path file;
-  std::optional<std::uint64_t> count;  // of rows, of a party without inputs of its own
-  std::optional<std::filesystem::path> out;
-  std::uint64_t at_once = 0;
-  std::uint64_t first = 1;  // the row to begin with, counted from 1
-};
 
 // What a command line says beside the request.
 struct RunSpec {
@@ -39,10 +31,6 @@ void add_run_options(Options& options);
 RunSpec run_spec_from(const CommandLine& line, std::optional<LaterInputs> later = {});
 // Everything but party and endpoint; the stores, or none with --live.
 RunRequest run_request_from(const CommandLine& line);
-
-void add_rows_options(Options& options);
-// Absent without --rows. Fails: UsageError.
-std::optional<RowsSpec> rows_from(const CommandLine& line);
 
 // A circuit on the rows of a table, a lane a row, as many at a time as memory is to hold. The
 // outputs are the rows of another table, in the same order. Prints the report.

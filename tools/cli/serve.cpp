@@ -33,7 +33,8 @@ int serve_command(const Arguments& arguments) {
   }
   std::stop_source cancel;
   const StopSignals signals(cancel);
-  service::serve(line.text("config"), version_text(), cancel.get_token());
+  const ReloadSignal reload;
+  service::serve(line.text("config"), version_text(), cancel.get_token(), ReloadSignal::take);
   return 0;
 }
 

@@ -24,6 +24,10 @@ void note_signal(int signal) {
   errno = error;
 }
 
+volatile sig_atomic_t is_reload_asked = 0;
+
+void note_reload(int) { is_reload_asked = 1; }
+
 volatile sig_atomic_t noted_signal = 0;
 volatile sig_atomic_t is_from_process = 0;  // and not from the terminal
 
@@ -69,6 +73,21 @@ StopSignals::~StopSignals() {
 }
 
 int StopSignals::received() { return received_signal; }
+
+ReloadSignal::ReloadSignal() {
+  struct sigaction action {};
+  action.sa_handler = note_reload;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGHUP, &action, nullptr);
+}
+
+ReloadSignal::~ReloadSignal() { ::signal(SIGHUP, SIG_IGN); }
+
+bool ReloadSignal::take() {
+  if (is_reload_asked == 0) return false;
+  is_reload_asked = 0;
+  return true;
+}
 
 DeferredSignals::DeferredSignals() {
   noted_signal = 0;

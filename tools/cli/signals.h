@@ -27,6 +27,19 @@ class StopSignals {
   std::thread waiter_;  // a signal handler may not request the stop itself
 };
 
+// SIGHUP to a daemon, which reads its settings again. One object at a time, within the life of
+// StopSignals, which SIGHUP then no longer concerns.
+class ReloadSignal {
+ public:
+  ReloadSignal();
+  ~ReloadSignal();
+  ReloadSignal(const ReloadSignal&) = delete;
+  ReloadSignal& operator=(const ReloadSignal&) = delete;
+
+  // Whether it has arrived since the last call.
+  static bool take();
+};
+
 // For a process with parties as child processes. While an object exists, a signal does not end the
 // process: it is deferred, and a wait is interrupted.
 class DeferredSignals {

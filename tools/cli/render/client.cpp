@@ -162,6 +162,21 @@ void print(Format format, const std::string& command, const RemoteJob& job,
   print_report(format, report, text_of(job) + (outputs ? text_of(*outputs) : ""));
 }
 
+void print(Format format, const RowsReport& report) {
+  print_report(format,
+               {{"command", "client run"},
+                {"job", report.job},
+                {"peer", report.peer},
+                {"circuit", report.circuit},
+                {"rows", report.rows},
+                {"jobs", report.jobs},
+                {"ands", report.ands},
+                {"evaluation_s", report.evaluation_s}},
+               counted(report.rows, "row") + " of " + report.circuit + " with " + report.peer +
+                   " in " + counted(report.jobs, "job") + ", " + counted(report.ands, "AND") +
+                   ", " + seconds_text(report.evaluation_s) + "\n");
+}
+
 void print(Format format, const std::vector<RemoteSession>& sessions) {
   print_list(format, "client stock", "sessions", sessions, "no sessions\n");
 }

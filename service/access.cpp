@@ -1,0 +1,172 @@
+#include "service/access.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+#include "service/event_log.h"
+#include "service/foreign_text.h"
+
+namespace tinyot::service {
+namespace {
+
+// What a user namespace shows in place of users and groups that it has no numbers for.
+constexpr std::uint32_t kOverflowId = 65534;
+// What the kernel says of a connection that is not of a Unix socket.
+constexpr std::uint32_t kNoId = ~std::uint32_t{0};
+constexpr std::size_t kEntryBytes = 64 << 10;
+constexpr std::string_view kService = "/tinyot.v1.Party/";
+
+struct Method {
+  std::string_view name;
+  std::optional<config::Right> right;  // none: any will do
+  std::string_view what;
+};
+constexpr std::array kMethods = {
+    Method{"Submit", config::SUBMIT, "submit jobs"},
+    Method{"Result", config::RESULTS, "read results"},
+    Method{"Cancel", config::CANCEL, "cancel jobs"},
+    Method{"Retire", config::RETIRE, "retire sessions"},
+    Method{"Resume", config::RESUME, "resume refills"},
+    Method{"Status", {}, "see the state of jobs"},
+    Method{"Stock", {}, "see the stock"},
+    Method{"Peers", {}, "see the peers"},
+};
+
+std::optional<std::uint32_t> number_in(const std::string& text) {
+  std::uint32_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return number;
+}
+
+std::uint32_t known(const std::string& field, const std::string& text,
+                    std::optional<std::uint32_t> id) {
+  if (!id) throw UsageError("access: " + field + ": there is no " + field + " '" + text + "'");
+  if (*id == kOverflowId || *id == kNoId)
+    throw UsageError("access: " + field + ": '" + text + "' also stands for every " + field +
+                     " that the daemon cannot see");
+  return *id;
+}
+
+uid_t user_named(const std::string& text) {
+  std::optional<std::uint32_t> id = number_in(text);
+  std::vector<char> buffer(kEntryBytes);
+  passwd entry{}, *found = nullptr;
+  if (!id && ::getpwnam_r(text.c_str(), &entry, buffer.data(), buffer.size(), &found) == 0 && found)
+    id = found->pw_uid;
+  return known("user", text, id);
+}
+
+gid_t group_named(const std::string& text) {
+  std::optional<std::uint32_t> id = number_in(text);
+  std::vector<char> buffer(kEntryBytes);
+  group entry{}, *found = nullptr;
+  if (!id && ::getgrnam_r(text.c_str(), &entry, buffer.data(), buffer.size(), &found) == 0 && found)
+    id = found->gr_gid;
+  return known("group", text, id);
+}
+
+template <class List, class Value>
+bool has(const List& list, const Value& value) {
+  return std::ranges::find(list, value) != list.end();
+}
+
+}  // namespace
+
+std::string text_of(const Caller& caller) {
+  if (!caller.name.empty()) return "the client '" + foreign_text(caller.name) + "'";
+  return caller.user ? "user " + std::to_string(*caller.user) : "a client of an unknown user";
+}
+
+Caller caller_of(int connection) {
+  ucred found{};
+  socklen_t size = sizeof found;
+  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &found, &size) != 0 ||
+      found.uid == kOverflowId || found.uid == kNoId)
+    return {};
+  Caller caller{found.uid, {}, {}};
+  // Besides its own; as the client connected.
+  caller.groups.resize(1024);
+  size = static_cast<socklen_t>(caller.groups.size() * sizeof(gid_t));
+  if (::getsockopt(connection, SOL_SOCKET, SO_PEERGROUPS, caller.groups.data(), &size) != 0)
+    size = 0;
+  caller.groups.resize(size / sizeof(gid_t));
+  caller.groups.push_back(found.gid);
+  std::erase(caller.groups, kOverflowId);
+  std::ranges::sort(caller.groups);
+  const auto [first, last] = std::ranges::unique(caller.groups);
+  caller.groups.erase(first, last);
+  return caller;
+}
+
+AccessRules::AccessRules(const config::Daemon& config) {
+  for (const config::Access& access : config.access()) {
+    Rule& rule = rules_.emplace_back();
+    for (const std::string& user : access.user()) rule.users.push_back(user_named(user));
+    for (const std::string& group : access.group()) rule.groups.push_back(group_named(group));
+    rule.names.assign(access.client().begin(), access.client().end());
+    for (const int right : access.may()) rule.rights.push_back(static_cast<config::Right>(right));
+  }
+}
+
+bool AccessRules::Rule::is_of(const Caller& caller) const {
+  return (caller.user && has(users, *caller.user)) ||
+         std::ranges::any_of(caller.groups, [&](gid_t group) { return has(groups, group); }) ||
+         (!caller.name.empty() && has(names, caller.name));
+}
+
+std::optional<std::string> AccessRules::refusal(const Caller& caller,
+                                                std::string_view method) const {
+  if (rules_.empty() || !method.starts_with(kService)) return std::nullopt;
+  const auto asked = std::ranges::find(kMethods, method.substr(kService.size()), &Method::name);
+  bool is_named = false;
+  for (const Rule& rule : rules_) {
+    if (!rule.is_of(caller)) continue;
+    is_named = true;
+    if (asked != kMethods.end() && (!asked->right || has(rule.rights, *asked->right)))
+      return std::nullopt;
+  }
+  const std::string who = text_of(caller);
+  if (!is_named) return who + " may make no call: no access { } of the configuration names it";
+  if (asked == kMethods.end()) return "there is no such call";
+  return who + " may not " + std::string(asked->what) + ": no access { } of the configuration " +
+         "that names it has may: " + config::Right_Name(*asked->right);
+}
+
+void Access::replace(AccessRules rules) {
+  const std::lock_guard lock(mutex_);
+  std::swap(rules_, rules);
+}
+
+std::optional<std::string> Access::refusal(const Caller& caller, const std::string& method) {
+  const std::lock_guard lock(mutex_);
+  auto reason = rules_.refusal(caller, method);
+  if (reason)
+    if (const auto suppressed = lines_.admit(LogRate::Clock::now()))
+      log_event(LogLevel::Warning, "call refused",
+                {{"reason", *reason}, {"suppressed", *suppressed}});
+  return reason;
+}
+
+std::size_t LocalCallers::number_of(const Caller& caller) {
+  if (!caller.user) return 0;
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(callers_, caller);
+  if (found != callers_.end()) return static_cast<std::size_t>(found - callers_.begin());
+  if (callers_.size() == kMax) return 0;
+  callers_.push_back(caller);
+  return callers_.size() - 1;
+}
+
+Caller LocalCallers::caller(std::size_t number) const {
+  const std::lock_guard lock(mutex_);
+  return callers_.at(number);
+}
+
+}  // namespace tinyot::service

@@ -1,0 +1,85 @@
+// Which client of the interface may do what (config::Access), and which client a call is of.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config.pb.h"
+#include "service/log_rate.h"
+
+namespace tinyot::service {
+
+struct Caller {
+  std::optional<uid_t> user;  // of a client on the socket, unless it is unknown
+  std::vector<gid_t> groups;  // that it is in, ascending
+  std::string name;           // of a client with a certificate
+  friend bool operator==(const Caller&, const Caller&) = default;
+};
+std::string text_of(const Caller& caller);
+
+// Of a connection of a Unix socket. Without a user if the kernel does not tell it, or if it is one
+// that the daemon's user namespace has no number for.
+Caller caller_of(int connection);
+
+class AccessRules {
+ public:
+  // Fails: UsageError for a user or a group that does not exist.
+  explicit AccessRules(const config::Daemon& config);
+
+  // Why the caller may not make a call of `method`, such as "/tinyot.v1.Party/Submit"; empty if it
+  // may.
+  std::optional<std::string> refusal(const Caller& caller, std::string_view method) const;
+
+ private:
+  struct Rule {
+    std::vector<uid_t> users;
+    std::vector<gid_t> groups;
+    std::vector<std::string> names;
+    std::vector<config::Right> rights;
+
+    bool is_of(const Caller& caller) const;
+  };
+  std::vector<Rule> rules_;
+};
+
+// Thread-safe.
+class Access {
+ public:
+  explicit Access(AccessRules rules) : rules_(std::move(rules)) {}
+
+  // Of calls from now on.
+  void replace(AccessRules rules);
+  // As AccessRules; logs a refusal.
+  std::optional<std::string> refusal(const Caller& caller, const std::string& method);
+
+ private:
+  std::mutex mutex_;
+  AccessRules rules_;
+  LogRate lines_;
+};
+
+// gRPC does not tell from which connection a call has come, only through which port of the server.
+// So each caller on the socket has a number of its own, and each number a port.
+// Thread-safe.
+class LocalCallers {
+ public:
+  static constexpr std::size_t kMax = 64;
+
+  // 0 is the number of callers that are unknown, and of those beyond the most.
+  std::size_t number_of(const Caller& caller);
+  Caller caller(std::size_t number) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Caller> callers_{1};
+};
+
+}  // namespace tinyot::service

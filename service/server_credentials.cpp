@@ -1,0 +1,145 @@
+#include "service/server_credentials.h"
+
+#include <grpc/grpc.h>
+#include <grpc/grpc_security.h>
+#include <grpc/grpc_security_constants.h>
+
+#include <list>
+
+#include "base/error.h"
+#include "base/secret.h"
+
+namespace tinyot::service {
+namespace {
+
+std::string text_of(const grpc_slice& slice) {
+  return {reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(slice)), GRPC_SLICE_LENGTH(slice)};
+}
+
+std::string method_in(const grpc_metadata* metadata, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (text_of(metadata[i].key) == ":path") return text_of(metadata[i].value);
+  return {};
+}
+
+std::string common_name_in(const grpc_auth_context* context) {
+  grpc_auth_property_iterator properties =
+      ::grpc_auth_context_find_properties_by_name(context, GRPC_X509_CN_PROPERTY_NAME);
+  const grpc_auth_property* const name = ::grpc_auth_property_iterator_next(&properties);
+  return name == nullptr ? std::string() : std::string(name->value, name->value_length);
+}
+
+// Before the call reaches its handler; `state` is a CallCheck.
+void check_call(void* state, grpc_auth_context* context, const grpc_metadata* metadata,
+                std::size_t count, grpc_process_auth_metadata_done_cb done, void* call) {
+  std::optional<std::string> refusal = "the daemon is out of memory";
+  try {
+    refusal = (*static_cast<const CallCheck*>(state))(method_in(metadata, count),
+                                                      common_name_in(context));
+  } catch (const std::exception&) {
+    // There is no memory: the call is refused.
+  }
+  done(call, nullptr, 0, nullptr, 0, refusal ? GRPC_STATUS_PERMISSION_DENIED : GRPC_STATUS_OK,
+       refusal ? refusal->c_str() : nullptr);
+}
+
+// Credentials that gRPC has in C alone. Each port has its own object.
+class CheckedCredentials : public grpc::ServerCredentials {
+ public:
+  explicit CheckedCredentials(CallCheck check) : check_(std::move(check)) {}
+
+  void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {
+    ENSURE(false);
+  }
+
+ private:
+  virtual grpc_server_credentials* make() = 0;
+
+  int AddPortToServer(const std::string& address, grpc_server* server) final {
+    grpc_server_credentials* const credentials = make();
+    ::grpc_server_credentials_set_auth_metadata_processor(credentials,
+                                                          {check_call, [](void*) {}, &check_});
+    const int number = ::grpc_server_add_http2_port(server, address.c_str(), credentials);
+    ::grpc_server_credentials_release(credentials);
+    return number;
+  }
+
+  CallCheck check_;
+};
+
+class LocalCredentials final : public CheckedCredentials {
+ public:
+  using CheckedCredentials::CheckedCredentials;
+
+ private:
+  grpc_server_credentials* make() override { return ::grpc_local_server_credentials_create(UDS); }
+};
+
+// What a port of a server has taken of the files. gRPC uses it under a lock of the port.
+struct PortTls {
+  std::shared_ptr<const ServerTls> tls;
+  std::uint64_t taken = 0;
+};
+
+grpc_ssl_server_certificate_config* config_of(const TlsFiles& files) {
+  std::string key(view_of(files.key));
+  const grpc_ssl_pem_key_cert_pair pair{key.c_str(), files.certificate.c_str()};
+  grpc_ssl_server_certificate_config* const config =
+      ::grpc_ssl_server_certificate_config_create(files.clients.c_str(), &pair, 1);
+  wipe(key.data(), key.size());
+  return config;
+}
+
+// At the beginning of each connection.
+grpc_ssl_certificate_config_reload_status fetch(void* port,
+                                                grpc_ssl_server_certificate_config** config) {
+  auto& own = *static_cast<PortTls*>(port);
+  try {
+    if (own.tls->version() == own.taken) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+    own.taken = own.tls->with_files([&](const TlsFiles& files) { *config = config_of(files); });
+    return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
+  } catch (const std::exception&) {
+    return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_FAIL;  // there is no memory
+  }
+}
+
+class TlsCredentials final : public CheckedCredentials {
+ public:
+  TlsCredentials(std::shared_ptr<const ServerTls> tls, CallCheck check)
+      : CheckedCredentials(std::move(check)), tls_(std::move(tls)) {}
+
+ private:
+  grpc_server_credentials* make() override {
+    return ::grpc_ssl_server_credentials_create_with_options(
+        ::grpc_ssl_server_credentials_create_options_using_config_fetcher(
+            GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY, fetch,
+            &ports_.emplace_back(PortTls{tls_})));
+  }
+
+  const std::shared_ptr<const ServerTls> tls_;
+  std::list<PortTls> ports_;
+};
+
+}  // namespace
+
+void ServerTls::replace(TlsFiles files) {
+  const std::lock_guard lock(mutex_);
+  std::swap(files_, files);
+  ++version_;
+}
+
+std::uint64_t ServerTls::version() const {
+  const std::lock_guard lock(mutex_);
+  return version_;
+}
+
+std::shared_ptr<grpc::ServerCredentials> tls_credentials(std::shared_ptr<const ServerTls> tls,
+                                                         CallCheck check) {
+  return std::make_shared<TlsCredentials>(std::move(tls), std::move(check));
+}
+
+std::shared_ptr<grpc::ServerCredentials> local_credentials(CallCheck check) {
+  return std::make_shared<LocalCredentials>(std::move(check));
+}
+
+}  // namespace tinyot::service

@@ -1,0 +1,125 @@
+#include "service/access.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "service/configuration.h"
+#include "system/descriptor.h"
+
+namespace tinyot::service {
+namespace {
+
+AccessRules rules_from(const std::string& text) {
+  return AccessRules(parse_configuration(
+      "directory: 'd' peer { name: 'b' party: A listen: '127.0.0.1:1' profile: 'fast' policy: 'p' "
+      "low { ands: 1 } high { ands: 2 } }\n" +
+          text,
+      "conf"));
+}
+
+bool allows(const AccessRules& rules, const Caller& caller, const std::string& method) {
+  return !rules.refusal(caller, "/tinyot.v1.Party/" + method);
+}
+
+const std::vector<std::string> kAll = {"Submit", "Status", "Result", "Cancel",
+                                       "Stock",  "Peers",  "Retire", "Resume"};
+
+TEST(Access, IsUnlimitedByDefault) {
+  const AccessRules rules = rules_from("");
+  for (const std::string& method : kAll) EXPECT_TRUE(allows(rules, {}, method)) << method;
+}
+
+TEST(Access, EachRightAllowsItsCalls) {
+  const std::vector<std::pair<std::string, std::string>> methods = {{"SUBMIT", "Submit"},
+                                                                    {"RESULTS", "Result"},
+                                                                    {"CANCEL", "Cancel"},
+                                                                    {"RETIRE", "Retire"},
+                                                                    {"RESUME", "Resume"}};
+  for (const auto& [right, allowed] : methods) {
+    const AccessRules rules = rules_from("access { user: '1000' may: " + right + " }");
+    for (const std::string& method : kAll) {
+      const bool is_state = method == "Status" || method == "Stock" || method == "Peers";
+      EXPECT_EQ(allows(rules, {1000, {}, {}}, method), is_state || method == allowed)
+          << right << " " << method;
+    }
+    EXPECT_FALSE(allows(rules, {1000, {}, {}}, "Later")) << "a call that this version lacks";
+  }
+}
+
+TEST(Access, EntriesNameUsersGroupsAndCertificates) {
+  const AccessRules rules = rules_from(
+      "access { user: '1000' user: 'root' group: '50' client: 'billing' may: SUBMIT }\n"
+      "access { group: '51' may: RETIRE }\n");
+  for (const Caller& caller : {Caller{1000, {}, {}}, Caller{0, {0}, {}}, Caller{7, {40, 50}, {}},
+                               Caller{{}, {}, "billing"}}) {
+    EXPECT_TRUE(allows(rules, caller, "Submit")) << text_of(caller);
+    EXPECT_FALSE(allows(rules, caller, "Retire")) << text_of(caller);
+  }
+  EXPECT_TRUE(allows(rules, {1000, {51}, {}}, "Retire"));
+  // An unknown user is not user 0, a certificate without a name no client.
+  for (const Caller& caller :
+       {Caller{}, Caller{1001, {1000}, {}}, Caller{{}, {}, "Billing"}, Caller{{}, {}, "1000"},
+        Caller{{}, {}, std::string("billing\0x", 9)}})
+    for (const std::string& method : kAll)
+      EXPECT_FALSE(allows(rules, caller, method)) << text_of(caller) << " " << method;
+}
+
+TEST(Access, RefusalsSayWhatIsMissing) {
+  const AccessRules rules = rules_from("access { user: '1000' }");
+  EXPECT_EQ(rules.refusal({1000, {}, {}}, "/tinyot.v1.Party/Submit"),
+            "user 1000 may not submit jobs: no access { } of the configuration that names it has "
+            "may: SUBMIT");
+  EXPECT_EQ(rules.refusal({{}, {}, "a\nb"}, "/tinyot.v1.Party/Stock"),
+            "the client 'a?b' may make no call: no access { } of the configuration names it");
+  EXPECT_FALSE(rules.refusal({}, "/grpc.health.v1.Health/Check"));
+}
+
+TEST(Access, NamesThatDoNotExistAreRefused) {
+  const auto error_of = [](const std::string& text) {
+    try {
+      rules_from(text);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(error_of("access { user: 'no-such-user' }"),
+            "access: user: there is no user 'no-such-user'");
+  EXPECT_EQ(error_of("access { group: '' }"), "access: group: there is no group ''");
+  EXPECT_NE(error_of("access { user: '65534' }").find("cannot see"), std::string::npos);
+  EXPECT_NE(error_of("access { may: SUBMIT }").find("names no"), std::string::npos);
+  EXPECT_NE(error_of("access { client: '' }").find("client is empty"), std::string::npos);
+}
+
+TEST(Access, CallerIsWhomTheKernelNames) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const system::Descriptor one(ends[0]), other(ends[1]);
+  const Caller caller = caller_of(one.get());
+  EXPECT_EQ(caller.user, ::getuid());
+  EXPECT_TRUE(std::ranges::binary_search(caller.groups, ::getgid()));
+  EXPECT_TRUE(std::ranges::is_sorted(caller.groups));
+  // Not of a Unix socket.
+  const system::Descriptor tcp(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(caller_of(tcp.get()), Caller());
+}
+
+TEST(LocalCallers, HaveNumbersOfTheirOwn) {
+  LocalCallers callers;
+  EXPECT_EQ(callers.number_of({}), 0u);
+  for (std::uint32_t user = 1; user < LocalCallers::kMax; ++user)
+    EXPECT_EQ(callers.number_of({user, {}, {}}), user);
+  EXPECT_EQ(callers.number_of({3, {}, {}}), 3u);
+  EXPECT_EQ(callers.caller(3).user, 3u);
+  // Beyond the most: unknown, so that none has the rights of another.
+  EXPECT_EQ(callers.number_of({1000, {}, {}}), 0u);
+  EXPECT_EQ(callers.number_of({3, {3}, {}}), 0u);
+  EXPECT_EQ(callers.caller(0), Caller());
+}
+
+}  // namespace
+}  // namespace tinyot::service
