@@ -116,7 +116,8 @@ RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const 
                        " takes a shared value of an earlier circuit: use an Evaluator");
   const engine::RunInputs given = engine::run_inputs(circuit.info(), request.party, lanes, inputs);
   if (request.live.has_value() != request.stores.empty())
-    throw UsageError("a run needs either stores or live parameters, not both");
+    throw UsageError(request.live ? "a run has stores or live parameters, not both"
+                                  : "a run needs stores, or live parameters to make its material");
   if (request.live && request.reservation)
     throw UsageError("a run with live parameters has no store to take a reservation from");
   if (request.reservation && request.stores.size() != 1)

@@ -200,8 +200,8 @@ class PartyService final : public v1::Party::Service {
     if (Peer* const peer = find_peer(name)) return *peer;
     std::string known;
     for (const auto& peer : peers_) known += (known.empty() ? "" : ", ") + peer->name();
-    throw UsageError(name.empty() ? "give one of the peers: " + known
-                                  : "there is no peer '" + name + "'; the configuration has " + known);
+    if (name.empty()) throw UsageError("give one of the peers: " + known);
+    throw UsageError("there is no peer '" + name + "'; the configuration has " + known);
   }
 
   // No peer: that of the only job of this id. Null if there is none. Fails: UsageError.

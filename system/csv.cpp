@@ -147,23 +147,24 @@ CsvWriter::CsvWriter(const std::filesystem::path& path)
 }
 
 CsvWriter::CsvWriter(const std::filesystem::path& path, std::uint64_t lines)
-    : path_(path), file_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
-  const auto fail = [&] {
-    return Error(ErrorClass::Other, "cannot go on in " + path.string() + ": " + errno_text());
-  };
-  if (!file_.is_open()) throw fail();
+    : path_(path), file_(::open(path.c_str(), O_RDWR | O_CLOEXEC)), kept_bytes_(0) {
+  if (!file_.is_open()) fail("go on in");
   SecretText block(kBlock);
-  off_t end = 0;
   for (std::uint64_t left = lines; left > 0;) {
-    const ssize_t count = ::pread(file_.get(), block.data(), block.size(), end);
-    if (count < 0) throw fail();
+    const ssize_t count =
+        ::pread(file_.get(), block.data(), block.size(), static_cast<off_t>(*kept_bytes_));
+    if (count < 0) fail("read");
     if (count == 0)
       throw UsageError(path.string() + " has " + std::to_string(lines - left) +
                        " whole lines, fewer than the " + std::to_string(lines) + " to go on after");
-    for (ssize_t i = 0; i < count && left > 0; ++i, ++end)
+    for (ssize_t i = 0; i < count && left > 0; ++i, ++*kept_bytes_)
       if (block[static_cast<std::size_t>(i)] == '\n') --left;
   }
-  if (::ftruncate(file_.get(), end) != 0 || ::lseek(file_.get(), 0, SEEK_END) < 0) throw fail();
+}
+
+void CsvWriter::fail(const char* what) const {
+  throw Error(ErrorClass::Other,
+              std::string("cannot ") + what + " " + path_.string() + ": " + errno_text());
 }
 
 void CsvWriter::write_row(const std::vector<SecretText>& fields) {
@@ -188,8 +189,13 @@ void CsvWriter::write_row(const std::vector<SecretText>& fields) {
 }
 
 void CsvWriter::flush() {
-  if (!write_all(file_.get(), view_of(pending_)))
-    throw Error(ErrorClass::Other, "cannot write " + path_.string() + ": " + errno_text());
+  if (kept_bytes_ && !pending_.empty()) {
+    if (::ftruncate(file_.get(), static_cast<off_t>(*kept_bytes_)) != 0 ||
+        ::lseek(file_.get(), 0, SEEK_END) < 0)
+      fail("go on in");
+    kept_bytes_.reset();
+  }
+  if (!write_all(file_.get(), view_of(pending_))) fail("write");
   pending_ = {};
 }
 

@@ -63,15 +63,19 @@ class CsvReader {
 class CsvWriter {
  public:
   explicit CsvWriter(const std::filesystem::path& path);
-  // Goes on after the first lines of a file, and drops the others.
+  // Goes on after the first lines of a file. The others are dropped with the first row that is
+  // written: nothing is lost if there is none.
   CsvWriter(const std::filesystem::path& path, std::uint64_t lines);
   void write_row(const std::vector<SecretText>& fields);
   // Hands all rows to the system.
   void flush();
 
  private:
+  [[noreturn]] void fail(const char* what) const;
+
   std::filesystem::path path_;
   Descriptor file_;
+  std::optional<std::uint64_t> kept_bytes_;  // then the rest of the file is dropped
   SecretText pending_;
 };
 

@@ -52,7 +52,8 @@ std::uint64_t InputFile::size() const {
 bool InputFile::is_open_to_others() const {
   struct stat found {};
   if (::fstat(file_.get(), &found) != 0) fail(errno_text());
-  return S_ISREG(found.st_mode) && (found.st_mode & 077) != 0;
+  // One without a name is open to nobody who does not have it already.
+  return S_ISREG(found.st_mode) && found.st_nlink > 0 && (found.st_mode & 077) != 0;
 }
 
 std::size_t InputFile::read(std::span<char> bytes) {

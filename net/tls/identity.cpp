@@ -61,7 +61,16 @@ UsageError refusal(const std::string& file, const std::string& reason) {
 }
 
 KeyPtr read_key(std::string_view pem, const std::string& file) {
-  KeyPtr key(PEM_read_bio_PrivateKey(bio_of(pem).get(), nullptr, no_passphrase, nullptr));
+  // PEM_read_bio_PrivateKey() frees a line of the text without wiping it.
+  unsigned char* der = nullptr;
+  long size = 0;
+  KeyPtr key;
+  if (PEM_bytes_read_bio_secmem(&der, &size, nullptr, PEM_STRING_EVP_PKEY, bio_of(pem).get(),
+                                no_passphrase, nullptr) == 1) {
+    const unsigned char* at = der;
+    key.reset(d2i_AutoPrivateKey(nullptr, &at, size));
+    OPENSSL_secure_clear_free(der, static_cast<std::size_t>(size));
+  }
   if (!key) throw refusal(file, "holds no private key that can be read without a passphrase");
   if (!is_supported(*key)) throw refusal(file, "holds a key that is neither Ed25519 nor P-256");
   return key;

@@ -45,10 +45,13 @@ if(TINYOT_INSTALL)
   set(TINYOT_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tinyot)
   install(TARGETS tinyot_library EXPORT tinyotTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT tinyotTargets NAMESPACE tinyot:: DESTINATION ${TINYOT_CMAKE_DIR})
-  # pkg-config has no other way to say which library it means.
-  set(TINYOT_PC_PRIVATE)
+  # Of the static library. Requires.private would ask for their packages with --cflags, too, which
+  # programs with the shared one need not have.
+  set(TINYOT_PC_LIBS " -lcryptopp -lsodium -llmdb -lhwy -lprotobuf -lssl -lcrypto -pthread")
+  set(TINYOT_PC_PRIVATE_LIBS)
   if(TINYOT_SHARED)
-    set(TINYOT_PC_PRIVATE .private)
+    set(TINYOT_PC_PRIVATE_LIBS "${TINYOT_PC_LIBS}")
+    set(TINYOT_PC_LIBS)
     install(TARGETS tinyot_shared EXPORT tinyotSharedTargets
             LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(EXPORT tinyotSharedTargets NAMESPACE tinyot:: DESTINATION ${TINYOT_CMAKE_DIR})

@@ -86,7 +86,7 @@ def _pack_array(bundle: Bundle, array: npt.NDArray[Any], lanes: int) -> bytes:
     if array.ndim != 1 or array.dtype.kind not in "iub":
         raise _refused(
             bundle,
-            "an array has one integer for each lane, or uint8 with the bytes of a value as rows, "
+            "an array has one integer (no float) for each value, or uint8 with the bytes of a value as rows, "
             f"not {array.dtype} of shape {array.shape}",
         )
     if bundle.bits > 64 or (bundle.kind == "bytes" and bundle.bits > 1):
@@ -131,6 +131,8 @@ def _pack_lists(bundle: Bundle, value: Any, lanes: int | None) -> bytes:
         return _pack_one(bundle, value)
     shape = bundle.shape if lanes is None else (lanes, *bundle.shape)
     element, count = bundle._element(), math.prod(shape)
+    if hasattr(value, "to_numpy"):  # a column of pandas
+        value = value.to_numpy()
     if isinstance(value, np.ndarray) and value.dtype != object:
         is_bytes = value.shape == (*shape, element.size) and value.dtype == np.uint8
         if value.shape != shape and not is_bytes:

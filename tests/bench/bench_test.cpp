@@ -112,6 +112,17 @@ TEST(BenchTable, TextHasTheColumnsOfGivenOptions) {
   EXPECT_TRUE(has(tinyot(job + Arguments{"--material", "triples"}), " material"));
 }
 
+// Links take turns: what other programs took is that of all of them.
+TEST(BenchOffline, RowsOfAGroupShareWhatOtherProgramsTook) {
+  const Ended ended = tinyot({"bench", "offline", "--profile", "fast", "--ands", "2^10", "--rtt",
+                              "1ms,2ms", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  const auto rows = lines_of(ended.out);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_TRUE(Json::parse(rows[0])["others_share"].is_number());
+  EXPECT_EQ(Json::parse(rows[0])["others_share"], Json::parse(rows[1])["others_share"]);
+}
+
 TEST(BenchOffline, LeavesOutRowsThatMissSigma) {
   const Arguments job = {"bench",  "offline", "--profile", "fast",
                          "--unit", "2^14",    "--format",  "json"};

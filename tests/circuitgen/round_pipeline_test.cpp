@@ -118,7 +118,7 @@ TEST(RoundPipeline, DropsWaitingRoundsWhenTheGeneratorFails) {
 // The rounds of a prepared circuit are those of layering alone, except that the first one already
 // has the bounds of all slots.
 TEST(CircuitRounds, KnowsTheSlotsOfAPreparedCircuit) {
-  const auto circuit = find_circuit("random:width=100,depth=20");
+  const auto circuit = find_circuit("sort:count=10,bits=8");
   constexpr std::size_t kWindow = 1000;
   Notes expected, actual;
   generate_rounds(*circuit, 1, kWindow, expected);

@@ -277,7 +277,7 @@ TEST_F(CircuitTest, StringsOfBytesAreHexDigitsOrRaw) {
   EXPECT_TRUE(ended_with(encrypt({"--blocks", "2", "--input", "message=" + zeros}), 2,
                          "2 expected of 32 hex digits each, or one string of 64"));
   EXPECT_TRUE(ended_with(encrypt({"--type", "ciphertext=raw", "--input", "message=" + zeros}), 2,
-                         "needs a file: give --output ciphertext=@FILE"));
+                         "is for an output in a file: --output ciphertext=@FILE"));
 }
 
 // A circuit that names B as receiver, with A's ciphertext as the bytes of a file.

@@ -286,8 +286,8 @@ TEST_F(EstimateTest, EveryCostOfJobsOnSilentBits) {
 
 // Iterations of a chain of each worker.
 TEST_F(EstimateTest, TrafficOfSeveralUnitsOnSilentBits) {
-  for (const Arguments& kind : {kWan + Arguments{"--silent-set", "s11"},
-                                kSilent + Arguments{"--silent-set", "s10"}}) {
+  for (const Arguments& kind :
+       {kWan + Arguments{"--silent-set", "s11"}, kSilent + Arguments{"--silent-set", "s10"}}) {
     make("50001", kind + Arguments{"--unit", "2^14", "--threads", "2", "--inputs", "333"});
     expect_traffic();
     for (const char* store : {"A", "B"}) std::filesystem::remove_all(path(store));

@@ -170,15 +170,14 @@ TEST_F(InterruptionTest, PeerKilledWhileRunning) {
   expect_sums();
 }
 
-// With several concurrent units, held when the first of three connections has had a third of its
-// part of B's bytes.
+// With several concurrent units, held when B has sent a third of what it sends.
 constexpr std::uint64_t kManyUnits = 24;
 const Arguments kLongJob =
     Arguments{"--ands", std::to_string(kManyUnits* kUnitAnds), "--unit", "2^10"} + kFewColumns;
 const Arguments kThreeWorkers = kLongJob + Arguments{"--threads", "3"};
 
 TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
-  Held held = start_held(kThreeWorkers, kThreeWorkers, {.hold_at = bytes_of_b(kLongJob) / 9});
+  Held held = start_held(kThreeWorkers, kThreeWorkers, {.hold_at = bytes_of_b(kLongJob) / 3});
   held.b->signal(SIGKILL);
   EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
   held.relay->cut();
@@ -204,11 +203,6 @@ class InFlightTest : public InterruptionTest {
     link_ =
         std::make_unique<ShapedLink>(LinkShape{.rtt = std::chrono::milliseconds(4)},
                                      Address{"127.0.0.1", peer_port_}, Address{"127.0.0.1", port_});
-  }
-
-  // Units in flight have a connection each: the first one has had half of its third.
-  Held start_held_in_parts() {
-    return start_held(kFastJob, kFastJob, {.hold_at = bytes_of_b(kFastJob) / 6});
   }
 
   // Both parties have made a part of the units, and make the rest. Runs take different material.
@@ -242,7 +236,7 @@ class InFlightTest : public InterruptionTest {
 };
 
 TEST_F(InFlightTest, PeerKilledCanBeResumed) {
-  Held held = start_held_in_parts();
+  Held held = start_held_halfway(kFastJob);
   held.b->signal(SIGKILL);
   EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
   held.relay->cut();
@@ -251,7 +245,7 @@ TEST_F(InFlightTest, PeerKilledCanBeResumed) {
 }
 
 TEST_F(InFlightTest, SigintCanBeResumed) {
-  Held held = start_held_in_parts();
+  Held held = start_held_halfway(kFastJob);
   held.a->signal(SIGINT);
   held.relay->resume();
   EXPECT_TRUE(ended_with(held.a->end(), 130));
@@ -261,7 +255,7 @@ TEST_F(InFlightTest, SigintCanBeResumed) {
 }
 
 TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {
-  Held held = start_held(kThreeWorkers, kThreeWorkers, {.hold_at = bytes_of_b(kLongJob) / 9});
+  Held held = start_held(kThreeWorkers, kThreeWorkers, {.hold_at = bytes_of_b(kLongJob) / 3});
   held.a->signal(SIGINT);
   held.relay->resume();
   EXPECT_TRUE(ended_with(held.a->end(), 130));

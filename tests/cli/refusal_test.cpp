@@ -206,7 +206,7 @@ TEST_F(RefusalTest, InputsAndOutputsUnsuitableForTheCircuit) {
        {eval({"--owner", "0=C"}), 2, "A, B, shared or public"},
        {eval({"--owner", "7=A"}), 2, "7"},
        {eval({"--to", "C"}), 2, "A or B"},
-       {{"circuit", "eval", "aes128", "--to", "A"}, 2, "--to"},
+       {{"circuit", "eval", "aes128", "--owner", "0=A"}, 2, "--owner"},
        {as('A', "run", {"--circuit", adder}), 2, "--input 0"},
        {as('A', "run", {"--circuit", adder, "--input", "1=1"}), 2, "input"},
        {as('B', "run", {"--circuit", adder, "--input", "0=1", "--input", "1=1"}), 2,

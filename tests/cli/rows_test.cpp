@@ -156,8 +156,12 @@ TEST_F(RowsTest, GoesOnFromARow) {
   refused("a_has_more:u1\n0\n", "5", "--from-row is out of range: 1 to 4");
   refused("a_has_more:u1\n0\n", "1", "already exists");
   write_file(path("out-a.csv"), "a_has_more:u1\n0\n1\n");
+  // Rows that are to be made again stay until they are.
+  const std::string begun = "a_has_more:u1\n0\n1\n1\n";
+  write_file(path("out-a.csv"), begun);
   const BothEnded differ = both("run", options("a", "3"), options("b", "2"));
   EXPECT_TRUE(ended_with(differ.a, 6, "from row"));
+  EXPECT_EQ(read_file(path("out-a.csv")), begun);
 }
 
 TEST_F(RowsTest, NumbersOfRowsAreComparedFirst) {

@@ -161,6 +161,7 @@ class OtherPagesTest(Case):
     def test_warns_of_other_programs(self) -> None:
         rows = [row for row in fixture.rows() if row["experiment"] == "sizes"]
         rows[0]["others_share"] = 0.1
+        rows[2]["others_share"] = None
         self.put(rows)
         self.assertIsNone(self.page().find(".//p[@class='warning']"))
         rows[1]["others_share"] = 0.11

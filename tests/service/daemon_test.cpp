@@ -186,7 +186,7 @@ TEST_F(DaemonTest, BadRequestsAreRefusedWithTheirClass) {
   EXPECT_EQ(a.result("x").status.error_code(), NOT_FOUND);
   EXPECT_EQ(a.cancel("x").error_code(), NOT_FOUND);
   ASSERT_TRUE(a.submit(millionaires_a("y", 1)).ok());
-  refused(millionaires_a("y", 2), ALREADY_EXISTS, v1::USAGE, "a job y already");
+  refused(millionaires_a("y", 2), ALREADY_EXISTS, v1::USAGE, "a job y with bob already");
   EXPECT_EQ(a.ands_left(), 60000u);
 }
 

@@ -73,7 +73,7 @@ Relay::~Relay() {
 void Relay::wake() { ::eventfd_write(wake_.get(), 1); }
 
 bool Relay::holds() const {
-  return plan_.hold_at && !is_resumed_ && bytes(Direction::FromConnecting) >= *plan_.hold_at;
+  return plan_.hold_at && !is_resumed_ && passed_from_connecting_ >= *plan_.hold_at;
 }
 
 void Relay::wait_until_held() {
@@ -180,9 +180,8 @@ bool Relay::take(Connection& connection, Direction direction) {
   if (point && !is_injected_ && connection.number == point->connection &&
       direction == point->direction)
     wanted = std::min(wanted, point->at - flow.passed);
-  if (plan_.hold_at && !is_resumed_ && connection.number == 0 &&
-      direction == Direction::FromConnecting)
-    wanted = std::min(wanted, *plan_.hold_at - flow.passed);
+  if (plan_.hold_at && !is_resumed_ && direction == Direction::FromConnecting)
+    wanted = std::min(wanted, *plan_.hold_at - passed_from_connecting_);
   std::string chunk(wanted, '\0');
   const ssize_t count = ::recv(flow.from, chunk.data(), chunk.size(), 0);
   if (count < 0 && would_block()) return false;
@@ -213,8 +212,10 @@ bool Relay::give(Connection& connection, Flow& flow) {
   }
   flow.pending.erase(0, static_cast<std::size_t>(count));
   flow.passed += static_cast<std::uint64_t>(count);
-  if (connection.number == 0)
-    bytes_[static_cast<std::size_t>(&flow - connection.flows)] = flow.passed;
+  const auto direction = static_cast<std::size_t>(&flow - connection.flows);
+  if (direction == static_cast<std::size_t>(Direction::FromConnecting))
+    passed_from_connecting_ += static_cast<std::uint64_t>(count);
+  if (connection.number == 0) bytes_[direction] = flow.passed;
   return true;
 }
 

@@ -60,8 +60,8 @@ class Relay {
     std::size_t chunk_bytes_max = 65536;     // a chunk has 1 to chunk_bytes_max bytes, at random
     std::chrono::microseconds delay_max{0};  // a chunk waits up to delay_max, at random
     std::optional<FaultPoint> fault_point = std::nullopt;
-    // Bytes that the connecting party sends on the first connection before everything is held until
-    // resume().
+    // Bytes that the connecting party sends, on all connections together, before everything is held
+    // until resume(): a slow machine makes a job use more connections.
     std::optional<std::uint64_t> hold_at = std::nullopt;
     Change change = nullptr;
     // How long the relay waits for a process to listen at the target.
@@ -129,6 +129,7 @@ class Relay {
   std::list<Connection> connections_;
   std::size_t admitted_ = 0;
   std::array<std::atomic<std::uint64_t>, 2> bytes_{};
+  std::uint64_t passed_from_connecting_ = 0;  // on all connections
   std::atomic<bool> is_injected_{false}, is_resumed_{false}, is_over_{false};
   std::mutex mutex_;
   std::condition_variable changed_;  // one of these:

@@ -139,6 +139,11 @@ void Rows::add_options(Options& options) {
   options.flag("all-columns", "text with all fields of a row, as CSV and JSON have them");
 }
 
+void Rows::begin_group() {
+  (void)others_.share();
+  is_group_measured_ = false;
+}
+
 void Rows::add(Json row) {
   row["version"] = version_text();
   row["compiler"] = compiler_text();
@@ -146,14 +151,15 @@ void Rows::add(Json row) {
   double load = 0;
   ::getloadavg(&load, 1);
   row["load"] = std::round(100 * load) / 100;
-  const std::optional<double> others = others_.share();
-  row["others_share"] = others ? Json(std::round(1000 * *others) / 1000) : Json();
+  const bool is_first = !std::exchange(is_group_measured_, true);
+  if (is_first) others_share_ = others_.share();
+  if (others_share_) row["others_share"] = std::round(1000 * *others_share_) / 1000;
   row["date"] = system::utc_text();
   constexpr double kOthersMost = 0.1;
-  if (others.value_or(0) > kOthersMost && !sink_)
-    log_line(LogLevel::Warning, "other programs took " +
-                                    std::to_string(std::lround(100 * *others)) +
-                                    " % of the machine during the next row; do not cite it");
+  if (is_first && others_share_.value_or(0) > kOthersMost && !sink_)
+    log_line(LogLevel::Warning,
+             "other programs took " + std::to_string(std::lround(100 * *others_share_)) +
+                 " % of the machine while the next rows were measured; do not cite them");
   if (sink_)
     sink_(row);
   else

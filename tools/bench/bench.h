@@ -58,12 +58,16 @@ class Rows {
   // UsageError.
   Rows(const CommandLine& line, RowSink sink, const std::vector<std::string>& columns);
   static void add_options(Options& options);
+  // What is measured from now on is one group, whose rows share what other programs took.
+  void begin_group();
   void add(Json row);
 
  private:
   Table table_;
   RowSink sink_;
   OtherLoad others_;
+  bool is_group_measured_ = false;
+  std::optional<double> others_share_;  // of the group
 };
 
 // The security parameters of the rows: each combination of the values given for --profile,

@@ -95,7 +95,10 @@ int fig17_rows(const Arguments& arguments, const RowSink& sink) {
   for (const PaperRow& row : kPaper) {
     if (row.blocks > line.size("max-blocks")) break;
     for (const ParameterRequest& parameters : points)
-      for (const LocalLink& link : links) rows.add(measure(row, parameters, link));
+      for (const LocalLink& link : links) {
+        rows.begin_group();
+        rows.add(measure(row, parameters, link));
+      }
   }
   return 0;
 }

@@ -137,6 +137,7 @@ int offline_rows(const Arguments& arguments, const RowSink& sink) {
 
   for (const PreprocessRequest& point : points) {
     warm_up(point);
+    rows.begin_group();
     // The links alternate, so that other load on the machine affects them alike.
     std::vector<std::vector<Json>> runs(links.size());
     for (std::uint64_t i = 0; i < repeat; ++i)

@@ -236,6 +236,7 @@ int online_rows(const Arguments& arguments, const RowSink& sink) {
   for (const Row& row : rows_from(line)) {
     for (const ParameterRequest& parameters : points) {
       bench.parameters = parameters;
+      rows.begin_group();
       for (const Json& measured : measure(bench, row)) rows.add(measured);
     }
   }

@@ -117,6 +117,7 @@ int ot_rows(const Arguments& arguments, const RowSink& sink) {
                     .silent_set = set};
     for (const LocalLink& link : links) {
       const auto command = [&] { return PairCommand{arguments_of(job)}; };
+      rows.begin_group();
       rows.add(row_of(job, link, require_success(run_pair({command(), command()}, link))));
     }
   };

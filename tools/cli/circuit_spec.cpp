@@ -229,7 +229,8 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec)
 void NamedCircuit::require_file(const std::string& output, const OutputPaths& files) const {
   const auto typed = typed_outputs_.find(output);
   if (typed != typed_outputs_.end() && typed->second.is_raw() && !files.contains(output))
-    throw UsageError("--type " + output + "=raw needs a file: give --output " + output + "=@FILE");
+    throw UsageError("--type " + output + "=raw is for an output in a file: --output " + output +
+                     "=@FILE of run and client run");
 }
 
 std::size_t NamedCircuit::input_index(const std::string& name) const {
@@ -268,7 +269,8 @@ LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
         (bundle.format == circuit::ValueFormat::Bytes
              ? " of " + std::to_string(digits) + " hex digits each" +
                    (blocks_ && wanted > 1 ? ", or one string of " + std::to_string(wanted * digits)
-                                          : "")
+                                          : "") +
+                   "; --type " + bundle.name + "=raw takes the bytes of a file"
              : ""));
   LaneMatrix values(wanted, bundle.bits);
   for (std::size_t lane = 0; lane < wanted; ++lane) {
@@ -276,7 +278,12 @@ LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
       set_lane(values, lane,
                circuit::parse_value(pieces[lane], bundle.bits, bundle.format, msb_first_));
     } catch (const UsageError& error) {
-      throw UsageError("input " + bundle.name + ": " + error.what(), error.remedy());
+      throw UsageError(
+          "input " + bundle.name + ": " + error.what() +
+              (pieces[lane].starts_with('-') ? "; negative numbers take --type " + bundle.name +
+                                                   "=i" + std::to_string(bundle.bits)
+                                             : ""),
+          error.remedy());
     }
   }
   return values;

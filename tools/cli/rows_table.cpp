@@ -219,7 +219,7 @@ std::optional<RowsSpec> rows_from(const CommandLine& line) {
     if (line.is_explicit(option))
       throw UsageError("--rows cannot be combined with --" + std::string(option));
   RowsSpec rows;
-  rows.file = line.text("rows");
+  rows.file = line.text("rows") == "-" ? "/dev/stdin" : line.text("rows");
   if (!std::filesystem::exists(rows.file) &&
       rows.file.string().find_first_not_of("0123456789") == std::string::npos)
     rows.count = line.size("rows");

@@ -118,7 +118,7 @@ def origin(rows: list[Row]) -> str:
     warning = (f'<p class="warning"><strong>The rows come from {escape(" and ".join(several))}.'
                "</strong> Differences between them can have that reason.</p>\n"
                if several else "")
-    disturbed = [row for row in rows if row.get("others_share", 0) > OTHERS_MOST]
+    disturbed = [row for row in rows if (row.get("others_share") or 0) > OTHERS_MOST]
     if disturbed:
         warning += (f'<p class="warning"><strong>{len(disturbed)} of {len(rows)} rows were measured '
                     f"while other programs took more than {OTHERS_MOST:.0%} of the machine.</strong> "
