@@ -94,7 +94,7 @@ TEST(Library, RefusesUnsuitableInputsBeforeConnecting) {
   EXPECT_EQ(message(Values().set("x", 1), 2), "input x has 1 values instead of 2");
   EXPECT_EQ(message(Values().set("x", 1), 0), "lanes are out of range: 1 to 2^24");
   request.live.reset();
-  EXPECT_NE(message(Values().set("x", 1)).find("a run needs either stores"), std::string::npos);
+  EXPECT_NE(message(Values().set("x", 1)).find("a run needs stores, or live parameters"), std::string::npos);
 }
 
 TEST(Library, ComparesCircuitsBeforeUsingMaterial) {
