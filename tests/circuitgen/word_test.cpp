@@ -8,10 +8,13 @@
 #include "circuitgen/cost.h"
 #include "circuits.h"
 #include "tests/support/layers.h"
+#include "tests/support/refusal.h"
 #include "tinyot/circuit/operators.h"
 
 namespace tinyot {
 namespace {
+
+using test::refusal;
 
 using Program = std::function<Number(const Number& x, const Number& y)>;
 using Reference = std::function<std::uint64_t(std::uint64_t x, std::uint64_t y)>;
@@ -368,17 +371,6 @@ TEST(Integer, Divides) {
     expect_function(bits, bits, remainder, [](auto x, auto y) { return y == 0 ? x : x % y; });
     EXPECT_LE(cost_of_function(bits, bits, quotient).ands, bits * bits + 3 * bits - 2);
   }
-}
-
-// What a call refuses.
-template <class Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing is refused";
 }
 
 TEST(Integer, RejectsOperandsOfDifferentWidths) {

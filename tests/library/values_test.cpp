@@ -6,21 +6,13 @@
 #include <limits>
 #include <string>
 
+#include "tests/support/refusal.h"
 #include "tinyot/error.h"
 
 namespace tinyot {
 namespace {
 
-// What a call refuses.
-template <class Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing is refused";
-}
+using test::refusal;
 
 TEST(Values, IntegersAreLittleEndianBytes) {
   Values values;

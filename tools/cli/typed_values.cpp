@@ -1,5 +1,6 @@
 #include "tools/cli/typed_values.h"
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -57,59 +58,51 @@ UsageError TypedValues::refusal(const std::string& reason) const {
 }
 
 LaneMatrix TypedValues::parse(std::string_view text, std::size_t lanes) const {
-  const std::size_t in_a_lane = is_raw_ ? bits_ / 8 : bits_ / width_, wanted = lanes * in_a_lane;
-  const std::vector<std::string_view> pieces = is_raw_           ? std::vector<std::string_view>()
-                                               : item_.is_text() ? lines_of(text)
-                                                                 : split_values(text);
-  const std::size_t given = is_raw_ ? text.size() : pieces.size();
-  if (given != wanted)
-    throw UsageError("input " + name_ + ": " + std::to_string(given) +
-                     (is_raw_      ? " bytes"
-                      : given == 1 ? " value"
-                                   : " values") +
-                     " given, " + std::to_string(wanted) + " expected" +
-                     (is_raw_ ? "" : " of type " + item_.name()));
+  const auto require_count = [&](std::size_t given, std::size_t wanted, const std::string& what,
+                                 const std::string& type) {
+    if (given != wanted)
+      throw UsageError("input " + name_ + ": " + std::to_string(given) + " " + what + " given, " +
+                       std::to_string(wanted) + " expected" + type);
+  };
   LaneMatrix values(lanes, bits_);
+  if (is_raw_) {
+    const std::size_t bytes = bits_ / 8;
+    require_count(text.size(), lanes * bytes, "bytes", "");
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      ENSURE(values.assign(lane, std::as_bytes(std::span(text.substr(lane * bytes, bytes)))));
+    return values;
+  }
+  const std::size_t in_a_lane = bits_ / width_;
+  const std::vector<std::string_view> pieces =
+      item_.is_text() ? lines_of(text) : split_values(text);
+  require_count(pieces.size(), lanes * in_a_lane, pieces.size() == 1 ? "value" : "values",
+                " of type " + item_.name());
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     BitVector bits(bits_);
-    for (std::size_t k = 0; k < in_a_lane; ++k) {
-      if (is_raw_) {
-        const auto byte = static_cast<unsigned char>(text[lane * in_a_lane + k]);
-        for (std::size_t i = 0; i < 8; ++i) bits.put(8 * k + i, (byte >> i & 1) != 0);
-        continue;
-      }
-      try {
+    for (std::size_t k = 0; k < in_a_lane; ++k) try {
         const BitVector value = item_.parse(pieces[lane * in_a_lane + k]);
         for (std::size_t i = 0; i < width_; ++i) bits.put(k * width_ + i, value[i]);
       } catch (const UsageError& error) {
         throw UsageError("input " + name_ + ", value " + std::to_string(lane * in_a_lane + k + 1) +
                          ": " + error.what());
       }
-    }
     set_lane(values, lane, bits);
   }
   return values;
 }
 
 PrintedOutput TypedValues::print(const LaneMatrix& values) const {
-  PrintedOutput printed{name_, {}, values.lanes() * (bits_ / width_) > 1 && !is_raw_, is_raw_};
-  if (is_raw_) printed.values.emplace_back();
-  for (std::size_t lane = 0; lane < values.lanes(); ++lane) {
-    const BitVector bits = to_bits(values[lane]);
-    if (is_raw_) {
-      for (std::size_t k = 0; k < bits_ / 8; ++k) {
-        unsigned byte = 0;
-        for (std::size_t i = 0; i < 8; ++i) byte |= unsigned{bits[8 * k + i]} << i;
-        printed.values[0].push_back(static_cast<char>(byte));
-      }
-      continue;
-    }
+  if (is_raw_) {
+    const auto bytes = values.bytes();
+    return {name_, {{reinterpret_cast<const char*>(bytes.data()), bytes.size()}}, false, true};
+  }
+  PrintedOutput printed{name_, {}, values.lanes() * (bits_ / width_) > 1};
+  for (std::size_t lane = 0; lane < values.lanes(); ++lane)
     for (std::size_t k = 0; k < bits_ / width_; ++k) {
       BitVector value(width_);
-      for (std::size_t i = 0; i < width_; ++i) value.put(i, bits[k * width_ + i]);
+      for (std::size_t i = 0; i < width_; ++i) value.put(i, values[lane][k * width_ + i]);
       printed.values.emplace_back(view_of(item_.print(value)));
     }
-  }
   return printed;
 }
 
