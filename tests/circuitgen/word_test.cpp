@@ -440,7 +440,11 @@ TEST(Signed, ComputesAsPythonDoes) {
   using I = std::int64_t;
   for (const std::uint32_t bits : {1, 2, 3, 4, 5, 13, 32, 63}) {
     expect_signed(
-        bits, [](S x, S y) { return x * y - x + y; }, [](I x, I y) { return x * y - x + y; });
+        bits, [](S x, S y) { return x * y - x + y; },
+        [](I x, I y) {
+          const auto product = static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y);
+          return static_cast<I>(product - static_cast<std::uint64_t>(x - y));
+        });
     expect_signed(
         bits, [](S x, S) { return -x; }, [](I x, I) { return -x; });
     expect_signed(
