@@ -82,6 +82,11 @@ TEST(MakeCircuit, RefusesNamesThatAreNotUnique) {
             "input 0 of circuit f has no name");
 }
 
+TEST(MakeCircuit, RefusesCircuitsWithoutOutputs) {
+  EXPECT_EQ(refusal([](Program& program) { program.input("x", 1, Party::A); }),
+            "circuit f has no output, so that a run of it would tell nobody anything");
+}
+
 TEST(MakeCircuit, RefusesFunctionsWhoseDeclarationsChange) {
   int calls = 0;
   const auto wider = make_circuit("f", [&](Program& program) {
@@ -92,6 +97,7 @@ TEST(MakeCircuit, RefusesFunctionsWhoseDeclarationsChange) {
   calls = 0;
   const auto fewer = make_circuit("f", [&](Program& program) {
     if (calls++ == 0) program.input("x", 1, Party::A);
+    program.output("y", Bit(true));
   });
   EXPECT_THROW(fewer->generate(counter), UsageError);
 }
