@@ -176,5 +176,7 @@ TEST(DidYouMean, FindsTheNearestWord) {
   EXPECT_EQ(did_you_mean("", known), "");
 }
 
+  EXPECT_EQ(did_you_mean("x", {"y", "xy"}), " (did you mean xy?)");
+  EXPECT_EQ(did_you_mean("x", {"y"}), "");
 }  // namespace
 }  // namespace tinyot::test

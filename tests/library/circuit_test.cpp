@@ -161,7 +161,17 @@ TEST(MakeCircuit, OperatorsMakeThePythonPackagesCircuits) {
 
 TEST(NamedCircuit, FindsBuiltInCircuits) {
   EXPECT_EQ(named_circuit("aes128")->info().outputs[0].name, "ciphertext");
-  EXPECT_THROW(named_circuit("no-such"), UsageError);
+  const auto refused = [](const std::string& name) {
+    try {
+      (void)named_circuit(name);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing is refused");
+  };
+  EXPECT_EQ(refused("no-such"), "there is no circuit 'no-such'");
+  EXPECT_EQ(refused("ase128:sbox=small"),
+            "there is no circuit 'ase128:sbox=small' (did you mean aes128?)");
 }
 
 TEST(CircuitFile, IsReadWithItsOwners) {
