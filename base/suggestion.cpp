@@ -25,11 +25,14 @@ std::size_t distance(std::string_view x, std::string_view y) {
 }  // namespace
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::size_t kWordMax = 200;  // the word may be a stranger's
+  if (word.size() > kWordMax) return "";
   const std::string* best = nullptr;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : known) {
     const std::size_t changes = distance(word, candidate);
-    if (changes >= least) continue;
+    // Words without a common letter are not close, such as those of one letter.
+    if (changes >= least || changes >= std::max(word.size(), candidate.size())) continue;
     least = changes;
     best = &candidate;
   }

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "base/suggestion.h"
 #include "tinyot/error.h"
 
 namespace tinyot {
@@ -73,7 +74,7 @@ const LaneMatrix& Values::at(const std::string& name) const {
   if (found != values_.end()) return found->second;
   std::string known;
   for (const auto& [other, values] : values_) known += (known.empty() ? "'" : ", '") + other + "'";
-  throw UsageError("there is no value '" + name + "'; there " +
+  throw UsageError("there is no value '" + name + "'" + did_you_mean(name, names()) + "; there " +
                    (known.empty() ? "are none" : "are " + known));
 }
 

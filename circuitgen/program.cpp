@@ -49,6 +49,9 @@ class FunctionCircuit final : public Circuit {
     Builder builder(none, info_);
     Program program(builder, info_, true);
     function_(program);
+    if (info_.outputs.empty())
+      throw UsageError("circuit " + info_.name +
+                       " has no output, so that a run of it would tell nobody anything");
   }
   const CircuitInfo& info() const override { return info_; }
   void generate(GateSink& sink) const override {

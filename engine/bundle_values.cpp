@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/suggestion.h"
 #include "engine/loaded_circuit.h"
 
 namespace tinyot::engine {
@@ -29,14 +30,17 @@ void check_lanes(std::size_t lanes) {
 }
 
 void check_names(const circuit::CircuitInfo& info, const Values& values) {
+  std::vector<std::string> known;
+  for (const circuit::InputBundle& bundle : info.inputs) known.push_back(bundle.name);
   for (const std::string& name : values.names())
-    if (std::ranges::find(info.inputs, name, &circuit::InputBundle::name) == info.inputs.end())
-      throw UsageError("the circuit has no input " + name);
+    if (std::ranges::find(known, name) == known.end())
+      throw UsageError("the circuit has no input " + name + did_you_mean(name, known));
 }
 
 online::BundleValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
                                   const Values& values) {
   check_lanes(lanes);
+  check_names(info, values);  // before one is missing whose name has been mistyped
   online::BundleValues result(info.inputs.size());
   for (std::size_t b = 0; b < info.inputs.size(); ++b) {
     const circuit::InputBundle& bundle = info.inputs[b];
@@ -48,7 +52,6 @@ online::BundleValues input_values(const circuit::CircuitInfo& info, Party party,
           (owner_of(bundle.source) ? " belongs to the peer" : " takes a shared value"));
     if (gives_it) result[b] = bundle_values(bundle, lanes, values);
   }
-  check_names(info, values);
   return result;
 }
 

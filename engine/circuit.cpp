@@ -1,6 +1,7 @@
 #include "tinyot/circuit.h"
 
 #include "base/error.h"
+#include "base/suggestion.h"
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/formats/circuit_file.h"
 #include "circuitgen/formats/file_description.h"
@@ -13,7 +14,9 @@ namespace tinyot::circuit {
 
 std::unique_ptr<Circuit> named_circuit(const std::string& name) {
   auto circuit = find_circuit(name);
-  if (!circuit) throw UsageError("there is no circuit '" + name + "'");
+  if (!circuit)
+    throw UsageError("there is no circuit '" + name + "'" +
+                     did_you_mean(name.substr(0, name.find(':')), circuit_names()));
   return circuit;
 }
 

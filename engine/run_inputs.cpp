@@ -16,6 +16,9 @@ using circuit::InputSource;
 // So many inputs are compared one by one, so that a difference is named.
 constexpr std::size_t kNamedMax = 16;
 
+// What a disagreement says in place of digests.
+constexpr const char* kDifferent = "different values";
+
 std::string hex_digest(crypto::RandomOracle& oracle) {
   const crypto::Digest digest = oracle.digest();
   return hex_of(std::as_bytes(std::span(digest.bytes)));
@@ -24,7 +27,7 @@ std::string hex_digest(crypto::RandomOracle& oracle) {
 net::Parameter parameter_of_public(const InputBundle& bundle, const LaneMatrix& value) {
   crypto::RandomOracle oracle({}, {"public input", '*', 0});
   oracle.absorb(value.bytes());
-  return {"the public value of " + bundle.name, hex_digest(oracle)};
+  return {"the public value of " + bundle.name, hex_digest(oracle), kDifferent};
 }
 
 std::vector<net::Parameter> at_most_named(const std::string& kind,
@@ -36,7 +39,7 @@ std::vector<net::Parameter> at_most_named(const std::string& kind,
       oracle.absorb_object(static_cast<std::uint64_t>(text->size()))
           .absorb(std::as_bytes(std::span(*text)));
   return {{"the values of " + std::to_string(parameters.size()) + " " + kind + " inputs",
-           hex_digest(oracle)}};
+           hex_digest(oracle), kDifferent}};
 }
 
 const SharedBits& shared_value(const InputBundle& bundle, std::size_t lanes,

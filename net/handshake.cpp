@@ -85,6 +85,9 @@ std::vector<Parameter> compare(const Hello& mine, const wire::Hello& peers) {
       ours = {ours.name, theirs.value()};
       continue;
     }
+    if (ours.value != theirs.value() && !ours.shown.empty() && ours.shown == theirs.shown())
+      throw Disagreement("the parties disagree on " + ours.name + ": they gave " + ours.shown +
+                         "; give both parties the same");
     if (ours.value != theirs.value())
       throw Disagreement("the parties disagree on " + ours.name + ": this party has " +
                          quoted(ours.shown.empty() ? ours.value : ours.shown) + ", the peer has " +

@@ -30,7 +30,9 @@ FirstBytes classify_first_bytes(std::span<const std::byte> bytes);
 struct Parameter {
   std::string name;
   std::string value;
-  std::string shown = {};  // in place of the value in messages, if given; not compared
+  // In place of the value in messages, if given; not compared. The same at both parties: a value
+  // that no message shows.
+  std::string shown = {};
   bool is_open = false;    // agrees with every value of the peer's
 };
 

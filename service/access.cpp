@@ -77,6 +77,25 @@ bool has(const List& list, const Value& value) {
   return std::ranges::find(list, value) != list.end();
 }
 
+// What a client that no entry names can do.
+std::string remedy_for(const Caller& caller, std::optional<config::Right> right) {
+  std::string entry;
+  if (!caller.name.empty())
+    entry = "client: '" + foreign_text(caller.name) + "'";
+  else if (caller.user)
+    entry = "user: '" + std::to_string(*caller.user) + "'";
+  else
+    return "it needs a certificate with a name, and the address of tls";
+  return "ask its operator for access { " + entry +
+         (right ? " may: " + config::Right_Name(*right) : "") + " }";
+}
+
+std::string groups_text(const Caller& caller) {
+  std::string text;
+  for (const gid_t group : caller.groups) text += (text.empty() ? "" : " ") + std::to_string(group);
+  return text;
+}
+
 }  // namespace
 
 std::string text_of(const Caller& caller) {
@@ -133,7 +152,9 @@ std::optional<std::string> AccessRules::refusal(const Caller& caller,
       return std::nullopt;
   }
   const std::string who = text_of(caller);
-  if (!is_named) return who + " may make no call: no access { } of the configuration names it";
+  if (!is_named)
+    return who + " may make no call: no access { } of the daemon's configuration names it; " +
+           remedy_for(caller, asked == kMethods.end() ? std::nullopt : asked->right);
   if (asked == kMethods.end()) return "there is no such call";
   return who + " may not " + std::string(asked->what) + ": no access { } of the configuration " +
          "that names it has may: " + config::Right_Name(*asked->right);
@@ -147,11 +168,27 @@ void Access::replace(AccessRules rules) {
 std::optional<std::string> Access::refusal(const Caller& caller, const std::string& method) {
   const std::lock_guard lock(mutex_);
   auto reason = rules_.refusal(caller, method);
-  if (reason)
-    if (const auto suppressed = lines_.admit(LogRate::Clock::now()))
-      log_event(LogLevel::Warning, "call refused",
-                {{"reason", *reason}, {"suppressed", *suppressed}});
+  if (reason) log(*reason, caller, method);
   return reason;
+}
+
+std::string Access::refuse_certificate(const Caller& caller, const std::string& method) {
+  const std::string reason =
+      text_of(caller) +
+      " may make no call any more: its certificate has expired, or its authority is no longer one "
+      "of tls.clients in the daemon's configuration; connect with another one";
+  const std::lock_guard lock(mutex_);
+  log(reason, caller, method);
+  return reason;
+}
+
+void Access::log(const std::string& reason, const Caller& caller, const std::string& method) {
+  if (const auto suppressed = lines_.admit(LogRate::Clock::now()))
+    log_event(LogLevel::Warning, "call refused",
+              {{"reason", reason},
+               {"call", foreign_text(method)},
+               {"groups", groups_text(caller)},
+               {"suppressed", *suppressed}});
 }
 
 std::size_t LocalCallers::number_of(const Caller& caller) {

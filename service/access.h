@@ -59,8 +59,12 @@ class Access {
   void replace(AccessRules rules);
   // As AccessRules; logs a refusal.
   std::optional<std::string> refusal(const Caller& caller, const std::string& method);
+  // Of a client whose certificate no authority admits any more; logs it.
+  std::string refuse_certificate(const Caller& caller, const std::string& method);
 
  private:
+  void log(const std::string& reason, const Caller& caller, const std::string& method);
+
   std::mutex mutex_;
   AccessRules rules_;
   LogRate lines_;

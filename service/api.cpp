@@ -362,13 +362,18 @@ struct Api::State {
 
   // Of TLS, or of the clients on the socket that have this number.
   const Credentials& credentials_of(std::optional<std::size_t> number) {
-    return credentials.emplace_back(
-        number ? local_credentials([this, number](const std::string& method, const std::string&) {
-          return access->refusal(local_callers.caller(*number), method);
-        })
-               : tls_credentials(tls, [this](const std::string& method, const std::string& name) {
-                   return access->refusal({{}, {}, name}, method);
-                 }));
+    const auto by_number = [this, number](const std::string& method, const ClientCertificate&) {
+      return access->refusal(local_callers.caller(*number), method);
+    };
+    const auto by_certificate =
+        [this](const std::string& method,
+               const ClientCertificate& certificate) -> std::optional<std::string> {
+      const Caller caller{{}, {}, certificate.name};
+      if (!tls->admits(certificate.chain)) return access->refuse_certificate(caller, method);
+      return access->refusal(caller, method);
+    };
+    return credentials.emplace_back(number ? local_credentials(by_number)
+                                           : tls_credentials(tls, by_certificate));
   }
   std::atomic<bool> is_stopping = false;
   std::unique_ptr<grpc::Service> service;

@@ -22,11 +22,17 @@ std::string method_in(const grpc_metadata* metadata, std::size_t count) {
   return {};
 }
 
-std::string common_name_in(const grpc_auth_context* context) {
+std::string property_in(const grpc_auth_context* context, const char* name) {
   grpc_auth_property_iterator properties =
-      ::grpc_auth_context_find_properties_by_name(context, GRPC_X509_CN_PROPERTY_NAME);
-  const grpc_auth_property* const name = ::grpc_auth_property_iterator_next(&properties);
-  return name == nullptr ? std::string() : std::string(name->value, name->value_length);
+      ::grpc_auth_context_find_properties_by_name(context, name);
+  const grpc_auth_property* const property = ::grpc_auth_property_iterator_next(&properties);
+  return property == nullptr ? std::string() : std::string(property->value, property->value_length);
+}
+
+ClientCertificate certificate_in(const grpc_auth_context* context) {
+  std::string chain = property_in(context, GRPC_X509_PEM_CERT_CHAIN_PROPERTY_NAME);
+  if (chain.empty()) chain = property_in(context, GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  return {property_in(context, GRPC_X509_CN_PROPERTY_NAME), std::move(chain)};
 }
 
 // Before the call reaches its handler; `state` is a CallCheck.
@@ -35,7 +41,7 @@ void check_call(void* state, grpc_auth_context* context, const grpc_metadata* me
   std::optional<std::string> refusal = "the daemon is out of memory";
   try {
     refusal = (*static_cast<const CallCheck*>(state))(method_in(metadata, count),
-                                                      common_name_in(context));
+                                                      certificate_in(context));
   } catch (const std::exception&) {
     // There is no memory: the call is refused.
   }
@@ -103,6 +109,10 @@ grpc_ssl_certificate_config_reload_status fetch(void* port,
   }
 }
 
+std::shared_ptr<const net::ClientAuthorities> authorities_of(const TlsFiles& files) {
+  return std::make_shared<const net::ClientAuthorities>(net::PemFile{"tls.clients", files.clients});
+}
+
 class TlsCredentials final : public CheckedCredentials {
  public:
   TlsCredentials(std::shared_ptr<const ServerTls> tls, CallCheck check)
@@ -122,10 +132,22 @@ class TlsCredentials final : public CheckedCredentials {
 
 }  // namespace
 
+ServerTls::ServerTls(TlsFiles files)
+    : files_(std::move(files)), authorities_(authorities_of(files_)) {}
+
 void ServerTls::replace(TlsFiles files) {
+  auto authorities = authorities_of(files);
   const std::lock_guard lock(mutex_);
   std::swap(files_, files);
+  std::swap(authorities_, authorities);
   ++version_;
+}
+
+bool ServerTls::admits(const std::string& chain) const {
+  std::unique_lock lock(mutex_);
+  const auto authorities = authorities_;
+  lock.unlock();
+  return authorities->admit(chain);
 }
 
 std::uint64_t ServerTls::version() const {

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "net/tls/server_certificate.h"
 #include "service/start_check.h"
 
 namespace tinyot::service {
@@ -19,10 +20,14 @@ namespace tinyot::service {
 // Thread-safe.
 class ServerTls {
  public:
-  explicit ServerTls(TlsFiles files) : files_(std::move(files)) {}
+  // The files have been checked.
+  explicit ServerTls(TlsFiles files);
 
-  // Of connections from now on. The files have been checked.
+  // The certificate of connections from now on, and the authorities of calls from now on. The files
+  // have been checked.
   void replace(TlsFiles files);
+  // Whether an authority admits the certificate, which a client has connected with, now.
+  bool admits(const std::string& chain) const;
   std::uint64_t version() const;
   // Calls `use` with the files, and returns their version.
   template <class Use>
@@ -35,14 +40,19 @@ class ServerTls {
  private:
   mutable std::mutex mutex_;
   TlsFiles files_;
+  std::shared_ptr<const net::ClientAuthorities> authorities_;
   std::uint64_t version_ = 1;
 };
 
+// Of a client, in PEM with those between it and its authority. Empty without TLS.
+struct ClientCertificate {
+  std::string name, chain;  // `name` is its common name
+};
+
 // Why a call of this method, such as "/tinyot.v1.Party/Submit", is refused; empty if it may be
-// made. `name` is the common name in the client's certificate, empty without TLS. Called on threads
-// of gRPC; must not throw.
-using CallCheck =
-    std::function<std::optional<std::string>(const std::string& method, const std::string& name)>;
+// made. Called on threads of gRPC; must not throw.
+using CallCheck = std::function<std::optional<std::string>(const std::string& method,
+                                                           const ClientCertificate& certificate)>;
 
 // Of TLS with a certificate on both sides: of the client one that an authority has signed.
 std::shared_ptr<grpc::ServerCredentials> tls_credentials(std::shared_ptr<const ServerTls> tls,

@@ -10,7 +10,9 @@
 
 #include "base/error.h"
 #include "base/lane_bits.h"
+#include "base/suggestion.h"
 #include "circuitgen/formats/values.h"
+#include "circuitgen/generators/registry.h"
 #include "service/configuration.h"
 #include "service/names.h"
 
@@ -97,6 +99,12 @@ std::uint64_t bytes_of(const v1::SubmitRequest& part) {
   return bytes;
 }
 
+std::vector<std::string> input_names_of(const std::vector<circuit::InputBundle>& bundles) {
+  std::vector<std::string> names;
+  for (const circuit::InputBundle& bundle : bundles) names.push_back(bundle.name);
+  return names;
+}
+
 }  // namespace
 
 circuit::CircuitFileOptions options_of(const v1::FileRoles& roles) {
@@ -174,7 +182,9 @@ engine::LoadedCircuit Submission::circuit() {
   if (!file_.empty() || job_.has_roles())
     throw UsageError("a circuit by name has its own gates, owners and receivers");
   if (auto found = engine::LoadedCircuit::not_generated(job_.circuit(), lanes)) return *found;
-  throw UsageError("there is no circuit '" + job_.circuit() + "'");
+  throw UsageError(
+      "there is no circuit '" + job_.circuit() + "'" +
+      did_you_mean(job_.circuit().substr(0, job_.circuit().find(':')), circuit::circuit_names()));
 }
 
 LaneMatrix Submission::from_bits(const circuit::InputBundle& bundle, std::size_t lanes,
@@ -217,7 +227,8 @@ Values Submission::inputs(const engine::LoadedCircuit& circuit, Party me) {
   for (const auto& [name, given] : inputs_) {
     const auto bundle = std::ranges::find(bundles, name, &circuit::InputBundle::name);
     if (bundle == bundles.end())
-      throw UsageError("circuit " + circuit.info().name + " has no input '" + name + "'");
+      throw UsageError("circuit " + circuit.info().name + " has no input '" + name + "'" +
+                       did_you_mean(name, input_names_of(bundles)));
     if (!gives(bundle->source, me))
       throw UsageError("input " + name + " does not belong to this party, " + name_of(me));
   }

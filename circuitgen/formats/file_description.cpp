@@ -110,16 +110,23 @@ std::vector<std::uint32_t> widths_of(const Bundles& bundles) {
   return widths;
 }
 
+bool is_word_character(char c) { return c > ' ' && c <= '~'; }
+
 template <class Bundles>
-void require_words(const Bundles& bundles) {
+void require_words(const std::string& kind, const CircuitInfo& info, const Bundles& bundles) {
   std::set<std::string> names;
   for (const auto& bundle : bundles) {
-    const bool is_word = !bundle.name.empty() && std::ranges::all_of(bundle.name, [](char c) {
-      return c > ' ' && c <= '~';
-    });
-    if (!is_word || !names.insert(bundle.name).second)
-      throw UsageError("a circuit file needs distinct names without white space, unlike '" +
-                       bundle.name + "'");
+    if (!bundle.name.empty() && std::ranges::all_of(bundle.name, is_word_character)) {
+      if (names.insert(bundle.name).second) continue;
+      throw UsageError("circuit " + info.name + " has two " + kind + "s '" + bundle.name +
+                       "': in a circuit file their names differ");
+    }
+    std::string word = bundle.name;
+    for (char& c : word)
+      if (!is_word_character(c)) c = '_';
+    throw UsageError("circuit " + info.name + " has an " + kind + " '" + bundle.name +
+                     "': in a circuit file a name is a word of ASCII without spaces; rename the " +
+                     kind + (word.empty() ? "" : ", for example to " + word));
   }
 }
 
@@ -134,8 +141,8 @@ std::optional<FileDescription> description_in(const FileLines& lines) {
 }
 
 void write_description(const CircuitInfo& info, std::ostream& out) {
-  require_words(info.inputs);
-  require_words(info.outputs);
+  require_words("input", info, info.inputs);
+  require_words("output", info, info.outputs);
   const std::string begin(FileLines::kNote);
   out << begin << " description " << kVersion << '\n';
   for (const InputBundle& bundle : info.inputs)

@@ -118,8 +118,9 @@ Bits compact(Columns& values, BitSpan marks) {
     CompactedBlock block(done, marks.subspan(done, size));
     Bits new_count =
         sum_in(static_cast<std::size_t>(std::bit_width(done + size)), count, block.count());
-    std::move(block).move(
-        values, sum_in(levels, extended(count, levels), Number::constant(levels, size - done)));
+    // Modulo the size, as the sum is.
+    const Number missing = Number::constant(levels, (size - done) % size);
+    std::move(block).move(values, sum_in(levels, extended(count, levels), missing));
     if (done > 0) {
       const Bits free = at_least(count, done);
       for (Bits& column : values) {

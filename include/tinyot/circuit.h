@@ -63,8 +63,8 @@ class Program {
 // and again whenever the circuit is generated, on the thread that generates it; each call must
 // declare and emit the same, and a run checks that (tinyot/run.h). Gates are consumed as they are
 // emitted, so the circuit may be larger than memory.
-// Fails: whatever the function throws; UsageError if it declares a name twice. generate(): as well,
-// and UsageError if the declarations differ from those of the first call.
+// Fails: whatever the function throws; UsageError if it declares a name twice, or no output.
+// generate(): as well, and UsageError if the declarations differ from those of the first call.
 TINYOT_API std::unique_ptr<Circuit> make_circuit(std::string name,
                                                  std::function<void(Program&)> function);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,21 @@ std::chrono::system_clock::time_point check_server_certificate(const PemFile& ce
 // Checks that one of the certificates is valid now. Returns until when the one that is valid for
 // longest is. Fails: as check_server_certificate().
 std::chrono::system_clock::time_point check_authorities(const PemFile& certificates);
+
+// The authorities of a server's clients. Thread-safe.
+class ClientAuthorities {
+ public:
+  // Of certificates that check_authorities() has accepted.
+  explicit ClientAuthorities(const PemFile& certificates);
+  ~ClientAuthorities();
+
+  // Whether the certificate of a client, the first in `chain`, is valid now and leads to one of
+  // them, by way of the others in `chain`. That the client has its key was shown when it connected.
+  bool admit(std::string_view chain) const;
+
+ private:
+  struct Store;
+  std::unique_ptr<const Store> store_;
+};
 
 }  // namespace tinyot::net

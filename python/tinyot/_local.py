@@ -11,7 +11,6 @@ from typing import Any, Callable, Iterable, Mapping, NamedTuple
 
 from tinyot import _native
 from tinyot._circuit import Circuit
-from tinyot._errors import UsageError
 from tinyot._interrupt import both
 from tinyot._party import (
     Parameters,
@@ -22,6 +21,7 @@ from tinyot._party import (
     Result,
     default_inputs,
 )
+from tinyot._values import no_input
 
 
 class BothPreprocessed(NamedTuple):
@@ -96,7 +96,7 @@ class Local:
         owners = {bundle.name: bundle.party for bundle in circuit.inputs}
         unknown = [name for name in inputs if name not in owners]
         if unknown:
-            raise UsageError(f"the circuit has no input {unknown[0]}; it has {', '.join(owners)}")
+            raise no_input(unknown[0], owners)
         how = live if live is not None else not (self._directory / "A").exists()
         a, b = both(
             lambda number, stop: (self.a, self.b)[number]._run(

@@ -5,6 +5,7 @@ Texts of exceptions name the input, never its value.
 
 from __future__ import annotations
 
+import difflib
 import math
 from dataclasses import dataclass, replace
 from typing import Any, Iterable, Iterator, Mapping, Sequence
@@ -155,6 +156,14 @@ def _mirrored(bundle: Bundle, values: bytes) -> bytes:
     return np.packbits(bits[:, ::-1], axis=1, bitorder="little").tobytes()
 
 
+def no_input(name: object, known: Iterable[str]) -> UsageError:
+    """Why an input is refused that the circuit does not have."""
+    names = list(known)
+    close = difflib.get_close_matches(str(name), names, 1)
+    meant = f" (did you mean {close[0]}?)" if close else ""
+    return UsageError(f"the circuit has no input {name}{meant}; it has {', '.join(names)}")
+
+
 def packed(
     bundles: Iterable[Bundle], inputs: Mapping[str, Any], lanes: int | None
 ) -> dict[str, tuple[bytes, int]]:
@@ -166,7 +175,7 @@ def packed(
     for name, value in inputs.items():
         bundle = known.get(name)
         if bundle is None:
-            raise UsageError(f"the circuit has no input {name}; it has {', '.join(known)}")
+            raise no_input(name, known)
         is_one = lanes is None or bundle.same_in_all_lanes
         if bundle.shape:
             count = 1 if is_one or lanes is None else lanes

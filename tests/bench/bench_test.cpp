@@ -136,8 +136,25 @@ TEST(BenchOffline, LeavesOutRowsThatMissSigma) {
       ended_with(tinyot(job + Arguments{"--bucket", "2,3"}), 2, "no row reaches its sigma"));
 }
 
+TEST(BenchOnline, MeasuresEachCircuitThatIsGiven) {
+  const Ended ended = bench({"--circuit", "millionaires:bits=8", "--circuit", "hamming:bits=16",
+                             "--lanes", "1,2", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  std::vector<std::string> rows;
+  for (const std::string& line : lines_of(ended.out)) {
+    const Json row = Json::parse(line);
+    rows.push_back(row["circuit"].get<std::string>() + " " + row["lanes"].dump());
+  }
+  EXPECT_EQ(rows, (std::vector<std::string>{"millionaires:bits=8 1", "millionaires:bits=8 2",
+                                            "hamming:bits=16 1", "hamming:bits=16 2"}));
+}
+
 TEST(BenchOnline, RefusesInvalidOptions) {
   EXPECT_TRUE(ended_with(bench({"--circuit", "none"}), 2, "neither a known circuit"));
+  // Before the first one is measured.
+  const Ended second = bench({"--circuit", "millionaires", "--circuit", "none"});
+  EXPECT_TRUE(ended_with(second, 2, "neither a known circuit"));
+  EXPECT_EQ(second.out, "");
   EXPECT_TRUE(ended_with(bench({"--lanes", "5"}), 2, "--lanes requires --circuit"));
   EXPECT_TRUE(ended_with(tinyot({"bench", "online", "--repeat", "0"}), 2,
                          "--repeat is out of range: 1 to 100"));

@@ -405,6 +405,21 @@ TEST(Integer, RejectsConstantsAndCountsThatDoNotFit) {
   EXPECT_EQ(refusal([&] { SignedNumber(80) + std::int64_t{-5}; }), "nothing is refused");
   EXPECT_TRUE(SignedNumber::constant(80, -5)[79].constant());
   EXPECT_FALSE(SignedWord<80>::constant(5)[79].constant());
+
+  using Byte = Word<8>;
+  EXPECT_EQ(refusal([] { Byte::constant(255); }), "nothing is refused");
+  EXPECT_EQ(refusal([] { Byte::constant(256); }),
+            "256 is not a value of an unsigned integer of 8 bits");
+  EXPECT_EQ(refusal([] { Byte::constant(-1); }),
+            "-1 is not a value of an unsigned integer of 8 bits");
+  EXPECT_EQ(refusal([] { Number::constant(3, 7); }), "nothing is refused");
+  EXPECT_EQ(refusal([] { Number::constant(3, 8); }),
+            "8 is not a value of an unsigned integer of 3 bits");
+  EXPECT_EQ(refusal([] { SignedWord<64>::constant(std::uint64_t{1} << 63); }),
+            "9223372036854775808 is not a value of a signed integer of 64 bits");
+  EXPECT_EQ(refusal([] { SignedNumber::constant(8, 128); }),
+            "128 is not a value of a signed integer of 8 bits");
+  EXPECT_EQ(refusal([] { SignedNumber::constant(8, -128); }), "nothing is refused");
 }
 
 std::int64_t signed_value(std::uint64_t value, std::uint32_t bits) {

@@ -1,4 +1,4 @@
-// Options from the command line, the environment and files; sizes; suggestions.
+// Options from the command line, the environment and files; sizes; suggestions; progress.
 #include "tools/cli/command_line.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include "base/suggestion.h"
 #include "tests/support/files.h"
 #include "tests/support/temporary_variable.h"
+#include "tools/cli/progress.h"
 
 namespace tinyot::test {
 namespace {
@@ -14,6 +15,8 @@ namespace {
 using tools::Arguments;
 using tools::CommandLine;
 using tools::parse_size;
+using tools::Progress;
+using tools::progress_text;
 
 CommandLine line_of_run() {
   CommandLine line("run", "[options]", "tinyot run");
@@ -173,7 +176,32 @@ TEST(DidYouMean, FindsTheNearestWord) {
   EXPECT_EQ(did_you_mean("rnu", known), " (did you mean run?)");
   EXPECT_EQ(did_you_mean("reprot", known), " (did you mean report?)");
   EXPECT_EQ(did_you_mean("something", known), "");
+  EXPECT_EQ(did_you_mean("x", {"y", "xy"}), " (did you mean xy?)");
+  EXPECT_EQ(did_you_mean("x", {"y"}), "");
   EXPECT_EQ(did_you_mean("", known), "");
+}
+
+TEST(ProgressText, HasNoRateBeforeThereIsOne) {
+  const auto text = [](double made, double made_at_start, double elapsed_s, double before = 0) {
+    return progress_text({1000, before, made, made_at_start, elapsed_s}, "ANDs", "gates");
+  };
+  EXPECT_EQ(text(0, 0, 7), "0.0 %, preparing (gates)");
+  EXPECT_EQ(text(0, 0, 7, 500), "50.0 %, preparing (gates)");
+  // The first report comes after some time of which nothing is known.
+  EXPECT_EQ(text(250, 250, 0), "25.0 %, in progress (gates)");
+  EXPECT_EQ(text(250, 0, 0.001), "25.0 %, in progress (gates)");
+  EXPECT_EQ(text(350, 250, 2), "35.0 %, 50 ANDs/s, 13.0 s left (gates)");
+  EXPECT_EQ(text(250, 0, 10, 500), "75.0 %, 25 ANDs/s, 10.0 s left (gates)");
+  EXPECT_EQ(progress_text({0, 0, 0, 0, 1}, "ANDs", "gates"), "0.0 %, preparing (gates)");
+}
+
+TEST(Progress, CountsFromItsFirstReport) {
+  for (const char* phase : {"gates", "rows", "verify", "merge"}) {
+    Progress progress("items", false);
+    progress.observe(phase, 250, 1000);
+    EXPECT_EQ(progress.state().made, 250) << phase;
+    EXPECT_EQ(progress.state().made_at_start, 250) << phase;
+  }
 }
 
 }  // namespace

@@ -82,6 +82,11 @@ TEST(MakeCircuit, RefusesNamesThatAreNotUnique) {
             "input 0 of circuit f has no name");
 }
 
+TEST(MakeCircuit, RefusesCircuitsWithoutOutputs) {
+  EXPECT_EQ(refusal([](Program& program) { program.input("x", 1, Party::A); }),
+            "circuit f has no output, so that a run of it would tell nobody anything");
+}
+
 TEST(MakeCircuit, RefusesFunctionsWhoseDeclarationsChange) {
   int calls = 0;
   const auto wider = make_circuit("f", [&](Program& program) {
@@ -92,6 +97,7 @@ TEST(MakeCircuit, RefusesFunctionsWhoseDeclarationsChange) {
   calls = 0;
   const auto fewer = make_circuit("f", [&](Program& program) {
     if (calls++ == 0) program.input("x", 1, Party::A);
+    program.output("y", Bit(true));
   });
   EXPECT_THROW(fewer->generate(counter), UsageError);
 }
@@ -155,7 +161,17 @@ TEST(MakeCircuit, OperatorsMakeThePythonPackagesCircuits) {
 
 TEST(NamedCircuit, FindsBuiltInCircuits) {
   EXPECT_EQ(named_circuit("aes128")->info().outputs[0].name, "ciphertext");
-  EXPECT_THROW(named_circuit("no-such"), UsageError);
+  const auto refused = [](const std::string& name) {
+    try {
+      (void)named_circuit(name);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing is refused");
+  };
+  EXPECT_EQ(refused("no-such"), "there is no circuit 'no-such'");
+  EXPECT_EQ(refused("ase128:sbox=small"),
+            "there is no circuit 'ase128:sbox=small' (did you mean aes128?)");
 }
 
 TEST(CircuitFile, IsReadWithItsOwners) {
@@ -174,8 +190,14 @@ TEST(CircuitFile, IsWrittenWithItsInterface) {
     const Number y = program.common_input("y", 9, InputSource::Public);
     program.output("is less", x < SignedNumber(y), Receiver::A);
   });
-  EXPECT_THROW(write_circuit_file(*circuit, directory / "bids.txt"), UsageError)
-      << "a name in a file has no white space";
+  try {
+    write_circuit_file(*circuit, directory / "bids.txt");
+    ADD_FAILURE() << "a name with a space is written";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "circuit bids has an output 'is less': in a circuit file a name is a word of "
+                 "ASCII without spaces; rename the output, for example to is_less");
+  }
   EXPECT_FALSE(std::filesystem::exists(directory / "bids.txt"));
   int calls = 0;
   const auto changing = make_circuit("changing", [&calls](Program& program) {
@@ -183,7 +205,8 @@ TEST(CircuitFile, IsWrittenWithItsInterface) {
     program.output("y", ++calls < 4 ? x + x : x - x);
   });
   EXPECT_THROW(write_circuit_file(*changing, directory / "bids.txt"), UsageError);
-  const auto again = make_circuit("bids", [](Program& program) {
+  // The name of the circuit itself may have a space.
+  const auto again = make_circuit("hidden bids", [](Program& program) {
     const SignedNumber x = program.signed_input("x", 9, Party::B);
     const Number y = program.common_input("y", 9, InputSource::Public);
     program.output("less", x < SignedNumber(y), Receiver::A);

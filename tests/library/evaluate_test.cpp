@@ -41,6 +41,9 @@ TEST(PlainEvaluation, RefusesInputsThatDoNotFit) {
             "input x has 1 values instead of 2");
   inputs.set("w", 0);
   EXPECT_EQ(message_of([&] { evaluate(*circuit, inputs); }), "the circuit has no input w");
+  const auto named = named_circuit("aes128");
+  EXPECT_EQ(message_of([&] { evaluate(*named, Values().set("mesage", 1)); }),
+            "the circuit has no input mesage (did you mean message?)");
 }
 
 TEST(GateCountsOfCircuit, HaveDepthAndKinds) {

@@ -73,6 +73,8 @@ TEST(Values, RefuseMissingOrWideValues) {
   values.set("x", 1).add("long", std::array<std::byte, 9>{std::byte{1}});
   EXPECT_FALSE(values.contains("y"));
   EXPECT_EQ(refusal([&] { values.integer("y"); }), "there is no value 'y'; there are 'long', 'x'");
+  EXPECT_EQ(refusal([&] { values.integer("lnog"); }),
+            "there is no value 'lnog' (did you mean long?); there are 'long', 'x'");
   EXPECT_EQ(refusal([&] { values.integer("x", 1); }), "value 'x' has no lane 1; it has 1");
   EXPECT_EQ(values.integer("long"), 1u) << "a ninth byte of zero";
   values.add("wide", std::array<std::byte, 9>{std::byte{0}, std::byte{0}, std::byte{0},

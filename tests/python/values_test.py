@@ -263,6 +263,7 @@ class WrongInputsTest(TestCase):
         self.refused_quietly("more than 20 bits", echo, one(u=b"\xee\xff\xc0"))
         self.refused_quietly("input u is missing", echo, {"x": u})
         self.refused_quietly("no input v", echo, one(v=u))
+        self.refused_quietly("no input uu (did you mean u?); it has u", echo, one(uu=u))
         self.refused_quietly("no input 3", echo, {**GIVEN, 3: u})
         self.refused_quietly("a value does not fit", echo, two(u=[1, u]), 2)
         self.refused_quietly("3 values for 2 lanes", echo, two(w=[u, u, u]), 2)

@@ -74,8 +74,26 @@ TEST(Access, RefusalsSayWhatIsMissing) {
             "user 1000 may not submit jobs: no access { } of the configuration that names it has "
             "may: SUBMIT");
   EXPECT_EQ(rules.refusal({{}, {}, "a\nb"}, "/tinyot.v1.Party/Stock"),
-            "the client 'a?b' may make no call: no access { } of the configuration names it");
+            "the client 'a?b' may make no call: no access { } of the daemon's configuration names "
+            "it; ask its operator for access { client: 'a?b' }");
+  EXPECT_EQ(rules.refusal({1001, {27}, {}}, "/tinyot.v1.Party/Result"),
+            "user 1001 may make no call: no access { } of the daemon's configuration names it; ask "
+            "its operator for access { user: '1001' may: RESULTS }");
+  EXPECT_EQ(rules.refusal({}, "/tinyot.v1.Party/Submit"),
+            "a client of an unknown user may make no call: no access { } of the daemon's "
+            "configuration names it; it needs a certificate with a name, and the address of tls");
   EXPECT_FALSE(rules.refusal({}, "/grpc.health.v1.Health/Check"));
+}
+
+TEST(Access, LogNamesTheCallAndTheGroups) {
+  Access access(rules_from("access { user: '1000' }"));
+  ::testing::internal::CaptureStderr();
+  (void)access.refusal({1001, {27, 1001}, {}}, "/tinyot.v1.Party/Result");
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("\"call\":\"/tinyot.v1.Party/Result\",\"groups\":\"27 1001\""),
+            std::string::npos)
+      << log;
+  EXPECT_NE(log.find("user 1001 may make no call"), std::string::npos) << log;
 }
 
 TEST(Access, NamesThatDoNotExistAreRefused) {

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include "service/client.h"
 #include "service/configuration.h"
 #include "tests/service/daemon_loop.h"
 #include "tests/support/certificates.h"
@@ -160,16 +161,34 @@ TEST_F(ReloadTest, InterfaceTakesItsNewCertificateAndAuthority) {
         .status;
   };
   EXPECT_EQ(status("old-ca.pem", "old-client"), 0);
+  service::DaemonConnection open(
+      {address, service::ServerAddress::TlsFiles{path("old-ca.pem"), path("old-client.pem"),
+                                                 path("old-client.key")}});
+  EXPECT_EQ(open.peers().size(), 1u);
   const auto replace = [&](const std::string& name) {
     fs::copy_file(dir_ / "new" / name, dir_ / name, fs::copy_options::overwrite_existing);
+  };
+  const auto refusal = [&] {
+    try {
+      (void)open.peers();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing is refused");
   };
   // A certificate without its key is refused, and the old one stays.
   replace("server.pem");
   ASSERT_TRUE(reloads());
   EXPECT_EQ(status("old-ca.pem", "old-client"), 0);
+  EXPECT_EQ(refusal(), "nothing is refused");
   replace("server.key");
+  ASSERT_TRUE(reloads());
+  EXPECT_EQ(refusal(), "nothing is refused") << "its authority is still there";
   replace("ca.pem");
   ASSERT_TRUE(reloads());
+  // On the connection that is open.
+  EXPECT_NE(refusal().find("the client 'client' may make no call any more"), std::string::npos)
+      << refusal();
   EXPECT_EQ(status("new/ca.pem", "new/client"), 0);
   EXPECT_EQ(status("new/ca.pem", "old-client"), 3);
   EXPECT_EQ(status("old-ca.pem", "old-client"), 3);

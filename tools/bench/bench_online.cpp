@@ -180,10 +180,14 @@ std::vector<Row> rows_from(const CommandLine& line) {
     if (line.has("lanes")) throw UsageError("--lanes requires --circuit");
     return kSuite;
   }
+  const auto sizes = parse_sizes("lanes", line.has("lanes") ? line.text("lanes") : "1");
   std::vector<Row> rows;
-  for (const std::uint64_t lanes :
-       parse_sizes("lanes", line.has("lanes") ? line.text("lanes") : "1"))
-    rows.push_back({line.text("circuit"), lanes});
+  for (const std::string& circuit : line.list("circuit")) {
+    CircuitSpec spec;
+    spec.name = circuit;
+    (void)NamedCircuit(spec);  // a wrong one is refused before another one is measured
+    for (const std::uint64_t lanes : sizes) rows.push_back({circuit, lanes});
+  }
   return rows;
 }
 
@@ -206,9 +210,9 @@ int online_rows(const Arguments& arguments, const RowSink& sink) {
   CommandLine line("bench online", "[options]",
                    "tinyot bench online --circuit aes128 --lanes 512,1024 --material triples");
   line.options()
-      .value("circuit",
-             "a circuit, such as levenshtein:rows=200, or a file; default: a suite of circuits and "
-             "sizes")
+      .values("circuit",
+              "a circuit, such as levenshtein:rows=200, or a file; may be given several times; "
+              "default: a suite of circuits and sizes")
       .value("lanes", "sizes, such as 1,512 or 2^9..2^12; default: 1")
       .value("repeat", "runs of each row; the median is shown", "3")
       .flag("live", "make the material during the run instead of before");

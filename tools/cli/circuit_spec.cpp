@@ -33,11 +33,14 @@ template <class Bundles>
 std::size_t index_of(const Bundles& bundles, const std::string& name, const std::string& what,
                      const std::string& circuit) {
   std::string known;
+  std::vector<std::string> names;
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     if (bundles[i].name == name) return i;
+    names.push_back(bundles[i].name);
     known += (i == 0 ? "" : ", ") + bundles[i].name;
   }
-  throw UsageError("circuit " + circuit + " has no " + what + " '" + name + "'; it has " + known);
+  throw UsageError("circuit " + circuit + " has no " + what + " '" + name + "'" +
+                   did_you_mean(name, names) + "; it has " + known);
 }
 
 std::vector<std::string_view> split_blocks(std::string_view text, std::size_t digits) {

@@ -168,12 +168,13 @@ DaemonConnection::Wait wait_from(const CommandLine& line) {
 struct Submission {
   CircuitSpec spec;
   NamedCircuit circuit;
+  JobCircuit sent;
   Values inputs;
 
   Submission(const CommandLine& line, const std::string& verb)
       : spec(circuit_spec_from(line, line.text("circuit"))), circuit(spec),
+        sent(job_circuit_from(line, spec, circuit)),
         inputs(parse_inputs(circuit, read_inputs(line.list("input")))) {
-    refuse_receiver(spec);
     const OutputPaths files = output_paths_from(line);
     for (const auto& [name, path] : files) (void)circuit.output_index(name);
     if (verb == "run")
@@ -182,11 +183,8 @@ struct Submission {
   }
 
   RemoteJob submit(const CommandLine& line, DaemonConnection& daemon) const {
-    std::optional<circuit::CircuitFileOptions> file;
-    if (circuit.is_file()) file = file_options_of(spec);
-    const auto phase = parse_online(line.text("online"));
-    return daemon.submit({line.text("job"), peer_from(line), spec.name, file, circuit.lanes(),
-                          inputs, std::string(phase ? name_of(*phase) : "")});
+    return daemon.submit({line.text("job"), peer_from(line), spec.name, sent.file, circuit.lanes(),
+                          inputs, sent.online});
   }
 };
 

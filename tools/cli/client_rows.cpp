@@ -37,13 +37,10 @@ class RowJobs {
  public:
   RowJobs(const CommandLine& line, const RowsSpec& rows, DaemonConnection& daemon)
       : line_(line), spec_(circuit_spec_from(line, line.text("circuit"))), circuit_(spec_),
-        at_once_(rows.at_once), daemon_(daemon), peer_(find_peer(line, daemon)),
-        party_(service::party_named(peer_.party)),
+        sent_(job_circuit_from(line, spec_, circuit_)), at_once_(rows.at_once), daemon_(daemon),
+        peer_(find_peer(line, daemon)), party_(service::party_named(peer_.party)),
         input_(circuit_, rows, read_inputs(line.list("input")), spec_, party_),
         outputs_(circuit_, rows, spec_, party_), submitted_(input_.first), done_(input_.first) {
-    refuse_receiver(spec_);
-    if (circuit_.is_file()) file_ = file_options_of(spec_);
-    if (const auto phase = parse_online(line.text("online"))) online_ = name_of(*phase);
     if (const std::string last = id_of(input_.rows); !service::is_name(last))
       throw UsageError("--job " + line.text("job") + ": ids of its jobs, such as " + last +
                        ", have 1 to 64 letters, digits and . _ -");
@@ -90,7 +87,8 @@ class RowJobs {
         {id_of(submitted_), peer_.name}, submitted_, std::min(at_once_, input_.rows - submitted_)};
     const Values& values = input_.next(job.rows);
     jobs_.push_back(job);
-    daemon_.submit({job.name.id, job.name.peer, spec_.name, file_, job.rows, values, online_});
+    daemon_.submit(
+        {job.name.id, job.name.peer, spec_.name, sent_.file, job.rows, values, sent_.online});
     submitted_ += job.rows;
   }
 
@@ -144,19 +142,27 @@ class RowJobs {
   const CommandLine& line_;
   const CircuitSpec spec_;
   const NamedCircuit circuit_;
+  const JobCircuit sent_;
   const std::uint64_t at_once_;
   DaemonConnection& daemon_;
   const RemotePeer peer_;
   const Party party_;
   RowsInput input_;
   OutputTable outputs_;
-  std::optional<circuit::CircuitFileOptions> file_;
-  std::string online_;
   std::uint64_t submitted_, done_;  // rows
   std::deque<RowJob> jobs_;
 };
 
 }  // namespace
+
+JobCircuit job_circuit_from(const CommandLine& line, const CircuitSpec& spec,
+                            const NamedCircuit& circuit) {
+  refuse_receiver(spec);
+  JobCircuit sent;
+  if (circuit.is_file()) sent.file = file_options_of(spec);
+  if (const auto phase = parse_online(line.text("online"))) sent.online = name_of(*phase);
+  return sent;
+}
 
 int run_client_rows(const CommandLine& line, const RowsSpec& rows, DaemonConnection& daemon) {
   std::stop_source cancel;

@@ -1,12 +1,23 @@
 // `tinyot client run --rows`: a table through the daemon.
 #pragma once
 
+#include <optional>
 #include <stop_token>
+#include <string>
 
 #include "service/client.h"
 #include "tools/cli/rows_table.h"
 
 namespace tinyot::tools {
+
+// What the daemon is told of the circuit of a job beside its name. Fails: UsageError for --to,
+// which is for runs without a daemon.
+struct JobCircuit {
+  std::optional<circuit::CircuitFileOptions> file;  // of a circuit file
+  std::string online;                               // the phase; empty: as the daemon is configured
+};
+JobCircuit job_circuit_from(const CommandLine& line, const CircuitSpec& spec,
+                            const NamedCircuit& circuit);
 
 // A job for each `at_once` rows, two of them at a time, on the lanes of a circuit. Their ids have
 // the number of all rows, so that nothing is evaluated if the parties have different numbers. All

@@ -264,4 +264,71 @@ W& operator>>=(W& x, const C& count) {
   return x = x >> count;
 }
 
+// Operands of different types, such as a signed and an unsigned integer, or a Word and a Number,
+// and signed counts of shifts. They are refused here so that the compiler says what to do, in place
+// of listing what it has tried.
+template <class Y, class X>
+concept OtherIntegerThan = Integer<X> && Integer<Y> && !std::same_as<X, Y>;
+template <class C>
+concept SignedCount = Integer<C> && !UnsignedInteger<C>;
+struct ConvertOneOperandWithToSignedOrToUnsigned {};
+struct ConvertTheCountWithToUnsigned {};
+
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator^(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator&(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator|(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator+(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator-(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator*(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator/(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator%(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator<(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator>(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator<=(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator>=(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator==(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator!=(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned divide(const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned select(const Bit&, const X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator^=(X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator&=(X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator|=(X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator+=(X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator-=(X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator*=(X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator/=(X&, const Y&) = delete;
+template <class X, OtherIntegerThan<X> Y>
+ConvertOneOperandWithToSignedOrToUnsigned operator%=(X&, const Y&) = delete;
+template <Integer W, SignedCount C>
+ConvertTheCountWithToUnsigned operator<<(const W&, const C&) = delete;
+template <Integer W, SignedCount C>
+ConvertTheCountWithToUnsigned operator>>(const W&, const C&) = delete;
+template <Integer W, SignedCount C>
+ConvertTheCountWithToUnsigned operator<<=(W&, const C&) = delete;
+template <Integer W, SignedCount C>
+ConvertTheCountWithToUnsigned operator>>=(W&, const C&) = delete;
+
 }  // namespace tinyot::circuit

@@ -16,6 +16,18 @@
 
 namespace tinyot::circuit {
 
+// An integer of C++, which is public: the same for both parties.
+template <class I>
+concept PublicInteger = std::integral<I> && !std::same_as<I, bool>;
+
+template <PublicInteger I>
+constexpr bool is_negative(I value) {
+  if constexpr (std::signed_integral<I>)
+    return value < 0;
+  else
+    return false;
+}
+
 template <std::size_t n>
 class Word {
  public:
@@ -27,11 +39,11 @@ class Word {
     require_same_width("a conversion to a Word", n, bits.size());
     std::copy(bits.begin(), bits.end(), bits_.begin());
   }
-  // The constant `value`; bits from 64 on are 0.
-  static Word constant(std::uint64_t value) {
+  // The constant `value`. Fails: UsageError if it does not fit.
+  template <PublicInteger I>
+  static Word constant(I value) {
     Word word;
-    for (std::size_t i = 0; i < std::min<std::size_t>(n, 64); ++i)
-      word[i] = Bit(((value >> i) & 1) != 0);
+    set_constant(word.bits(), static_cast<std::uint64_t>(value), is_negative(value), kIsSigned);
     return word;
   }
 
@@ -54,9 +66,11 @@ class Number {
   explicit Number(std::size_t bits = 0) : bits_(bits) {}  // zero
   explicit Number(Bits bits) : bits_(std::move(bits)) {}
   explicit Number(BitSpan bits) : bits_(bits.begin(), bits.end()) {}
-  static Number constant(std::size_t bits, std::uint64_t value) {
+  // The constant `value`. Fails: UsageError if it does not fit.
+  template <PublicInteger I>
+  static Number constant(std::size_t bits, I value) {
     Number number(bits);
-    for (std::size_t i = 0; i < bits && i < 64; ++i) number[i] = Bit(((value >> i) & 1) != 0);
+    set_constant(number.bits(), static_cast<std::uint64_t>(value), is_negative(value), kIsSigned);
     return number;
   }
 
@@ -85,8 +99,12 @@ class Signed {
   template <std::convertible_to<std::size_t> Width>
   explicit Signed(Width bits) : bits_(bits) {}
   // The constant `value`. Fails: UsageError if it does not fit.
-  static Signed constant(std::int64_t value) { return Signed().filled(value); }
-  static Signed constant(std::size_t bits, std::int64_t value) {
+  template <PublicInteger I>
+  static Signed constant(I value) {
+    return Signed().filled(value);
+  }
+  template <PublicInteger I>
+  static Signed constant(std::size_t bits, I value) {
     return Signed(bits).filled(value);
   }
 
@@ -101,8 +119,9 @@ class Signed {
   operator BitSpan() const { return bits_.bits(); }
 
  private:
-  Signed filled(std::int64_t value) && {
-    set_constant(bits(), static_cast<std::uint64_t>(value), value < 0, kIsSigned);
+  template <PublicInteger I>
+  Signed filled(I value) && {
+    set_constant(bits(), static_cast<std::uint64_t>(value), is_negative(value), kIsSigned);
     return std::move(*this);
   }
 
@@ -121,18 +140,6 @@ concept Integer = requires(const W& x, W& z) {
 };
 template <class W>
 concept UnsignedInteger = Integer<W> && !W::kIsSigned;
-
-// An integer of C++, which is public: the same for both parties.
-template <class I>
-concept PublicInteger = std::integral<I> && !std::same_as<I, bool>;
-
-template <PublicInteger I>
-constexpr bool is_negative(I value) {
-  if constexpr (std::signed_integral<I>)
-    return value < 0;
-  else
-    return false;
-}
 
 // The constant `value`, as wide as `model`. Fails: UsageError if it does not fit.
 template <Integer W, PublicInteger I>
