@@ -1,4 +1,5 @@
 // A job begins with the peer that its client has named, and only while that peer offers it.
+#include "base/error.h"
 #include "tests/service/scripted_peer.h"
 
 namespace tinyot::test {
@@ -89,14 +90,16 @@ TEST_P(RepeatedOfferTest, OfferOfAJobThatFailsIsRefused) {
     group = peer_->next(wire::Message::kStart).start().group();
   Gate gate;
   ScriptedPeer::Worker worker(*peer_, group, 1, [&](const Outgoing& message) {
-    if (message.tag == kMacDigest) gate.pass(message.ended);
+    if (message.tag != kMacDigest) return;
+    gate.pass(message.ended);
+    throw NetworkError("the connection ends here");
   });
   worker.begin("job", kCircuit);
   gate.wait_until_reached();
   peer_->send(offer);
   wait_until_read();
   EXPECT_EQ(state("job"), v1::RUNNING);
-  worker.cancel();
+  gate.open();
   EXPECT_NE(peer_->refusal("job").find("has ended at the other party"), std::string::npos);
   EXPECT_EQ(honest().client().result("job").job.state(), v1::FAILED);
 }
