@@ -14,6 +14,7 @@
 #include "service/call_deadlines.h"
 #include "service/client_port.h"
 #include "service/event_log.h"
+#include "service/job_message.h"
 #include "service/names.h"
 #include "service/offer.h"
 #include "service/outputs.h"
@@ -53,7 +54,8 @@ class PartyService final : public v1::Party::Service {
   PartyService(const config::Daemon& config, Jobs& jobs, const service::Peers& peers,
                const std::atomic<bool>& is_stopping)
       : config_(config), jobs_(jobs), peers_(peers), is_stopping_(is_stopping),
-        budget_(2 * config.job_bytes_max() + kCallsMin * Submission::kCallBytes) {
+        budget_((config.has_store_key() ? 3 : 2) * config.job_bytes_max() +
+                kCallsMin * Submission::kCallBytes) {
     // Messages of submissions arrive here before they are parsed, as of generated code.
     using Handler = grpc::internal::ClientStreamingHandler<PartyService, grpc::ByteBuffer, v1::Job>;
     MarkMethodStreamed(kSubmitMethod, new Handler(&PartyService::receive_submission, this));
@@ -80,8 +82,13 @@ class PartyService final : public v1::Party::Service {
     return answered([&] {
       const SharedJob job = job_named(request->id(), request->peer());
       if (!job) return no_job(request->id());
-      while (!jobs_.wait(*job, Jobs::Clock::now() + kCancelInterval))
+      while (!jobs_.wait(*job, Jobs::Clock::now() + kCancelInterval)) {
         if (context->IsCancelled()) return grpc::Status::CANCELLED;
+        if (is_stopping_ && jobs_.are_kept(job->request().peer) &&
+            jobs_.status(*job).state != JobState::Running)
+          return failure(grpc::StatusCode::UNAVAILABLE, ErrorClass::Network,
+                         "the daemon is stopping, and keeps the job: ask again once it runs");
+      }
       v1::ResultPart first, outputs;
       describe(*job, first.mutable_job());
       // What it holds is not counted once the result is no longer kept.
@@ -92,8 +99,7 @@ class PartyService final : public v1::Party::Service {
         call.begin_message(Jobs::Clock::now());
         return parts->Write(part);
       };
-      if (!write(first) || !write_outputs(jobs_.outputs(*job),
-                                          job->request().circuit.info().outputs, outputs, write))
+      if (!write(first) || !write_outputs(jobs_.outputs(*job), job->outputs(), outputs, write))
         return grpc::Status::CANCELLED;
       if (request->forget()) jobs_.forget(*job);
       return grpc::Status::OK;
@@ -174,6 +180,8 @@ class PartyService final : public v1::Party::Service {
       return work();
     } catch (const UsageError& error) {
       return failure(grpc::StatusCode::INVALID_ARGUMENT, ErrorClass::Usage, error.what());
+    } catch (const DiskFull& error) {
+      return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, error.what());
     } catch (const StoreError& error) {
       return failure(grpc::StatusCode::FAILED_PRECONDITION, ErrorClass::Store, error.what());
     } catch (const MemoryBudget::Exhausted& error) {
@@ -230,37 +238,20 @@ class PartyService final : public v1::Party::Service {
     if (const auto reason = peer.too_large(circuit))
       return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, *reason);
     const std::uint64_t output_bytes = bytes_of_outputs(circuit, peer.settings().me);
+    // Its file is made in memory before it is written.
+    if (jobs_.are_kept(peer.name()))
+      submission.take(submission.circuit_bytes() + bytes_of(*inputs));
     const SharedJob job =
         jobs_.add({submission.job().id(), peer.name(), std::move(circuit), std::move(terms),
-                   std::move(inputs), submission.circuit_bytes(), output_bytes});
+                   std::move(inputs), submission.circuit_bytes(), output_bytes},
+                  {submission.job(), submission.circuit_file()});
     peer.submit(job);
     describe(*job, reply);
     return grpc::Status::OK;
   }
 
   void describe(const Job& job, v1::Job* reply) const {
-    const JobStatus status = jobs_.status(job);
-    reply->set_id(job.id());
-    reply->set_peer(job.request().peer);
-    reply->set_circuit(job.request().terms.circuit());
-    reply->set_lanes(job.request().terms.lanes());
-    reply->set_ands(job.ands());
-    reply->set_state(state_of(status.state));
-    if (status.state == JobState::Failed) {
-      reply->mutable_error()->set_error_class(class_of(status.error.error_class));
-      reply->mutable_error()->set_message(status.error.message);
-    }
-    reply->set_session(status.session);
-    if (status.state == JobState::Done) {
-      reply->set_online(std::string(name_of(status.phase)));
-      reply->set_half_round_trips_a(status.half_round_trips[0]);
-      reply->set_half_round_trips_b(status.half_round_trips[1]);
-      reply->set_was_prepared(status.was_prepared);
-    }
-    reply->set_submitted_at_s(
-        std::chrono::duration<double>(status.submitted_at.time_since_epoch()).count());
-    reply->set_evaluation_s(status.evaluation_s);
-    reply->set_total_s(status.total_s);
+    *reply = message_of(job, jobs_.status(job));
   }
 
   static void describe(const PeerStatus& status, v1::PeerState& state) {
@@ -305,7 +296,8 @@ class PartyService final : public v1::Party::Service {
   Jobs& jobs_;
   const service::Peers& peers_;
   const std::atomic<bool>& is_stopping_;
-  // The largest job has its inputs twice: as they were sent, and as values.
+  // The largest job has its inputs twice: as they were sent, and as values; and sealed if they are
+  // written to the disk.
   MemoryBudget budget_;
   CallDeadlines deadlines_;
 };

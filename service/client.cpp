@@ -36,14 +36,6 @@ constexpr std::string_view kUnixPrefix = "unix:";
 
 bool is_unix(const std::string& address) { return address.starts_with(kUnixPrefix); }
 
-ErrorClass class_from(v1::ErrorClass sent) {
-  for (const ErrorClass error_class :
-       {ErrorClass::Usage, ErrorClass::Network, ErrorClass::PeerCheated, ErrorClass::Store,
-        ErrorClass::Disagreement})
-    if (class_of(error_class) == sent) return error_class;
-  return ErrorClass::Other;
-}
-
 // The states have the order of the interface.
 RemoteJob::State state_from(v1::State state) {
   static_assert(v1::CANCELLED == static_cast<int>(RemoteJob::State::Cancelled));

@@ -169,6 +169,9 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   log.use(config.log());
   log_event(LogLevel::Info, "daemon started",
             {{"version", version}, {"socket", config.socket()}, {"peers", peers.size()}});
+  if (!shared.store_key)
+    log_event(LogLevel::Info, "jobs and results are kept in memory alone",
+              {{"reason", "the configuration has no store_key to seal them with"}});
   manager.tell("READY=1");
   // What fails now may not fail the next time, and concerns no other peer.
   ErrorLog errors("daemon goes on after an error");

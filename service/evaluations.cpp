@@ -25,10 +25,10 @@ engine::PeerOptions options_for(StreamPort& port, std::uint64_t group,
 }
 
 Evaluations::Evaluations(const PeerSettings& settings, StreamPort& port, Sessions& sessions,
-                         std::filesystem::path ledger, Ended ended, Lost lost)
-    : settings_(settings), port_(port), sessions_(sessions), ledger_(std::move(ledger)),
-      ended_(std::move(ended)), call_lost_(std::move(lost)), workers_(settings.evaluations),
-      errors_("end of a job failed", settings.name) {
+                         Jobs& jobs, std::filesystem::path ledger, Ended ended, Lost lost)
+    : settings_(settings), port_(port), sessions_(sessions), jobs_(jobs),
+      ledger_(std::move(ledger)), ended_(std::move(ended)), call_lost_(std::move(lost)),
+      workers_(settings.evaluations), errors_("end of a job failed", settings.name) {
   for (std::size_t i = 0; i < workers_.size(); ++i)
     workers_[i].thread = std::jthread([this, i](const std::stop_token& stop) { work(i, stop); });
 }
@@ -288,7 +288,7 @@ RunResult Evaluations::run(Worker& worker, const Order& order) {
   const JobRequest& job = order.job->request();
   std::optional<OnlinePhase> phase;
   if (!job.terms.online().empty()) phase = requested_phase(job.terms.online());
-  return worker.evaluator->run(job.circuit.circuit(), *order.inputs, {}, job.circuit.lanes(),
+  return worker.evaluator->run(job.circuit->circuit(), *order.inputs, {}, job.circuit->lanes(),
                                job.id, phase);
 }
 
@@ -328,6 +328,7 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
     if (order.session < sessions_.first_active_session())
       throw StoreError("session " + std::to_string(order.session) +
                        " was retired before the job began: submit the job again");
+    if (order.job) jobs_.begin(*order.job);
     // The peer, which has ended the session or the link too, will not connect for a preparation.
     if (order.is_cancelled && !order.job) throw Cancelled();
     if (!worker.evaluator && !(order.job && order.circuit != nullptr)) connect(worker, order);

@@ -68,7 +68,7 @@ class Evaluations {
   using Lost = std::function<void()>;
 
   // `ledger`: the path of the ledgers without the worker's number, or empty.
-  Evaluations(const PeerSettings& settings, StreamPort& port, Sessions& sessions,
+  Evaluations(const PeerSettings& settings, StreamPort& port, Sessions& sessions, Jobs& jobs,
               std::filesystem::path ledger, Ended ended, Lost lost);
   ~Evaluations() { stop(); }
   // Cancels what is running; on return nothing of the above is called any more.
@@ -142,6 +142,7 @@ class Evaluations {
   const PeerSettings& settings_;
   StreamPort& port_;
   Sessions& sessions_;
+  Jobs& jobs_;
   const std::filesystem::path ledger_;  // followed by the worker's number
   const Ended ended_;
   const Lost call_lost_;

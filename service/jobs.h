@@ -1,4 +1,5 @@
-// The jobs of a daemon's clients, from their submission until their results are dropped.
+// The jobs of a daemon's clients, from their submission until their results are dropped. Those of a
+// peer are kept on the disk, too, if there is a place for them (job_files.h).
 #pragma once
 
 #include <array>
@@ -16,8 +17,10 @@
 #include "base/error.h"
 #include "engine/loaded_circuit.h"
 #include "peer.pb.h"
+#include "service/job_files.h"
 #include "tinyot/parameters.h"
 #include "tinyot/party.h"
+#include "tinyot/v1/party.pb.h"
 #include "tinyot/values.h"
 
 namespace tinyot::service {
@@ -31,6 +34,7 @@ JobError current_error();
 
 // What the values of a bundle take in memory.
 std::uint64_t bytes_of_values(std::uint64_t lanes, std::uint64_t bits);
+std::uint64_t bytes_of(const Values& values);
 // What the outputs that a party learns will take.
 std::uint64_t bytes_of_outputs(const engine::LoadedCircuit& circuit, Party party);
 
@@ -39,11 +43,18 @@ constexpr bool has_ended(JobState state) { return state >= JobState::Done; }
 
 struct JobRequest {
   std::string id, peer;
-  engine::LoadedCircuit circuit;
+  // Absent if a process before this one has ended the job, or has lost it.
+  std::optional<engine::LoadedCircuit> circuit;
   wire::Terms terms;
   std::shared_ptr<const Values> inputs;
   std::uint64_t circuit_bytes = 0;  // of a circuit file, which the circuit keeps
   std::uint64_t output_bytes = 0;   // of its outputs, which come before the inputs are dropped
+};
+
+// Of which a later process makes the circuit of the job again.
+struct JobOrigin {
+  v1::NewJob job;
+  std::string_view circuit_file;
 };
 
 struct JobStatus {
@@ -78,7 +89,13 @@ class Job {
  public:
   const JobRequest& request() const { return request_; }
   const std::string& id() const { return request_.id; }
-  std::uint64_t ands() const { return request_.circuit.cost().ands_of(request_.circuit.lanes()); }
+  std::uint64_t ands() const {
+    return request_.circuit ? request_.circuit->cost().ands_of(request_.circuit->lanes()) : ands_;
+  }
+  // Those of the circuit, of which this party may learn some alone.
+  const std::vector<circuit::OutputBundle>& outputs() const {
+    return request_.circuit ? request_.circuit->info().outputs : outputs_;
+  }
 
  private:
   friend class Jobs;
@@ -90,6 +107,15 @@ class Job {
   JobResult result_;
   std::uint64_t bytes_ = 0;
   Clock::time_point submitted_ = Clock::now(), ended_{};
+  // Without a circuit.
+  std::uint64_t ands_ = 0;
+  std::vector<circuit::OutputBundle> outputs_;
+  // Of its file: the number of its keys, 0 without a file; whether a thread changes it; the total
+  // time, once it has the result. A job is accepted once it has a file, and leaves before that
+  // goes.
+  std::uint64_t number_ = 0;
+  bool is_changing_ = false, is_accepted_ = false, is_leaving_ = false;
+  std::optional<double> total_s_;
 };
 using SharedJob = std::shared_ptr<Job>;
 
@@ -124,8 +150,18 @@ class Jobs {
 
   explicit Jobs(const JobLimits& limits) : limits_(limits) {}
 
-  // Fails: Refusal.
-  SharedJob add(JobRequest request);
+  // From now on the jobs with the peer have files, of which those of an earlier process are added:
+  // each waits again, has ended, or is about to fail for a reason that is returned with it. `me`:
+  // this party.
+  struct Restored {
+    SharedJob job;
+    std::optional<JobError> failure;
+  };
+  std::vector<Restored> keep(const std::string& peer, Party me, std::unique_ptr<JobFiles> files);
+  bool are_kept(const std::string& peer) const;
+
+  // The job is on the disk on return. Fails: Refusal; StoreError if it cannot be written.
+  SharedJob add(JobRequest request, const JobOrigin& origin = {});
   // Null if there is none. A peer's jobs have ids of their own.
   SharedJob find(const std::string& peer, const std::string& id) const;
   // Of all peers.
@@ -134,7 +170,14 @@ class Jobs {
   void set_state(Job& job, JobState state);
   // Null once the job has ended.
   std::shared_ptr<const Values> inputs(const Job& job) const;
-  // Of a job that has ended nothing changes any more; these return whether it had not.
+  // Before anything of the job is sent or any material is taken for it: from now on no later
+  // process begins it. Fails: StoreError if that cannot be written.
+  void begin(Job& job);
+  // Writes the outputs to the disk, if they are to be kept there: finish() would do it under the
+  // caller's locks.
+  void keep_result(Job& job, const JobResult& result);
+  // Of a job that has ended nothing changes any more; these return whether it had not. What they
+  // say is on the disk before anyone is told, unless that cannot be written.
   bool finish(Job& job, JobResult result);
   bool fail(Job& job, JobError error);
   bool cancel(Job& job);
@@ -159,8 +202,18 @@ class Jobs {
     std::uint64_t jobs = 0, bytes = 0;
   };
 
-  // All under the lock.
+  // What one thread at a time does to the file of a job that has not ended.
+  class Change;
+
   bool end(Job& job, JobState state, JobError error);
+  void write_end(const Job& job, const JobStatus& status, const Values& outputs) const;
+  void remove(const std::vector<SharedJob>& jobs);
+  Restored restored(const std::string& peer, Party me, JobFiles::Kept kept);
+
+  // All under the lock.
+  JobFiles* files_of(const std::string& peer) const;
+  void insert(const SharedJob& job);
+  void publish_end(Job& job, JobStatus status);
   void drop(std::map<Key, SharedJob>::iterator at);
   bool has_room_for(const Job& job) const;
 
@@ -170,6 +223,7 @@ class Jobs {
   std::map<Key, SharedJob> jobs_;
   std::uint64_t bytes_ = 0;           // of all of them
   std::map<std::string, Held> held_;  // by peer
+  std::map<std::string, std::unique_ptr<JobFiles>> files_;
 };
 
 }  // namespace tinyot::service

@@ -83,6 +83,13 @@ v1::ErrorClass class_of(ErrorClass error_class) {
   return v1::INTERNAL;
 }
 
+ErrorClass class_from(v1::ErrorClass error_class) {
+  for (const ErrorClass known : {ErrorClass::Usage, ErrorClass::Network, ErrorClass::PeerCheated,
+                                 ErrorClass::Store, ErrorClass::Disagreement})
+    if (class_of(known) == error_class) return known;
+  return ErrorClass::Other;
+}
+
 JobOutcome failure_of(ErrorClass error_class) {
   switch (error_class) {
     case ErrorClass::Network:

@@ -22,6 +22,7 @@ Party party_of(config::Party party);
 std::string name_of(JobState state);
 v1::State state_of(JobState state);
 v1::ErrorClass class_of(ErrorClass error_class);
+ErrorClass class_from(v1::ErrorClass error_class);
 
 // How a job has ended.
 enum class JobOutcome : std::uint8_t {

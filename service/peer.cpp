@@ -32,7 +32,7 @@ Peer::Peer(const config::Peer& config, Shared& shared)
                 {.sessions_per_day = config.sessions_per_day(), .sigma = config.sigma()},
                 shared.config.refill_threads()),
       evaluations_(
-          settings_, link_.port(), sessions_, ledger_of(shared.config, config),
+          settings_, link_.port(), sessions_, shared.jobs, ledger_of(shared.config, config),
           [this](std::size_t worker, const Evaluations::Order& order,
                  Evaluations::Outcome outcome) {
             scheduler_.ended(worker, order, std::move(outcome));
@@ -41,7 +41,38 @@ Peer::Peer(const config::Peer& config, Shared& shared)
       stock_(settings_, shared, sessions_, evaluations_, link_),
       scheduler_(settings_, shared, policy_of(config), link_, stock_, evaluations_),
       refills_(settings_, shared, sessions_, stock_, scheduler_, link_) {
+  restore_jobs(std::filesystem::path(shared.config.directory()) / config.name());
   link_.start();
+}
+
+// Inputs are not written without a key that seals them.
+void Peer::restore_jobs(const std::filesystem::path& directory) {
+  if (!shared_.store_key) return;
+  const auto restored = shared_.jobs.keep(
+      name(), settings_.me, std::make_unique<JobFiles>(directory, name(), *shared_.store_key));
+  for (const auto& [job, failure] : restored) {
+    if (failure)
+      scheduler_.give_up_restored(job, *failure);
+    else if (const auto reason = refusal_of_restored(*job))
+      scheduler_.give_up_restored(job, {ErrorClass::Disagreement, *reason});
+  }
+  if (!restored.empty())
+    log_event(LogLevel::Info, "jobs restored",
+              {{"peer", name()},
+               {"jobs", restored.size()},
+               {"waiting", shared_.jobs.counts(name()).waiting}});
+}
+
+// As of a job that is submitted now, since the configuration may be another one.
+std::optional<std::string> Peer::refusal_of_restored(const Job& job) {
+  if (has_ended(shared_.jobs.status(job).state)) return std::nullopt;
+  try {
+    check_phase(job.request().terms.online());
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  if (auto reason = refusal(job.id(), job.request().terms)) return reason;
+  return too_large(*job.request().circuit);
 }
 
 // First the threads, which use several parts.

@@ -15,23 +15,26 @@
 //
 // Locks are taken in the order Scheduler or Refills (never both), Stock, then one of the others:
 // Link, Evaluations, Sessions, Jobs, RefillSlots and DaemonMetrics, none of which takes another of
-// these while it holds its own. An evaluation or a refill runs without a lock.
+// these while it holds its own. An evaluation or a refill runs without a lock. The files of jobs
+// are written without the lock of Jobs, and with the Scheduler's only for a job that fails or is
+// cancelled.
 //
 // Party A leads: it begins each job, each refill and each run that is prepared, once both parties
 // have what it takes.
 //
 // How a job runs:
 //  1. Api receives v1::SubmitRequest messages. Submission makes the values of the inputs of them,
-//     and Jobs a Job of these, the circuit and its terms (JobRequest).
+//     and Jobs a Job of these, the circuit and its terms (JobRequest), with a file (JobFiles).
 //  2. Scheduler::submit() offers the job to the peer (wire::Offer). Once the peer has offered it,
 //     too, match() compares the terms and puts it into the queue of both parties.
 //  3. At the leading party, begin_what_can() chooses a session of Stock and a worker that is free,
 //     if there is one, with a prepared run of the job's circuit; begin() sends wire::Start and
 //     gives Evaluations an Order: the job, its inputs, the group of the connection and the session.
 //     At the other party, started() checks what the leading party has chosen and does the same.
-//  4. The worker's thread evaluates with Evaluator, and makes a JobResult of its report.
-//  5. Scheduler::ended() moves the JobResult into the Job (Jobs::finish), which from then on drops
-//     the inputs, and gives the worker the next job.
+//  4. The worker's thread erases the inputs on the disk (Jobs::begin), so that no later process
+//     begins the job again, evaluates with Evaluator, and makes a JobResult of its report.
+//  5. Scheduler::ended() writes the JobResult to the disk (Jobs::keep_result), moves it into the
+//     Job (Jobs::finish), which from then on drops the inputs, and gives the worker the next job.
 //  6. Api, which waits for the end of the job, copies the values of its outputs into v1::ResultPart
 //     messages (write_outputs), each of which is wiped once it has been sent.
 // Its values pass seven types: v1::SubmitRequest, Submission, Job, Evaluations::Order, the engine's
@@ -118,6 +121,8 @@ class Peer final : private Link::Listener {
   bool is_busy();
 
  private:
+  void restore_jobs(const std::filesystem::path& directory);
+  std::optional<std::string> refusal_of_restored(const Job& job);
   void link_is_up() override;
   void link_is_down() override;
   void link_has_room() override { scheduler_.link_has_room(); }

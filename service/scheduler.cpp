@@ -17,6 +17,9 @@ namespace {
 // For the peer's answer to `prepare`.
 constexpr auto kPreparationAnswerTime = std::chrono::seconds(30);
 
+constexpr const char* kHasEnded =
+    "the job has ended at the other party: submit it under another id";
+
 // Fails: NetworkError if A may not name this connection.
 void check_connection(const char* message, std::uint32_t worker, std::uint64_t group,
                       std::size_t workers) {
@@ -87,10 +90,16 @@ void Scheduler::give_up(const SharedJob& job) {
   withdraw(*job);
 }
 
+void Scheduler::give_up_restored(const SharedJob& job, JobError error) {
+  const Lock lock(mutex_);
+  fail(job, std::move(error));
+}
+
 void Scheduler::stop_beginning() {
   const Lock lock(mutex_);
   is_stopping_ = true;
   queue_.clear();
+  if (shared_.jobs.are_kept(settings_.name)) return;
   for (const SharedJob& job : shared_.jobs.of_peer(settings_.name))
     if (shared_.jobs.status(*job).state != JobState::Running)
       fail(job, {ErrorClass::Network, "the daemon is stopping: submit the job again"});
@@ -178,8 +187,7 @@ void Scheduler::offered(const wire::Offer& offer) {
     return refuse(id, "the peer has offered more jobs than this daemon keeps");
   if (const auto reason = policy_.refusal(offer.terms(), Clock::now())) return refuse(id, *reason);
   const SharedJob job = find(id);
-  if (job && has_ended(shared_.jobs.status(*job).state))
-    return refuse(id, "the job has ended at the other party: submit it under another id");
+  if (job && has_ended(shared_.jobs.status(*job).state)) return refuse(id, kHasEnded);
   offers_.add(offer);
   if (job) match(job, offer.terms());
 }
@@ -205,8 +213,10 @@ void Scheduler::refused(const wire::Refuse& refuse) {
 // `theirs` is a copy, as the offer is erased. Both parties compare; the leading one begins the job.
 void Scheduler::match(const SharedJob& job, wire::Terms theirs) {
   const wire::Terms& mine = job->request().terms;
-  if (settings_.leads()) offers_.forget(job->id());
-  if (shared_.jobs.status(*job).state != JobState::WaitingForPeer) return;
+  const JobState state = shared_.jobs.status(*job).state;
+  // Of a job that runs here, the peer is told once it has failed: it waits there.
+  if (settings_.leads() && state != JobState::Running) offers_.forget(job->id());
+  if (state != JobState::WaitingForPeer) return;
   matched_.try_emplace(job->id(), Clock::now());
   std::optional<std::string> reason;
   if (!same_terms(mine, theirs))
@@ -306,7 +316,7 @@ std::optional<Scheduler::Place> Scheduler::place_for(const Job& job, bool& is_st
   if (auto run = prepared_for(job)) return Place{run->worker, run->session, std::move(run)};
   const auto any = free_worker();
   if (!any) return std::nullopt;
-  const auto session = session_for({&job.request().circuit, job.ands(), true}, is_starved);
+  const auto session = session_for({&*job.request().circuit, job.ands(), true}, is_starved);
   if (!session) return std::nullopt;
   return Place{free_worker(session->number).value_or(*any), session->number, {}};
 }
@@ -364,7 +374,7 @@ bool Scheduler::begin(const SharedJob& job, const Place& place) {
     return false;
   }
   Taking taking;
-  if (!run) taking = {&job->request().circuit, job->ands(), true};
+  if (!run) taking = {&*job->request().circuit, job->ands(), true};
   running_[place.worker] = {job, group, place.session, taking};
   shared_.jobs.set_state(*job, JobState::Running);
   wire::Message message;
@@ -652,6 +662,8 @@ std::vector<PreparedCount> Scheduler::prepared() {
 
 void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
                       Evaluations::Outcome outcome) {
+  if (order.job && !outcome.error)
+    errors_.run([&] { shared_.jobs.keep_result(*order.job, outcome.result); });
   const Lock lock(mutex_);
   running_.erase(worker);
   // A check that failed here ends the session for all workers, before anything else.
@@ -683,11 +695,16 @@ void Scheduler::end_job(const Evaluations::Order& order, Evaluations::Outcome ou
     else
       pause_.shorten();
   }
+  const std::string& id = order.job->id();
+  // By a peer that has not begun it, or no longer knows that it has, as after a restart.
+  const bool is_offered = offers_.find(id) != nullptr && find(id) == order.job;
   if (outcome.error)
     fail(order.job, *outcome.error);
   else
     finish(order.job, std::move(outcome.result));
-  matched_.erase(order.job->id());
+  if (outcome.error && is_offered) refuse(id, kHasEnded);
+  if (is_offered) offers_.forget(id);
+  matched_.erase(id);
 }
 
 void Scheduler::finish(const SharedJob& job, JobResult result) {

@@ -45,10 +45,12 @@ class Scheduler {
   std::optional<std::string> refusal(const std::string& job, const wire::Terms& terms);
   // The job is among the daemon's jobs.
   void submit(const SharedJob& job);
+  // A job of an earlier process does not wait again.
+  void give_up_restored(const SharedJob& job, JobError error);
   void cancel(const SharedJob& job);
   // It has not begun within its time.
   void give_up(const SharedJob& job);
-  // From now on no job begins; those that wait fail.
+  // From now on no job begins; those that wait fail, unless they are kept for the next process.
   void stop_beginning();
   // Of the jobs with this peer that have not ended, none of them between two states.
   JobCounts counts();

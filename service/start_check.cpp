@@ -78,7 +78,7 @@ class Check {
     for (const config::Peer& peer : config.peer()) {
       named([&] { Peer::check(peer); });
       of("peer " + peer.name(),
-         [&] { check_sessions(fs::path(config.directory()) / peer.name()); });
+         [&] { check_files(fs::path(config.directory()) / peer.name(), peer.name()); });
       if (!peer.has_key()) continue;
       const net::Identity identity = engine::read_identity(peer.key());
       note_end("peer " + peer.name() + ": key", peer.key(), identity.valid_until());
@@ -122,8 +122,11 @@ class Check {
     as_usage_errors([&] { result_.store_key = StoreKey::read(file); });
   }
 
-  void check_sessions(const fs::path& directory) const {
-    as_usage_errors([&] { Sessions::check(directory, result_.store_key); });
+  void check_files(const fs::path& directory, const std::string& peer) const {
+    as_usage_errors([&] {
+      Sessions::check(directory, result_.store_key);
+      JobFiles::check(directory, peer, result_.store_key);
+    });
   }
 
   // The operator has to mend what is wrong, so that it is not tried again.

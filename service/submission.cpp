@@ -172,19 +172,24 @@ void Submission::add(v1::SubmitRequest&& part) {
   }
 }
 
-engine::LoadedCircuit Submission::circuit() {
-  const std::size_t lanes = std::max<std::uint64_t>(job_.lanes(), 1);
+engine::LoadedCircuit circuit_of(const v1::NewJob& job, std::string file) {
+  const std::size_t lanes = std::max<std::uint64_t>(job.lanes(), 1);
   if (lanes > engine::LoadedCircuit::kLanesMax)
     throw UsageError("lanes is out of range: 1 to 2^24");
-  if (job_.is_file())
-    return engine::LoadedCircuit::from_text(std::move(file_), job_.circuit(),
-                                            options_of(job_.roles()), lanes);
-  if (!file_.empty() || job_.has_roles())
+  if (job.is_file())
+    return engine::LoadedCircuit::from_text(std::move(file), job.circuit(), options_of(job.roles()),
+                                            lanes);
+  if (!file.empty() || job.has_roles())
     throw UsageError("a circuit by name has its own gates, owners and receivers");
-  if (auto found = engine::LoadedCircuit::not_generated(job_.circuit(), lanes)) return *found;
+  if (auto found = engine::LoadedCircuit::not_generated(job.circuit(), lanes)) return *found;
   throw UsageError(
-      "there is no circuit '" + job_.circuit() + "'" +
-      did_you_mean(job_.circuit().substr(0, job_.circuit().find(':')), circuit::circuit_names()));
+      "there is no circuit '" + job.circuit() + "'" +
+      did_you_mean(job.circuit().substr(0, job.circuit().find(':')), circuit::circuit_names()));
+}
+
+engine::LoadedCircuit Submission::circuit() {
+  share_.take(file_.size());
+  return circuit_of(job_, file_);
 }
 
 LaneMatrix Submission::from_bits(const circuit::InputBundle& bundle, std::size_t lanes,

@@ -20,6 +20,10 @@ namespace tinyot::service {
 // Fails: UsageError for a role that there is not.
 circuit::CircuitFileOptions options_of(const v1::FileRoles& roles);
 
+// `file`: the content of a circuit file. No gate of a circuit by name is generated yet. Fails:
+// UsageError if there is no such circuit, or the file is malformed.
+engine::LoadedCircuit circuit_of(const v1::NewJob& job, std::string file);
+
 class Submission {
  public:
   static constexpr int kMessageBytesMax = 2 << 20;
@@ -39,8 +43,11 @@ class Submission {
 
   const v1::NewJob& job() const { return job_; }
   std::uint64_t circuit_bytes() const { return circuit_bytes_; }
-  // No gate of a circuit by name is generated yet. Fails: UsageError if there is no such circuit.
+  const std::string& circuit_file() const { return file_; }
+  // See circuit_of().
   engine::LoadedCircuit circuit();
+  // For the call, until its end.
+  void take(std::uint64_t bytes) { share_.take(bytes); }
   // The values of `me`'s input bundles, all of them and no others. Fails: UsageError naming the
   // bundle, never the value.
   Values inputs(const engine::LoadedCircuit& circuit, Party me);

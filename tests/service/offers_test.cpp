@@ -1,4 +1,5 @@
 // A job begins with the peer that its client has named, and only while that peer offers it.
+#include "base/error.h"
 #include "tests/service/scripted_peer.h"
 
 namespace tinyot::test {
@@ -68,6 +69,39 @@ TEST_P(OffersTest, OfferBeforeTheJobIsTakenUp) {
   wait_until_read();
   submit("later", kCircuit, peer_name());
   EXPECT_EQ(state("later"), v1::QUEUED);
+}
+
+// A daemon that was killed as the job began offers it again, and would wait for a job that has
+// failed.
+class RepeatedOfferTest : public ScriptedPeerTest, public ::testing::WithParamInterface<Party> {};
+
+INSTANTIATE_TEST_SUITE_P(ScriptedAs, RepeatedOfferTest, ::testing::Values(Party::A, Party::B),
+                         [](const auto& party) { return std::string(1, letter(party.param)); });
+
+TEST_P(RepeatedOfferTest, OfferOfAJobThatFailsIsRefused) {
+  start_with_stock(GetParam(), {}, {});
+  peer_->send_stock({1});
+  const wire::Message offer = submitted("job", kCircuit);
+  peer_->send(offer);
+  std::uint64_t group = 1;
+  if (GetParam() == Party::A)
+    peer_->start_job("job");
+  else
+    group = peer_->next(wire::Message::kStart).start().group();
+  Gate gate;
+  ScriptedPeer::Worker worker(*peer_, group, 1, [&](const Outgoing& message) {
+    if (message.tag != kMacDigest) return;
+    gate.pass(message.ended);
+    throw NetworkError("the connection ends here");
+  });
+  worker.begin("job", kCircuit);
+  gate.wait_until_reached();
+  peer_->send(offer);
+  wait_until_read();
+  EXPECT_EQ(state("job"), v1::RUNNING);
+  gate.open();
+  EXPECT_NE(peer_->refusal("job").find("has ended at the other party"), std::string::npos);
+  EXPECT_EQ(honest().client().result("job").job.state(), v1::FAILED);
 }
 
 }  // namespace

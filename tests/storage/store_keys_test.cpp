@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "storage/record.h"
@@ -250,6 +251,24 @@ TEST_F(StoreTest, RejectsCopyUntilAdopted) {
   fs::copy_file(root_ / "renamed/store.keys", root_ / "renamed/new.keys");
   fs::rename(root_ / "renamed/new.keys", root_ / "renamed/store.keys");
   EXPECT_TRUE(mentions(message_of([&] { Store::open(root_ / "renamed"); }), "is a copy"));
+}
+
+// As of the jobs of a daemon.
+TEST_F(StoreTest, TableWithoutGlobalKeyHasPlacesThatAreUsedAgain) {
+  const fs::path path = root_ / "keys";
+  KeyTable::create(path, kSession, {});
+  KeyTable keys(path, kSession, {});
+  EXPECT_EQ(keys.slots_end(), 0u);
+  EXPECT_TRUE(keys.is_erased(0) && keys.is_erased(1));
+  const crypto::SealKey first = keys.fresh_key(), second = keys.fresh_key();
+  keys.fill(2, std::span(&first, 1));
+  EXPECT_EQ(keys.slots_end(), 3u);
+  EXPECT_TRUE(keys.is_erased(1));
+  EXPECT_FALSE(keys.is_erased(2));
+  keys.erase(std::array{std::uint64_t{2}});
+  EXPECT_TRUE(keys.is_erased(2));
+  keys.fill(2, std::span(&second, 1));
+  EXPECT_EQ(KeyTable(path, kSession, {}).key(2, "a job").bytes, second.bytes);
 }
 
 }  // namespace

@@ -1,0 +1,225 @@
+// A daemon ends, its disk fails or the power fails at each system call of a job's files in turn.
+// What a client has been told is so afterwards, and what has begun never waits again.
+#include <random>
+#include <set>
+
+#include "base/error.h"
+#include "tests/service/kept_jobs.h"
+#include "tests/storage/faults/disk.h"
+#include "tests/storage/faults/interposed.h"
+#include "tests/storage/process_support.h"
+#include "tests/support/files.h"
+#include "tests/support/layers.h"
+
+namespace tinyot::faults {
+namespace {
+
+namespace fs = std::filesystem;
+using service::JobState;
+using service::SharedJob;
+using test::KeptJobs;
+
+constexpr std::uint64_t kInput = 77, kOutput = 1;
+
+// Which steps of a job have returned without an error.
+struct Progress {
+  bool is_submitted = false, is_refused = false;
+  bool has_begun = false, is_beginning = false, is_not_begun = false;
+  bool is_done = false, is_forgotten = false, is_next_submitted = false;
+};
+
+void live(const fs::path& directory, Progress& progress) {
+  KeptJobs jobs(directory);
+  SharedJob job;
+  try {
+    job = jobs.add("job", kInput);
+    progress.is_submitted = true;
+  } catch (const StoreError&) {
+    progress.is_refused = true;
+    return;
+  }
+  progress.is_beginning = true;
+  try {
+    jobs->begin(*job);
+    progress.has_begun = true;
+  } catch (const StoreError& error) {
+    progress.is_not_begun = true;
+    jobs->fail(*job, {ErrorClass::Store, error.what()});
+    return;
+  }
+  jobs->finish(*job, KeptJobs::result(kOutput));
+  progress.is_done = true;
+  jobs->forget(*job);
+  progress.is_forgotten = true;
+  try {
+    jobs.add("next", kInput);  // the place of its keys has been that of others
+    progress.is_next_submitted = true;
+  } catch (const StoreError&) {
+  }
+}
+
+// `is_disk_sound`: every call that returned has done its work.
+void check(const fs::path& directory, const Progress& progress, bool is_disk_sound) {
+  KeptJobs later(directory);
+  std::set<std::string> files, ids;
+  for (const auto& file : fs::directory_iterator(directory / "jobs"))
+    files.insert(file.path().filename().string());
+  for (const auto& [job, failure] : later.restored()) {
+    ids.insert(job->id());
+    EXPECT_TRUE(files.erase(job->id() + ".job")) << job->id();
+    const JobState state = later->status(*job).state;
+    if (job->id() == "next") {
+      EXPECT_TRUE(progress.is_forgotten);
+      EXPECT_FALSE(failure.has_value());
+      continue;
+    }
+    if (failure) {
+      EXPECT_NE(failure->message.find("had begun"), std::string::npos) << failure->message;
+      EXPECT_TRUE(progress.is_beginning);
+    } else if (state == JobState::WaitingForPeer) {
+      EXPECT_FALSE(progress.has_begun) << "it would be repeated";
+      EXPECT_EQ(later.input_of(*job), kInput);
+    } else if (state == JobState::Done) {
+      EXPECT_TRUE(progress.has_begun);
+      EXPECT_EQ(later->outputs(*job).integer("a_has_more"), kOutput);
+    } else {
+      EXPECT_TRUE(progress.is_not_begun);
+    }
+    if (is_disk_sound) {
+      EXPECT_FALSE(progress.is_forgotten) << "it can be read";
+      EXPECT_FALSE(progress.is_refused);
+      EXPECT_TRUE(!progress.is_done || state == JobState::Done) << "its outputs are lost";
+    }
+  }
+  EXPECT_TRUE(files.empty());
+  if (is_disk_sound) {
+    EXPECT_TRUE(!progress.is_submitted || progress.is_done || ids.contains("job")) << "it is lost";
+    EXPECT_TRUE(!progress.is_next_submitted || ids.contains("next"));
+  }
+  for (const auto& [job, failure] : later.restored()) later->forget(*job);
+  // The files can be used on.
+  later->forget(*later.add("job", kInput + 1));
+}
+
+class KeptJobsFaultTest : public ::testing::Test {
+ protected:
+  // A new directory for each fault; returns how many system calls there are.
+  std::uint64_t fail_everywhere(Fault fault, bool is_disk_sound) {
+    for (std::uint64_t at = 1;; ++at) {
+      const test::TestDirectory directory;
+      const Shared<Progress> progress;
+      const int status = status_of_child([&] {
+        arm(fault, at);
+        try {
+          live(directory.path(), *progress);
+        } catch (const StoreError&) {
+          // The daemon does not start.
+        }
+        ::_exit(calls() < at ? 10 : 11);
+      });
+      SCOPED_TRACE("fault " + std::to_string(static_cast<int>(fault)) + " at call " +
+                   std::to_string(at));
+      const bool is_reached = !(WIFEXITED(status) && WEXITSTATUS(status) == 10);
+      const bool is_killed = fault == Fault::Kill || fault == Fault::TornWrite;
+      if (is_reached) {
+        EXPECT_TRUE(is_killed ? was_killed(status)
+                              : WIFEXITED(status) && WEXITSTATUS(status) == 11);
+      }
+      check(directory.path(), *progress, is_disk_sound);
+      if (!is_reached || HasFailure()) return at;
+    }
+  }
+};
+
+TEST_F(KeptJobsFaultTest, SurvivesKillAtEveryCall) {
+  EXPECT_GT(fail_everywhere(Fault::Kill, true), 15u) << "system calls are not intercepted";
+  fail_everywhere(Fault::TornWrite, true);
+}
+
+TEST_F(KeptJobsFaultTest, SurvivesFullDisk) { fail_everywhere(Fault::NoSpace, false); }
+
+TEST_F(KeptJobsFaultTest, SurvivesFailingDisk) {
+  for (const Fault fault : {Fault::IoError, Fault::ShortWrite, Fault::DiskFails})
+    fail_everywhere(fault, false);
+}
+
+// Nothing is left of what was refused.
+TEST_F(KeptJobsFaultTest, RefusedJobLeavesNothing) {
+  std::uint64_t refused = 0;
+  for (std::uint64_t at = 1;; ++at) {
+    const test::TestDirectory directory;
+    KeptJobs jobs(directory.path());
+    arm(Fault::NoSpace, at);
+    bool is_refused = false;
+    try {
+      jobs.add("job", kInput);
+    } catch (const DiskFull&) {
+      is_refused = true;
+    }
+    const bool is_reached = calls() >= at;
+    disarm();
+    EXPECT_EQ(is_refused, is_reached);
+    if (!is_reached) break;
+    ++refused;
+    EXPECT_TRUE(fs::is_empty(directory / "jobs")) << at;
+    EXPECT_EQ(jobs->find("bob", "job"), nullptr);
+    EXPECT_TRUE(KeptJobs(directory.path()).restored().empty()) << at;
+    jobs.add("job", kInput);  // there is space again
+  }
+  EXPECT_GE(refused, 4u);
+}
+
+// A job that was cancelled while the disk was full does not wait again.
+TEST_F(KeptJobsFaultTest, CancelledJobDoesNotWaitAgain) {
+  for (std::uint64_t at = 1;; ++at) {
+    const test::TestDirectory directory;
+    bool is_reached = false;
+    {
+      KeptJobs jobs(directory.path());
+      const SharedJob job = jobs.add("job", kInput);
+      arm(Fault::NoSpace, at);
+      EXPECT_TRUE(jobs->cancel(*job));
+      is_reached = calls() >= at;
+      disarm();
+    }
+    KeptJobs later(directory.path());
+    ASSERT_EQ(later.restored().size(), 1u);
+    const auto& [job, failure] = later.restored().front();
+    EXPECT_TRUE(failure || service::has_ended(later->status(*job).state)) << at;
+    if (!is_reached) break;
+  }
+}
+
+TEST_F(KeptJobsFaultTest, SurvivesPowerCutAtEveryCall) {
+  const test::TestDirectory root;
+  const fs::path place = root / "disk", image = root / "image";
+  fs::create_directory(place);
+  std::mt19937_64 rng(1);
+  const Disk::Chance oldest = [](std::size_t) { return 0; };
+  const Disk::Chance newest = [](std::size_t states) { return states - 1; };
+  const Disk::Chance any = [&](std::size_t states) { return rng() % states; };
+  Progress progress;
+  Disk* disk = nullptr;
+  std::uint64_t cuts = 0;
+  const auto cut = [&] {
+    ++cuts;
+    for (const auto& chance : {oldest, newest, any, any, any}) {
+      if (HasFailure()) return;
+      SCOPED_TRACE("power cut before call " + std::to_string(cuts));
+      disk->after_power_cut(image, chance);
+      check(image, progress, true);
+      fs::remove_all(image);
+    }
+  };
+  Disk observed(place, cut);
+  disk = &observed;
+  observe(&observed);
+  live(place, progress);
+  observe(nullptr);
+  cut();
+  EXPECT_TRUE(progress.is_forgotten);
+  EXPECT_GT(cuts, 15u);
+}
+
+}  // namespace
+}  // namespace tinyot::faults

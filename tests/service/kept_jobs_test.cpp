@@ -1,0 +1,459 @@
+// Jobs on the disk: what a later process finds of them, and what nobody finds once they have been
+// begun, have ended or have been forgotten.
+#include "tests/service/kept_jobs.h"
+
+#include <sys/stat.h>
+
+#include <map>
+#include <set>
+#include <thread>
+
+#include "base/error.h"
+#include "tests/support/files.h"
+
+namespace tinyot::test {
+namespace {
+
+namespace fs = std::filesystem;
+using service::Jobs;
+using service::JobState;
+using service::SharedJob;
+
+class KeptJobsTest : public ::testing::Test {
+ protected:
+  fs::path file_of(const std::string& id) const { return dir_ / "jobs" / (id + ".job"); }
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& file : fs::directory_iterator(dir_ / "jobs"))
+      names.insert(file.path().filename().string());
+    return names;
+  }
+  // Whether a table of keys has any.
+  bool has_keys() const {
+    const std::string table = read_file(dir_ / "job.keys");
+    return table.find_first_not_of('\0', 128) != std::string::npos;
+  }
+  // The failure of the only job.
+  std::string failure_later() const {
+    const KeptJobs later(dir_);
+    EXPECT_EQ(later.restored().size(), 1u);
+    return later.restored().empty() ? "" : later.failure();
+  }
+  static void flip(const fs::path& file, std::size_t at) {
+    std::string bytes = read_file(file);
+    bytes.at(at) = static_cast<char>(bytes.at(at) ^ 1);
+    write_file(file, bytes);
+  }
+
+  const TestDirectory directory_;
+  const fs::path dir_ = directory_.path();
+};
+
+TEST_F(KeptJobsTest, WaitingJobWaitsAgain) {
+  std::chrono::system_clock::time_point submitted;
+  {
+    KeptJobs jobs(dir_);
+    const SharedJob job = jobs.add("first", 7);
+    submitted = jobs->status(*job).submitted_at;
+    jobs.add("second", 8);
+  }
+  KeptJobs later(dir_);
+  ASSERT_EQ(later.restored().size(), 2u);
+  const SharedJob job = later->find("bob", "first");
+  ASSERT_NE(job, nullptr);
+  EXPECT_EQ(later->status(*job).state, JobState::WaitingForPeer);
+  EXPECT_EQ(later.input_of(*job), 7u);
+  EXPECT_EQ(later.input_of(*later->find("bob", "second")), 8u);
+  EXPECT_EQ(job->request().terms.circuit(), "millionaires");
+  EXPECT_EQ(job->ands(), 32u);
+  EXPECT_LT(std::chrono::abs(later->status(*job).submitted_at - submitted),
+            std::chrono::milliseconds(1));
+  EXPECT_THROW(later.add("first"), Jobs::Refusal);
+}
+
+TEST_F(KeptJobsTest, CircuitFileIsReadAgain) {
+  const std::string text = "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n";
+  { KeptJobs(dir_).add("job", 1, text); }
+  const KeptJobs later(dir_);
+  ASSERT_EQ(later.failure(), "");
+  const SharedJob job = later.restored().front().job;
+  EXPECT_EQ(job->request().circuit_bytes, text.size());
+  EXPECT_EQ(job->ands(), 1u);
+}
+
+TEST_F(KeptJobsTest, ResultIsFetchedLater) {
+  service::JobStatus before;
+  {
+    KeptJobs jobs(dir_);
+    const SharedJob job = jobs.add("job");
+    jobs->begin(*job);
+    ASSERT_TRUE(jobs->finish(*job, KeptJobs::result(1)));
+    before = jobs->status(*job);
+  }
+  KeptJobs later(dir_);
+  ASSERT_EQ(later.restored().size(), 1u);
+  EXPECT_EQ(later.failure(), "");
+  const SharedJob job = later.restored().front().job;
+  const service::JobStatus status = later->status(*job);
+  EXPECT_EQ(status.state, JobState::Done);
+  EXPECT_EQ(status.session, before.session);
+  EXPECT_EQ(status.phase, OnlinePhase::Garbled);
+  EXPECT_EQ(status.half_round_trips, before.half_round_trips);
+  EXPECT_TRUE(status.was_prepared);
+  EXPECT_EQ(status.evaluation_s, 0.5);
+  EXPECT_EQ(job->ands(), 32u);
+  EXPECT_EQ(later->outputs(*job).integer("a_has_more"), 1u);
+  ASSERT_EQ(job->outputs().size(), 1u);
+  EXPECT_EQ(job->outputs().front().name, "a_has_more");
+  EXPECT_EQ(job->outputs().front().bits, 1u);
+  EXPECT_EQ(job->outputs().front().format, circuit::ValueFormat::Integer);
+  EXPECT_FALSE(later->cancel(*job));
+  EXPECT_THROW(later.add("job"), Jobs::Refusal);
+}
+
+TEST_F(KeptJobsTest, FailureAndCancellationStay) {
+  {
+    KeptJobs jobs(dir_);
+    jobs->fail(*jobs.add("failed"), {ErrorClass::Disagreement, "the terms differ"});
+    jobs->cancel(*jobs.add("cancelled"));
+  }
+  KeptJobs later(dir_);
+  ASSERT_EQ(later.restored().size(), 2u);
+  const service::JobStatus failed = later->status(*later->find("bob", "failed"));
+  EXPECT_EQ(failed.state, JobState::Failed);
+  EXPECT_EQ(failed.error.error_class, ErrorClass::Disagreement);
+  EXPECT_EQ(failed.error.message, "the terms differ");
+  EXPECT_EQ(later->status(*later->find("bob", "cancelled")).state, JobState::Cancelled);
+}
+
+TEST_F(KeptJobsTest, JobThatHasBegunIsNotRepeated) {
+  {
+    KeptJobs jobs(dir_);
+    jobs->begin(*jobs.add("job"));
+  }
+  {
+    KeptJobs later(dir_);
+    EXPECT_NE(later.failure().find("stopped after the job had begun"), std::string::npos);
+    const SharedJob job = later.restored().front().job;
+    EXPECT_EQ(later->inputs(*job), nullptr);
+    later->fail(*job, *later.restored().front().failure);
+  }
+  // It is not news the next time, and still the id of a job.
+  KeptJobs last(dir_);
+  EXPECT_EQ(last.failure(), "");
+  EXPECT_EQ(last->status(*last.restored().front().job).state, JobState::Failed);
+  EXPECT_THROW(last.add("job"), Jobs::Refusal);
+}
+
+// Whoever has taken the files before and the keys after, as in a backup.
+class CopiedJobsTest : public KeptJobsTest {
+ protected:
+  void copy_job() { fs::copy_file(file_of("job"), copy_.path() / "job"); }
+  // The job's file from before, with the keys of now.
+  void put_back() {
+    fs::remove(file_of("job"));
+    fs::copy_file(copy_.path() / "job", file_of("job"));
+  }
+  const TestDirectory copy_;
+};
+
+TEST_F(CopiedJobsTest, InputsCannotBeReadOnceTheJobHasBegun) {
+  {
+    KeptJobs jobs(dir_);
+    const SharedJob job = jobs.add("job");
+    copy_job();
+    jobs->begin(*job);
+    jobs->finish(*job, KeptJobs::result(1));
+  }
+  put_back();
+  KeptJobs later(dir_);
+  EXPECT_NE(later.failure().find("had begun"), std::string::npos) << later.failure();
+  EXPECT_EQ(later->inputs(*later.restored().front().job), nullptr);
+}
+
+TEST_F(CopiedJobsTest, NothingCanBeReadOnceTheJobIsForgotten) {
+  {
+    KeptJobs jobs(dir_);
+    const SharedJob job = jobs.add("job");
+    jobs->finish(*job, KeptJobs::result(1));
+    copy_job();
+    jobs->forget(*job);
+    EXPECT_FALSE(has_keys());
+    EXPECT_TRUE(files().empty());
+  }
+  put_back();
+  const KeptJobs later(dir_);
+  EXPECT_TRUE(later.restored().empty());
+  EXPECT_TRUE(files().empty()) << "a file without a key stays";
+}
+
+// Nor with the keys of the job that came after it.
+TEST_F(CopiedJobsTest, KeysOfLaterJobsDoNotOpenIt) {
+  {
+    KeptJobs jobs(dir_);
+    const SharedJob job = jobs.add("job");
+    copy_job();
+    jobs->forget(*job);
+    jobs.add("other", 9);
+  }
+  put_back();
+  KeptJobs later(dir_);
+  ASSERT_EQ(later.restored().size(), 2u);
+  for (const auto& [job, failure] : later.restored()) {
+    if (job->id() == "other")
+      EXPECT_EQ(later.input_of(*job), 9u);
+    else
+      EXPECT_NE(failure.value().message.find("lost"), std::string::npos);
+  }
+}
+
+TEST_F(CopiedJobsTest, JobsThatExpireAreErased) {
+  {
+    KeptJobs jobs(dir_, key_of_jobs(),
+                  {100, 1 << 20, std::chrono::seconds(600), std::chrono::seconds(0)});
+    const SharedJob done = jobs.add("job"), waiting = jobs.add("waiting");
+    jobs->finish(*done, KeptJobs::result(1));
+    copy_job();
+    EXPECT_TRUE(jobs->expire().empty());
+    EXPECT_EQ(jobs->find("bob", "job"), nullptr);
+    jobs->cancel(*waiting);
+    jobs->expire();
+    EXPECT_FALSE(has_keys());
+  }
+  put_back();
+  EXPECT_TRUE(KeptJobs(dir_).restored().empty());
+}
+
+// The time during which no daemon runs counts.
+TEST_F(KeptJobsTest, TimesGoOn) {
+  using std::chrono::seconds;
+  {
+    KeptJobs jobs(dir_);
+    jobs.add("waiting");
+    jobs->finish(*jobs.add("done"), KeptJobs::result(1));
+  }
+  KeptJobs later(dir_, key_of_jobs(), {100, 1 << 20, seconds(0), seconds(0)});
+  const std::vector<SharedJob> late = later->expire();
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late.front()->id(), "waiting");
+  EXPECT_EQ(later->find("bob", "done"), nullptr);
+  EXPECT_EQ(files(), std::set<std::string>{"waiting.job"});
+}
+
+TEST_F(KeptJobsTest, NoIdIsTheNameOfAnotherFile) {
+  const std::set<std::string> ids = {"a", "a.job", "a.job.new", "job.keys", "a.new", "jobs"};
+  {
+    KeptJobs jobs(dir_);
+    for (const std::string& id : ids) jobs.add(id);
+  }
+  std::set<std::string> found;
+  const KeptJobs later(dir_);
+  for (const auto& [job, failure] : later.restored()) {
+    EXPECT_FALSE(failure.has_value());
+    found.insert(job->id());
+  }
+  EXPECT_EQ(found, ids);
+}
+
+TEST_F(KeptJobsTest, FilesAreThoseOfTheOwnerAlone) {
+  KeptJobs(dir_).add("job");
+  for (const fs::path& path : {file_of("job"), dir_ / "job.keys"}) {
+    struct stat found {};
+    ASSERT_EQ(::stat(path.c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 0777, 0600u) << path;
+  }
+  EXPECT_EQ(fs::status(dir_ / "jobs").permissions(), fs::perms::owner_all);
+}
+
+TEST_F(KeptJobsTest, NothingIsReadableInTheFiles) {
+  const std::uint64_t number = 0x71727374;
+  {
+    KeptJobs jobs(dir_);
+    jobs.add("waiting", number);
+    service::JobResult result = KeptJobs::result(1);
+    result.outputs.set("text", std::uint64_t{0x7576777871727374});
+    jobs->finish(*jobs.add("done", number), std::move(result));
+  }
+  for (const fs::path& path : {file_of("waiting"), file_of("done"), dir_ / "job.keys"}) {
+    const std::string bytes = read_file(path);
+    for (const char* secret : {"tsrq", "millionaires", "a_has_more"})
+      EXPECT_EQ(bytes.find(secret), std::string::npos) << path << secret;
+  }
+}
+
+TEST_F(KeptJobsTest, EveryChangedByteIsFound) {
+  { KeptJobs(dir_).add("job"); }
+  const std::string bytes = read_file(file_of("job")), table = read_file(dir_ / "job.keys");
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    write_file(dir_ / "job.keys", table);
+    write_file(file_of("job"), bytes);
+    flip(file_of("job"), at);
+    const KeptJobs later(dir_);
+    // The number of its keys may be that of a job that has been forgotten.
+    const bool is_number = at >= 16 && at < 24;
+    if (is_number && later.restored().empty()) continue;
+    ASSERT_EQ(later.restored().size(), 1u) << at;
+    EXPECT_NE(later.failure().find("the job is lost"), std::string::npos) << at;
+    EXPECT_NE(later.failure().find(file_of("job").string()), std::string::npos) << at;
+  }
+}
+
+TEST_F(KeptJobsTest, TruncatedAndForeignFilesLoseOneJobOnly) {
+  {
+    KeptJobs jobs(dir_);
+    for (const char* id : {"cut", "empty", "foreign", "whole"}) jobs.add(id);
+  }
+  fs::resize_file(file_of("cut"), fs::file_size(file_of("cut")) - 1);
+  fs::resize_file(file_of("empty"), 0);
+  fs::remove(file_of("foreign"));
+  fs::copy_file(file_of("whole"), file_of("foreign"));
+  write_file(dir_ / "jobs" / "note", "not a job");
+  KeptJobs later(dir_);
+  EXPECT_EQ(later.restored().size(), 4u);
+  for (const auto& [job, failure] : later.restored()) {
+    EXPECT_EQ(failure.has_value(), job->id() != "whole") << job->id();
+    if (failure) later->fail(*job, *failure);
+  }
+  EXPECT_TRUE(fs::exists(dir_ / "jobs" / "note"));
+  // What is lost is reported until it is forgotten.
+  KeptJobs last(dir_);
+  EXPECT_EQ(last.restored().size(), 4u);
+  for (const auto& [job, failure] : last.restored()) {
+    EXPECT_FALSE(failure.has_value()) << job->id();
+    last->forget(*job);
+  }
+  EXPECT_EQ(files(), std::set<std::string>{"note"});
+  EXPECT_FALSE(has_keys());
+}
+
+TEST_F(KeptJobsTest, ChangedKeyLosesItsJobOnly) {
+  {
+    KeptJobs jobs(dir_);
+    jobs.add("first");
+    jobs.add("second");
+  }
+  flip(dir_ / "job.keys", 128 + 64 + 20);  // slot 1, of the first job
+  const KeptJobs later(dir_);
+  ASSERT_EQ(later.restored().size(), 2u);
+  for (const auto& [job, failure] : later.restored())
+    EXPECT_EQ(failure.has_value(), job->id() == "first") << job->id();
+}
+
+TEST_F(KeptJobsTest, OtherKeysAndPeersAreRefused) {
+  { KeptJobs(dir_).add("job"); }
+  const auto refusal = [&](const std::string& peer, const StoreKey& key) -> std::string {
+    try {
+      service::JobFiles(dir_, peer, key);
+    } catch (const StoreError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  for (const std::string& why : {refusal("bob", key_of_jobs('x')), refusal("carol", key_of_jobs())})
+    EXPECT_NE(why.find("remove " + (dir_ / "job.keys").string()), std::string::npos) << why;
+  EXPECT_THROW(service::JobFiles::check(dir_, "bob", {}), StoreError);
+  EXPECT_THROW(service::JobFiles::check(dir_, "bob", key_of_jobs('x')), StoreError);
+  service::JobFiles::check(dir_, "bob", key_of_jobs());
+  EXPECT_EQ(failure_later(), "");
+  // Without the keys, the jobs are gone.
+  fs::remove(dir_ / "job.keys");
+  EXPECT_TRUE(KeptJobs(dir_).restored().empty());
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(KeptJobsTest, KeysWithoutAFileAreErased) {
+  {
+    KeptJobs jobs(dir_);
+    jobs.add("job");
+    jobs.add("stays");
+  }
+  fs::rename(file_of("job"), dir_ / "jobs" / "job.job.new");
+  {
+    const KeptJobs later(dir_);
+    ASSERT_EQ(later.restored().size(), 1u);
+    EXPECT_EQ(files(), std::set<std::string>{"stays.job"});
+  }
+  KeptJobs last(dir_);
+  last->forget(*last.restored().front().job);
+  EXPECT_FALSE(has_keys());
+}
+
+TEST_F(KeptJobsTest, PlacesOfKeysAreUsedAgain) {
+  KeptJobs jobs(dir_);
+  for (int i = 0; i < 20; ++i) {
+    const SharedJob first = jobs.add("first"), second = jobs.add("second");
+    jobs->forget(*first);
+    jobs->forget(*second);
+  }
+  EXPECT_LE(fs::file_size(dir_ / "job.keys"), 128u + 5 * 64);
+}
+
+TEST_F(KeptJobsTest, JobsOfEarlierProcessesCountForTheLimits) {
+  {
+    KeptJobs jobs(dir_);
+    jobs.add("first");
+    jobs.add("second");
+  }
+  KeptJobs later(dir_, key_of_jobs(),
+                 {2, 1 << 20, std::chrono::seconds(600), std::chrono::seconds(600)});
+  EXPECT_THROW(later.add("third"), Jobs::Refusal);
+  later->forget(*later->find("bob", "first"));
+  later.add("third");
+}
+
+// A circuit that this version makes otherwise is not evaluated in place of the one submitted.
+TEST_F(KeptJobsTest, AnotherCircuitOfTheNameIsRefused) {
+  {
+    KeptJobs jobs(dir_);
+    service::JobOrigin origin;
+    origin.job.set_id("job");
+    origin.job.set_circuit("millionaires:bits=16");
+    service::JobRequest request;
+    request.id = "job";
+    request.peer = "bob";
+    request.circuit = *engine::LoadedCircuit::generated("millionaires", 1);
+    request.terms = service::terms_of(*request.circuit);
+    request.inputs = std::make_shared<const Values>();
+    jobs->add(std::move(request), origin);
+  }
+  EXPECT_NE(failure_later().find("no longer that of the job"), std::string::npos);
+}
+
+// Several threads at once, as those of clients and workers.
+TEST_F(KeptJobsTest, ThreadsDoNotDisturbEachOther) {
+  std::map<std::string, JobState> told;
+  {
+    KeptJobs jobs(dir_);
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&jobs, thread] {
+        for (int i = 0; i < 10; ++i) {
+          const std::string id = std::to_string(thread) + "." + std::to_string(i);
+          const SharedJob job = jobs.add(id, static_cast<std::uint64_t>(thread));
+          std::jthread canceller([&] { jobs->cancel(*job); });
+          jobs->begin(*job);
+          jobs->keep_result(*job, KeptJobs::result(1));
+          jobs->finish(*job, KeptJobs::result(1));
+          canceller.join();
+          EXPECT_TRUE(service::has_ended(jobs->status(*job).state));
+          if (i % 2 == 0) jobs->forget(*job);
+        }
+      });
+    threads.clear();
+    EXPECT_EQ(files().size(), 20u);
+    for (int thread = 0; thread < 4; ++thread)
+      for (int i = 1; i < 10; i += 2) {
+        const std::string id = std::to_string(thread) + "." + std::to_string(i);
+        told[id] = jobs->status(*jobs->find("bob", id)).state;
+      }
+  }
+  KeptJobs later(dir_);
+  EXPECT_EQ(later.restored().size(), 20u);
+  for (const auto& [job, failure] : later.restored()) {
+    EXPECT_FALSE(failure.has_value()) << job->id();
+    EXPECT_EQ(later->status(*job).state, told.at(job->id())) << job->id();
+  }
+}
+
+}  // namespace
+}  // namespace tinyot::test
