@@ -69,6 +69,19 @@ crypto::SealKey wrapping_key_of(const StoredHeader& header,
   return derived(header, store_key, "TinyOT store: batch keys");
 }
 
+StoredHeader new_header(const SessionId& owner, const std::optional<StoreKey>& store_key,
+                        crypto::Rng& rng) {
+  StoredHeader header{};
+  std::memcpy(header.magic, kKeysMagic, sizeof header.magic);
+  header.version = kKeysVersion;
+  header.protection = static_cast<std::uint32_t>(store_key ? KeyProtection::ByStoreKey
+                                                           : KeyProtection::ByPermissions);
+  header.session = owner;
+  header.salt = rng.object<decltype(header.salt)>();
+  header.check = check_of(header, wrapping_key_of(header, store_key));
+  return header;
+}
+
 StoredSlot sealed_slot(const crypto::SealKey& wrapping_key, const SessionId& session,
                        std::uint64_t slot, const crypto::SealKey& key, crypto::Rng& rng) {
   StoredSlot stored{};
@@ -119,19 +132,21 @@ bool read_header(const system::File& file, StoredHeader& header) {
 void KeyTable::create(const std::filesystem::path& path, const SessionId& session,
                       const Delta& global_key, const std::optional<StoreKey>& store_key) {
   crypto::Rng rng = crypto::Rng::from_system();
-  StoredHeader header{};
-  std::memcpy(header.magic, kKeysMagic, sizeof header.magic);
-  header.version = kKeysVersion;
-  header.protection = static_cast<std::uint32_t>(store_key ? KeyProtection::ByStoreKey
-                                                           : KeyProtection::ByPermissions);
-  header.session = session;
-  header.salt = rng.object<decltype(header.salt)>();
-  const crypto::SealKey wrapping_key = wrapping_key_of(header, store_key);
-  header.check = check_of(header, wrapping_key);
-  const StoredSlot slot = sealed_slot(wrapping_key, session, 0, as_slot_key(global_key), rng);
+  const StoredHeader header = new_header(session, store_key, rng);
+  const StoredSlot slot =
+      sealed_slot(wrapping_key_of(header, store_key), session, 0, as_slot_key(global_key), rng);
   const system::File file = system::File::make_new(path);
   file.write_at(0, view_of(header));
   file.write_at(offset_of(0), view_of(slot));
+  file.sync();
+}
+
+void KeyTable::create(const std::filesystem::path& path, const SessionId& owner,
+                      const std::optional<StoreKey>& store_key) {
+  crypto::Rng rng = crypto::Rng::from_system();
+  const StoredHeader header = new_header(owner, store_key, rng);
+  const system::File file = system::File::make_new(path);
+  file.write_at(0, view_of(header));
   file.sync();
 }
 
@@ -202,6 +217,15 @@ crypto::SealKey KeyTable::key(std::uint64_t slot, const std::string& what) const
                                                 stored.sealed, stored.tag, key.bytes))
     refuse("is corrupt");
   return key;
+}
+
+std::uint64_t KeyTable::slots_end() const {
+  return (std::max(file_.size(), offset_of(0)) - offset_of(0)) / sizeof(StoredSlot);
+}
+
+bool KeyTable::is_erased(std::uint64_t slot) const {
+  StoredSlot stored;
+  return file_.read_at(offset_of(slot), bytes_in(stored)) != sizeof stored || is_zero(stored);
 }
 
 crypto::SealKey KeyTable::fresh_key() {

@@ -4,6 +4,8 @@
 // Slot 0 is the global key, every other slot the key of one batch. A slot is filled once and erased
 // once. Slots are sealed under a wrapping key, derived from a salt in the file and the user's store
 // key. Without a store key they are protected by the file's permissions only.
+// A table without a global key is for other keys; its owner has an id in place of the session's,
+// and may fill an erased slot again once nothing is left that the erased key sealed.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +32,9 @@ class KeyTable {
   // Makes the file, synced.
   static void create(const std::filesystem::path& path, const SessionId& session,
                      const Delta& global_key, const std::optional<StoreKey>& store_key);
+  // Without a global key; all slots are erased.
+  static void create(const std::filesystem::path& path, const SessionId& owner,
+                     const std::optional<StoreKey>& store_key);
 
   // Fails: StoreError if the file is missing, corrupt, of another session or of a newer format, or
   // the store key is wrong, missing or superfluous.
@@ -52,6 +57,9 @@ class KeyTable {
   Delta global_key() const;
   // Fails: StoreError if the slot is erased or corrupt; `what` names what the key opens.
   crypto::SealKey key(std::uint64_t slot, const std::string& what) const;
+  // Of the file's slots, the end; slots from there on are erased.
+  std::uint64_t slots_end() const;
+  bool is_erased(std::uint64_t slot) const;
 
   crypto::SealKey fresh_key();
 

@@ -82,12 +82,17 @@ void require_free_space(const std::filesystem::path& place, std::uint64_t bytes,
 void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   std::filesystem::path written = path;
   written += ".new";
-  {
-    const File file = File::make_new(written);
-    file.write_at(0, bytes);
-    file.sync();
+  try {
+    {
+      const File file = File::make_new(written);
+      file.write_at(0, bytes);
+      file.sync();
+    }
+    if (::rename(written.c_str(), path.c_str()) != 0) fail_on_file("replace", path, errno);
+  } catch (const StoreError&) {
+    ::unlink(written.c_str());  // on a full disk, the space of what was written is needed
+    throw;
   }
-  if (::rename(written.c_str(), path.c_str()) != 0) fail_on_file("replace", path, errno);
   sync_directory(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
 }
 
