@@ -33,6 +33,8 @@ class Custodian {
   Custodian(KeyFiles& files, const Backups& backups, std::uint64_t link)
       : files_(files), backups_(backups), link_(link) {}
 
+  KeyFiles& files() const { return files_; }
+
   // The record is active at both parties on return. The same request again settles the key that it
   // has made, or makes it if nothing is left of it. Fails: KeyError(Exists) if another request has
   // made a key with this id.
