@@ -77,6 +77,7 @@ inline constexpr auto kPhases = std::to_array<PhaseEntry>({
     {"key table", "custody/key_files"},
     {"key coins", "custody/custodian"},
     {"derived key", "custody/custodian"},
+    {"key nonces", "custody/key_session"},
 });
 
 static_assert(are_distinct(kPhases, &PhaseEntry::phase));

@@ -93,6 +93,7 @@ using Share = SecretVector<std::byte>;
 enum class KeyProblem : std::uint8_t {
   Unknown,      // this party has no such key
   State,        // its state does not allow the operation
+  Use,          // its class has no such use
   Exists,       // there is a key with this id already
   Differs,      // attributes or check value are not those of the peer
   NotAtPeer,    // the peer has no share, or has destroyed its own
