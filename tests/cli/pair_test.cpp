@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "tests/support/layers.h"
+#include "tests/support/temporary_variable.h"
 #include "tools/bench/pair_report.h"
 
 namespace tinyot::test {

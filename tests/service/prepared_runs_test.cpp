@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "service/prepared_stock.h"
+#include "storage/store.h"
 #include "tests/reliability/ledger.h"
 #include "tests/service/link_relay.h"
 #include "tests/service/scripted_peer.h"
