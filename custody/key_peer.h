@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tinyot/circuit.h"
+#include "tinyot/circuit/gate.h"
 #include "tinyot/run.h"
 
 namespace tinyot::custody {

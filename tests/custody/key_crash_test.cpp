@@ -97,6 +97,30 @@ TEST(KeyCrash, RefreshIsCompletedOrUndone) {
   }
 }
 
+// Epochs of two attempts have one number, and shares that do not belong together.
+TEST(KeyCrash, AttemptsHaveDifferentEpochs) {
+  TwoCustodians world;
+  world.run_done(create);
+  const auto next_of_a = [&] {
+    const auto held = world.files(Party::A).record(kKey).held;
+    return held.size() == 2 ? std::optional(held[1].epoch) : std::nullopt;
+  };
+  // A has stored its share of the next epoch, and B has not.
+  std::optional<Epoch> first;
+  for (std::size_t step = 0; !first && step < 20; ++step) {
+    world.run(refresh, {std::nullopt, step});
+    first = next_of_a();
+    if (first && world.files(Party::B).record(kKey).held.size() == 2) first.reset();
+    if (!first) world.synchronise();
+  }
+  ASSERT_TRUE(first);
+  world.synchronise();
+  world.run_done(refresh);
+  const Epoch second = world.files(Party::A).record(kKey).held[0].epoch;
+  EXPECT_NE(first->tag, second.tag);
+  expect_usable(world, std::nullopt, "the second attempt");
+}
+
 // A second end while the parties settle what the first one has left.
 TEST(KeyCrash, SettlingIsCompletedAfterASecondCrash) {
   std::mt19937_64 rng(1);

@@ -176,6 +176,19 @@ TEST(KeyAudit, RewrittenLogContradictsThePeers) {
   EXPECT_FALSE(parties.verify(1).problems.empty());
 }
 
+// A line that its owner has changed, with a chain that is whole: the other party has signed for the
+// line that was there.
+TEST(KeyAudit, ChangedLastLineContradictsThePeers) {
+  Parties parties;
+  parties.use(0, 1);
+  std::vector<std::string> of_b = parties.lines(1);
+  ASSERT_EQ(of_b.size(), 1u);
+  of_b[0].replace(of_b[0].find("\"client\":\"client\""), 17, "\"client\":\"other\"");
+  parties.write(1, of_b);
+  EXPECT_TRUE(parties.verify(1, false).problems.empty());
+  EXPECT_EQ(parties.verify(0).problems.size(), 1u);
+}
+
 // The peer leaves out a request that it has accepted.
 TEST(KeyAudit, RequestThatOneLogLacksShows) {
   Parties parties;
