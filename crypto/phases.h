@@ -72,6 +72,13 @@ inline constexpr auto kPhases = std::to_array<PhaseEntry>({
     {"agreed inputs", "engine/run_inputs"},
     {"circuit v2", "engine/circuit_fingerprint"},
     {"circuit interface v2", "engine/circuit_fingerprint"},
+    {"key attributes", "custody/key"},
+    {"key fingerprint", "custody/key"},
+    {"key table", "custody/key_files"},
+    {"key coins", "custody/custodian"},
+    {"derived key", "custody/custodian"},
+    {"key nonces", "custody/key_session"},
+    {"key audit", "service/key_audit"},
 });
 
 static_assert(are_distinct(kPhases, &PhaseEntry::phase));

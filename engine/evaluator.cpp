@@ -1,6 +1,8 @@
+#include <bit>
 #include <map>
 
 #include "base/error.h"
+#include "checks/coin_toss.h"
 #include "engine/bundle_values.h"
 #include "engine/stored_run.h"
 
@@ -8,6 +10,7 @@ namespace tinyot {
 namespace {
 
 constexpr net::MessageTag kRunBegin = net::message_tag("run.begin");
+constexpr net::MessageTag kTold = net::message_tag("run.told");
 
 // Every call begins with the same message, so that calls that differ are a disagreement. What the
 // peer leaves open has been taken over when the parties connected.
@@ -188,6 +191,35 @@ RunResult Evaluator::finish(std::uint64_t prepared, const Values& inputs) {
     engine::add_costs(state.stored, result);
   });
   return result;
+}
+
+std::array<std::byte, 32> Evaluator::toss_coins(const std::string& purpose) {
+  const auto parameters = parameters_of("toss", purpose, {});
+  std::array<std::byte, 32> coins{};
+  take_step([&](State& state) {
+    state.stored.require_not_revoked();
+    state.stored.with_peer([&](checks::Session& session) {
+      compare_calls(session, parameters);
+      coins = std::bit_cast<decltype(coins)>(checks::toss_coins(session, purpose));
+    });
+  });
+  return coins;
+}
+
+std::vector<std::byte> Evaluator::exchange(const std::string& label,
+                                           std::span<const std::byte> mine) {
+  require(mine.size() <= kToldBytesMax, "what is told has at most 65536 bytes");
+  const auto parameters = parameters_of("exchange", label, {});
+  std::vector<std::byte> theirs;
+  take_step([&](State& state) {
+    state.stored.require_not_revoked();
+    state.stored.with_peer([&](checks::Session& session) {
+      compare_calls(session, parameters);
+      session.channel().send(kTold, mine);
+      theirs = session.channel().recv_variable(kTold, kToldBytesMax);
+    });
+  });
+  return theirs;
 }
 
 }  // namespace tinyot

@@ -89,6 +89,7 @@ inline constexpr auto kMessageTags = std::to_array<MessageTagEntry>({
     {{0x2201, "run.begin"}, "engine/evaluator"},
     {{0x2202, "run.online"}, "engine/phase_choice"},
     {{0x2203, "run.window"}, "engine/window_choice"},
+    {{0x2204, "run.told"}, "engine/evaluator"},
     {{0x2301, "garbled.de"}, "online/garbled/mask_pass"},
     {{0x2302, "garbled.masked"}, "online/garbled/mask_pass"},
     {{0x2303, "garbled.rows"}, "online/garbled/rows"},

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "circuitgen/generators/aes_sbox.h"
@@ -39,7 +40,11 @@ class AesCipher {
  public:
   // Fails: as aes_encrypt.
   AesCipher(ByteWords key, AesSbox sbox);
+  // Under round keys that are known already: 11, 13 or 15.
+  AesCipher(std::vector<AesState> round_keys, AesSbox sbox)
+      : round_keys_(std::move(round_keys)), sbox_(sbox) {}
   AesState encrypt(AesState state) const;
+  const std::vector<AesState>& round_keys() const { return round_keys_; }
 
  private:
   friend class AesCounter;

@@ -48,6 +48,15 @@ inline ByteWords shared_bytes(Builder& builder, std::uint32_t bundle_a, std::uin
     result.push_back(input_byte(builder, bundle_a, k) ^ input_byte(builder, bundle_b, k));
   return result;
 }
+// 1 if the bytes are those of a bundle: one AND less than it has bits.
+inline Bit is_equal(Builder& builder, std::span<const ByteWord> bytes, std::uint32_t bundle) {
+  Bits differences;
+  for (std::size_t k = 0; k < bytes.size(); ++k) {
+    const ByteWord difference = input_byte(builder, bundle, k) ^ bytes[k];
+    differences.insert(differences.end(), difference.bits().begin(), difference.bits().end());
+  }
+  return ~any(differences);
+}
 inline ByteWords constant_bytes(std::string_view text) {
   ByteWords result;
   for (const char c : text) result.push_back(ByteWord::constant(static_cast<unsigned char>(c)));

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 
 #include "circuitgen/generators/sha2.h"
 
@@ -27,8 +28,10 @@ namespace tinyot::circuit {
 class HmacKey {
  public:
   explicit HmacKey(const ByteWords& key);
+  HmacKey(Sha256 inner, Sha256 outer) : inner_(std::move(inner)), outer_(std::move(outer)) {}
   // The inner hash, to be updated with the message, and the MAC.
   const Sha256& inner() const { return inner_; }
+  const Sha256& outer() const { return outer_; }
   ByteWords finish(Sha256 inner) const;
   ByteWords mac(std::span<const ByteWord> message) const;
 

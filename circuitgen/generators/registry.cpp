@@ -10,6 +10,8 @@
 #include "circuitgen/generators/comparisons.h"
 #include "circuitgen/generators/hamming.h"
 #include "circuitgen/generators/hmac.h"
+#include "circuitgen/generators/kept_keys.h"
+#include "circuitgen/generators/key_uses.h"
 #include "circuitgen/generators/levenshtein.h"
 #include "circuitgen/generators/minimum.h"
 #include "circuitgen/generators/random_layers.h"
@@ -53,6 +55,21 @@ class BuiltInCircuit final : public Circuit {
   BuiltIn what_;
 };
 
+// Null if none of the families has this name.
+std::unique_ptr<Circuit> find_in(const std::vector<CircuitFamily>& families,
+                                 std::string_view spec) {
+  const std::size_t colon = spec.find(':');
+  for (const CircuitFamily& family : families) {
+    if (!same_name(family.name, spec.substr(0, colon))) continue;
+    const std::string_view text =
+        colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
+    const CircuitArguments arguments = family.parse(text);
+    return std::make_unique<BuiltInCircuit>(family.make(arguments),
+                                            BuiltIn{arguments.full_spec(), family.revision});
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 const std::vector<CircuitFamily>& circuit_families() {
@@ -67,16 +84,20 @@ std::vector<std::string> circuit_names() {
 }
 
 std::unique_ptr<Circuit> find_circuit(std::string_view spec) {
-  const std::size_t colon = spec.find(':');
-  for (const CircuitFamily& family : circuit_families()) {
-    if (!same_name(family.name, spec.substr(0, colon))) continue;
-    const std::string_view text =
-        colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
-    const CircuitArguments arguments = family.parse(text);
-    return std::make_unique<BuiltInCircuit>(family.make(arguments),
-                                            BuiltIn{arguments.full_spec(), family.revision});
-  }
-  return nullptr;
+  return find_in(circuit_families(), spec);
+}
+
+const std::vector<CircuitFamily>& key_circuit_families() {
+  static const std::vector<CircuitFamily> kFamilies = [] {
+    std::vector<CircuitFamily> families = key_use_families();
+    families.insert(families.end(), {key_check_family(), key_load_family(), key_derive_family()});
+    return families;
+  }();
+  return kFamilies;
+}
+
+std::unique_ptr<Circuit> find_key_circuit(std::string_view spec) {
+  return find_in(key_circuit_families(), spec);
 }
 
 std::optional<BuiltIn> built_in(const Circuit& circuit) {

@@ -21,7 +21,12 @@ std::vector<std::string> circuit_names();
 // value, with the known keys and allowed values.
 std::unique_ptr<Circuit> find_circuit(std::string_view spec);
 
-// What find_circuit() knows of a circuit that it has made.
+// The same for the circuits of custody (kept_keys.h, key_uses.h), which find_circuit() does not
+// know: they compute with keys that no job may name.
+const std::vector<CircuitFamily>& key_circuit_families();
+std::unique_ptr<Circuit> find_key_circuit(std::string_view spec);
+
+// What is known of a circuit that these functions have made.
 struct BuiltIn {
   std::string name;  // with all parameters
   std::uint32_t revision;

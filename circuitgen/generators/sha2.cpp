@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/error.h"
+
 namespace tinyot::circuit {
 namespace {
 
@@ -139,6 +141,13 @@ Sha2<n>::Sha2() {
 }
 
 template <std::size_t n>
+Sha2<n>::Sha2(const ByteWords& state, std::uint64_t bytes) : bytes_(bytes) {
+  ENSURE(state.size() == kDigestBytes && bytes % kBlockBytes == 0);
+  for (std::size_t k = 0; k < kDigestBytes; ++k)
+    for (std::size_t i = 0; i < 8; ++i) state_[8 * k / n][first_bit_of<n>(k) + i] = state[k][i];
+}
+
+template <std::size_t n>
 void Sha2<n>::update(const ByteWord& byte) {
   const std::size_t k = bytes_++ % kBlockBytes;
   for (std::size_t i = 0; i < 8; ++i) block_[8 * k / n][first_bit_of<n>(k) + i] = byte[i];
@@ -154,6 +163,12 @@ ByteWords Sha2<n>::digest() && {
   while (bytes_ % kBlockBytes != kBlockBytes - kLengthBytes) update(ByteWord());
   for (std::size_t k = kLengthBytes; k-- > 0;)
     update(ByteWord::constant(k < 8 ? bits >> (8 * k) & 0xff : 0));
+  return state();
+}
+
+template <std::size_t n>
+ByteWords Sha2<n>::state() const {
+  ENSURE(bytes_ % kBlockBytes == 0);
   ByteWords result;
   for (std::size_t k = 0; k < kDigestBytes; ++k)
     result.emplace_back(state_[8 * k / n].bits().subspan(first_bit_of<n>(k), 8));

@@ -39,11 +39,15 @@ class Sha2 {
   static constexpr std::size_t kDigestBytes = word_bits;
 
   Sha2();
+  // Continues from the state after `bytes` bytes, whole blocks.
+  Sha2(const ByteWords& state, std::uint64_t bytes);
   void update(const ByteWord& byte);
   void update(std::span<const ByteWord> bytes) {
     for (const ByteWord& byte : bytes) update(byte);
   }
   ByteWords digest() &&;
+  // After whole blocks: the words of the state, the highest byte of each first.
+  ByteWords state() const;
 
  private:
   Sha2State<word_bits> state_;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -169,6 +170,16 @@ class Evaluator {
                                    std::size_t lanes = 1, const std::string& label = {},
                                    std::optional<OnlinePhase> phase = {});
   TINYOT_API RunResult finish(std::uint64_t prepared, const Values& inputs);
+
+  // Coins that neither party controls and both know: 32 uniform bytes. `purpose` names their use,
+  // the same at both parties. Fails: Disagreement if the parties' calls differ; PeerCheated; as
+  // run().
+  TINYOT_API std::array<std::byte, 32> toss_coins(const std::string& purpose);
+  // Tells the peer `mine`, which is no secret, and returns what it tells: at most kToldBytesMax
+  // each. `label` names the step, the same at both parties. Fails: as toss_coins().
+  static constexpr std::size_t kToldBytesMax = 1 << 16;
+  TINYOT_API std::vector<std::byte> exchange(const std::string& label,
+                                             std::span<const std::byte> mine);
 
   // What a run of the circuit takes, and a check that the stores have as much. A value that an
   // interactive run has left takes material in a garbled one: `shared` is as in run(), or empty if

@@ -79,8 +79,7 @@ TEST(Documentation, NamesExistingFiles) {
       "service|"
       "include|tools|tests|examples|packaging|python)/[A-Za-z0-9_/.]+)`");
   const std::size_t named = for_each_match(kPath, [](const auto& match, const fs::path& document) {
-    EXPECT_TRUE(exists(match[1].str()))
-        << document.filename() << " names " << match[1].str();
+    EXPECT_TRUE(exists(match[1].str())) << document.filename() << " names " << match[1].str();
   });
   EXPECT_GT(named, 100u);
 }

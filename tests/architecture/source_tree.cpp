@@ -88,8 +88,8 @@ void blank_texts_of_several_lines(std::string& text) {
 
 const std::vector<std::string>& product_folders() {
   static const std::vector<std::string> kFolders = {
-      "include", "base",       "system", "material", "crypto",  "net",   "checks", "offline",
-      "storage", "circuitgen", "online", "engine",   "service", "tools", "python"};
+      "include", "base",       "system", "material", "crypto",  "net",     "checks", "offline",
+      "storage", "circuitgen", "online", "engine",   "custody", "service", "tools",  "python"};
   return kFolders;
 }
 

@@ -66,12 +66,10 @@ inline std::string bytes_of(const BitVector& value) {
 
 // The outputs of one lane in their order. Each input bundle has a value of its width; values of
 // empty bundles are ignored. Fails: std::logic_error by ENSURE otherwise.
-inline std::vector<std::string> evaluate_strings(const std::string& spec,
+inline std::vector<std::string> evaluate_strings(const circuit::Circuit& circuit,
                                                  const std::vector<NamedString>& values) {
-  const auto circuit = find_circuit(spec);
-  ENSURE(circuit != nullptr);
   std::vector<LaneValues> inputs;
-  for (const InputBundle& bundle : circuit->info().inputs) {
+  for (const InputBundle& bundle : circuit.info().inputs) {
     const auto value = std::find_if(values.begin(), values.end(),
                                     [&](const NamedString& v) { return v.name == bundle.name; });
     ENSURE(value != values.end() && 8 * value->value.size() == bundle.bits);
@@ -81,9 +79,15 @@ inline std::vector<std::string> evaluate_strings(const std::string& spec,
     inputs.push_back({std::move(bits)});
   }
   std::vector<std::string> outputs;
-  for (const LaneValues& output : evaluate(*circuit, 1, inputs))
+  for (const LaneValues& output : evaluate(circuit, 1, inputs))
     outputs.push_back(bytes_of(output[0]));
   return outputs;
+}
+inline std::vector<std::string> evaluate_strings(const std::string& spec,
+                                                 const std::vector<NamedString>& values) {
+  const auto circuit = find_circuit(spec);
+  ENSURE(circuit != nullptr);
+  return evaluate_strings(*circuit, values);
 }
 
 }  // namespace tinyot

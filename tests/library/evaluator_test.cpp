@@ -320,5 +320,41 @@ TEST(Evaluator, IsRequiredForSharedValues) {
   EXPECT_THROW(run(stores.run(Party::A), *is_above(1), {}), UsageError);
 }
 
+TEST(Evaluator, TossesCoinsThatBothKnow) {
+  const Stores stores;
+  std::array<std::vector<std::array<std::byte, 32>>, 2> coins;
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party));
+    for (const char* purpose : {"one", "one", "two"})
+      coins[static_cast<std::size_t>(party)].push_back(evaluator.toss_coins(purpose));
+  });
+  EXPECT_EQ(coins[0], coins[1]);
+  EXPECT_NE(coins[0][0], coins[0][1]);
+  EXPECT_NE(coins[0][1], coins[0][2]);
+}
+
+TEST(Evaluator, ComparesPurposesOfCoins) {
+  const Stores stores;
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party));
+    EXPECT_THROW(evaluator.toss_coins(party == Party::A ? "one" : "two"), Disagreement);
+  });
+}
+
+TEST(Evaluator, TellsThePeer) {
+  const Stores stores;
+  both([&](Party party) {
+    const bool is_a = party == Party::A;
+    const std::vector<std::byte> long_text(Evaluator::kToldBytesMax, std::byte{7});
+    Evaluator evaluator(stores.run(party));
+    EXPECT_EQ(evaluator.exchange("first", is_a ? long_text : std::vector<std::byte>()).size(),
+              is_a ? 0 : long_text.size());
+    EXPECT_EQ(evaluator.exchange("second", long_text), long_text);
+    EXPECT_THROW(evaluator.exchange("third", std::vector<std::byte>(long_text.size() + 1)),
+                 std::invalid_argument);
+    EXPECT_THROW(evaluator.exchange(is_a ? "this" : "that", {}), Disagreement);
+  });
+}
+
 }  // namespace
 }  // namespace tinyot

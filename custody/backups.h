@@ -1,0 +1,53 @@
+// Backups of shares: a file for each share and recipient, in a directory on another medium, sealed
+// for a recipient whose private key is kept offline. Without them, a disk that is lost, or set back
+// to an older state, loses keys. FORMAT.md has the bytes.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "crypto/sealed_box.h"
+#include "custody/key_files.h"
+
+namespace tinyot::custody {
+
+struct BackupRecipient {
+  std::string name;  // part of file names
+  crypto::BoxPublicKey key{};
+};
+
+// What a backup opens to.
+struct OpenedBackup {
+  Party party = Party::A;
+  std::string peer;
+  KeyRecord record;  // without epochs
+  Epoch epoch;
+  Share share;
+};
+
+class Backups {
+ public:
+  // None are made.
+  Backups() = default;
+  // Fails: StoreError if the directory is not there.
+  Backups(std::filesystem::path directory, std::vector<BackupRecipient> recipients);
+
+  bool are_made() const { return !recipients_.empty(); }
+  // Durable on return. Fails: StoreError; then the operation that needs the backup fails, too.
+  void write(const KeyFiles::Owner& owner, const KeyRecord& record, const Epoch& epoch,
+             const Share& share) const;
+  // The files, sorted by name; of all keys, or of one.
+  std::vector<std::filesystem::path> files() const;
+  std::vector<std::filesystem::path> files_of(const KeyId& id) const;
+
+ private:
+  std::filesystem::path directory_;
+  std::vector<BackupRecipient> recipients_;
+};
+
+// Fails: UsageError if it is no backup, of a newer version, damaged, or not for this private key.
+OpenedBackup open_backup(std::span<const std::byte> file, const crypto::BoxPrivateKey& key);
+
+}  // namespace tinyot::custody

@@ -1,0 +1,421 @@
+#include "custody/key_files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "crypto/random_oracle.h"
+#include "custody/coded.h"
+#include "system/file.h"
+
+namespace tinyot::custody {
+namespace {
+
+constexpr char kMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'K', 'F'};
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kFileBytesMax = 1 << 14;
+constexpr const char* kTableName = "keys";
+constexpr std::string_view kSuffix = ".key";
+
+// Before the sealed record in a file.
+struct FileHeader {
+  char magic[8];
+  std::uint32_t version;
+  crypto::SealNonce nonce;
+  crypto::SealTag tag;
+};
+static_assert(sizeof(FileHeader) == 40 && std::is_trivially_copyable_v<FileHeader>);
+
+// What a sealed record and a sealed share are bound to, besides the key table and its owner.
+struct RecordContext {
+  char magic[8];
+  std::uint32_t version;
+  KeyId id;
+};
+struct ShareContext {
+  KeyId id;
+  std::array<std::byte, 16> epoch_tag;
+  std::uint64_t epoch_number;
+};
+static_assert(sizeof(ShareContext) == 40);
+
+RecordContext context_of(const KeyId& id) {
+  RecordContext context{};
+  std::memcpy(context.magic, kMagic, sizeof kMagic);
+  context.version = kVersion;
+  context.id = id;
+  return context;
+}
+ShareContext context_of(const KeyId& id, const Epoch& epoch) {
+  return {id, epoch.tag, epoch.number};
+}
+
+// The owner of the key table: tables and files of other peers, or of the other party, do not open.
+SessionId owner_id(const KeyFiles::Owner& owner) {
+  const crypto::Digest digest =
+      crypto::RandomOracle(SessionId{}, {"key table", letter(owner.party), 0})
+          .absorb(std::as_bytes(std::span(owner.peer)))
+          .digest();
+  return SessionId{digest.bytes};
+}
+
+std::unique_ptr<storage::KeyTable> table_in(const std::filesystem::path& directory,
+                                            const KeyFiles::Owner& owner,
+                                            const StoreKey& store_key) {
+  const std::filesystem::path file = directory / kTableName;
+  std::error_code error;
+  if (!std::filesystem::exists(file, error) && !error) {
+    for (const auto& entry : std::filesystem::directory_iterator(directory))
+      if (entry.path().extension() == kSuffix)
+        throw StoreError(file.string() +
+                         " is missing, but there are keys beside it: their shares " +
+                         "are lost; restore the keys from backups into an empty directory");
+    storage::KeyTable::create(file, owner_id(owner), store_key);
+    system::sync_directory(directory);
+  }
+  return std::make_unique<storage::KeyTable>(file, owner_id(owner), store_key);
+}
+
+void put_record(const KeyFiles::Owner& owner, const KeyRecord& record, coded::Record& to) {
+  put_attributes(record.attributes, *to.mutable_attributes());
+  to.set_party(static_cast<std::uint32_t>(owner.party));
+  to.set_peer(owner.peer);
+  to.set_peer_identity(owner.peer_identity);
+  to.set_state(static_cast<std::uint32_t>(record.state));
+  to.set_state_resumed(static_cast<std::uint32_t>(record.state_resumed));
+  put_bytes(record.check, *to.mutable_check());
+  for (const HeldEpoch& held : record.held) {
+    coded::HeldEpoch& out = *to.add_held();
+    put_epoch(held.epoch, *out.mutable_epoch());
+    out.set_slot(held.slot);
+    put_bytes(held.nonce, *out.mutable_nonce());
+    put_bytes(held.sealed, *out.mutable_sealed());
+    put_bytes(held.tag, *out.mutable_tag());
+  }
+  to.set_use_bound(record.use_bound);
+  put_bytes(record.request, *to.mutable_request());
+}
+
+bool take_record(const coded::Record& from, KeyRecord& record) {
+  if (!take_attributes(from.attributes(), record.attributes) ||
+      !take_number(from.state(), KeyState::Pending, KeyState::Destroyed, record.state) ||
+      !take_number(from.state_resumed(), KeyState::Pending, KeyState::Destroyed,
+                   record.state_resumed) ||
+      !take_bytes(from.check(), record.check) || from.held_size() > 2 ||
+      !take_bytes(from.request(), record.request))
+    return false;
+  for (const coded::HeldEpoch& in : from.held()) {
+    HeldEpoch& held = record.held.emplace_back();
+    held.slot = in.slot();
+    held.sealed.resize(key_bytes_of(record.attributes.algorithm));
+    if (!take_epoch(in.epoch(), held.epoch) || !take_bytes(in.nonce(), held.nonce) ||
+        !take_bytes(in.sealed(), held.sealed) || !take_bytes(in.tag(), held.tag))
+      return false;
+  }
+  record.use_bound = from.use_bound();
+  return true;
+}
+
+std::vector<HeldEpoch>::const_iterator find_epoch(const KeyRecord& record, const Epoch& epoch) {
+  return std::ranges::find(record.held, epoch, &HeldEpoch::epoch);
+}
+
+}  // namespace
+
+KeyHave KeyRecord::have() const {
+  KeyHave have{attributes.id, digest_of(attributes), check, state, {}, use_bound};
+  for (const HeldEpoch& of : held) have.epochs.push_back(of.epoch);
+  return have;
+}
+
+KeyFiles::KeyFiles(std::filesystem::path directory, Owner owner, const StoreKey& store_key,
+                   BeforeStep before_step)
+    : directory_(std::move(directory)), owner_(std::move(owner)),
+      before_step_(std::move(before_step)) {
+  system::make_private_directory(directory_);
+  table_ = table_in(directory_, owner_, store_key);
+  std::set<std::uint64_t> used;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+    const std::filesystem::path& file = entry.path();
+    if (file.extension() != kSuffix) continue;
+    KeyRecord record = read(file);
+    for (const HeldEpoch& held : record.held)
+      if (!used.insert(held.slot).second)
+        throw StoreError(file.string() + " names a slot of the key table that another key has");
+    const KeyId id = record.attributes.id;
+    records_.emplace(id, std::move(record));
+  }
+  std::vector<std::uint64_t> orphans;
+  for (std::uint64_t slot = storage::KeyTable::kFirstBatchSlot; slot < table_->slots_end(); ++slot)
+    if (!used.contains(slot) && !table_->is_erased(slot)) orphans.push_back(slot);
+  if (!orphans.empty()) {
+    step("erase orphaned slots");
+    table_->erase(orphans);
+  }
+}
+
+void KeyFiles::step(std::string_view name) const {
+  if (before_step_) before_step_(name);
+}
+
+std::filesystem::path KeyFiles::file_of(const KeyId& id) const {
+  return directory_ / (text_of(id) + std::string(kSuffix));
+}
+
+KeyRecord KeyFiles::read(const std::filesystem::path& path) const {
+  const auto refuse = [&](const std::string& why) -> void {
+    throw StoreError(path.string() + " " + why + "; restore the key from a backup");
+  };
+  const auto id = key_id_from(path.stem().string());
+  if (!id) refuse("is not named by the id of a key");
+  const system::File file(path, O_RDONLY | O_NOFOLLOW);
+  std::vector<std::byte> bytes(kFileBytesMax + 1);
+  bytes.resize(file.read_at(0, bytes));
+  FileHeader header;
+  if (bytes.size() < sizeof header || bytes.size() > kFileBytesMax) refuse("is damaged (size)");
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) refuse("is not the file of a key");
+  if (header.version > kVersion)
+    throw StoreError(path.string() + " was made by a newer version; use the version that made it");
+  std::vector<std::byte> plain(bytes.size() - sizeof header);
+  coded::Record message;
+  KeyRecord record;
+  if (header.version != kVersion ||
+      !crypto::open_sealed(table_->state_key(), header.nonce, crypto::bytes_of(context_of(*id)),
+                           std::span(bytes).subspan(sizeof header), header.tag, plain))
+    refuse("is damaged, or not of this party and peer");
+  if (!message.ParseFromArray(plain.data(), static_cast<int>(plain.size())) ||
+      !take_record(message, record) || record.attributes.id != *id ||
+      message.party() != static_cast<std::uint32_t>(owner_.party) || message.peer() != owner_.peer)
+    refuse("is not a record of this version");
+  if (message.peer_identity() != owner_.peer_identity)
+    throw StoreError(path.string() + " is of a peer with the key " + message.peer_identity() +
+                     ", and the peer has the key " + owner_.peer_identity +
+                     " now: rebind its keys if it is the same organisation");
+  return record;
+}
+
+void KeyFiles::write(const KeyRecord& record) {
+  coded::Record message;
+  put_record(owner_, record, message);
+  const std::vector<std::byte> plain = serialised(message);
+  FileHeader header{};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.version = kVersion;
+  header.nonce = crypto::Rng::from_system().object<crypto::SealNonce>();
+  std::vector<std::byte> bytes(sizeof header + plain.size());
+  ENSURE(bytes.size() <= kFileBytesMax);
+  header.tag = crypto::seal(table_->state_key(), header.nonce,
+                            crypto::bytes_of(context_of(record.attributes.id)), plain,
+                            std::span(bytes).subspan(sizeof header));
+  std::memcpy(bytes.data(), &header, sizeof header);
+  system::replace_file(file_of(record.attributes.id), bytes);
+}
+
+void KeyFiles::replace(Records::iterator at, KeyRecord next) {
+  write(next);
+  at->second = std::move(next);
+}
+
+std::vector<KeyRecord> KeyFiles::records() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<KeyRecord> all;
+  for (const auto& [id, record] : records_) all.push_back(record);
+  return all;
+}
+
+std::optional<KeyRecord> KeyFiles::find(const KeyId& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = records_.find(id);
+  if (at == records_.end()) return std::nullopt;
+  return at->second;
+}
+
+KeyRecord KeyFiles::record(const KeyId& id) const {
+  const std::lock_guard lock(mutex_);
+  return existing(id)->second;
+}
+
+KeyFiles::Records::const_iterator KeyFiles::existing(const KeyId& id) const {
+  const auto at = records_.find(id);
+  if (at == records_.end())
+    throw KeyError(KeyProblem::Unknown, "there is no key " + text_of(id) + " with " + owner_.peer);
+  return at;
+}
+KeyFiles::Records::iterator KeyFiles::existing(const KeyId& id) {
+  std::as_const(*this).existing(id);
+  return records_.find(id);
+}
+
+Share KeyFiles::share(const KeyId& id, const Epoch& epoch) const {
+  const std::lock_guard lock(mutex_);
+  const KeyRecord record = read(file_of(existing(id)->first));
+  const auto held = find_epoch(record, epoch);
+  const auto refuse = [&](const std::string& why) {
+    throw KeyError(KeyProblem::NoShare, "the share of key " + text_of(id) + " in epoch " +
+                                            text_of(epoch) + " " + why +
+                                            "; restore the key from a backup");
+  };
+  if (held == record.held.end()) refuse("is not on this disk");
+  if (table_->is_erased(held->slot)) refuse("is erased");
+  const crypto::SealKey key = table_->key(held->slot, "a share of key " + text_of(id));
+  Share share(held->sealed.size());
+  if (!crypto::open_sealed(key, held->nonce, crypto::bytes_of(context_of(id, epoch)), held->sealed,
+                           held->tag, share))
+    refuse("is damaged");
+  return share;
+}
+
+std::uint64_t KeyFiles::begin_link() {
+  const std::lock_guard lock(mutex_);
+  return ++link_;
+}
+
+void KeyFiles::require_current(std::uint64_t link) const {
+  if (link != link_)
+    throw Disagreement("the link on which this step began has ended, and a new one is up");
+}
+
+std::uint64_t KeyFiles::free_slot() const {
+  std::uint64_t slot = storage::KeyTable::kFirstBatchSlot;
+  while (!table_->is_erased(slot)) ++slot;
+  return slot;
+}
+
+HeldEpoch KeyFiles::fill_slot(const KeyId& id, const Epoch& epoch, const Share& share) {
+  HeldEpoch held{
+      epoch, free_slot(), crypto::Rng::from_system().object<crypto::SealNonce>(), {}, {}};
+  const crypto::SealKey key = table_->fresh_key();
+  held.sealed.resize(share.size());
+  held.tag =
+      crypto::seal(key, held.nonce, crypto::bytes_of(context_of(id, epoch)), share, held.sealed);
+  step("slot");
+  table_->fill(held.slot, std::span(&key, 1));
+  table_->sync();
+  return held;
+}
+
+void KeyFiles::store_epoch(std::uint64_t link, const KeyRecord& record, const Epoch& epoch,
+                           const Share& share) {
+  const std::lock_guard lock(mutex_);
+  require_current(link);
+  const KeyId id = record.attributes.id;
+  const auto at = records_.find(id);
+  KeyRecord next = at == records_.end() ? record : at->second;
+  ENSURE(share.size() == key_bytes_of(next.attributes.algorithm));
+  if (next.held.size() == 2 || find_epoch(next, epoch) != next.held.end() ||
+      next.state == KeyState::Destroyed)
+    throw KeyError(KeyProblem::Exists,
+                   "key " + text_of(id) + " is settled or destroyed before it gets an epoch");
+  next.held.push_back(fill_slot(id, epoch, share));
+  std::ranges::sort(next.held, {}, &HeldEpoch::epoch);
+  step("record");
+  write(next);  // if it fails, the slot is an orphan, erased at the next start
+  records_.insert_or_assign(id, std::move(next));
+}
+
+void KeyFiles::erase_slots(const std::vector<HeldEpoch>& held) {
+  std::vector<std::uint64_t> slots;
+  for (const HeldEpoch& of : held) slots.push_back(of.slot);
+  if (slots.empty()) return;
+  step("erase");
+  table_->erase(slots);
+}
+
+void KeyFiles::keep_only(std::uint64_t link, const KeyId& id, const Epoch& epoch, KeyState state) {
+  const std::lock_guard lock(mutex_);
+  require_current(link);
+  const auto at = existing(id);
+  KeyRecord next = at->second;
+  const auto kept = find_epoch(next, epoch);
+  if (kept == next.held.end())
+    throw KeyError(KeyProblem::NoEpoch,
+                   "key " + text_of(id) + " has no share of epoch " + text_of(epoch));
+  std::vector<HeldEpoch> dropped;
+  std::ranges::copy_if(next.held, std::back_inserter(dropped),
+                       [&](const HeldEpoch& held) { return held.epoch != epoch; });
+  next.held = {*kept};
+  next.state = state;
+  step("record");
+  replace(at, std::move(next));
+  erase_slots(dropped);
+}
+
+void KeyFiles::remove_pending(std::uint64_t link, const KeyId& id) {
+  const std::lock_guard lock(mutex_);
+  require_current(link);
+  const auto at = existing(id);
+  if (at->second.state != KeyState::Pending)
+    throw KeyError(KeyProblem::State, "key " + text_of(id) + " is " + name_of(at->second.state) +
+                                          ": only a pending one is removed");
+  const std::vector<HeldEpoch> dropped = at->second.held;
+  step("record");
+  if (::unlink(file_of(id).c_str()) != 0) system::fail_on_file("remove", file_of(id), errno);
+  system::sync_directory(directory_);
+  records_.erase(at);
+  erase_slots(dropped);
+}
+
+void KeyFiles::restore(const KeyRecord& record, const Epoch& epoch, const Share& share) {
+  const std::lock_guard lock(mutex_);
+  const KeyId id = record.attributes.id;
+  const auto at = records_.find(id);
+  KeyRecord next = record;
+  std::vector<HeldEpoch> dropped;
+  if (at != records_.end()) {
+    const KeyRecord& old = at->second;
+    if (old.state == KeyState::Destroyed)
+      throw KeyError(KeyProblem::State, "key " + text_of(id) + " is destroyed, for good");
+    if (old.attributes != record.attributes || old.check != record.check)
+      throw KeyError(KeyProblem::Differs,
+                     "the backup of key " + text_of(id) + " is of another key than the record");
+    if (find_epoch(old, epoch) != old.held.end())
+      throw KeyError(KeyProblem::Exists, "key " + text_of(id) + " has epoch " + text_of(epoch));
+    next.use_bound = std::max(next.use_bound, old.use_bound);
+    dropped = old.held;
+  }
+  next.state = KeyState::Restored;
+  next.held = {fill_slot(id, epoch, share)};
+  step("record");
+  write(next);
+  records_.insert_or_assign(id, std::move(next));
+  erase_slots(dropped);
+}
+
+void KeyFiles::set_state(const KeyId& id, KeyState state) {
+  const std::lock_guard lock(mutex_);
+  const auto at = existing(id);
+  if (at->second.state == state) return;
+  KeyRecord next = at->second;
+  if (state == KeyState::Suspended) next.state_resumed = next.state;
+  next.state = state;
+  step("record");
+  replace(at, std::move(next));
+}
+
+void KeyFiles::set_use_bound(const KeyId& id, std::uint64_t bound) {
+  const std::lock_guard lock(mutex_);
+  const auto at = existing(id);
+  KeyRecord next = at->second;
+  next.use_bound = bound;
+  step("record");
+  replace(at, std::move(next));
+}
+
+void KeyFiles::destroy(const KeyId& id) {
+  const std::lock_guard lock(mutex_);
+  const auto at = existing(id);
+  KeyRecord next = at->second;
+  erase_slots(next.held);
+  next.held.clear();
+  next.state = KeyState::Destroyed;
+  step("record");
+  replace(at, std::move(next));
+}
+
+}  // namespace tinyot::custody

@@ -1,0 +1,132 @@
+// The keys that this party shares with one peer, on disk: a file for each key, and a table with the
+// key of each share. FORMAT.md has the bytes.
+//
+// A file is replaced as a whole, and replacing it leaves its bytes on the medium. So each share is
+// sealed under a key in the table, which is overwritten in place: only that ends an epoch. The file
+// as a whole, attributes and states included, is sealed under a key that comes from the store key.
+//
+// Thread-safe. Fails: StoreError; KeyError where it is said.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "custody/key.h"
+#include "custody/settle.h"
+#include "storage/key_table.h"
+#include "tinyot/party.h"
+#include "tinyot/store_key.h"
+
+namespace tinyot::custody {
+
+// A share on the disk, sealed under the key in a slot.
+struct HeldEpoch {
+  Epoch epoch;
+  std::uint64_t slot = 0;
+  crypto::SealNonce nonce{};
+  std::vector<std::byte> sealed;
+  crypto::SealTag tag{};
+};
+
+using RequestId = std::array<std::byte, 16>;
+
+struct KeyRecord {
+  KeyAttributes attributes;
+  CheckValue check{};
+  KeyState state = KeyState::Pending;
+  KeyState state_resumed = KeyState::Active;  // of a suspended key: what it is once resumed
+  std::vector<HeldEpoch> held;                // ascending; two while a refresh is not settled
+  std::uint64_t use_bound = 0;
+  RequestId request{};  // that made it
+
+  KeyHave have() const;
+};
+
+class KeyFiles {
+ public:
+  struct Owner {
+    Party party = Party::A;
+    std::string peer;           // its name
+    std::string peer_identity;  // fingerprint of its TLS key; empty if there is none
+  };
+  // Called before each durable step, with its name. A test that throws here ends this party there.
+  using BeforeStep = std::function<void(std::string_view step)>;
+
+  // Reads all files; makes `directory` and its key table if there are none. Slots that no record
+  // names are erased: what a crash has left of an epoch that was being stored or dropped.
+  // Fails: StoreError for a file that is damaged, of another owner, or that the store key does not
+  // open.
+  KeyFiles(std::filesystem::path directory, Owner owner, const StoreKey& store_key,
+           BeforeStep before_step = {});
+
+  const Owner& owner() const { return owner_; }
+  std::vector<KeyRecord> records() const;
+  std::optional<KeyRecord> find(const KeyId& id) const;
+  // Fails: KeyError(Unknown).
+  KeyRecord record(const KeyId& id) const;
+
+  // Reads the share from the disk. Fails: KeyError(Unknown, NoShare).
+  Share share(const KeyId& id, const Epoch& epoch) const;
+
+  // What a step of a link that has ended would still write is refused once a new link is up: the
+  // peer may have settled meanwhile. The number of a new link, for the calls below.
+  std::uint64_t begin_link();
+
+  // Stores a share: first the slot, then the record, each durable before the next. `record` is that
+  // of a new key, without epochs, or of the key that exists. Fails: KeyError(Exists) if the key has
+  // this epoch, or two; Disagreement if the link has ended.
+  void store_epoch(std::uint64_t link, const KeyRecord& record, const Epoch& epoch,
+                   const Share& share);
+  // The record with one epoch alone and the state; then the slots of others are erased. Fails:
+  // KeyError(Unknown, NoEpoch); Disagreement.
+  void keep_only(std::uint64_t link, const KeyId& id, const Epoch& epoch, KeyState state);
+  // Removes a key that has never been used. Fails: KeyError(Unknown); KeyError(State) unless it is
+  // pending; Disagreement.
+  void remove_pending(std::uint64_t link, const KeyId& id);
+
+  // A share from a backup takes the place of what is there, as a restored key. Fails:
+  // KeyError(State) over a tombstone; KeyError(Exists) if the key has this epoch; KeyError(Differs)
+  // if attributes or check value are not those of the key that is there.
+  void restore(const KeyRecord& record, const Epoch& epoch, const Share& share);
+
+  // Any time. Fails: KeyError(Unknown).
+  void set_state(const KeyId& id, KeyState state);
+  void set_use_bound(const KeyId& id, std::uint64_t bound);
+  // Erases the shares, then leaves a tombstone.
+  void destroy(const KeyId& id);
+
+ private:
+  using Records = std::map<KeyId, KeyRecord>;
+
+  // Under the lock.
+  void step(std::string_view name) const;
+  void require_current(std::uint64_t link) const;
+  Records::iterator existing(const KeyId& id);
+  Records::const_iterator existing(const KeyId& id) const;
+  std::uint64_t free_slot() const;
+  HeldEpoch fill_slot(const KeyId& id, const Epoch& epoch, const Share& share);
+  void write(const KeyRecord& record);
+  void replace(Records::iterator at, KeyRecord next);
+  void erase_slots(const std::vector<HeldEpoch>& held);
+
+  std::filesystem::path file_of(const KeyId& id) const;
+  KeyRecord read(const std::filesystem::path& file) const;
+
+  const std::filesystem::path directory_;
+  const Owner owner_;
+  const BeforeStep before_step_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<storage::KeyTable> table_;
+  Records records_;
+  std::uint64_t link_ = 0;
+};
+
+}  // namespace tinyot::custody

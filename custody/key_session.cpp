@@ -1,0 +1,207 @@
+#include "custody/key_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/hex.h"
+#include "circuitgen/generators/key_uses.h"
+#include "circuitgen/generators/registry.h"
+#include "crypto/random_oracle.h"
+
+namespace tinyot::custody {
+namespace {
+
+bool is_gcm(KeyUse use) { return use == KeyUse::Encrypt || use == KeyUse::Decrypt; }
+bool has_tag(KeyUse use) { return use == KeyUse::Decrypt || use == KeyUse::Verify; }
+
+std::size_t tag_bytes_of(const KeyRecord& record) {
+  return record.attributes.algorithm == KeyAlgorithm::HmacSha256 ? 32 : 16;
+}
+
+std::string circuit_name(const UseTerms& terms, const KeyRecord& record) {
+  const char* family = terms.use == KeyUse::Encrypt   ? "key_seal"
+                       : terms.use == KeyUse::Decrypt ? "key_open"
+                       : terms.use == KeyUse::Sign    ? "key_sign"
+                                                      : "key_verify";
+  std::string name = std::string(family) + ":algorithm=" + name_of(record.attributes.algorithm) +
+                     ",by=" + letter(terms.requester) + ",bytes=" + std::to_string(terms.bytes);
+  if (is_gcm(terms.use))
+    name += ",aad=" + std::to_string(terms.aad_bytes) +
+            ",shown=" + (terms.shown_aad && terms.aad_bytes > 0 ? "yes" : "no");
+  return name;
+}
+
+// What both parties know of the terms makes sense for the key.
+void require_terms(const UseTerms& terms, const KeyRecord& record) {
+  require_use(record, terms.use);
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(name_of(terms.use) + " with key " + text_of(terms.key) + ": " + why);
+  };
+  if (terms.bytes > circuit::kKeyUseBytesMax || terms.aad_bytes > circuit::kKeyUseBytesMax)
+    refuse("at most 65536 bytes; for more, encrypt a data key");
+  if (!is_gcm(terms.use) && (terms.aad_bytes > 0 || terms.shown_aad))
+    refuse("it takes no associated data");
+  if (terms.shown_aad && terms.shown_aad->size() != terms.aad_bytes)
+    refuse("the associated data that is shown has another length");
+  const bool wants_nonce =
+      terms.use == KeyUse::Encrypt && record.attributes.nonces == NonceMode::Caller;
+  if (terms.nonce.has_value() != wants_nonce)
+    refuse(wants_nonce ? "its nonces are chosen by the caller, and there is none"
+                       : "its nonces are not chosen by the caller");
+}
+
+void require_payload(const UseTerms& terms, const UsePayload& payload, const KeyRecord& record) {
+  if (payload.text.size() != terms.bytes ||
+      payload.aad.size() != (terms.shown_aad ? 0 : terms.aad_bytes) ||
+      payload.tag.size() != (has_tag(terms.use) ? tag_bytes_of(record) : 0))
+    throw UsageError(name_of(terms.use) + " with key " + text_of(terms.key) +
+                     ": the payload, the associated data or the tag has another length than the "
+                     "request says, or than the algorithm has");
+}
+
+// A bundle of 0 bytes is absent.
+void add(Values& values, const std::string& name, std::span<const std::byte> bytes) {
+  if (!bytes.empty()) values.add(name, bytes);
+}
+
+Values inputs_of(const UseTerms& terms, const UsePayload* payload,
+                 const std::optional<Nonce>& nonce) {
+  Values values;
+  if (nonce) values.add("nonce", *nonce);
+  if (terms.shown_aad) add(values, "aad", *terms.shown_aad);
+  if (payload == nullptr) return values;
+  if (terms.use == KeyUse::Decrypt) values.add("nonce", payload->nonce);
+  add(values, terms.use == KeyUse::Decrypt ? "ciphertext" : "message", payload->text);
+  add(values, "tag", payload->tag);
+  if (is_gcm(terms.use)) add(values, "aad", payload->aad);
+  return values;
+}
+
+template <class Bytes>
+void take(const Values& outputs, const std::string& name, Bytes& to) {
+  if (!outputs.contains(name)) return;
+  const auto bytes = outputs.bytes(name);
+  to.assign(bytes.begin(), bytes.end());
+}
+
+std::string label_of(const UseTerms& terms, const KeyRecord& record, const Epoch& epoch) {
+  return name_of(terms.use) + " " + hex_of(terms.request) + " " +
+         hex_of(crypto::bytes_of(fingerprint_of(record.attributes, record.check))) + " " +
+         text_of(epoch);
+}
+
+}  // namespace
+
+std::string name_of(KeyUse use) {
+  switch (use) {
+    case KeyUse::Encrypt:
+      return "encrypt";
+    case KeyUse::Decrypt:
+      return "decrypt";
+    case KeyUse::Sign:
+      return "sign";
+    case KeyUse::Verify:
+      return "verify";
+    case KeyUse::Derive:
+      return "derive";
+  }
+  return "unknown";
+}
+
+void require_use(const KeyRecord& record, KeyUse use) {
+  const KeyClass wanted = is_gcm(use)             ? KeyClass::Aead
+                          : use == KeyUse::Derive ? KeyClass::Kdf
+                                                  : KeyClass::Mac;
+  const std::string key = "key " + text_of(record.attributes.id);
+  if (record.attributes.key_class != wanted)
+    throw KeyError(KeyProblem::Use, key + " is of class " + name_of(record.attributes.key_class) +
+                                        ", which does not " + name_of(use));
+  const bool is_allowed =
+      record.state == KeyState::Active ||
+      (record.state == KeyState::Deactivated && (use == KeyUse::Decrypt || use == KeyUse::Verify));
+  if (!is_allowed)
+    throw KeyError(KeyProblem::State,
+                   key + " is " + name_of(record.state) + ", and does not " + name_of(use));
+  if (record.held.size() != 1)
+    throw KeyError(KeyProblem::State, key + " is being refreshed: try again");
+}
+
+Nonce joint_nonce(const std::array<std::byte, 32>& coins, std::uint64_t run, std::uint64_t lane) {
+  const crypto::Digest digest = crypto::RandomOracle(SessionId{}, {"key nonces", '*', run})
+                                    .absorb(coins)
+                                    .absorb_object(lane)
+                                    .digest();
+  Nonce nonce;
+  std::ranges::copy(crypto::bytes_of(digest).first(nonce.size()), nonce.begin());
+  return nonce;
+}
+
+Nonce KeySession::next_nonce() {
+  if (runs_ == kRunsPerToss) {
+    coins_ = peer_.toss_coins("key nonces " + std::to_string(tosses_++));
+    runs_ = 0;
+  }
+  return joint_nonce(coins_, runs_++, 0);
+}
+
+LoadedKey KeySession::load(const KeyId& id) {
+  const KeyRecord record = custodian_.files().record(id);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = loaded_.find(id);
+    if (at != loaded_.end()) {
+      if (record.held.size() == 1 && record.held.front().epoch == at->second.epoch)
+        return at->second;
+      loaded_.erase(at);
+    }
+  }
+  LoadedKey loaded = custodian_.load(peer_, id);
+  const std::lock_guard lock(mutex_);
+  return loaded_.insert_or_assign(id, std::move(loaded)).first->second;
+}
+
+UseResult KeySession::use(const UseTerms& terms, const UsePayload* payload) {
+  const KeyRecord record = custodian_.files().record(terms.key);
+  require_terms(terms, record);
+  const bool is_requester = terms.requester == custodian_.files().owner().party;
+  require(is_requester == (payload != nullptr), "the requester alone has the payload");
+  if (payload != nullptr) require_payload(terms, *payload, record);
+  return run_use(terms, payload, record, load(terms.key));
+}
+
+UseResult KeySession::run_use(const UseTerms& terms, const UsePayload* payload,
+                              const KeyRecord& record, const LoadedKey& loaded) {
+  UseResult result;
+  std::optional<Nonce> nonce = terms.nonce;
+  if (terms.use == KeyUse::Encrypt && !nonce) nonce = next_nonce();
+  const auto circuit = circuit::find_key_circuit(circuit_name(terms, record));
+  ENSURE(circuit != nullptr);
+  const RunResult run = peer_.run(*circuit, inputs_of(terms, payload, nonce), loaded.values,
+                                  label_of(terms, record, loaded.epoch));
+  if (nonce) result.nonce = *nonce;
+  if (payload == nullptr) return result;
+  if (has_tag(terms.use)) result.is_valid = run.outputs.integer("valid") == 1;
+  take(run.outputs, "tag", result.tag);
+  if (result.is_valid) {
+    take(run.outputs, terms.use == KeyUse::Encrypt ? "ciphertext" : "message", result.text);
+  }
+  return result;
+}
+
+bool KeySession::has_loaded(const KeyId& id) const {
+  const std::lock_guard lock(mutex_);
+  return loaded_.contains(id);
+}
+
+void KeySession::forget(const KeyId& id) {
+  const std::lock_guard lock(mutex_);
+  loaded_.erase(id);
+}
+
+void KeySession::forget_all() {
+  const std::lock_guard lock(mutex_);
+  loaded_.clear();
+}
+
+}  // namespace tinyot::custody

@@ -1,0 +1,94 @@
+// Keys that are loaded on one connection, and their uses. A loaded key is named by key, epoch,
+// connection and run; a use compares the epoch with the record first, so nothing of an epoch that
+// was dropped, or of a key that is suspended or destroyed, is used again.
+//
+// Nonces of keys of mode joint come from coins tossed on the connection: nothing about them is
+// durable, so neither a crash nor an old disk repeats one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "custody/custodian.h"
+
+namespace tinyot::custody {
+
+enum class KeyUse : std::uint8_t { Encrypt = 1, Decrypt = 2, Sign = 3, Verify = 4, Derive = 5 };
+std::string name_of(KeyUse use);
+// Whether a key of the class has the use, in the state. Fails: KeyError(Use, State).
+void require_use(const KeyRecord& record, KeyUse use);
+
+using Nonce = std::array<std::byte, 12>;
+
+// What both parties know of a use: compared before anything is evaluated.
+struct UseTerms {
+  RequestId request{};
+  KeyId key;
+  KeyUse use = KeyUse::Encrypt;
+  Party requester = Party::A;
+  std::uint32_t bytes = 0;                               // of the payload
+  std::uint32_t aad_bytes = 0;                           // of encrypt and decrypt
+  std::optional<std::vector<std::byte>> shown_aad = {};  // that the peer's policy sees
+  std::optional<Nonce> nonce = {};                       // of encrypt with a key of mode caller
+};
+
+// What the requester alone has.
+struct UsePayload {
+  SecretVector<std::byte> text;  // to encrypt, decrypt, sign or verify
+  std::vector<std::byte> aad;    // unless it is shown
+  Nonce nonce{};                 // of decrypt
+  std::vector<std::byte> tag;    // of decrypt and verify
+};
+
+// What the requester alone gets.
+struct UseResult {
+  Nonce nonce{};                 // of encrypt; both parties know it
+  SecretVector<std::byte> text;  // ciphertext, or the message if the tag was right
+  std::vector<std::byte> tag;    // of encrypt and sign
+  bool is_valid = true;          // of decrypt and verify
+};
+
+// One per connection. use() and load() are called by one thread at a time; forget() by any.
+class KeySession {
+ public:
+  // Both outlive it.
+  KeySession(Custodian& custodian, KeyPeer& peer) : custodian_(custodian), peer_(peer) {}
+
+  // Role: both, at the same time, with the same terms; `payload` is the requester's, null at the
+  // other party. Loads the key if this connection has not. Fails: KeyError; UsageError for a
+  // payload that is not as the terms say; as KeyPeer.
+  UseResult use(const UseTerms& terms, const UsePayload* payload);
+  // The key, loaded; it stays so on this connection. Fails: as Custodian::load().
+  LoadedKey load(const KeyId& id);
+
+  bool has_loaded(const KeyId& id) const;
+  // The values are wiped as soon as no run uses them.
+  void forget(const KeyId& id);
+  void forget_all();
+
+ private:
+  UseResult run_use(const UseTerms& terms, const UsePayload* payload, const KeyRecord& record,
+                    const LoadedKey& loaded);
+  Nonce next_nonce();
+
+  // Runs whose nonces come from the same coins.
+  static constexpr std::uint64_t kRunsPerToss = 1 << 16;
+
+  Custodian& custodian_;
+  KeyPeer& peer_;
+  mutable std::mutex mutex_;
+  std::map<KeyId, LoadedKey> loaded_;
+  std::array<std::byte, 32> coins_{};
+  std::uint64_t tosses_ = 0, runs_ = kRunsPerToss;
+};
+
+// The nonce of a lane of a run, from the coins.
+Nonce joint_nonce(const std::array<std::byte, 32>& coins, std::uint64_t run, std::uint64_t lane);
+
+}  // namespace tinyot::custody

@@ -1,0 +1,89 @@
+// The evidence of what keys of custody were used for: a file of lines, each a JSON object that has
+// the hash of the line before. A line is durable before the operation goes on, and has what the
+// peer has signed about it, so that both parties' logs have each use, even if one of them
+// disconnects.
+//
+// Lines have no payload, result, share or check value.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "crypto/digest.h"
+#include "net/tls/signature.h"
+#include "system/file.h"
+
+namespace tinyot::service {
+
+// A line of a log: its number, counted from 1, and its hash. 0 of an empty log.
+struct AuditHead {
+  std::uint64_t sequence = 0;
+  crypto::Digest hash;
+};
+
+// What the peer has said and signed: a request, or an answer together with the request.
+struct SignedMessage {
+  std::vector<std::byte> message;
+  net::Signature signature;
+};
+inline constexpr std::string_view kCustodyDomain = "tinyot custody 1";
+
+struct AuditLine {
+  enum class Event : std::uint8_t { Begin, End };
+  Event event = Event::Begin;
+  std::string request;    // 32 hex digits
+  bool is_own = true;     // this party has asked
+  std::string client;     // of this party
+  std::string operation;  // "encrypt", "create" ...
+  std::string key;        // its fingerprint, or its id before there is one
+  std::uint64_t bytes = 0, aad_bytes = 0;
+  std::string outcome = {};  // of an end: "done", or why not
+  std::optional<SignedMessage> signed_by_peer = {};
+  std::optional<AuditHead> peers_head = {};  // that the signed message names
+};
+
+// Thread-safe. Fails: StoreError; the operation must then not go on.
+class KeyAudit {
+ public:
+  // Continues the file, or begins it (mode 0600). A line that was cut off by a crash is removed:
+  // the operation has not gone on. Fails: StoreError if the last whole line is not one of such a
+  // file.
+  explicit KeyAudit(std::filesystem::path file);
+
+  AuditHead head() const;
+  // Durable on return. Lines of several threads are synced together.
+  AuditHead append(const AuditLine& line);
+
+ private:
+  void sync_up_to(std::uint64_t sequence);
+
+  const std::filesystem::path path_;
+  mutable std::mutex mutex_;
+  std::mutex sync_mutex_;
+  system::File file_;
+  std::uint64_t end_ = 0;  // bytes of whole lines
+  AuditHead head_;
+  std::uint64_t synced_ = 0;  // lines, under sync_mutex_
+  bool has_failed_ = false;
+};
+
+// What is wrong with a log; empty if nothing is. `peers_log`: the same for both parties' logs
+// together: the lines that each party's signatures name are in its log, and each request that has
+// been accepted is in both. Fails: UsageError if a file cannot be read.
+struct AuditPeer {
+  net::Fingerprint key;  // of the peer
+  std::optional<std::filesystem::path> log = {};
+  std::optional<net::Fingerprint> own_key = {};  // with the peer's log: this party's
+};
+struct AuditReport {
+  std::uint64_t lines = 0, requests = 0;
+  std::vector<std::string> problems;
+};
+AuditReport verify_audit(const std::filesystem::path& log, const AuditPeer& peer);
+
+}  // namespace tinyot::service

@@ -1,0 +1,310 @@
+// Records, the table of their shares, and backups: on disk, changed, exchanged, old, of others.
+#include "custody/key_files.h"
+
+#include <gtest/gtest.h>
+
+#include "two_custodians.h"
+
+namespace tinyot::test {
+namespace {
+
+using custody::Backups;
+
+using custody::KeyFiles;
+using custody::KeyProblem;
+using custody::KeyRecord;
+using custody::KeyState;
+using custody::Share;
+
+Share share_of(std::uint8_t byte) { return Share(16, std::byte{byte}); }
+
+KeyRecord new_record(std::uint8_t number) {
+  KeyRecord record;
+  record.attributes = attributes_of(number);
+  record.check.fill(std::byte{number});
+  record.request = request_id(number);
+  return record;
+}
+
+class KeyFilesTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<KeyFiles> open(KeyFiles::Owner owner = {Party::A, "peer", "identity"},
+                                 Party key_of = Party::A, KeyFiles::BeforeStep before_step = {}) {
+    return std::make_unique<KeyFiles>(disk, std::move(owner), store_key_of(key_of),
+                                      std::move(before_step));
+  }
+  // With a key of one epoch.
+  std::unique_ptr<KeyFiles> open_with_key(std::uint8_t number = 1) {
+    auto files = open();
+    files->store_epoch(files->begin_link(), new_record(number), epoch(1), share_of(number));
+    files->keep_only(files->begin_link(), key_id(number), epoch(1), KeyState::Active);
+    return files;
+  }
+  std::filesystem::path file_of(std::uint8_t number) const {
+    return disk / (custody::text_of(key_id(number)) + ".key");
+  }
+  std::optional<KeyProblem> problem_of(const std::function<void()>& call) const {
+    try {
+      call();
+    } catch (const custody::KeyError& error) {
+      return error.problem();
+    }
+    return std::nullopt;
+  }
+
+  static std::string message_of(const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing is refused";
+  }
+
+  TestDirectory directory{"/dev/shm"};
+  std::filesystem::path disk = directory / "keys of a peer";
+};
+
+TEST_F(KeyFilesTest, KeepRecordsOverARestart) {
+  {
+    const auto files = open_with_key();
+    files->store_epoch(files->begin_link(), files->record(key_id(1)), epoch(2), share_of(7));
+    files->set_use_bound(key_id(1), 1024);
+    files->set_state(key_id(1), KeyState::Deactivated);
+    files->set_state(key_id(1), KeyState::Suspended);
+  }
+  const auto files = open();
+  const KeyRecord record = files->record(key_id(1));
+  EXPECT_EQ(record.attributes, attributes_of(1));
+  EXPECT_EQ(record.check, new_record(1).check);
+  EXPECT_EQ(record.request, request_id(1));
+  EXPECT_EQ(record.state, KeyState::Suspended);
+  EXPECT_EQ(record.state_resumed, KeyState::Deactivated);
+  EXPECT_EQ(record.use_bound, 1024u);
+  ASSERT_EQ(record.held.size(), 2u);
+  EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
+  EXPECT_EQ(files->share(key_id(1), epoch(2)), share_of(7));
+  EXPECT_EQ(std::filesystem::status(file_of(1)).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST_F(KeyFilesTest, RefuseWhatIsChanged) {
+  open_with_key();
+  const std::string right = read_file(file_of(1));
+  for (std::size_t k = 0; k < right.size(); k += 1 + k / 16) {
+    std::string wrong = right;
+    wrong[k] = static_cast<char>(wrong[k] ^ 4);
+    write_file(file_of(1), wrong);
+    EXPECT_THROW(open(), StoreError) << k;
+  }
+  for (const std::size_t size : {std::size_t{0}, std::size_t{39}, right.size() - 1}) {
+    write_file(file_of(1), right.substr(0, size));
+    EXPECT_THROW(open(), StoreError) << size;
+  }
+  write_file(file_of(1), right + std::string(1 << 15, 'x'));
+  EXPECT_THROW(open(), StoreError);
+  write_file(file_of(1), right);
+  EXPECT_EQ(open()->share(key_id(1), epoch(1)), share_of(1));
+}
+
+// The names of the files of two keys, and the slots of their shares.
+TEST_F(KeyFilesTest, RefuseWhatIsExchanged) {
+  open_with_key(1);
+  open_with_key(2);
+  const std::string first = read_file(file_of(1)), second = read_file(file_of(2));
+  write_file(file_of(1), second);
+  write_file(file_of(2), first);
+  EXPECT_THROW(open(), StoreError);
+  write_file(file_of(1), first);
+  write_file(file_of(2), second);
+  std::string table = read_file(disk / "keys");
+  constexpr std::size_t kSlots = 128, kSlotBytes = 64;
+  std::swap_ranges(table.begin() + kSlots + kSlotBytes, table.begin() + kSlots + 2 * kSlotBytes,
+                   table.begin() + kSlots + 2 * kSlotBytes);
+  write_file(disk / "keys", table);
+  const auto files = open();
+  for (const std::uint8_t number : {1, 2})
+    EXPECT_THROW(files->share(key_id(number), epoch(1)), StoreError);
+}
+
+TEST_F(KeyFilesTest, RefuseOtherOwners) {
+  open_with_key();
+  EXPECT_NO_THROW(open());
+  EXPECT_THROW(open({Party::B, "peer", "identity"}), StoreError);
+  EXPECT_THROW(open({Party::A, "another peer", "identity"}), StoreError);
+  EXPECT_THROW(open({Party::A, "peer", "identity"}, Party::B), StoreError) << "the store key";
+  EXPECT_NE(message_of([&] {
+              open({Party::A, "peer", "new identity"});
+            }).find("rebind"),
+            std::string::npos);
+}
+
+TEST_F(KeyFilesTest, RefuseKeysWithoutTheirTable) {
+  open_with_key();
+  std::filesystem::remove(disk / "keys");
+  EXPECT_NE(message_of([&] { open(); }).find("their shares are lost"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(disk / "keys"));
+}
+
+// Old copies of a record do not open an epoch that has been dropped: its slot is overwritten.
+TEST_F(KeyFilesTest, DroppedEpochIsGone) {
+  {
+    const auto files = open_with_key();
+    const std::uint64_t link = files->begin_link();
+    files->store_epoch(link, files->record(key_id(1)), epoch(2), share_of(2));
+    const std::string both = read_file(file_of(1));
+    files->keep_only(link, key_id(1), epoch(2), KeyState::Active);
+    write_file(file_of(1), both);
+  }
+  const auto files = open();
+  EXPECT_EQ(files->record(key_id(1)).held.size(), 2u);
+  EXPECT_EQ(problem_of([&] { files->share(key_id(1), epoch(1)); }), KeyProblem::NoShare);
+  EXPECT_EQ(files->share(key_id(1), epoch(2)), share_of(2));
+}
+
+TEST_F(KeyFilesTest, OrphanedSlotsAreErasedAtStart) {
+  const auto slots = [&] {
+    const std::string table = read_file(disk / "keys");
+    std::size_t filled = 0;
+    for (std::size_t at = 128 + 64; at + 64 <= table.size(); at += 64)
+      filled += table.substr(at, 64) == std::string(64, '\0') ? 0 : 1;
+    return filled;
+  };
+  open_with_key(1);
+  EXPECT_EQ(slots(), 1u);
+  {
+    const auto files = open({Party::A, "peer", "identity"}, Party::A, [](std::string_view step) {
+      if (step == "record") throw Crashed();
+    });
+    EXPECT_THROW(files->store_epoch(files->begin_link(), new_record(2), epoch(1), share_of(2)),
+                 Crashed);
+  }
+  EXPECT_EQ(slots(), 2u) << "the slot is durable before the record";
+  const auto files = open();
+  EXPECT_EQ(slots(), 1u);
+  EXPECT_FALSE(files->find(key_id(2)));
+  EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
+}
+
+TEST_F(KeyFilesTest, TombstoneIsForGood) {
+  {
+    const auto files = open_with_key();
+    files->destroy(key_id(1));
+  }
+  const auto files = open();
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Destroyed);
+  EXPECT_TRUE(files->record(key_id(1)).held.empty());
+  EXPECT_EQ(problem_of([&] { files->restore(new_record(1), epoch(1), share_of(1)); }),
+            KeyProblem::State);
+  EXPECT_EQ(problem_of([&] {
+              files->store_epoch(files->begin_link(), new_record(1), epoch(2), share_of(1));
+            }),
+            KeyProblem::Exists);
+}
+
+TEST_F(KeyFilesTest, OnlyPendingKeysAreRemoved) {
+  const auto files = open_with_key();
+  const std::uint64_t link = files->begin_link();
+  EXPECT_EQ(problem_of([&] { files->remove_pending(link, key_id(1)); }), KeyProblem::State);
+  files->store_epoch(link, new_record(2), epoch(1), share_of(2));
+  files->remove_pending(link, key_id(2));
+  EXPECT_FALSE(files->find(key_id(2)));
+  EXPECT_FALSE(std::filesystem::exists(file_of(2)));
+}
+
+TEST_F(KeyFilesTest, HoldAtMostTwoEpochs) {
+  const auto files = open_with_key();
+  const std::uint64_t link = files->begin_link();
+  const auto store = [&](std::uint64_t number) {
+    files->store_epoch(link, files->record(key_id(1)), epoch(number), share_of(1));
+  };
+  EXPECT_EQ(problem_of([&] { store(1); }), KeyProblem::Exists);
+  store(2);
+  EXPECT_EQ(problem_of([&] { store(3); }), KeyProblem::Exists);
+}
+
+class BackupsTest : public KeyFilesTest {
+ protected:
+  BackupsTest() { std::filesystem::create_directory(medium); }
+  Backups backups() const {
+    return Backups(medium,
+                   {{"officer", public_key_of(officer)}, {"escrow", public_key_of(escrow)}});
+  }
+  std::vector<std::byte> content(const std::filesystem::path& file) const {
+    const std::string text = read_file(file);
+    const auto bytes = std::as_bytes(std::span(text));
+    return {bytes.begin(), bytes.end()};
+  }
+
+  std::filesystem::path medium = directory / "medium";
+  crypto::BoxPrivateKey officer = crypto::random_box_key(), escrow = crypto::random_box_key();
+};
+
+TEST_F(BackupsTest, OpenForTheirRecipientAlone) {
+  backups().write({Party::B, "peer", "identity"}, new_record(1), epoch(3), share_of(9));
+  const auto files = backups().files_of(key_id(1));
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_TRUE(backups().files_of(key_id(2)).empty());
+  for (const auto& file : files) {
+    const bool is_escrows = file.filename().string().find("escrow") != std::string::npos;
+    const custody::OpenedBackup opened =
+        custody::open_backup(content(file), is_escrows ? escrow : officer);
+    EXPECT_EQ(opened.party, Party::B);
+    EXPECT_EQ(opened.peer, "peer");
+    EXPECT_EQ(opened.record.attributes, attributes_of(1));
+    EXPECT_EQ(opened.record.check, new_record(1).check);
+    EXPECT_EQ(opened.epoch, epoch(3));
+    EXPECT_EQ(opened.share, share_of(9));
+    EXPECT_THROW(custody::open_backup(content(file), is_escrows ? officer : escrow), UsageError);
+  }
+}
+
+TEST_F(BackupsTest, RefuseWhatIsChanged) {
+  backups().write({Party::A, "peer", "identity"}, new_record(1), epoch(1), share_of(9));
+  const auto file = backups().files().back();
+  const std::vector<std::byte> right = content(file);
+  EXPECT_NO_THROW(custody::open_backup(right, officer));
+  for (std::size_t k = 0; k < right.size(); ++k) {
+    if (k >= 12 && k < 16) continue;  // unused
+    std::vector<std::byte> wrong = right;
+    wrong[k] ^= std::byte{2};
+    EXPECT_THROW(custody::open_backup(wrong, officer), UsageError) << k;
+    EXPECT_THROW(custody::open_backup(std::span(right).first(k), officer), UsageError) << k;
+  }
+}
+
+TEST_F(BackupsTest, RestoreTakesThePlaceOfOtherEpochs) {
+  const auto files = open_with_key();
+  files->set_use_bound(key_id(1), 2048);
+  KeyRecord other = new_record(1);
+  other.check[0] ^= std::byte{1};
+  EXPECT_EQ(problem_of([&] { files->restore(other, epoch(5), share_of(5)); }), KeyProblem::Differs);
+  EXPECT_EQ(problem_of([&] { files->restore(new_record(1), epoch(1), share_of(5)); }),
+            KeyProblem::Exists);
+  files->restore(new_record(1), epoch(5), share_of(5));
+  const KeyRecord record = files->record(key_id(1));
+  EXPECT_EQ(record.state, KeyState::Restored);
+  EXPECT_EQ(record.use_bound, 2048u) << "what was used stays used";
+  EXPECT_EQ(files->share(key_id(1), epoch(5)), share_of(5));
+  EXPECT_EQ(problem_of([&] { files->share(key_id(1), epoch(1)); }), KeyProblem::NoShare);
+}
+
+TEST_F(BackupsTest, NeedTheirDirectory) {
+  std::filesystem::remove(medium);
+  EXPECT_THROW(backups(), StoreError);
+}
+
+// No key without its backup.
+TEST_F(BackupsTest, OperationFailsWithoutThem) {
+  TwoCustodians world;
+  std::filesystem::remove(world.backups_of(Party::B));
+  write_file(world.backups_of(Party::B), "not a directory");
+  const StepEnds ends = world.run([&](custody::Custodian& custodian, custody::KeyPeer& peer) {
+    custodian.create(peer, request_id(1), attributes_of(1));
+  });
+  EXPECT_FALSE(ends[1].is_done);
+  EXPECT_TRUE(world.files(Party::B).records().empty());
+}
+
+}  // namespace
+}  // namespace tinyot::test

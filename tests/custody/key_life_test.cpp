@@ -1,0 +1,247 @@
+// The steps of a key's life with an honest peer, and with shares that are not those of the key.
+#include <gtest/gtest.h>
+
+#include "two_custodians.h"
+
+namespace tinyot::test {
+namespace {
+
+using custody::Custodian;
+using custody::KeyAlgorithm;
+using custody::KeyClass;
+using custody::KeyPeer;
+using custody::KeyProblem;
+using custody::KeyState;
+
+TwoCustodians::Step creates(const custody::KeyAttributes& attributes, std::uint8_t request = 1) {
+  return [=](Custodian& custodian, KeyPeer& peer) {
+    custodian.create(peer, request_id(request), attributes);
+  };
+}
+TwoCustodians::Step refreshes(const custody::KeyId& id) {
+  return [=](Custodian& custodian, KeyPeer& peer) { custodian.refresh(peer, request_id(9), id); };
+}
+
+void expect_active(TwoCustodians& world, const custody::KeyId& id, std::uint64_t epoch) {
+  for (const Party party : {Party::A, Party::B}) {
+    const auto record = world.files(party).find(id);
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->state, KeyState::Active);
+    ASSERT_EQ(record->held.size(), 1u);
+    EXPECT_EQ(record->held[0].epoch.number, epoch);
+  }
+}
+
+TEST(KeyLife, IsCreatedLoadedAndRefreshed) {
+  std::uint8_t number = 1;
+  for (const auto& [key_class, algorithm] : {std::pair{KeyClass::Aead, KeyAlgorithm::Aes128},
+                                             {KeyClass::Mac, KeyAlgorithm::Aes256},
+                                             {KeyClass::Kdf, KeyAlgorithm::Aes128},
+                                             {KeyClass::Mac, KeyAlgorithm::HmacSha256}}) {
+    TwoCustodians world;
+    const custody::KeyAttributes attributes = attributes_of(number++, key_class, algorithm);
+    world.run_done(creates(attributes));
+    expect_active(world, attributes.id, 1);
+    const auto key = world.key(attributes.id);
+    ASSERT_TRUE(key);
+    EXPECT_EQ(key->size(), key_bytes_of(algorithm));
+    EXPECT_TRUE(world.loads(attributes.id));
+    const custody::Share before = world.files(Party::A).share(
+        attributes.id, world.files(Party::A).record(attributes.id).held[0].epoch);
+    world.run_done(refreshes(attributes.id));
+    expect_active(world, attributes.id, 2);
+    EXPECT_EQ(world.key(attributes.id), key) << "the key stays the same";
+    EXPECT_NE(world.files(Party::A).share(
+                  attributes.id, world.files(Party::A).record(attributes.id).held[0].epoch),
+              before);
+    EXPECT_TRUE(world.loads(attributes.id));
+  }
+}
+
+TEST(KeyLife, SharesAndKeysAreFresh) {
+  TwoCustodians world;
+  world.run_done(creates(attributes_of(1), 1));
+  world.run_done(creates(attributes_of(2), 2));
+  EXPECT_NE(world.key(key_id(1)), world.key(key_id(2)));
+  std::set<custody::Share> shares;
+  for (const Party party : {Party::A, Party::B})
+    for (const std::uint8_t id : {1, 2})
+      shares.insert(world.files(party).share(key_id(id),
+                                             world.files(party).record(key_id(id)).held[0].epoch));
+  EXPECT_EQ(shares.size(), 4u);
+}
+
+TEST(KeyLife, RequestIsRepeatedWithoutAnotherKey) {
+  TwoCustodians world;
+  world.run_done(creates(attributes_of(1), 1));
+  const auto key = world.key(key_id(1));
+  world.run_done(creates(attributes_of(1), 1));
+  EXPECT_EQ(world.key(key_id(1)), key);
+  const StepEnds ends = world.run(creates(attributes_of(1), 2));
+  EXPECT_EQ(ends[0].problem, KeyProblem::Exists) << ends[0].message;
+  EXPECT_EQ(world.key(key_id(1)), key);
+}
+
+TEST(KeyLife, ImportedKeyIsNeitherShareNorZero) {
+  for (const Party by : {Party::A, Party::B}) {
+    TwoCustodians world;
+    const std::vector<std::byte> key(16, std::byte{0x5a});
+    const auto ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+      // Which party this is shows by the files that it has.
+      const bool is_mine = &custodian.files() == &world.files(by);
+      custodian.import(
+          peer, request_id(1), attributes_of(1), by,
+          is_mine ? std::optional(custody::Share(key.begin(), key.end())) : std::nullopt);
+    });
+    ASSERT_TRUE(ends[0].is_done && ends[1].is_done) << ends[0].message << ends[1].message;
+    EXPECT_EQ(world.key(key_id(1)), key);
+    for (const Party party : {Party::A, Party::B}) {
+      const custody::Share share =
+          world.files(party).share(key_id(1), world.files(party).record(key_id(1)).held[0].epoch);
+      EXPECT_NE(std::vector(share.begin(), share.end()), key);
+      EXPECT_NE(share, custody::Share(16, std::byte{0}));
+    }
+    EXPECT_TRUE(world.loads(key_id(1)));
+  }
+}
+
+// A child is loaded as any other key, and neither party has it.
+TEST(KeyLife, DerivesChildrenThatDifferByAllTheyAreOf) {
+  TwoCustodians world;
+  world.run_done(creates(attributes_of(1, KeyClass::Kdf)));
+  const auto child_of = [&](custody::KeyAttributes child, const std::string& context) {
+    child.origin = custody::KeyOrigin::Derived;
+    child.parent = key_id(1);
+    const auto bytes = std::as_bytes(std::span(context));
+    child.id = Custodian::derived_id(child, bytes);
+    world.run_done([&](Custodian& custodian, KeyPeer& peer) {
+      const custody::LoadedKey parent = custodian.load(peer, key_id(1));
+      custodian.derive(peer, request_id(3), parent, child, bytes);
+    });
+    EXPECT_TRUE(world.loads(child.id));
+    const auto key = world.key(child.id);
+    for (const Party party : {Party::A, Party::B}) {
+      const custody::Share share =
+          world.files(party).share(child.id, world.files(party).record(child.id).held[0].epoch);
+      EXPECT_NE(std::vector(share.begin(), share.end()), *key);
+      EXPECT_NE(share, custody::Share(share.size(), std::byte{0}));
+    }
+    return *key;
+  };
+  std::set<std::vector<std::byte>> keys;
+  keys.insert(child_of(attributes_of(2), "context"));
+  keys.insert(child_of(attributes_of(2), "other"));
+  keys.insert(child_of(attributes_of(2, KeyClass::Mac), "context"));
+  keys.insert(child_of(attributes_of(2, KeyClass::Kdf), "context"));
+  auto caller = attributes_of(2);
+  caller.nonces = custody::NonceMode::Caller;
+  keys.insert(child_of(caller, "context"));
+  // Another algorithm: no prefix of a longer key.
+  auto longer = child_of(attributes_of(2, KeyClass::Aead, KeyAlgorithm::Aes256), "context");
+  longer.resize(16);
+  keys.insert(longer);
+  EXPECT_EQ(keys.size(), 6u);
+}
+
+TEST(KeyLife, DestroyedChildIsNotDerivedAgain) {
+  TwoCustodians world;
+  world.run_done(creates(attributes_of(1, KeyClass::Kdf)));
+  auto child = attributes_of(2);
+  child.origin = custody::KeyOrigin::Derived;
+  child.parent = key_id(1);
+  child.id = Custodian::derived_id(child, {});
+  const auto derives = [&](std::uint8_t request) {
+    return [&, request](Custodian& custodian, KeyPeer& peer) {
+      custodian.derive(peer, request_id(request), custodian.load(peer, key_id(1)), child, {});
+    };
+  };
+  world.run_done(derives(3));
+  world.files(Party::B).destroy(child.id);
+  const StepEnds ends = world.run(derives(4));
+  EXPECT_FALSE(ends[0].is_done);
+  EXPECT_EQ(ends[1].problem, KeyProblem::Exists) << ends[1].message;
+  EXPECT_EQ(world.files(Party::B).record(child.id).state, KeyState::Destroyed);
+}
+
+// A share that is not that of the key: wrong on the disk of one party before the key is settled.
+TEST(KeyLife, WrongShareSuspendsTheKeyAtBoth) {
+  for (const Party wrong : {Party::A, Party::B}) {
+    TwoCustodians world;
+    world.run_done(creates(attributes_of(1)));
+    const custody::KeyRecord record = world.files(wrong).record(key_id(1));
+    custody::Share share = world.files(wrong).share(key_id(1), record.held[0].epoch);
+    share[3] ^= std::byte{0x10};
+    custody::Epoch next{2, {}};
+    // The other party gets the right share of the same epoch.
+    for (const Party party : {Party::A, Party::B}) {
+      custody::KeyFiles& files = world.files(party);
+      const custody::Share right = files.share(key_id(1), files.record(key_id(1)).held[0].epoch);
+      files.restore(files.record(key_id(1)), next, party == wrong ? share : right);
+    }
+    const StepEnds ends =
+        world.run([&](Custodian& custodian, KeyPeer& peer) { custodian.settle(peer, key_id(1)); });
+    for (const Party party : {Party::A, Party::B}) {
+      EXPECT_EQ(ends[TwoCustodians::index(party)].problem, KeyProblem::CheckFailed);
+      EXPECT_EQ(world.files(party).record(key_id(1)).state, KeyState::Suspended);
+    }
+    EXPECT_FALSE(world.loads(key_id(1)));
+    EXPECT_FALSE(world.run(refreshes(key_id(1)))[0].is_done);
+  }
+}
+
+TEST(KeyLife, UnsettledAndSuspendedKeysAreNotLoaded) {
+  TwoCustodians world;
+  world.run_done(creates(attributes_of(1)));
+  for (const KeyState state : {KeyState::Pending, KeyState::Suspended, KeyState::Restored}) {
+    world.files(Party::A).set_state(key_id(1), state);
+    EXPECT_FALSE(world.loads(key_id(1))) << custody::name_of(state);
+    world.files(Party::A).set_state(key_id(1), KeyState::Active);
+  }
+  for (const KeyState state : {KeyState::Active, KeyState::Deactivated}) {
+    world.files(Party::A).set_state(key_id(1), state);
+    EXPECT_TRUE(world.loads(key_id(1))) << custody::name_of(state);
+  }
+}
+
+// Pitfall: destruction by the peer, who may be an intruder, erases nothing here.
+TEST(KeyLife, PeersDestructionSuspends) {
+  TwoCustodians world;
+  world.run_done(creates(attributes_of(1)));
+  world.files(Party::B).destroy(key_id(1));
+  const StepEnds ends =
+      world.run([&](Custodian& custodian, KeyPeer& peer) { custodian.settle(peer, key_id(1)); });
+  EXPECT_EQ(ends[0].problem, KeyProblem::NotAtPeer);
+  EXPECT_TRUE(ends[1].is_done);
+  const custody::KeyRecord record = world.files(Party::A).record(key_id(1));
+  EXPECT_EQ(record.state, KeyState::Suspended);
+  EXPECT_EQ(world.files(Party::A).share(key_id(1), record.held[0].epoch).size(), 16u);
+}
+
+TEST(KeyLife, StepsOfDifferentRequestsDoNotMeet) {
+  TwoCustodians world;
+  const StepEnds ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+    const bool is_a = &custodian.files() == &world.files(Party::A);
+    custodian.create(peer, request_id(is_a ? 1 : 2), attributes_of(1));
+  });
+  EXPECT_FALSE(ends[0].is_done);
+  EXPECT_FALSE(ends[1].is_done);
+  EXPECT_TRUE(world.files(Party::A).records().empty());
+}
+
+// A step of a link that has ended writes nothing once a new one is up.
+TEST(KeyLife, EndedLinkWritesNothing) {
+  TwoCustodians world;
+  world.run_done(creates(attributes_of(1)));
+  custody::KeyFiles& files = world.files(Party::A);
+  const std::uint64_t old = files.begin_link();
+  files.begin_link();
+  const custody::KeyRecord record = files.record(key_id(1));
+  EXPECT_THROW(files.store_epoch(old, record, {2, {}}, custody::Share(16)), Disagreement);
+  EXPECT_THROW(files.keep_only(old, key_id(1), record.held[0].epoch, KeyState::Active),
+               Disagreement);
+  EXPECT_THROW(files.remove_pending(old, key_id(1)), Disagreement);
+  EXPECT_EQ(files.record(key_id(1)).held.size(), 1u);
+}
+
+}  // namespace
+}  // namespace tinyot::test
