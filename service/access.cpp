@@ -155,7 +155,6 @@ std::optional<std::string> Access::refusal(const Caller& caller, const std::stri
 }
 
 std::size_t LocalCallers::number_of(const Caller& caller) {
-  if (!caller.user) return 0;
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(callers_, caller);
   if (found != callers_.end()) return static_cast<std::size_t>(found - callers_.begin());
