@@ -10,6 +10,7 @@
 #include "base/hex.h"
 #include "keys.pb.h"
 #include "tests/support/files.h"
+#include "tinyot/error.h"
 
 namespace tinyot::test {
 namespace {
@@ -250,7 +251,7 @@ TEST(KeyAudit, DamagedLogIsNotContinued) {
   text[20] = static_cast<char>(text[20] ^ 1);
   parties.logs = {};
   write_file(parties.files[0], text);
-  EXPECT_THROW(parties.log(0), StoreError);
+  EXPECT_THROW(parties.log(0), tinyot::StoreError);
   EXPECT_EQ(read_file(parties.files[0]), text) << "it is evidence";
 }
 
