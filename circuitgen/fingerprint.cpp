@@ -90,8 +90,9 @@ class FirstReceiver {
 void encode_interface(const CircuitInfo& info, ByteSink& out) {
   Encoder encoder(out);
   encoder.number(info.inputs.size());
-  // All fields, by their number: a new one must have its place in the encoding.
-  for (const auto& [name, bits, source, format, same_in_all_lanes] : info.inputs) {
+  // All fields, by their number: a new one must have its place in the encoding. But types say only
+  // how a party writes its own values, and a file without them is the same circuit.
+  for (const auto& [name, bits, source, format, same_in_all_lanes, type] : info.inputs) {
     encoder.text(name);
     encoder.number(bits);
     encoder.text(name_of(source));
@@ -99,7 +100,7 @@ void encode_interface(const CircuitInfo& info, ByteSink& out) {
     encoder.text(same_in_all_lanes ? "common" : "lanes");
   }
   encoder.number(info.outputs.size());
-  for (const auto& [name, bits, to, format] : info.outputs) {
+  for (const auto& [name, bits, to, format, type] : info.outputs) {
     encoder.text(name);
     encoder.number(bits);
     encoder.text(name_of(to));

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <string>
 #include <type_traits>
 
 #include "circuitgen/checked_circuit.h"
+#include "circuitgen/formats/column.h"
 #include "tinyot/circuit.h"
 
 namespace tinyot::circuit {
@@ -37,6 +39,17 @@ void declare_in(std::vector<Bundle>& bundles, std::uint32_t number, const Bundle
     bundles.push_back(bundle);
   }
   if (number >= bundles.size() || !same(bundles[number], bundle)) throw not_the_same(circuit);
+}
+
+template <class Bundle>
+void set_type(std::vector<Bundle>& bundles, const std::string& name, const std::string& type,
+              const std::string& circuit) {
+  const auto found = std::ranges::find(bundles, name, &Bundle::name);
+  if (found == bundles.end())
+    throw UsageError("circuit " + circuit + " has not declared '" + name + "', which gets type " +
+                     type);
+  require_bundle_type(type, found->bits, found->format);
+  found->type = type;
 }
 
 }  // namespace
@@ -79,7 +92,20 @@ Number Program::input(const std::string& name, std::uint32_t bits, InputSource s
 
 SignedNumber Program::signed_input(const std::string& name, std::uint32_t bits,
                                    InputSource source) {
-  return SignedNumber(input(name, bits, source));
+  return SignedNumber(
+      declare({name, bits, source, ValueFormat::Integer, false, type_of_signed(bits)}));
+}
+
+std::string Program::type_of_signed(std::size_t bits) {
+  return bits >= 1 && bits <= 64 ? "i" + std::to_string(bits) : "";  // others have no type
+}
+
+void Program::set_input_type(const std::string& name, const std::string& type) {
+  set_type(info_.inputs, name, type, info_.name);
+}
+
+void Program::set_output_type(const std::string& name, const std::string& type) {
+  set_type(info_.outputs, name, type, info_.name);
 }
 
 Number Program::common_input(const std::string& name, std::uint32_t bits, InputSource source) {

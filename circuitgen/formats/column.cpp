@@ -184,6 +184,17 @@ std::optional<std::uint32_t> width_of_type(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(type.width);
 }
 
+void require_bundle_type(std::string_view type, std::uint32_t bits, ValueFormat format) {
+  const auto width = width_of_type(type);
+  if (!width) return;
+  if (format == ValueFormat::MsbInteger)
+    throw UsageError("type " + std::string(type) + " is not for the format " +
+                     std::string(name_of(format)));
+  if (bits % *width != 0)
+    throw UsageError(std::to_string(bits) + " bits are no whole number of values of type " +
+                     std::string(type));
+}
+
 ColumnType::ColumnType(std::string_view text, std::uint32_t bits, circuit::ValueFormat format,
                        circuit::NumberBase base)
     : name_(text), bits_(bits), format_(format), base_(base) {

@@ -22,6 +22,9 @@ namespace tinyot::circuit {
 // The bits of a value of this type; absent without a type. Fails: UsageError for an unknown type.
 std::optional<std::uint32_t> width_of_type(std::string_view text);
 
+// That a bundle may have the type, or be a list of such values. Fails: UsageError.
+void require_bundle_type(std::string_view type, std::uint32_t bits, ValueFormat format);
+
 class ColumnType {
  public:
   // For a bundle. `text` is one of the types above, or empty. Fails: UsageError for an unknown type

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "circuitgen/formats/column.h"
 
 namespace tinyot::circuit {
 namespace {
@@ -58,11 +59,12 @@ class DescriptionReader {
   }
 
   void read_bundle() {
-    const bool is_input = word(1) == "input", is_common = words_.size() == 7 && word(6) == kCommon;
+    const bool is_input = word(1) == "input", is_common = is_input && word(6) == kCommon;
     if (!is_input && word(1) != "output")
       fail("a line of the description describes an input or an output, not " +
            FileLines::shown(word(1)));
-    if (words_.size() != 6 && !(is_input && is_common))
+    const std::size_t type_at = is_common ? 7 : 6;
+    if (words_.size() != type_at && words_.size() != type_at + 1)
       fail("a bundle is described by its name, its width, its " +
            std::string(is_input ? "source" : "receivers") + " and its format");
     std::string name(word(2));
@@ -70,15 +72,21 @@ class DescriptionReader {
     const ValueFormat format = value(kFormats, word(5), "format");
     if (format == ValueFormat::Bytes && bits % 8 != 0)
       fail("the width of bytes is a multiple of 8, not " + std::to_string(bits));
+    std::string type(word(type_at));
+    try {
+      require_bundle_type(type, bits, format);
+    } catch (const UsageError& error) {
+      fail(error.what());
+    }
     if (!(is_input ? input_names_ : output_names_).insert(name).second)
       fail(FileLines::shown(name) + " is described twice");
     if (is_input)
       description_.inputs.push_back({std::move(name), bits,
                                      value(kInputSources, word(4), "source of an input"), format,
-                                     is_common});
+                                     is_common, std::move(type)});
     else
       description_.outputs.push_back(
-          {std::move(name), bits, value(kReceivers, word(4), "receiver"), format});
+          {std::move(name), bits, value(kReceivers, word(4), "receiver"), format, std::move(type)});
   }
 
   std::string_view word(std::size_t index) const {
@@ -109,6 +117,8 @@ std::vector<std::uint32_t> widths_of(const Bundles& bundles) {
     if (bundle.bits > 0) widths.push_back(bundle.bits);
   return widths;
 }
+
+std::string type_word(const std::string& type) { return type.empty() ? "" : " " + type; }
 
 bool is_word_character(char c) { return c > ' ' && c <= '~'; }
 
@@ -147,10 +157,11 @@ void write_description(const CircuitInfo& info, std::ostream& out) {
   out << begin << " description " << kVersion << '\n';
   for (const InputBundle& bundle : info.inputs)
     out << begin << " input " << bundle.name << ' ' << bundle.bits << ' ' << name_of(bundle.source)
-        << ' ' << name_of(bundle.format) << (bundle.same_in_all_lanes ? " common\n" : "\n");
+        << ' ' << name_of(bundle.format) << (bundle.same_in_all_lanes ? " common" : "")
+        << type_word(bundle.type) << '\n';
   for (const OutputBundle& bundle : info.outputs)
     out << begin << " output " << bundle.name << ' ' << bundle.bits << ' ' << name_of(bundle.to)
-        << ' ' << name_of(bundle.format) << '\n';
+        << ' ' << name_of(bundle.format) << type_word(bundle.type) << '\n';
 }
 
 }  // namespace tinyot::circuit

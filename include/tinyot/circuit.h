@@ -39,19 +39,31 @@ class Program {
   }
   template <std::size_t n>
   SignedWord<n> signed_input(const std::string& name, Party owner) {
-    return SignedWord<n>(input<n>(name, owner));
+    return SignedWord<n>(signed_input(name, static_cast<std::uint32_t>(n), owner).bits());
   }
 
   TINYOT_API void output(const std::string& name, BitSpan value, Receiver to = Receiver::Both);
   void output(const std::string& name, const Bit& value, Receiver to = Receiver::Both) {
     output(name, BitSpan(&value, 1), to);
   }
+  template <class W>
+  void output(const std::string& name, const Signed<W>& value, Receiver to = Receiver::Both) {
+    output(name, value.bits(), to);
+    set_output_type(name, type_of_signed(value.size()));
+  }
+
+  // The type of an input or an output that has been declared (tinyot/circuit/gate.h), such as "u8"
+  // for a list of bytes. Signed ones of at most 64 bits have theirs. Fails: UsageError for an
+  // unknown name, an unknown type, or one of which the width is no multiple.
+  TINYOT_API void set_input_type(const std::string& name, const std::string& type);
+  TINYOT_API void set_output_type(const std::string& name, const std::string& type);
 
  private:
   friend class FunctionCircuit;
   Program(Builder& builder, CircuitInfo& info, bool declares)
       : builder_(builder), info_(info), declares_(declares) {}
   Number declare(const InputBundle& bundle);
+  TINYOT_API static std::string type_of_signed(std::size_t bits);
 
   Builder& builder_;
   CircuitInfo& info_;
@@ -78,11 +90,11 @@ TINYOT_API std::unique_ptr<Circuit> named_circuit(const std::string& name);
 TINYOT_API std::unique_ptr<Circuit> read_circuit_file(const std::filesystem::path& file);
 
 // Writes a circuit as a file in the Bristol Fashion format, with a description of its inputs and
-// outputs, so that read_circuit_file() and the command return the same circuit; only its name
-// becomes that of the file. The circuit is generated three times. The file gets its name when it is
-// complete, and replaces another one. Fails: UsageError for a name that is empty or has white
-// space, and for a circuit that is not the same each time; Error if the file cannot be written; as
-// generate().
+// outputs and their types, so that read_circuit_file() and the command return the same circuit;
+// only its name becomes that of the file. The circuit is generated three times. The file gets its
+// name when it is complete, and replaces another one. Fails: UsageError for a name that is empty or
+// has white space, and for a circuit that is not the same each time; Error if the file cannot be
+// written; as generate().
 TINYOT_API void write_circuit_file(const Circuit& circuit, const std::filesystem::path& file);
 
 }  // namespace tinyot::circuit

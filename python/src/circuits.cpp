@@ -27,13 +27,17 @@ struct Input {
   std::uint32_t bits;
   InputSource source;
   bool is_common;
+  std::string type;  // empty: a number without a sign
 
   Number in(Program& program) const {
-    return is_common ? program.common_input(name, bits, source) : program.input(name, bits, source);
+    Number number =
+        is_common ? program.common_input(name, bits, source) : program.input(name, bits, source);
+    program.set_input_type(name, type);
+    return number;
   }
 };
 
-using Output = std::tuple<std::string, const Bits*, Receiver>;
+using Output = std::tuple<std::string, const Bits*, Receiver, std::string>;
 
 // Ends a trace, with the GIL held.
 class TraceScope {
@@ -53,12 +57,13 @@ void describe(Program& program, const std::vector<Input>& inputs, const py::func
   py::list arguments;
   for (Number& value : values) arguments.append(scope.trace->make(std::move(value)));
   const py::object results = function(arguments);
-  for (const auto& [name, bits, receiver] : results.cast<std::vector<Output>>()) {
+  for (const auto& [name, bits, receiver, type] : results.cast<std::vector<Output>>()) {
     if (bits->trace() && bits->trace() != scope.trace)
       throw UsageError("output " + name + " is a value of another circuit");
     scope.trace->begin_operation();
     const py::gil_scoped_release release;
     program.output(name, bits->value(), receiver);
+    program.set_output_type(name, type);
   }
 }
 
@@ -80,12 +85,13 @@ py::dict info_of(const Circuit& circuit) {
   for (const auto& input : circuit.info().inputs)
     inputs.append(py::dict(py::arg("name") = input.name, py::arg("bits") = input.bits,
                            py::arg("source") = name_of(input.source),
-                           py::arg("format") = name_of(input.format),
+                           py::arg("format") = name_of(input.format), py::arg("type") = input.type,
                            py::arg("same_in_all_lanes") = input.same_in_all_lanes));
   for (const auto& output : circuit.info().outputs)
     outputs.append(py::dict(py::arg("name") = output.name, py::arg("bits") = output.bits,
                             py::arg("to") = name_of(output.to),
-                            py::arg("format") = name_of(output.format)));
+                            py::arg("format") = name_of(output.format),
+                            py::arg("type") = output.type));
   return py::dict(py::arg("name") = circuit.info().name, py::arg("inputs") = inputs,
                   py::arg("outputs") = outputs);
 }
@@ -138,7 +144,8 @@ void register_circuits(py::module_& module) {
       .value("B", Receiver::B)
       .value("both", Receiver::Both)
       .value("none", Receiver::None);
-  py::class_<Input>(module, "Input").def(py::init<std::string, std::uint32_t, InputSource, bool>());
+  py::class_<Input>(module, "Input")
+      .def(py::init<std::string, std::uint32_t, InputSource, bool, std::string>());
   py::class_<Circuit, std::shared_ptr<Circuit>>(module, "Circuit")
       .def_static("from_function", &from_function)
       .def_static(

@@ -6,6 +6,7 @@ import builtins
 import functools
 import inspect
 import math
+import re
 import threading
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -67,12 +68,15 @@ class Circuit:
     @property
     def inputs(self) -> tuple[Bundle, ...]:
         return tuple(
-            Bundle(
-                of["name"],
-                of["bits"],
-                of["source"],
-                _FORMATS[of["format"]],
-                of["same_in_all_lanes"],
+            _typed(
+                Bundle(
+                    of["name"],
+                    of["bits"],
+                    of["source"],
+                    _FORMATS[of["format"]],
+                    of["same_in_all_lanes"],
+                ),
+                of["type"],
             )
             for of in self._native().info()["inputs"]
         )
@@ -80,7 +84,7 @@ class Circuit:
     @property
     def outputs(self) -> tuple[Bundle, ...]:
         return tuple(
-            Bundle(of["name"], of["bits"], of["to"], _FORMATS[of["format"]])
+            _typed(Bundle(of["name"], of["bits"], of["to"], _FORMATS[of["format"]]), of["type"])
             for of in self._native().info()["outputs"]
         )
 
@@ -105,12 +109,34 @@ class Circuit:
     def save(self, file: str | PathLike[str]) -> None:
         """Writes the circuit to a file in the Bristol Fashion format, for read(), the command and
         the daemon. It has the names and parties of inputs and outputs, and the same fingerprint.
-        In a file a list is one integer: element k begins at bit k times the width of an element."""
+        In a file a list is one integer: element k begins at bit k times the width of an element.
+        The width of elements and their sign are kept if they have at most 64 bits; a list of lists
+        becomes one list."""
         native = self._native()
         interruptible(lambda stop: native.save(file, stop))
 
     def __repr__(self) -> str:
         return f"<circuit {self.name} ({_listed(self.inputs)}) -> ({_listed(self.outputs)})>"
+
+
+def _type_of_values(kind: str, bits: int, shape: tuple[int, ...]) -> str:
+    """What a file says of values of `bits` bits or a list of them; nothing of a plain number."""
+    if bits > 64 or (kind != "int" and not shape):
+        return ""
+    return f"{'i' if kind == 'int' else 'u'}{bits}"
+
+
+def _typed(bundle: Bundle, text: str) -> Bundle:
+    """A bundle of the type that a file has."""
+    match = re.fullmatch("([iu])([0-9]+)", text)
+    if match is None:
+        return bundle
+    width = int(match[2])
+    return replace(
+        bundle,
+        kind="int" if match[1] == "i" else "uint",
+        shape=() if width == bundle.bits else (bundle.bits // width,),
+    )
 
 
 def _listed(bundles: Iterable[Bundle]) -> str:
@@ -303,7 +329,11 @@ class FunctionCircuit(Circuit, Generic[P, R]):
             if self._made is None:
                 inputs = [
                     _native.Input(
-                        name, of.bits, getattr(InputSource, of.party), of.same_in_all_lanes
+                        name,
+                        of.bits,
+                        getattr(InputSource, of.party),
+                        of.same_in_all_lanes,
+                        _type_of_values(_KINDS[of.kind], of.element_bits, of.shape),
                     )
                     for name, of in self._declared.items()
                 ]
@@ -312,7 +342,7 @@ class FunctionCircuit(Circuit, Generic[P, R]):
                 )
             return self._made
 
-    def _generate(self, inputs: list[Bits]) -> list[tuple[str, Bits, Receiver]]:
+    def _generate(self, inputs: list[Bits]) -> list[tuple[str, Bits, Receiver, str]]:
         """Called whenever the circuit is generated; the gates are those of the operations."""
         arguments = {
             name: _nested(of.kind, bits, of.shape)
@@ -329,9 +359,11 @@ class FunctionCircuit(Circuit, Generic[P, R]):
             values, shape = _elements(
                 output.value, f"output {name} of circuit {self._function.__name__}"
             )
-            self._layouts[name] = _KINDS[type(values[0])], shape
+            kind = _KINDS[type(values[0])]
+            self._layouts[name] = kind, shape
+            written = _type_of_values(kind, values[0]._bits.size, shape)
             bits = Bits.concatenate([one._bits for one in values]) if shape else values[0]._bits
-            outputs.append((name, bits, getattr(Receiver, output.to)))
+            outputs.append((name, bits, getattr(Receiver, output.to), written))
         return outputs
 
     @property

@@ -62,7 +62,7 @@ class Receiver:
 
 class Input:
     def __init__(
-        self, name: str, bits: int, source: InputSource, is_common: bool
+        self, name: str, bits: int, source: InputSource, is_common: bool, type: str
     ) -> None: ...
 
 class Circuit:
@@ -70,7 +70,7 @@ class Circuit:
     def from_function(
         name: str,
         inputs: Sequence[Input],
-        function: Callable[[list[Bits]], list[tuple[str, Bits, Receiver]]],
+        function: Callable[[list[Bits]], list[tuple[str, Bits, Receiver, str]]],
     ) -> Circuit: ...
     @staticmethod
     def named(name: str) -> Circuit: ...

@@ -31,6 +31,7 @@ void expect_same_bundles(const CircuitInfo& info, const CircuitInfo& expected) {
     EXPECT_EQ(read.source, written.source);
     EXPECT_EQ(read.format, written.format);
     EXPECT_EQ(read.same_in_all_lanes, written.same_in_all_lanes);
+    EXPECT_EQ(read.type, written.type);
   }
   ASSERT_EQ(info.outputs.size(), expected.outputs.size());
   for (std::size_t i = 0; i < info.outputs.size(); ++i) {
@@ -39,6 +40,7 @@ void expect_same_bundles(const CircuitInfo& info, const CircuitInfo& expected) {
     EXPECT_EQ(read.bits, written.bits);
     EXPECT_EQ(read.to, written.to);
     EXPECT_EQ(read.format, written.format);
+    EXPECT_EQ(read.type, written.type);
   }
 }
 
@@ -60,11 +62,11 @@ TEST(FileDescription, KeepsEveryOwnerReceiverAndFormat) {
     for (const ValueFormat format :
          {ValueFormat::Bytes, ValueFormat::Integer, ValueFormat::MsbInteger})
       for (const bool common : {false, true})
-        info.inputs.push_back(
-            {"i" + std::to_string(info.inputs.size()), 8, source, format, common});
+        info.inputs.push_back({"i" + std::to_string(info.inputs.size()), 8, source, format, common,
+                               format == ValueFormat::Integer ? "i4" : ""});
   for (const Receiver to : {Receiver::A, Receiver::B, Receiver::Both, Receiver::None})
-    info.outputs.push_back(
-        {"o" + std::to_string(info.outputs.size()), 8, to, ValueFormat::Integer});
+    info.outputs.push_back({"o" + std::to_string(info.outputs.size()), 8, to, ValueFormat::Integer,
+                            to == Receiver::A ? "fix8.4" : ""});
   const GeneratedCircuit circuit(info, [&](Builder& builder) {
     for (std::uint32_t i = 0; i < 4; ++i) builder.output(i, builder.input(i));
   });
@@ -130,13 +132,20 @@ TEST(FileDescription, RefusesWhatDoesNotFitNamingTheLine) {
       {kAnd + "#tinyot description 2\n", "version 1 alone"},
       {kAnd + kBegin + "#tinyot wire x 1 A integer\n", "not 'wire'"},
       {kAnd + kBegin + "#tinyot input x 1 A\n", "its name, its width, its source"},
-      {kAnd + kBegin + "#tinyot input x 1 A integer often\n", "its name, its width, its source"},
-      {kAnd + kBegin + "#tinyot output x 1 A integer common\n", "its receivers"},
+      {kAnd + kBegin + "#tinyot input x 1 A integer often\n", "there is no type 'often'"},
+      {kAnd + kBegin + "#tinyot output x 1 A integer common\n", "there is no type 'common'"},
+      {kAnd + kBegin + "#tinyot output x 1 A\n", "its receivers"},
       {kAnd + kBegin + "#tinyot input x 1 C integer\n",
        "'C' is no source of an input: A, B, shared, public"},
       {kAnd + kBegin + "#tinyot input x 1 both integer\n", "'both' is no source of an input"},
       {kAnd + kBegin + "#tinyot output x 1 all integer\n", "no receiver: A, B, both, none"},
       {kAnd + kBegin + "#tinyot input x 1 A text\n", "no format: bytes, integer, msb-integer"},
+      {kAnd + kBegin + "#tinyot input x 1 A integer i1 i1\n", "its name, its width, its source"},
+      {kAnd + kBegin + "#tinyot input x 1 A integer common j1\n", "there is no type 'j1'"},
+      {kAnd + kBegin + "#tinyot output x 9 A integer i2\n",
+       "9 bits are no whole number of values of type i2"},
+      {kAnd + kBegin + "#tinyot input x 8 A msb-integer i8\n",
+       "type i8 is not for the format msb-integer"},
       {kAnd + kBegin + "#tinyot input x -1 A integer\n", "'-1' is not a width"},
       {kAnd + kBegin + "#tinyot input x 4294967296 A integer\n", "is not a width"},
       {kAnd + kBegin + "#tinyot input x 4 A bytes\n", "a multiple of 8"},

@@ -233,6 +233,24 @@ TEST_F(CircuitTest, ListsAreNumbersOrArrays) {
   refused({"--type", "sorted=f32"}, "there is no type 'f32'");
 }
 
+TEST_F(CircuitTest, ConvertedFileKeepsTypes) {
+  const Arguments convert = {"circuit", "convert", circuit_file("adder64.txt"), "--output",
+                             path("adder.txt")};
+  EXPECT_TRUE(ended_with(tinyot(convert + Arguments{"--type", "0=i64", "--type", "1=u8"}), 0));
+  const auto sum = [&](const Arguments& more) {
+    return json(Arguments{"eval", path("adder.txt")} + more)["outputs"]["0"];
+  };
+  const Arguments list = {"--input", "1=[1, 0, 0, 0, 0, 0, 0, 0]"};
+  EXPECT_EQ(sum(list + Arguments{"--input", "0=-5"}), "-4");
+  EXPECT_EQ(sum({"--input", "1=0x101", "--input", "0=-1"}), "256") << "all bits of a list";
+  EXPECT_EQ(sum(list + Arguments{"--input", "0=5", "--type", "0=hex64"}), "0000000000000006");
+  EXPECT_TRUE(ended_with(
+      tinyot({"circuit", "eval", path("adder.txt"), "--input", "0=1", "--input", "1=1,2"}), 2,
+      "2 values given, 8 expected of type u8"));
+  EXPECT_TRUE(ended_with(tinyot(convert + Arguments{"--type", "0=i64", "--bit-order", "msb"}), 2,
+                         "--type is for numbers whose lowest bit comes first"));
+}
+
 TEST_F(CircuitTest, SaysThatOthersCanReadAnInput) {
   write_file(path("a.txt"), "1");
   const auto is_said = [&](std::filesystem::perms mode) {

@@ -112,6 +112,23 @@ TEST_F(RowsTest, EmptyLinesDoNotShiftRows) {
 }
 
 // As a shell's <(...) is, with what Excel and pandas write.
+TEST_F(RowsTest, ColumnsHaveTheTypesOfTheFile) {
+  ASSERT_TRUE(ended_with(tinyot({"circuit", "convert", "millionaires:bits=8", "--output",
+                                 path("file.txt"), "--type", "a=i8", "--type", "a_has_more=u1"}),
+                         0));
+  write_file(path("a.csv"), "a\n-128\n127\n");  // 128 and 127 to the circuit
+  write_file(path("b.csv"), "b\n127\n128\n");
+  const auto of_file = [&](const std::string& table) {
+    return Arguments{"--circuit", path("file.txt"), "--rows", path(table)};
+  };
+  const auto [ended_a, ended_b] =
+      both("run", of_file("a.csv") + Arguments{"--out", path("typed.csv")},
+           of_file("b.csv") + Arguments{"--out", path("hex.csv"), "--column", "a_has_more=hex1"});
+  ASSERT_TRUE(ended_with(ended_a, 0));
+  ASSERT_TRUE(ended_with(ended_b, 0));
+  EXPECT_EQ(read_file(path("typed.csv")), "a_has_more:u1\n1\n0\n");
+}
+
 TEST_F(RowsTest, TablesComeThroughPipes) {
   const auto piped = [&](const char* name, const std::string& table) {
     EXPECT_EQ(::mkfifo(path(name).c_str(), 0600), 0);

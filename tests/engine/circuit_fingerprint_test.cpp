@@ -251,7 +251,8 @@ std::map<std::string, CircuitInfo> single_changes(const CircuitInfo& info) {
       if (info.inputs[i].*member != value)
         add(of + field, [=](CircuitInfo& other) { other.inputs[i].*member = value; });
     };
-    [[maybe_unused]] const auto& [name, bits, source, format, same_in_all_lanes] = info.inputs[i];
+    [[maybe_unused]] const auto& [name, bits, source, format, same_in_all_lanes, type] =
+        info.inputs[i];
     set(" name", &InputBundle::name, name + "_");
     set(" bits", &InputBundle::bits, bits + 8);
     for (const InputSource other : kInputSources)
@@ -271,7 +272,7 @@ std::map<std::string, CircuitInfo> single_changes(const CircuitInfo& info) {
       if (info.outputs[i].*member != value)
         add(of + field, [=](CircuitInfo& other) { other.outputs[i].*member = value; });
     };
-    [[maybe_unused]] const auto& [name, bits, to, format] = info.outputs[i];
+    [[maybe_unused]] const auto& [name, bits, to, format, type] = info.outputs[i];
     set(" name", &OutputBundle::name, name + "_");
     set(" bits", &OutputBundle::bits, bits + 8);
     for (const Receiver other : {Receiver::A, Receiver::B, Receiver::Both, Receiver::None})
@@ -322,6 +323,10 @@ TEST(CircuitFingerprint, EveryFieldOfTheInterfaceChangesIt) {
   renamed.name = "g";
   EXPECT_EQ(circuit::fingerprint_of(Described(renamed)), circuit::fingerprint_of(Described(info)))
       << "the name of a circuit is not a part of it";
+  CircuitInfo typed = info;
+  typed.inputs[0].type = typed.outputs[0].type = "i8";
+  EXPECT_EQ(circuit::fingerprint_of(Described(typed)), circuit::fingerprint_of(Described(info)))
+      << "nor is how values are written";
 }
 
 // A name that looks like the end of an input and the beginning of the next one.

@@ -211,13 +211,48 @@ TEST(CircuitFile, IsWrittenWithItsInterface) {
     const Number y = program.common_input("y", 9, InputSource::Public);
     program.output("less", x < SignedNumber(y), Receiver::A);
   });
+  EXPECT_EQ(again->info().inputs[0].type, "i9");
   write_circuit_file(*again, directory / "again.txt");
   const auto read = read_circuit_file(directory / "again.txt");
   EXPECT_EQ(read->info().name, "again");
   EXPECT_EQ(read->info().inputs[1].source, InputSource::Public);
   EXPECT_TRUE(read->info().inputs[1].same_in_all_lanes);
   EXPECT_EQ(read->info().outputs[0].to, Receiver::A);
+  EXPECT_EQ(read->info().inputs[0].type, "i9");
   EXPECT_EQ(fingerprint_of(*read), fingerprint_of(*again));
+}
+
+TEST(CircuitFile, KeepsSignsAndTheWidthsOfLists) {
+  const TestDirectory directory;
+  const auto described = [](bool has_types) {
+    return make_circuit("means", [has_types](Program& program) {
+      const SignedWord<16> x = program.signed_input<16>("x", Party::A);
+      const Number list = program.input("list", 32, Party::B);
+      program.output("x", x + 1);
+      program.output("signed wide", SignedNumber(65));
+      program.output("list", list);
+      if (!has_types) return;
+      program.set_input_type("list", "u8");
+      program.set_output_type("list", "i16");
+    });
+  };
+  const auto with = described(true), without = described(false);
+  EXPECT_EQ(fingerprint_of(*with), fingerprint_of(*without)) << "they say the same of the gates";
+  const auto types = [](const Circuit& circuit) {
+    std::vector<std::string> all;
+    for (const InputBundle& input : circuit.info().inputs) all.push_back(input.type);
+    for (const OutputBundle& output : circuit.info().outputs) all.push_back(output.type);
+    return all;
+  };
+  EXPECT_EQ(types(*with), (std::vector<std::string>{"i16", "u8", "i16", "", "i16"}));
+  EXPECT_EQ(types(*without), (std::vector<std::string>{"i16", "", "i16", "", ""}));
+  EXPECT_EQ(refusal([](Program& program) {
+              program.output("y", program.input("x", 12, Party::A));
+              program.set_output_type("y", "u8");
+            }),
+            "12 bits are no whole number of values of type u8");
+  EXPECT_EQ(refusal([](Program& program) { program.set_input_type("x", "u8"); }),
+            "circuit f has not declared 'x', which gets type u8");
 }
 
 }  // namespace

@@ -72,9 +72,7 @@ class CircuitTest(TestCase):
         total.save(file)
         read = tinyot.read(file)
         self.assertEqual([of.name for of in read.inputs], ["xs", "y"])
-        # Element k begins at bit 16 k.
-        self.assertEqual(read.evaluate({"xs": 1 | 2 << 16 | 3 << 32, "y": 1})["result"],
-                         2 | 3 << 16 | 4 << 32)  # fmt: skip
+        self.assertEqual(read.evaluate({"xs": [1, 2, 3], "y": 1})["result"], [2, 3, 4])
         total.save(file)  # replaces it
         inputs = ["--input", "xs=0x000300020001", "--input", "y=0x0001"]
         ended = subprocess.run(
@@ -82,8 +80,22 @@ class CircuitTest(TestCase):
             capture_output=True,
             text=True,
         )
-        self.assertIn("0x000400030002", ended.stdout, ended.stderr)
+        # Element k begins at bit 16 k.
+        self.assertEqual(ended.stdout, "result = 2\n3\n4\n", ended.stderr)
         self.refused(tinyot.Error, "missing", total.save, self.directory / "missing" / "f.txt")
+
+        @tinyot.circuit
+        def signs(xs: list[Int] = A.int(9)[2, 2], y: Int = B.int(65)) -> tinyot.Outputs:
+            return {"least": xs[0][0], "less": [x < 0 for row in xs for x in row], "y": y}
+
+        signs.save(file)
+        read = tinyot.read(file)
+        self.assertEqual([(of.kind, of.shape) for of in read.inputs], [("int", (4,)), ("uint", ())])
+        values = read.evaluate({"xs": [-5, 0, -1, 2], "y": 1})
+        self.assertEqual(values["least"], -5)
+        self.assertEqual(values["less"], [1, 0, 1, 0])
+        self.assertEqual(read.fingerprint(), signs.fingerprint())
+        total.save(file)
 
         @tinyot.circuit
         def spaced(x: UInt = A.uint(2)) -> tinyot.Outputs:

@@ -118,7 +118,7 @@ peer {{
     def test_file(self):
         file = self.directory / "total.txt"
         total.save(file)
-        inputs = {"A": {"a": 1 << 16 | 1}, "B": {"b": 2}}
+        inputs = {"A": {"a": [1, 1, 0, 0, 0]}, "B": {"b": [2, 0, 0, 0, 0]}}
         answers = self.both(lambda party, daemon: daemon.run("file", file, inputs[party], wait_s=60))
         for answer in answers.values():
             self.assertEqual(list(answer.outputs.values()), [4])

@@ -2,9 +2,13 @@
 // in the clear, and writes them to files.
 #include "tools/cli/render/circuit.h"
 
+#include <map>
+#include <string>
+
 #include "base/error.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/formats/bristol_writer.h"
+#include "circuitgen/formats/column.h"
 #include "circuitgen/formats/file_description.h"
 #include "system/output_file.h"
 #include "tinyot/evaluate.h"
@@ -27,18 +31,35 @@ CommandLine circuit_line(const std::string& verb, const std::string& more,
   return line;
 }
 
+template <class Bundles>
+void set_types(Bundles& bundles, const std::map<std::string, std::string>& types) {
+  for (auto& bundle : bundles) {
+    const auto given = types.find(bundle.name);
+    if (given == types.end() || given->second == TypedValues::kRaw) continue;
+    circuit::require_bundle_type(given->second, bundle.bits, bundle.format);
+    bundle.type = given->second;
+  }
+}
+
 // The circuit as a file describes it, whose numbers may be mirrored.
-circuit::CircuitInfo described(const NamedCircuit& circuit, bool msb_first) {
+circuit::CircuitInfo described(const NamedCircuit& circuit, const CircuitSpec& spec) {
   circuit::CircuitInfo info = circuit.info();
-  if (!msb_first) return info;
-  const auto mirror = [](circuit::ValueFormat& format) {
+  if (!spec.msb_first) {
+    set_types(info.inputs, spec.types);
+    set_types(info.outputs, spec.types);
+    return info;
+  }
+  if (!spec.types.empty())
+    throw UsageError("--type is for numbers whose lowest bit comes first, not --bit-order msb");
+  const auto mirror = [](circuit::ValueFormat& format, std::string& type) {
+    type.clear();  // it is of numbers whose lowest bit comes first
     if (format == circuit::ValueFormat::Bytes)
       throw UsageError("--bit-order msb is for numbers, and the circuit has strings of bytes");
     format = format == circuit::ValueFormat::Integer ? circuit::ValueFormat::MsbInteger
                                                      : circuit::ValueFormat::Integer;
   };
-  for (circuit::InputBundle& bundle : info.inputs) mirror(bundle.format);
-  for (circuit::OutputBundle& bundle : info.outputs) mirror(bundle.format);
+  for (circuit::InputBundle& bundle : info.inputs) mirror(bundle.format, bundle.type);
+  for (circuit::OutputBundle& bundle : info.outputs) mirror(bundle.format, bundle.type);
   return info;
 }
 
@@ -103,12 +124,13 @@ int circuit_convert(const Arguments& arguments) {
             "A's, and outputs to both, unless --owner and --to say otherwise");
   line.require("output");
   if (!line.parse(arguments)) return 0;
-  const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
+  const CircuitSpec spec = circuit_spec_from(line, line.text("circuit"));
+  const NamedCircuit circuit(spec);
   const std::string path = line.text("output");
   system::NewFile file(path);
   circuit::write_bristol_fashion(circuit.circuit(), file.stream());
   if (!line.has("forget-receivers"))
-    circuit::write_description(described(circuit, line.text("bit-order") == "msb"), file.stream());
+    circuit::write_description(described(circuit, spec), file.stream());
   file.finish();
   print_converted(line.common().format, circuit, path);
   return 0;

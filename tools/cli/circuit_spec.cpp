@@ -216,10 +216,15 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec)
   if (spec.blocks && !has_blocks)
     throw UsageError("circuit " + info().name + " has no blocks; use --lanes");
   const auto add_typed = [&](const auto& bundles, std::map<std::string, TypedValues>& typed) {
-    for (const auto& bundle : bundles)
-      if (const auto type = spec.types.find(bundle.name); type != spec.types.end())
-        typed.try_emplace(bundle.name, type->second, bundle.name, bundle.bits, bundle.format,
-                          base_);
+    for (const auto& bundle : bundles) {
+      const auto given = spec.types.find(bundle.name);
+      // The file's own types are of numbers whose lowest bit comes first.
+      const std::string type = given != spec.types.end() ? given->second
+                               : msb_first_              ? std::string()
+                                                         : bundle.type;
+      if (given != spec.types.end() || !type.empty())
+        typed.try_emplace(bundle.name, type, bundle.name, bundle.bits, bundle.format, base_);
+    }
   };
   add_typed(info().inputs, typed_inputs_);
   add_typed(info().outputs, typed_outputs_);
@@ -251,8 +256,11 @@ LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
   if (typed != typed_inputs_.end() && typed->second.is_raw())
     return typed->second.parse(text, wanted);
   if (text.starts_with(system::kByteOrderMark)) text.remove_prefix(system::kByteOrderMark.size());
-  if (typed != typed_inputs_.end()) return typed->second.parse(text, wanted);
   std::vector<std::string_view> pieces = split_values(text);
+  // A number of all bits, as if the circuit had no types.
+  const bool is_whole = !bundle.type.empty() && !pieces.empty() &&
+                        (pieces[0].starts_with("0x") || pieces[0].starts_with("0b"));
+  if (typed != typed_inputs_.end() && !is_whole) return typed->second.parse(text, wanted);
   const bool is_one_string = bundle.format == circuit::ValueFormat::Bytes &&
                              (wanted == 1 || blocks_) && text.find(',') == std::string_view::npos;
   SecretText joined;

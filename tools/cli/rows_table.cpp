@@ -21,12 +21,17 @@ ColumnName column_name(const std::string& text) {
   return {text.substr(0, colon), colon < text.size() ? text.substr(colon + 1) : ""};
 }
 
-circuit::ColumnType type_of(const CircuitSpec& spec, const ColumnName& column, std::uint32_t bits,
-                            circuit::ValueFormat format) {
+// By --type, the name of the column, or the circuit, in this order. A list is one number.
+template <class Bundle>
+circuit::ColumnType type_of(const CircuitSpec& spec, const ColumnName& column,
+                            const Bundle& bundle) {
   const auto given = spec.types.find(column.name);
   try {
-    return {given != spec.types.end() ? given->second : column.type, bits, format,
-            spec.output_base};
+    std::string type = given != spec.types.end() ? given->second : column.type;
+    if (type.empty() && !spec.msb_first &&
+        circuit::width_of_type(bundle.type) == std::optional(bundle.bits))
+      type = bundle.type;
+    return {type, bundle.bits, bundle.format, spec.output_base};
   } catch (const UsageError& error) {
     throw UsageError("column " + column.name + ": " + error.what());
   }
@@ -75,7 +80,7 @@ InputTable::InputTable(const NamedCircuit& circuit, const RowsSpec& rows, const 
                        " is the same in all rows: give it with --input");
     if (!found.insert(index).second)
       throw UsageError(path_.string() + ": column " + column.name + " occurs twice");
-    columns_.push_back({index, bundle.name, type_of(spec, column, bundle.bits, bundle.format)});
+    columns_.push_back({index, bundle.name, type_of(spec, column, bundle)});
   }
   for (std::size_t i = 0; i < circuit.info().inputs.size(); ++i) {
     const circuit::InputBundle& bundle = circuit.info().inputs[i];
@@ -125,7 +130,7 @@ OutputTable::OutputTable(const NamedCircuit& circuit, const RowsSpec& rows, cons
   for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
     const circuit::OutputBundle& bundle = circuit.info().outputs[i];
     if (!circuit::receives(bundle.to, party)) continue;
-    columns_.push_back({bundle.name, type_of(spec, {bundle.name, ""}, bundle.bits, bundle.format)});
+    columns_.push_back({bundle.name, type_of(spec, {bundle.name, ""}, bundle)});
     const std::string& type = columns_.back().second.name();
     header.push_back(secret_text(bundle.name + (type.empty() ? "" : ":" + type)));
   }

@@ -106,6 +106,9 @@ constexpr std::string_view name_of(ValueFormat format) {
   return kNames[static_cast<std::size_t>(format)];
 }
 
+// `type` of a bundle: what it is to people, if that is more than one number without a sign: "i32"
+// is a signed integer of 32 bits, or a list of them if the bundle is wider, value k of which begins
+// at bit 32 k; and as the command's --type has them. It is no part of the circuit's fingerprint.
 struct InputBundle {
   std::string name;
   std::uint32_t bits;
@@ -114,6 +117,7 @@ struct InputBundle {
   // one value for all lanes, such as the AES key; otherwise each lane has its own. A shared value
   // of one lane is such an input.
   bool same_in_all_lanes;
+  std::string type = {};
 };
 
 struct OutputBundle {
@@ -121,6 +125,7 @@ struct OutputBundle {
   std::uint32_t bits;
   Receiver to;
   ValueFormat format;
+  std::string type = {};
 };
 
 struct CircuitInfo {
