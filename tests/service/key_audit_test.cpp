@@ -358,10 +358,12 @@ TEST(KeyAudit, LinesOfManyThreadsAreOneChain) {
   parties.log(0);
   std::vector<std::future<void>> threads;
   for (int t = 0; t < 8; ++t)
-    threads.push_back(std::async(std::launch::async, [&, t] {
-      for (int k = 0; k < 50; ++k) AuditLine line;
-      line.request = std::to_string(t) + "-" + std::to_string(k);
-      parties.log(0).append(line);
+    threads.push_back(std::async(std::launch::async, [&parties, t] {
+      for (int k = 0; k < 50; ++k) {
+        AuditLine line;
+        line.request = std::to_string(t) + "-" + std::to_string(k);
+        parties.log(0).append(line);
+      }
     }));
   for (auto& thread : threads) thread.get();
   EXPECT_EQ(parties.log(0).head().sequence, 400u);
