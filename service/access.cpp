@@ -192,7 +192,6 @@ void Access::log(const std::string& reason, const Caller& caller, const std::str
 }
 
 std::size_t LocalCallers::number_of(const Caller& caller) {
-  if (!caller.user) return 0;
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(callers_, caller);
   if (found != callers_.end()) return static_cast<std::size_t>(found - callers_.begin());

@@ -83,7 +83,7 @@ class LocalCallers {
 
  private:
   mutable std::mutex mutex_;
-  std::vector<Caller> callers_{1};
+  std::vector<Caller> callers_{1};  // an unknown one
 };
 
 }  // namespace tinyot::service

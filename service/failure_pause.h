@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 
 namespace tinyot::service {
 
@@ -21,6 +22,11 @@ class FailurePause {
 
   // After one whose work was of use, and after one that failed.
   void shorten() { pause_ /= kLess; }
+  // After one that has made so much. A peer could have one in which there is nothing to be made
+  // follow on each that it breaks off.
+  void shorten_after(std::uint64_t made) {
+    if (made > 0) shorten();
+  }
   void lengthen() { pause_ = std::min(kMax, std::max(kMin, 2 * pause_)); }
 
   // One has ended.

@@ -345,7 +345,7 @@ void Refills::refill(const wire::Refill& order, const std::stop_token& stop, Tur
 }
 
 void Refills::note_success(const PreprocessResult& result) {
-  if (result.ands > 0) pause_.shorten();
+  pause_.shorten_after(result.ands);
   log_event(LogLevel::Info, "stock refilled",
             {{"peer", settings_.name},
              {"session", short_name(result.store.session)},

@@ -225,6 +225,8 @@ TEST_F(CircuitTest, ListsAreNumbersOrArrays) {
   };
   refused(typed + Arguments{"--input", "values_a=777,777"},
           "2 values given, 3 expected of type u32");
+  refused(typed + Arguments{"--input", "values_a=777,777,777,777"},
+          "4 values given, 3 expected of type u32");
   refused(typed + Arguments{"--input", "values_a=1,-777,2"}, "values_a, value 2: the number is");
   refused({"--type", "sorted=u33"}, "its 160 bits are no whole number of values of type u33");
   refused({"--type", "list=u32"}, "has no such input or output");
@@ -274,6 +276,8 @@ TEST_F(CircuitTest, StringsOfBytesAreHexDigitsOrRaw) {
   EXPECT_EQ(from_hex["outputs"], from_raw["outputs"]);
   EXPECT_TRUE(ended_with(encrypt(raw + Arguments{"--input", "message=short"}), 2,
                          "5 bytes given, 16 expected"));
+  EXPECT_TRUE(ended_with(encrypt(raw + Arguments{"--input", "message=longer than it is"}), 2,
+                         "17 bytes given, 16 expected"));
   EXPECT_TRUE(ended_with(encrypt({"--blocks", "2", "--input", "message=" + zeros}), 2,
                          "2 expected of 32 hex digits each, or one string of 64"));
   EXPECT_TRUE(ended_with(encrypt({"--type", "ciphertext=raw", "--input", "message=" + zeros}), 2,

@@ -129,6 +129,24 @@ class Agreement : public StoreTest {
                           });
   }
 
+  // Of kNeeded triples, for a later run; returns its number.
+  std::uint64_t reserve_for_later() {
+    run_sessions([&](Session& session) {
+      Store store = Store::open(place(session.me()));
+      grant_with_peer(session, store, synchronise(session, store, SynchroniseFor::Running),
+                      counts_of(kKind, kNeeded), true);
+    });
+    return Store::open(place(Party::A)).cursors().planned.at(0).id;
+  }
+  Outcomes claim(std::uint64_t number, std::uint64_t needed, const PartyOptions& options = {}) {
+    return run_sessions(
+        [&](Session& session) {
+          Store store = Store::open(place(session.me()));
+          claim_with_peer(session, store, number, counts_of(kKind, needed));
+        },
+        options, false);
+  }
+
   void expect_refused(Party cheater, const std::string& part,
                       const std::function<void(SentStatus)>& lie) {
     SCOPED_TRACE(letter(cheater));
@@ -326,15 +344,35 @@ TEST_F(WrongLists, CutOffOrFollowedByBytesAreRejected) {
   EXPECT_TRUE(mentions(check_after([](auto& payload) { payload.resize(1000); }), "framing"));
 }
 
+// A has adopted a copy of its store from before a grant, which B had taken when it was killed.
+TEST_F(Agreement, AGrantsFromThePositionOfB) {
+  const storage::Range range{counts_of(kKind, kServed), counts_of(kKind, kServed + kNeeded)};
+  (void)Store::open(place(Party::B)).take({range, 0, {}}, {});
+  const Outcomes outcomes = run({});
+  EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Done) << outcomes.a.message;
+  EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
+  for (const Party party : {Party::A, Party::B}) {
+    const Store store = Store::open(place(party));
+    EXPECT_EQ(store.served()[kKind], kServed + 2 * kNeeded) << letter(party);
+    EXPECT_EQ(store.burnt()[kKind], party == Party::A ? kNeeded : 0) << letter(party);
+  }
+}
+
+// A mistaken circuit or number costs nothing.
+TEST_F(Agreement, KeepsReservationThatIsTooSmall) {
+  const std::uint64_t number = reserve_for_later();
+  const Outcomes outcomes = claim(number, kNeeded + 1);
+  for (const Outcome* const outcome : {&outcomes.a, &outcomes.b})
+    EXPECT_TRUE(mentions(outcome->message, "the reservation is kept"));
+  for (const Party party : {Party::A, Party::B})
+    EXPECT_EQ(Store::open(place(party)).cursors().planned.size(), 1u) << letter(party);
+  const Outcomes again = claim(number, kNeeded);
+  EXPECT_EQ(again.a.kind, Outcome::Kind::Done) << again.a.message;
+  EXPECT_EQ(again.b.kind, Outcome::Kind::Done) << again.b.message;
+}
+
 TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
-  const MaterialCounts needed = counts_of(kKind, kNeeded);
-  run_sessions([&](Session& session) {
-    Store store = Store::open(place(session.me()));
-    grant_with_peer(session, store, synchronise(session, store, SynchroniseFor::Running), needed,
-                    true);
-  });
-  ASSERT_EQ(Store::open(place(Party::A)).cursors().planned.size(), 1u);
-  const std::uint64_t number = Store::open(place(Party::A)).cursors().planned.front().id;
+  const std::uint64_t number = reserve_for_later();
   PartyOptions options;
   options.wrap_b =
       cheating([](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
@@ -343,12 +381,7 @@ TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
         for (List& list : plan.lists) ++count_in(list);
         payload = payload_of(plan);
       });
-  const Outcomes outcomes = run_sessions(
-      [&](Session& session) {
-        Store store = Store::open(place(session.me()));
-        claim_with_peer(session, store, number, needed);
-      },
-      options, false);
+  const Outcomes outcomes = claim(number, kNeeded, options);
   EXPECT_TRUE(mentions(outcomes.a.message, "the peer's store no longer holds reservation"));
   EXPECT_TRUE(Store::open(place(Party::A)).cursors().planned.empty());
 }

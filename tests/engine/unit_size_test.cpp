@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "engine/memory.h"
+#include "engine/plan.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -34,6 +36,24 @@ TEST(UnitSize, KeepsWithinTheMemoryOfAllWorkers) {
   EXPECT_EQ(larger.unit(), 1u << 20);
   EXPECT_EQ(larger.bucket(), 3u);
   EXPECT_EQ(chosen({}, 1 << 22, kGigabyte / 2).unit(), 1u << 18);
+}
+
+// Two parties of one machine have half of its memory each.
+TEST(MemoryShortage, IsOfAllPartiesOfTheMachine) {
+  PreprocessRequest job;
+  job.parameters.profile = Profile::Fast;
+  job.ands = 1 << 20;
+  job = engine::resolve(job);
+  const auto alone = engine::memory_shortage(job, 1, 0);
+  ASSERT_TRUE(alone);
+  const std::uint64_t needed = alone->needed_bytes;
+  EXPECT_FALSE(engine::memory_shortage(job, 1, needed));
+  EXPECT_FALSE(engine::memory_shortage(job, 2, 2 * needed));
+  const auto both = engine::memory_shortage(job, 2, 2 * needed - 1);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->needed_bytes, needed);
+  ASSERT_TRUE(both->fits);
+  EXPECT_LT(both->fits->unit, both->unit);
 }
 
 TEST(UnitSize, IsNotLargerThanTheJob) {

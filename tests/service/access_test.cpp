@@ -1,7 +1,9 @@
 #include "service/access.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -124,6 +126,24 @@ TEST(Access, CallerIsWhomTheKernelNames) {
   // Not of a Unix socket.
   const system::Descriptor tcp(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(caller_of(tcp.get()), Caller());
+}
+
+// In a user namespace without numbers of others, all of them look like user 65534.
+TEST(Access, CallerThatTheNamespaceDoesNotShowIsNobody) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const system::Descriptor one(ends[0]), other(ends[1]);
+  enum : int { kIsNobody, kIsSomebody, kNoNamespace };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWUSER) != 0) ::_exit(kNoNamespace);
+    ::_exit(caller_of(one.get()) == Caller() ? kIsNobody : kIsSomebody);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNoNamespace) GTEST_SKIP() << "no user namespaces";
+  EXPECT_EQ(WEXITSTATUS(status), kIsNobody);
 }
 
 TEST(LocalCallers, HaveNumbersOfTheirOwn) {

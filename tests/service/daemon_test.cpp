@@ -395,50 +395,93 @@ TEST_F(DaemonTest, RefusesClientsBeyondTheMost) {
   EXPECT_NE(a_->stop().err.find("client refused"), std::string::npos);
 }
 
-// They would hold memory, and one of the daemon's threads, for ever.
-TEST_F(DaemonLoopTest, SlowClientsLoseTheirCalls) {
-  constexpr int kBits = 1 << 15, kLanes = 64;
-  std::string file = std::to_string(kBits) + " " + std::to_string(kBits + 2) + "\n2 1 1\n1 " +
-                     std::to_string(kBits) + "\n";
-  for (int wire = 2; wire < kBits + 2; ++wire) file += "1 1 0 " + std::to_string(wire) + " INV\n";
-  Setup setup;
-  setup.policy_a = setup.policy_b =
-      "allow { digest: '" + fingerprint_of(file) + "' lanes_max: 64 }";
-  setup.daemon_a = "result_timeout_s: 1";
-  setup.daemon_b = "job_timeout_s: 1";
-  start(setup);
-  const auto job = [&](const std::string& id, const std::string& input) {
+// Its result is larger than what a connection holds.
+class WideCircuit {
+ public:
+  WideCircuit() {
+    file_ = std::to_string(kBits) + " " + std::to_string(kBits + 2) + "\n2 1 1\n1 " +
+            std::to_string(kBits) + "\n";
+    for (int wire = 2; wire < kBits + 2; ++wire)
+      file_ += "1 1 0 " + std::to_string(wire) + " INV\n";
+  }
+  std::string policy() const {
+    return "allow { digest: '" + fingerprint_of(file_) + "' lanes_max: " + std::to_string(kLanes) +
+           " }";
+  }
+  v1::SubmitRequest job(const std::string& id, const std::string& input) const {
     v1::SubmitRequest request;
     request.mutable_job()->set_id(id);
     request.mutable_job()->set_circuit("not");
     request.mutable_job()->set_is_file(true);
     request.mutable_job()->set_lanes(kLanes);
-    request.set_circuit_part(file);
+    request.set_circuit_part(file_);
     request.add_inputs()->set_name(input);
     request.mutable_inputs(0)->set_bits(std::string(kLanes, '\0'));
     return request;
-  };
-  // What is sent to these clients waits for them.
+  }
+
+ private:
+  static constexpr int kBits = 1 << 15, kLanes = 64;
+  std::string file_;
+};
+
+// What is sent to its clients waits until they read it.
+std::unique_ptr<v1::Party::Stub> stub_that_is_not_read(const Daemon& daemon) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 1 << 14);
-  const auto stub_of = [&](const Daemon& daemon) {
-    return v1::Party::NewStub(grpc::CreateCustomChannel(
-        "unix:" + daemon.socket().string(), grpc::InsecureChannelCredentials(), arguments));
-  };
+  return v1::Party::NewStub(grpc::CreateCustomChannel(
+      "unix:" + daemon.socket().string(), grpc::InsecureChannelCredentials(), arguments));
+}
+
+// An evaluation is never repeated.
+TEST_F(DaemonTest, ResultThatWasNotSentIsKept) {
+  const WideCircuit wide;
+  Setup setup;
+  setup.policy_a = setup.policy_b = wide.policy();
+  start(setup);
+  ASSERT_TRUE(a_->client().submit({wide.job("result", "0")}).ok());
+  ASSERT_TRUE(b_->client().submit({wide.job("result", "1")}).ok());
+  const auto stub = stub_that_is_not_read(*a_);
+  grpc::ClientContext reading;
+  reading.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+  v1::ResultRequest request;
+  request.set_id("result");
+  request.set_forget(true);
+  const auto reader = stub->Result(&reading, request);
+  v1::ResultPart part;
+  ASSERT_TRUE(reader->Read(&part));
+  EXPECT_EQ(part.job().state(), v1::DONE);
+  reading.TryCancel();
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  const Client::Result again = a_->client().result("result");
+  EXPECT_EQ(again.job.state(), v1::DONE) << again.status.error_message();
+  ASSERT_EQ(again.outputs.size(), 1u);
+  // That one has been sent, and has been forgotten.
+  EXPECT_EQ(a_->client().result("result").status.error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+// They would hold memory, and one of the daemon's threads, for ever.
+TEST_F(DaemonLoopTest, SlowClientsLoseTheirCalls) {
+  const WideCircuit wide;
+  Setup setup;
+  setup.policy_a = setup.policy_b = wide.policy();
+  setup.daemon_a = "result_timeout_s: 1";
+  setup.daemon_b = "job_timeout_s: 1";
+  start(setup);
   const auto in_a_minute = std::chrono::system_clock::now() + std::chrono::seconds(60);
   // It does not send what it has begun to send.
-  const auto of_b = stub_of(*b_);
+  const auto of_b = stub_that_is_not_read(*b_);
   grpc::ClientContext submitting;
   submitting.set_deadline(in_a_minute);
   v1::Job ignored;
   const auto writer = of_b->Submit(&submitting, &ignored);
-  ASSERT_TRUE(writer->Write(job("slow", "1")));
+  ASSERT_TRUE(writer->Write(wide.job("slow", "1")));
   EXPECT_EQ(writer->Finish().error_code(), grpc::StatusCode::CANCELLED);
   // It does not read what there is to read.
-  ASSERT_TRUE(a_->client().submit({job("result", "0")}).ok());
-  ASSERT_TRUE(b_->client().submit({job("result", "1")}).ok());
-  const auto of_a = stub_of(*a_);
+  ASSERT_TRUE(a_->client().submit({wide.job("result", "0")}).ok());
+  ASSERT_TRUE(b_->client().submit({wide.job("result", "1")}).ok());
+  const auto of_a = stub_that_is_not_read(*a_);
   grpc::ClientContext reading;
   reading.set_deadline(in_a_minute);
   v1::ResultRequest request;

@@ -81,6 +81,19 @@ TEST(FailurePauseTest, IsShortWithoutFailures) {
   EXPECT_TRUE(pause.is_over(now + FailurePause::kMin));
 }
 
+// A peer could have one in which nothing is to be made follow on each failure.
+TEST(FailurePauseTest, IsNotShortenedByOneThatMadeNothing) {
+  FailurePause pause;
+  const auto now = FailurePause::Clock::now();
+  for (int i = 0; i < 4; ++i) pause.lengthen();
+  for (int i = 0; i < 4; ++i) pause.shorten_after(0);
+  pause.begin(now);
+  EXPECT_FALSE(pause.is_over(now + 7 * FailurePause::kMin));
+  pause.shorten_after(1);
+  pause.begin(now);
+  EXPECT_TRUE(pause.is_over(now + 2 * FailurePause::kMin));
+}
+
 // A peer could have a refusal follow on each failure.
 TEST(FailurePauseTest, IsNotCutShortByARefusal) {
   FailurePause pause;

@@ -227,6 +227,19 @@ TEST(Policy, CountsStayWhenThePolicyChanges) {
   EXPECT_FALSE(changed("").refusal(terms_of("aes128"), later));
 }
 
+// Each rule keeps its own count, also beside another rule for the same circuit.
+TEST(Policy, CountsOfEqualRulesStayTheirOwn) {
+  const std::string rules =
+      "allow { circuit: 'aes128' rate { jobs: 1 seconds: 10 } }\n"
+      "allow { circuit: 'aes128' rate { jobs: 1 seconds: 10 } }";
+  const auto now = Clock::now();
+  Policy policy = policy_from(rules), changed = policy_from(rules);
+  ASSERT_FALSE(policy.begin(terms_of("aes128"), now));
+  changed.take_counts_of(policy);
+  EXPECT_FALSE(changed.begin(terms_of("aes128"), now));
+  EXPECT_TRUE(changed.begin(terms_of("aes128"), now));
+}
+
 TEST(Policy, AnyRuleMayAllow) {
   Policy policy = policy_from(
       "allow { circuit: 'aes128' rate { jobs: 1 seconds: 10 } }\n"

@@ -391,6 +391,14 @@ class PreparingFollowerTest : public ScriptedPeerTest {
   }
 };
 
+// The daemon's peer forgets it with the link.
+TEST_F(PreparingFollowerTest, IsToldOnEachLinkHowManyAreKept) {
+  for (int link = 0; link < 3; ++link) {
+    if (link > 0) peer_->connect();
+    EXPECT_EQ(peer_->next(wire::Message::kKept).kept().circuits(0).runs(), 2u) << link;
+  }
+}
+
 TEST_F(PreparingFollowerTest, NoJobWaitsForOneThatNeverBegins) {
   keep(2);
   expect_evaluated("job", agreed().worker());

@@ -95,7 +95,7 @@ TEST_F(ReloadTest, IsRefusedAsAWhole) {
   ASSERT_TRUE(reloads());
   EXPECT_FALSE(refuses("aes128", "allowed"));
   const Ended ended = a_->stop();
-  for (const char* const reason : {"key names another key", "peer_key names another key",
+  for (const char* const reason : {"bob: key names another key", "bob: peer_key names another key",
                                    "there is no circuit 'no-such'", "socked"})
     EXPECT_NE(ended.err.find(reason), std::string::npos) << ended.err;
 }

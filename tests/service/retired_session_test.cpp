@@ -89,6 +89,24 @@ TEST_F(RetiredSessionTest, LeaderGoesOnWithIdleConnection) {
   expect_evaluated_in_new_session();
 }
 
+// The keys of its store are gone, however long the leader keeps the refill.
+TEST_F(RetiredSessionTest, RefillBreaksOff) {
+  Gate gate;
+  const wire::Refill order = peer_->accepted_order(2);
+  const std::jthread leader([&] {
+    EXPECT_THROW((void)peer_->refill(order,
+                                     [&](const Outgoing& message) {
+                                       if (message.tag == kLeakyTripleG) gate.pass(message.ended);
+                                     }),
+                 Error);
+  });
+  gate.wait_until_reached();
+  EXPECT_TRUE(has_session(2));
+  EXPECT_TRUE(b_->client().retire("alice").ok());
+  EXPECT_TRUE(becomes_true([&] { return !has_session(2); }, std::chrono::seconds(60)));
+  gate.open();
+}
+
 TEST_F(RetiredSessionTest, LeaderOrdersRefillOfRetiredSession) {
   ASSERT_TRUE(b_->client().retire("alice").ok());
   const wire::RefillAnswer answer = peer_->order(peer_->refill_order(1));

@@ -332,6 +332,19 @@ TEST_F(SessionLimitTest, SessionsBrokenOffBeforeTheirFirstUnitCount) {
             std::string::npos);
 }
 
+// Numbers only increase. A peer may be ahead, as if this party had lost its disk, but it leaves
+// numbers for further sessions.
+TEST_F(SessionLimitTest, PeerUsesUpNoNumbersOfSessions) {
+  make_with_scripted(Party::B, {}, {.low = 2000, .high = kHigh});
+  a_->start();
+  peer_->connect();
+  wire::Message message;
+  message.mutable_stock()->set_last_session(~std::uint64_t{0});
+  peer_->send(message);
+  const wire::Refill order = peer_->next(wire::Message::kRefill).refill();
+  EXPECT_EQ(order.session(), (std::uint64_t{1} << 20) + 1);
+}
+
 // The session is revoked while a leader waits for the answer to its order.
 TEST_F(SessionLimitTest, NumberOfARevokedSessionIsNotUsedAgain) {
   Setup setup;

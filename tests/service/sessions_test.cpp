@@ -1,4 +1,4 @@
-// The end of sessions while the record of them cannot be written.
+// Sessions on disk: what a restart counts, what is recorded at their end, and what is filled.
 #include "service/sessions.h"
 
 #include <gtest/gtest.h>
@@ -62,6 +62,36 @@ TEST_F(SessionsTest, RiskOfEndedSessionIsNotForgotten) {
   EXPECT_EQ(sessions.retire_below(3).size(), 2u);
   EXPECT_EQ(record().total({}), kRisk + kRisk);
   for (const std::uint64_t number : {1, 2}) EXPECT_FALSE(std::filesystem::exists(place(number)));
+}
+
+// The peer may have broken off units since the daemon last read the log, which goes with its store.
+TEST_F(SessionsTest, RiskAtTheEndIsThatOfAllAttempts) {
+  std::filesystem::create_directories(dir_);
+  for (const std::uint64_t number : {1, 2}) make_session(number);
+  Sessions sessions(dir_, {}, {});
+  EXPECT_EQ(sessions.open_risk(), kRisk + kRisk);
+  for (const std::uint64_t number : {1, 2})
+    Store::open(place(number), {.purpose = Purpose::Make}).begin_unit({0, {1024, 4}, kRisk});
+  EXPECT_EQ(sessions.retire_below(2).size(), 1u);
+  EXPECT_EQ(record().total({}), kRisk + kRisk);
+  Store::open(place(2)).revoke("for a test");
+  EXPECT_TRUE(sessions.stock().empty());
+  EXPECT_EQ(record().total({}), kRisk + kRisk + kRisk + kRisk);
+}
+
+// Otherwise a daemon that is restarted some times in a day begins no session any more.
+TEST_F(SessionsTest, RestartsCountASessionOnce) {
+  std::filesystem::create_directories(dir_);
+  const auto refusal_after_start = [&] {
+    Sessions sessions(dir_, {}, {.sessions_per_day = 3});
+    return sessions.record().refusal_to_begin(BeginsBy::OwnAccount, SessionRecord::Clock::now());
+  };
+  // The process ended before it had recorded them.
+  for (const std::uint64_t number : {1, 2}) make_session(number);
+  for (int start = 0; start < 5; ++start) EXPECT_EQ(refusal_after_start(), std::nullopt) << start;
+  EXPECT_EQ(record().last_number(), 2u);
+  make_session(3);
+  EXPECT_NE(refusal_after_start(), std::nullopt);
 }
 
 // Material of other parameters than today's serves runs, but a refill would be refused by its

@@ -69,6 +69,13 @@ TEST(SubmissionTest, RefusesWhatDoesNotFit) {
             std::string::npos);
   EXPECT_NE(error_of({job("millionaires"), bits("a", "\1")}).find("1 bytes given, 4 expected"),
             std::string::npos);
+  EXPECT_NE(error_of({job("millionaires"), bits("a", four + four)}).find("8 bytes given, 4 expect"),
+            std::string::npos);
+  for (const std::string& id : {std::string(), std::string("../1"), std::string(65, '1')}) {
+    v1::SubmitRequest named = job("millionaires");
+    named.mutable_job()->set_id(id);
+    EXPECT_NE(error_of({named, bits("a", four)}).find("the id of a job"), std::string::npos) << id;
+  }
   EXPECT_NE(error_of({job("millionaires"), bits("a", four), bits("x", four)}).find("no input 'x'"),
             std::string::npos);
   EXPECT_NE(error_of({job("millionaires"), bits("a", four)}, Party::B).find("does not belong"),
