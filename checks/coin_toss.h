@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "base/secret.h"
 #include "checks/session.h"
 #include "crypto/public_coins.h"
 
@@ -18,6 +19,7 @@ class CoinToss {
   CoinToss(Session& session, std::string_view purpose);
   CoinToss(const CoinToss&) = delete;
   CoinToss& operator=(const CoinToss&) = delete;
+  ~CoinToss() { wipe_object(mine_); }
   // Once. Role: B sends its half, A opens.
   // Fails: PeerCheated("coin toss") if A's opening is not what it committed to.
   crypto::PublicSeed finish();

@@ -15,6 +15,9 @@ struct Digest {
 // Fixed length, no early exit.
 bool equal_constant_time(const Digest& a, const Digest& b);
 
+// SHA-256 by itself, for what others verify with their own programs. Protocols use RandomOracle.
+Digest sha256(std::span<const std::byte> message);
+
 // The bytes of an object as a span, for hashing and sending.
 template <class T>
 std::span<const std::byte> bytes_of(const T& object) {

@@ -78,7 +78,6 @@ inline constexpr auto kPhases = std::to_array<PhaseEntry>({
     {"key coins", "custody/custodian"},
     {"derived key", "custody/custodian"},
     {"key nonces", "custody/key_session"},
-    {"key audit", "service/key_audit"},
 });
 
 static_assert(are_distinct(kPhases, &PhaseEntry::phase));

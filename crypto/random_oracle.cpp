@@ -53,6 +53,13 @@ Block RandomOracle::block() {
   return block;
 }
 
+Digest sha256(std::span<const std::byte> message) {
+  Digest digest;
+  CryptoPP::SHA256().CalculateDigest(
+      digest.bytes.data(), reinterpret_cast<const CryptoPP::byte*>(message.data()), message.size());
+  return digest;
+}
+
 bool equal_constant_time(const Digest& a, const Digest& b) {
   return declassified(CryptoPP::VerifyBufsEqual(a.bytes.data(), b.bytes.data(), a.bytes.size()));
 }

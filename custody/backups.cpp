@@ -1,5 +1,7 @@
 #include "custody/backups.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -23,6 +25,14 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 16 && std::is_trivially_copyable_v<FileHeader>);
 
+std::uint64_t device_of(const std::filesystem::path& directory) {
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+    throw StoreError("the directory of backups, " + directory.string() +
+                     ", is not there: mount it, or make it");
+  return status.st_dev;
+}
+
 // In the box: the length of a coded::Backup, the message, the share.
 SecretVector<std::byte> box_content(const coded::Backup& about, const Share& share) {
   const std::vector<std::byte> message = serialised(about);
@@ -38,13 +48,21 @@ SecretVector<std::byte> box_content(const coded::Backup& about, const Share& sha
 
 Backups::Backups(std::filesystem::path directory, std::vector<BackupRecipient> recipients)
     : directory_(std::move(directory)), recipients_(std::move(recipients)) {
-  if (!recipients_.empty() && !std::filesystem::is_directory(directory_))
-    throw StoreError("the directory of backups, " + directory_.string() +
-                     ", is not there: mount it, or make it");
+  if (recipients_.empty()) return;
+  device_ = device_of(directory_);
+}
+
+// An empty mount point is a directory, too.
+void Backups::require_medium() const {
+  if (device_of(directory_) != device_)
+    throw StoreError("the medium of the backups in " + directory_.string() +
+                     " is not the one of before: mount it again");
 }
 
 void Backups::write(const KeyFiles::Owner& owner, const KeyRecord& record, const Epoch& epoch,
                     const Share& share) const {
+  if (!are_made()) return;
+  require_medium();
   coded::Backup about;
   put_attributes(record.attributes, *about.mutable_attributes());
   about.set_party(static_cast<std::uint32_t>(owner.party));
@@ -52,6 +70,8 @@ void Backups::write(const KeyFiles::Owner& owner, const KeyRecord& record, const
   put_bytes(record.check, *about.mutable_check());
   put_epoch(epoch, *about.mutable_epoch());
   put_bytes(record.request, *about.mutable_request());
+  about.set_state(static_cast<std::uint32_t>(record.state));
+  about.set_use_bound(record.use_bound);
   const SecretVector<std::byte> content = box_content(about, share);
   for (const BackupRecipient& recipient : recipients_) {
     const std::vector<std::byte> box = crypto::seal_box(recipient.key, content);
@@ -62,7 +82,7 @@ void Backups::write(const KeyFiles::Owner& owner, const KeyRecord& record, const
     std::memcpy(bytes.data(), &header, sizeof header);
     std::ranges::copy(box, bytes.begin() + sizeof header);
     system::replace_file(directory_ / (text_of(record.attributes.id) + "." + text_of(epoch) + "." +
-                                       recipient.name + std::string(kSuffix)),
+                                       owner.peer + "." + recipient.name + std::string(kSuffix)),
                          bytes);
   }
 }
@@ -84,7 +104,7 @@ std::vector<std::filesystem::path> Backups::files_of(const KeyId& id) const {
   return all;
 }
 
-OpenedBackup open_backup(std::span<const std::byte> file, const crypto::BoxPrivateKey& key) {
+BackedUpShare open_backup(std::span<const std::byte> file, const crypto::BoxPrivateKey& key) {
   const auto refuse = [](const std::string& why) { throw UsageError("the backup " + why); };
   FileHeader header;
   if (file.size() < sizeof header || std::memcmp(file.data(), kMagic, sizeof kMagic) != 0)
@@ -98,14 +118,16 @@ OpenedBackup open_backup(std::span<const std::byte> file, const crypto::BoxPriva
   std::memcpy(&length, content->data(), sizeof length);
   if (length > content->size() - sizeof length) refuse("is too short");
   coded::Backup about;
-  OpenedBackup opened;
+  BackedUpShare opened;
   if (!about.ParseFromArray(content->data() + sizeof length, static_cast<int>(length)) ||
       !take_attributes(about.attributes(), opened.record.attributes) ||
       !take_number(about.party(), Party::A, Party::B, opened.party) ||
       !take_bytes(about.check(), opened.record.check) || !take_epoch(about.epoch(), opened.epoch) ||
+      !take_number(about.state(), KeyState::Pending, KeyState::Restored, opened.record.state) ||
       !take_bytes(about.request(), opened.record.request))
     refuse("says something of its key that this version does not know");
   opened.peer = about.peer();
+  opened.record.use_bound = about.use_bound();
   opened.share.assign(content->begin() + static_cast<std::ptrdiff_t>(sizeof length + length),
                       content->end());
   if (opened.share.size() != key_bytes_of(opened.record.attributes.algorithm))

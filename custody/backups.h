@@ -18,20 +18,11 @@ struct BackupRecipient {
   crypto::BoxPublicKey key{};
 };
 
-// What a backup opens to.
-struct OpenedBackup {
-  Party party = Party::A;
-  std::string peer;
-  KeyRecord record;  // without epochs
-  Epoch epoch;
-  Share share;
-};
-
 class Backups {
  public:
   // None are made.
   Backups() = default;
-  // Fails: StoreError if the directory is not there.
+  // Fails: StoreError if the directory is not there. Its medium must stay mounted.
   Backups(std::filesystem::path directory, std::vector<BackupRecipient> recipients);
 
   bool are_made() const { return !recipients_.empty(); }
@@ -43,11 +34,14 @@ class Backups {
   std::vector<std::filesystem::path> files_of(const KeyId& id) const;
 
  private:
+  void require_medium() const;
+
   std::filesystem::path directory_;
+  std::uint64_t device_ = 0;  // of the medium
   std::vector<BackupRecipient> recipients_;
 };
 
 // Fails: UsageError if it is no backup, of a newer version, damaged, or not for this private key.
-OpenedBackup open_backup(std::span<const std::byte> file, const crypto::BoxPrivateKey& key);
+BackedUpShare open_backup(std::span<const std::byte> file, const crypto::BoxPrivateKey& key);
 
 }  // namespace tinyot::custody

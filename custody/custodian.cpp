@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/hex.h"
+#include "circuitgen/evaluate.h"
 #include "circuitgen/generators/registry.h"
 #include "crypto/prg.h"
 #include "crypto/random_oracle.h"
@@ -36,22 +37,23 @@ Share random_share(std::size_t bytes) {
 }
 
 // Tossed bytes, expanded: both parties know them, and nobody else.
-Share expanded(const std::array<std::byte, 32>& coins, std::string_view purpose,
-               std::size_t bytes) {
+Share expanded(const SecretVector<std::byte>& coins, std::string_view purpose, std::size_t bytes) {
   Share expanded(bytes);
   for (std::size_t at = 0; at < bytes; at += sizeof(crypto::Digest)) {
-    const crypto::Digest block =
+    const ScopedSecret<crypto::Digest> block(
         crypto::RandomOracle(SessionId{}, {"key coins", '*', at / sizeof(crypto::Digest)})
             .absorb(coins)
             .absorb(std::as_bytes(std::span(purpose)))
-            .digest();
-    std::ranges::copy(crypto::bytes_of(block).first(std::min(sizeof block, bytes - at)),
-                      expanded.begin() + static_cast<std::ptrdiff_t>(at));
+            .digest());
+    const crypto::Digest& bytes_of_block = block;
+    std::ranges::copy(
+        crypto::bytes_of(bytes_of_block).first(std::min(sizeof bytes_of_block, bytes - at)),
+        expanded.begin() + static_cast<std::ptrdiff_t>(at));
   }
   return expanded;
 }
 
-Epoch epoch_of(std::uint64_t number, const std::array<std::byte, 32>& coins) {
+Epoch epoch_of(std::uint64_t number, const SecretVector<std::byte>& coins) {
   Epoch epoch{number, {}};
   const Share tag = expanded(coins, "epoch", epoch.tag.size());
   std::ranges::copy(tag, epoch.tag.begin());
@@ -73,6 +75,24 @@ CheckValue check_in(const RunResult& result) {
   return check;
 }
 
+void require_origin(const KeyAttributes& attributes, KeyOrigin origin) {
+  require_valid(attributes);
+  if (attributes.origin != origin)
+    throw UsageError("key " + text_of(attributes.id) + " is not " + name_of(origin) + ", but " +
+                     name_of(attributes.origin));
+}
+
+// By the circuit, without a peer.
+CheckValue check_of(const KeyAttributes& attributes, const Share& key) {
+  const auto circuit = circuit_named("key_check:" + parameters_of(attributes));
+  LaneMatrix first(1, 8 * key.size());
+  ENSURE(first.assign(0, key));
+  const auto outputs = circuit::evaluate(*circuit, 1, {first, LaneMatrix(1, 8 * key.size())});
+  CheckValue check{};
+  std::ranges::copy(outputs[0][0].bytes(), check.begin());
+  return check;
+}
+
 [[noreturn]] void refuse_state(const KeyRecord& record, const std::string& what) {
   throw KeyError(KeyProblem::State, "key " + text_of(record.attributes.id) + " is " +
                                         name_of(record.state) + ": " + what);
@@ -80,15 +100,15 @@ CheckValue check_in(const RunResult& result) {
 
 }  // namespace
 
-std::optional<KeyHave> Custodian::have(const KeyId& id) const {
-  const auto record = files_.find(id);
-  if (!record) return std::nullopt;
-  return record->have();
+void require_loadable(const KeyRecord& record) {
+  if ((record.state != KeyState::Active && record.state != KeyState::Deactivated) ||
+      record.held.size() != 1)
+    refuse_state(record, "only a settled key is loaded that is active or deactivated");
 }
 
 std::optional<KeyHave> Custodian::exchanged(KeyPeer& peer, const std::string& label,
                                             const KeyId& id) const {
-  return have_from(peer.exchange(label + " have", message_about(id, have(id))), id);
+  return have_from(peer.exchange(label + " have", message_about(id, files_.have(id))), id);
 }
 
 // Backup, slot, record: each durable before the next.
@@ -107,32 +127,38 @@ KeyRecord Custodian::store_new(KeyPeer& peer, const RequestId& request,
   record.request = request;
   store(record, epoch, made.share);
   settle(peer, attributes.id);
+  return active_at_both(peer, label, attributes);
+}
+
+KeyRecord Custodian::active_at_both(KeyPeer& peer, const std::string& label,
+                                    const KeyAttributes& attributes) {
   const auto theirs = exchanged(peer, label, attributes.id);
   const KeyRecord mine = files_.record(attributes.id);
-  if (mine.state != KeyState::Active || !theirs || theirs->state != KeyState::Active)
-    throw KeyError(
-        KeyProblem::NotAtPeer,
-        "key " + text_of(attributes.id) + " is not active at both parties yet: repeat the request");
+  if (mine.state != KeyState::Active) refuse_state(mine, "it was to be active");
+  if (!theirs || theirs->state != KeyState::Active)
+    throw KeyError(KeyProblem::NotAtPeer, "key " + text_of(attributes.id) +
+                                              " is not active at the peer yet: repeat the request");
   return mine;
 }
 
 std::optional<KeyRecord> Custodian::made_before(KeyPeer& peer, const RequestId& request,
                                                 const KeyAttributes& attributes) {
   const auto mine = files_.find(attributes.id);
-  if (mine && mine->request != request)
+  if (mine && (mine->request != request || mine->attributes != attributes))
     throw KeyError(KeyProblem::Exists,
                    "key " + text_of(attributes.id) + " exists: it is " + name_of(mine->state));
-  const auto theirs = exchanged(peer, label_of("before", request, attributes), attributes.id);
+  const std::string label = label_of("before", request, attributes);
+  const auto theirs = exchanged(peer, label, attributes.id);
   if (!mine && !theirs) return std::nullopt;
   settle(peer, attributes.id);
   // Of what one party alone had, settling has left nothing.
   if (!mine || !theirs) return std::nullopt;
-  return files_.record(attributes.id);
+  return active_at_both(peer, label, attributes);
 }
 
 KeyRecord Custodian::create(KeyPeer& peer, const RequestId& request,
                             const KeyAttributes& attributes) {
-  require_valid(attributes);
+  require_origin(attributes, KeyOrigin::Generated);
   if (const auto made = made_before(peer, request, attributes)) return *made;
   // Step 1: both parties draw a share of the key.
   NewShare made{random_share(key_bytes_of(attributes.algorithm)), {}};
@@ -148,27 +174,42 @@ KeyRecord Custodian::create(KeyPeer& peer, const RequestId& request,
 KeyRecord Custodian::import(KeyPeer& peer, const RequestId& request,
                             const KeyAttributes& attributes, Party by,
                             const std::optional<Share>& key) {
-  require_valid(attributes);
+  require_origin(attributes, KeyOrigin::Imported);
   const Party me = files_.owner().party;
   const std::size_t bytes = key_bytes_of(attributes.algorithm);
-  ENSURE(key.has_value() == (me == by) && (!key || key->size() == bytes));
+  require(key.has_value() == (me == by), "the party that imports has the key, and the other not");
+  if (key && key->size() != bytes)
+    throw UsageError("a key of " + name_of(attributes.algorithm) + " has " + std::to_string(bytes) +
+                     " bytes");
+  const auto require_same = [&](const CheckValue& check) {
+    if (key && check_of(attributes, *key) != check)
+      throw KeyError(KeyProblem::Differs,
+                     "the key that is stored as " + text_of(attributes.id) +
+                         " is not the one that was given: the peer's share is wrong, or another "
+                         "key was given before");
+  };
   const std::string label = label_of("import", request, attributes);
-  if (const auto made = made_before(peer, request, attributes)) return *made;
+  if (const auto made = made_before(peer, request, attributes)) {
+    require_same(made->check);
+    return *made;
+  }
   // Step 1: the other party's share is tossed, this one's the rest.
   NewShare made{expanded(peer.toss_coins(label), "share", bytes), {}};
   if (key) add_to(made.share, *key);
-  // From here on as create().
+  // From here on as create(); who knows the key compares.
   const RunResult checked = peer.run(*circuit_named("key_check:" + parameters_of(attributes)),
                                      share_input(me, made.share), {}, label);
   made.check = check_in(checked);
+  require_same(made.check);
   return store_new(peer, request, attributes, made);
 }
 
 KeyId Custodian::derived_id(const KeyAttributes& attributes, std::span<const std::byte> context) {
-  KeyAttributes child = attributes;
-  child.id = {};
   const crypto::Digest digest = crypto::RandomOracle(SessionId{}, {"derived key", '*', 0})
-                                    .absorb_object(digest_of(child))
+                                    .absorb(attributes.parent.value_or(KeyId{}).bytes)
+                                    .absorb_object(static_cast<std::uint8_t>(attributes.key_class))
+                                    .absorb_object(static_cast<std::uint8_t>(attributes.algorithm))
+                                    .absorb_object(static_cast<std::uint8_t>(attributes.nonces))
                                     .absorb(context)
                                     .digest();
   KeyId id;
@@ -178,11 +219,16 @@ KeyId Custodian::derived_id(const KeyAttributes& attributes, std::span<const std
 
 KeyRecord Custodian::derive(KeyPeer& peer, const RequestId& request, const LoadedKey& parent,
                             const KeyAttributes& attributes, std::span<const std::byte> context) {
-  require_valid(attributes);
+  require_origin(attributes, KeyOrigin::Derived);
   const KeyRecord of_parent = files_.record(parent.id);
   if (of_parent.state != KeyState::Active || of_parent.attributes.key_class != KeyClass::Kdf)
     refuse_state(of_parent, "keys are derived from an active key of class kdf");
-  ENSURE(attributes.parent == parent.id && attributes.id == derived_id(attributes, context));
+  if (of_parent.held.size() != 1 || of_parent.held.front().epoch != parent.epoch)
+    refuse_state(of_parent, "what is loaded of it is of another epoch");
+  if (attributes.parent != parent.id || attributes.id != derived_id(attributes, context))
+    throw UsageError(
+        "the id of a derived key is that of its parent, class, algorithm, nonces and "
+        "context");
   if (const auto made = made_before(peer, request, attributes)) return *made;
   // Label, a zero byte, context (NIST SP 800-108): no bits of a child are those of another class.
   std::string text = "tinyot derive";
@@ -210,18 +256,23 @@ KeyRecord Custodian::refresh(KeyPeer& peer, const RequestId& request, const KeyI
   const std::string label = label_of("refresh", request, record.attributes);
   // Step 1: both have the same single epoch.
   const auto theirs = exchanged(peer, label, id);
-  const SettleStep step = settle_step(record.have(), theirs);
+  const SettleStep step = settle_step(files_.have(id), theirs);
   if (step.kind != SettleKind::Done || record.state == KeyState::Suspended ||
       theirs->state == KeyState::Suspended)
     refuse_state(record, "settle or resume it at both parties before it is refreshed");
   // Step 2: coins that both add to their share.
-  const std::array<std::byte, 32> coins = peer.toss_coins(label);
+  const SecretVector<std::byte> coins = peer.toss_coins(label);
+  const Epoch next = epoch_of(step.epoch.number + 1, coins);
   Share share = files_.share(id, step.epoch);
   add_to(share, expanded(coins, "share", share.size()));
   // Step 3: the new epoch beside the old one, which goes once both have the new one.
-  store(record, epoch_of(step.epoch.number + 1, coins), share);
+  store(record, next, share);
   settle(peer, id);
-  return files_.record(id);
+  const KeyRecord refreshed = files_.record(id);
+  if (refreshed.held.size() != 1 || refreshed.held.front().epoch != next)
+    throw KeyError(KeyProblem::NotAtPeer,
+                   "key " + text_of(id) + " keeps its epoch: the peer has not stored the new one");
+  return refreshed;
 }
 
 RunResult Custodian::run_load(KeyPeer& peer, const KeyRecord& record, const Epoch& epoch,
@@ -241,8 +292,8 @@ RunResult Custodian::run_load(KeyPeer& peer, const KeyRecord& record, const Epoc
 
 void Custodian::settle(KeyPeer& peer, const KeyId& id) {
   const std::string label = "settle " + text_of(id);
-  const auto mine = have(id);
-  const auto theirs = exchanged(peer, label, id);
+  const auto mine = files_.have(id);
+  const auto theirs = have_from(peer.exchange(label + " have", message_about(id, mine)), id);
   const SettleStep step = settle_step(mine, theirs);
   const auto fail = [&](KeyProblem problem, const std::string& why) {
     throw KeyError(problem, "key " + text_of(id) + " cannot be used: " + why);
@@ -259,29 +310,35 @@ void Custodian::settle(KeyPeer& peer, const KeyId& id) {
     case SettleKind::NotAtPeer:
       return fail(KeyProblem::NotAtPeer,
                   "the peer has no share of it, until it restores one of the same epoch");
+    case SettleKind::IsSuspended:
+      return fail(KeyProblem::State, "it is suspended until an officer resumes it");
     case SettleKind::NoEpoch:
       return fail(KeyProblem::NoEpoch,
                   "the parties have no epoch in common; restore one from backups");
     case SettleKind::PeerDestroyed:
-      if (mine->state != KeyState::Suspended) files_.set_state(id, KeyState::Suspended);
+      files_.set_state(id, KeyState::Suspended);
       return fail(KeyProblem::NotAtPeer, "the peer has destroyed its share");
     case SettleKind::Load:
       break;
   }
-  // Rule 6: the share that is kept is the one that has been read back and checked.
+  // Rule 7: the share that is kept is the one that has been read back and checked.
   const KeyRecord record = files_.record(id);
   run_load(peer, record, step.epoch, label);
-  const bool is_new = record.state == KeyState::Pending || record.state == KeyState::Restored;
-  files_.keep_only(link_, id, step.epoch, is_new ? KeyState::Active : record.state);
+  if (record.state == KeyState::Restored) files_.raise_use_bound(id, theirs->use_bound);
+  files_.keep_only(link_, id, step.epoch);
 }
 
 LoadedKey Custodian::load(KeyPeer& peer, const KeyId& id) {
   const KeyRecord record = files_.record(id);
-  if ((record.state != KeyState::Active && record.state != KeyState::Deactivated) ||
-      record.held.size() != 1)
-    refuse_state(record, "only a settled key is loaded that is active or deactivated");
+  require_loadable(record);
   const Epoch epoch = record.held.front().epoch;
-  RunResult result = run_load(peer, record, epoch, "load " + text_of(id));
+  RunResult result =
+      run_load(peer, record, epoch,
+               "load " + hex_of(crypto::bytes_of(fingerprint_of(record.attributes, record.check))));
+  // What has changed during the run counts.
+  const KeyRecord now = files_.record(id);
+  require_loadable(now);
+  if (now.held.front().epoch != epoch) refuse_state(now, "it has another epoch now");
   return {id, epoch, std::move(result.shared)};
 }
 

@@ -27,6 +27,9 @@ struct LoadedKey {
   SharedInputs values;
 };
 
+// Whether the uses of a key can continue from what is loaded of it. Fails: KeyError(State).
+void require_loadable(const KeyRecord& record);
+
 class Custodian {
  public:
   // All outlive it. `link`: of the files, on which the steps may write.
@@ -36,18 +39,21 @@ class Custodian {
   KeyFiles& files() const { return files_; }
 
   // The record is active at both parties on return. The same request again settles the key that it
-  // has made, or makes it if nothing is left of it. Fails: KeyError(Exists) if another request has
-  // made a key with this id.
+  // has made, or makes it if nothing is left of it. Fails: UsageError for attributes that such a
+  // key does not have; KeyError(Exists) if another request has made a key with this id.
   KeyRecord create(KeyPeer& peer, const RequestId& request, const KeyAttributes& attributes);
   // The same for a key that a client of party `by` has: given there, absent at the other party. It
-  // is never an input of a circuit: the inputs of a run are shared as (key, 0).
+  // is never an input of a circuit: the inputs of a run are shared as (key, 0). Fails: as create();
+  // KeyError(Differs) if the shares are not those of the key.
   KeyRecord import(KeyPeer& peer, const RequestId& request, const KeyAttributes& attributes,
                    Party by, const std::optional<Share>& key);
-  // A child of a key of class kdf. `parent` is loaded on this connection. Its id is
-  // derived_id(attributes).
+  // A child of a key of class kdf. `parent` is loaded on this connection. The child's id is
+  // derived_id(attributes), so one key has one id: by another label it is the same key, which
+  // exists.
   KeyRecord derive(KeyPeer& peer, const RequestId& request, const LoadedKey& parent,
                    const KeyAttributes& attributes, std::span<const std::byte> context);
-  // Both parties get a share of a new epoch, and drop the old one.
+  // Both parties get a share of a new epoch, and drop the old one. Fails: KeyError(NotAtPeer) if
+  // the peer has not stored it, and the old one is kept.
   KeyRecord refresh(KeyPeer& peer, const RequestId& request, const KeyId& id);
 
   // Completes what a step or a crash has left of a key. Nothing if this party has no such key.
@@ -57,7 +63,7 @@ class Custodian {
   // KeyError(State); KeyError(CheckFailed), and then the key is suspended.
   LoadedKey load(KeyPeer& peer, const KeyId& id);
 
-  // The id of the child with these attributes: their own id is ignored.
+  // The id of the child: a hash of the parent's id and of all that its bits depend on.
   static KeyId derived_id(const KeyAttributes& attributes, std::span<const std::byte> context);
 
  private:
@@ -68,10 +74,11 @@ class Custodian {
   // What an earlier attempt of the request has made, settled.
   std::optional<KeyRecord> made_before(KeyPeer& peer, const RequestId& request,
                                        const KeyAttributes& attributes);
+  KeyRecord active_at_both(KeyPeer& peer, const std::string& label,
+                           const KeyAttributes& attributes);
   KeyRecord store_new(KeyPeer& peer, const RequestId& request, const KeyAttributes& attributes,
                       const NewShare& made);
   void store(const KeyRecord& record, const Epoch& epoch, const Share& share);
-  std::optional<KeyHave> have(const KeyId& id) const;
   std::optional<KeyHave> exchanged(KeyPeer& peer, const std::string& label, const KeyId& id) const;
   RunResult run_load(KeyPeer& peer, const KeyRecord& record, const Epoch& epoch,
                      const std::string& label);

@@ -116,7 +116,7 @@ std::string name_of(KeyState state) {
 }
 
 std::string text_of(const Epoch& epoch) {
-  return std::to_string(epoch.number) + "-" + hex_of(std::span(epoch.tag).first(4));
+  return std::to_string(epoch.number) + "-" + hex_of(epoch.tag);
 }
 
 void require_valid(const KeyAttributes& attributes) {

@@ -74,7 +74,9 @@ struct Epoch {
   std::array<std::byte, 16> tag{};
   friend auto operator<=>(const Epoch&, const Epoch&) = default;
 };
-std::string text_of(const Epoch& epoch);  // "3-" and 8 hex digits of the tag
+// Two while a refresh is not settled, and one that has been restored beside them.
+inline constexpr int kEpochsMax = 3;
+std::string text_of(const Epoch& epoch);  // "3-" and 32 hex digits
 
 enum class KeyState : std::uint8_t {
   Pending = 1,      // not settled yet, never used

@@ -1,6 +1,7 @@
 #include "custody/key_files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,6 +65,14 @@ SessionId owner_id(const KeyFiles::Owner& owner) {
   return SessionId{digest.bytes};
 }
 
+system::Descriptor locked(const std::filesystem::path& directory) {
+  system::Descriptor lock(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock.is_open()) system::fail_on_file("open", directory, errno);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    throw StoreError("the keys in " + directory.string() + " are in use");
+  return lock;
+}
+
 std::unique_ptr<storage::KeyTable> table_in(const std::filesystem::path& directory,
                                             const KeyFiles::Owner& owner,
                                             const StoreKey& store_key) {
@@ -76,7 +85,6 @@ std::unique_ptr<storage::KeyTable> table_in(const std::filesystem::path& directo
                          " is missing, but there are keys beside it: their shares " +
                          "are lost; restore the keys from backups into an empty directory");
     storage::KeyTable::create(file, owner_id(owner), store_key);
-    system::sync_directory(directory);
   }
   return std::make_unique<storage::KeyTable>(file, owner_id(owner), store_key);
 }
@@ -106,7 +114,8 @@ bool take_record(const coded::Record& from, KeyRecord& record) {
       !take_number(from.state(), KeyState::Pending, KeyState::Destroyed, record.state) ||
       !take_number(from.state_resumed(), KeyState::Pending, KeyState::Destroyed,
                    record.state_resumed) ||
-      !take_bytes(from.check(), record.check) || from.held_size() > 2 ||
+      !take_bytes(from.check(), record.check) || from.held_size() > kEpochsMax ||
+      (from.held_size() == 0) != (record.state == KeyState::Destroyed) ||
       !take_bytes(from.request(), record.request))
     return false;
   for (const coded::HeldEpoch& in : from.held()) {
@@ -127,17 +136,12 @@ std::vector<HeldEpoch>::const_iterator find_epoch(const KeyRecord& record, const
 
 }  // namespace
 
-KeyHave KeyRecord::have() const {
-  KeyHave have{attributes.id, digest_of(attributes), check, state, {}, use_bound};
-  for (const HeldEpoch& of : held) have.epochs.push_back(of.epoch);
-  return have;
-}
-
 KeyFiles::KeyFiles(std::filesystem::path directory, Owner owner, const StoreKey& store_key,
                    BeforeStep before_step)
     : directory_(std::move(directory)), owner_(std::move(owner)),
       before_step_(std::move(before_step)) {
   system::make_private_directory(directory_);
+  lock_ = locked(directory_);
   table_ = table_in(directory_, owner_, store_key);
   std::set<std::uint64_t> used;
   for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
@@ -172,7 +176,7 @@ KeyRecord KeyFiles::read(const std::filesystem::path& path) const {
     throw StoreError(path.string() + " " + why + "; restore the key from a backup");
   };
   const auto id = key_id_from(path.stem().string());
-  if (!id) refuse("is not named by the id of a key");
+  if (!id || path != file_of(*id)) refuse("is not named by the id of a key");
   const system::File file(path, O_RDONLY | O_NOFOLLOW);
   std::vector<std::byte> bytes(kFileBytesMax + 1);
   bytes.resize(file.read_at(0, bytes));
@@ -200,7 +204,8 @@ KeyRecord KeyFiles::read(const std::filesystem::path& path) const {
   return record;
 }
 
-void KeyFiles::write(const KeyRecord& record) {
+void KeyFiles::write(const KeyRecord& record) const {
+  ENSURE(record.held.empty() == (record.state == KeyState::Destroyed));
   coded::Record message;
   put_record(owner_, record, message);
   const std::vector<std::byte> plain = serialised(message);
@@ -217,9 +222,16 @@ void KeyFiles::write(const KeyRecord& record) {
   system::replace_file(file_of(record.attributes.id), bytes);
 }
 
-void KeyFiles::replace(Records::iterator at, KeyRecord next) {
-  write(next);
-  at->second = std::move(next);
+// If it fails, the file may be the old one or the next.
+void KeyFiles::replace(const KeyId& id, KeyRecord next) {
+  step("record");
+  try {
+    write(next);
+  } catch (const StoreError&) {
+    if (std::filesystem::exists(file_of(id))) records_.insert_or_assign(id, read(file_of(id)));
+    throw;
+  }
+  records_.insert_or_assign(id, std::move(next));
 }
 
 std::vector<KeyRecord> KeyFiles::records() const {
@@ -247,9 +259,15 @@ KeyFiles::Records::const_iterator KeyFiles::existing(const KeyId& id) const {
     throw KeyError(KeyProblem::Unknown, "there is no key " + text_of(id) + " with " + owner_.peer);
   return at;
 }
-KeyFiles::Records::iterator KeyFiles::existing(const KeyId& id) {
-  std::as_const(*this).existing(id);
-  return records_.find(id);
+std::optional<KeyHave> KeyFiles::have(const KeyId& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = records_.find(id);
+  if (at == records_.end()) return std::nullopt;
+  const KeyRecord& record = at->second;
+  KeyHave have{id, digest_of(record.attributes), record.check, record.state, {}, record.use_bound};
+  for (const HeldEpoch& held : record.held)
+    if (!table_->is_erased(held.slot)) have.epochs.push_back(held.epoch);
+  return have;
 }
 
 Share KeyFiles::share(const KeyId& id, const Epoch& epoch) const {
@@ -281,9 +299,12 @@ void KeyFiles::require_current(std::uint64_t link) const {
     throw Disagreement("the link on which this step began has ended, and a new one is up");
 }
 
+// A slot is filled once and erased once: what a record names, even an old one, is never that of
+// another key.
 std::uint64_t KeyFiles::free_slot() const {
-  std::uint64_t slot = storage::KeyTable::kFirstBatchSlot;
-  while (!table_->is_erased(slot)) ++slot;
+  std::uint64_t slot = std::max(storage::KeyTable::kFirstBatchSlot, table_->slots_end());
+  for (const auto& [id, record] : records_)
+    for (const HeldEpoch& held : record.held) slot = std::max(slot, held.slot + 1);
   return slot;
 }
 
@@ -308,15 +329,14 @@ void KeyFiles::store_epoch(std::uint64_t link, const KeyRecord& record, const Ep
   const auto at = records_.find(id);
   KeyRecord next = at == records_.end() ? record : at->second;
   ENSURE(share.size() == key_bytes_of(next.attributes.algorithm));
-  if (next.held.size() == 2 || find_epoch(next, epoch) != next.held.end() ||
-      next.state == KeyState::Destroyed)
+  if (next.attributes != record.attributes || next.check != record.check ||
+      next.request != record.request || next.state == KeyState::Destroyed ||
+      next.held.size() == 2 || find_epoch(next, epoch) != next.held.end())
     throw KeyError(KeyProblem::Exists,
-                   "key " + text_of(id) + " is settled or destroyed before it gets an epoch");
+                   "key " + text_of(id) + " is another one, destroyed, or not settled yet");
   next.held.push_back(fill_slot(id, epoch, share));
   std::ranges::sort(next.held, {}, &HeldEpoch::epoch);
-  step("record");
-  write(next);  // if it fails, the slot is an orphan, erased at the next start
-  records_.insert_or_assign(id, std::move(next));
+  replace(id, std::move(next));  // if it fails, the slot is an orphan, erased at the next start
 }
 
 void KeyFiles::erase_slots(const std::vector<HeldEpoch>& held) {
@@ -327,11 +347,10 @@ void KeyFiles::erase_slots(const std::vector<HeldEpoch>& held) {
   table_->erase(slots);
 }
 
-void KeyFiles::keep_only(std::uint64_t link, const KeyId& id, const Epoch& epoch, KeyState state) {
+void KeyFiles::keep_only(std::uint64_t link, const KeyId& id, const Epoch& epoch) {
   const std::lock_guard lock(mutex_);
   require_current(link);
-  const auto at = existing(id);
-  KeyRecord next = at->second;
+  KeyRecord next = existing(id)->second;
   const auto kept = find_epoch(next, epoch);
   if (kept == next.held.end())
     throw KeyError(KeyProblem::NoEpoch,
@@ -339,10 +358,12 @@ void KeyFiles::keep_only(std::uint64_t link, const KeyId& id, const Epoch& epoch
   std::vector<HeldEpoch> dropped;
   std::ranges::copy_if(next.held, std::back_inserter(dropped),
                        [&](const HeldEpoch& held) { return held.epoch != epoch; });
-  next.held = {*kept};
-  next.state = state;
-  step("record");
-  replace(at, std::move(next));
+  next.held = {HeldEpoch(*kept)};
+  // Whatever an officer has set meanwhile stays.
+  if (next.state == KeyState::Pending) next.state = KeyState::Active;
+  if (next.state == KeyState::Restored)
+    next.state = std::exchange(next.state_resumed, KeyState::Active);
+  replace(id, std::move(next));
   erase_slots(dropped);
 }
 
@@ -361,61 +382,72 @@ void KeyFiles::remove_pending(std::uint64_t link, const KeyId& id) {
   erase_slots(dropped);
 }
 
-void KeyFiles::restore(const KeyRecord& record, const Epoch& epoch, const Share& share) {
+void KeyFiles::restore(const BackedUpShare& backup) {
   const std::lock_guard lock(mutex_);
-  const KeyId id = record.attributes.id;
-  const auto at = records_.find(id);
-  KeyRecord next = record;
-  std::vector<HeldEpoch> dropped;
-  if (at != records_.end()) {
-    const KeyRecord& old = at->second;
-    if (old.state == KeyState::Destroyed)
+  const KeyId id = backup.record.attributes.id;
+  const auto differs = [&](const std::string& why) {
+    throw KeyError(KeyProblem::Differs, "the backup of key " + text_of(id) + " is " + why);
+  };
+  if (backup.party != owner_.party || backup.peer != owner_.peer)
+    differs(std::string("of party ") + letter(backup.party) + " with " + backup.peer);
+  KeyRecord next = backup.record;
+  if (const auto at = records_.find(id); at != records_.end()) {
+    next = at->second;
+    if (next.state == KeyState::Destroyed)
       throw KeyError(KeyProblem::State, "key " + text_of(id) + " is destroyed, for good");
-    if (old.attributes != record.attributes || old.check != record.check)
-      throw KeyError(KeyProblem::Differs,
-                     "the backup of key " + text_of(id) + " is of another key than the record");
-    if (find_epoch(old, epoch) != old.held.end())
-      throw KeyError(KeyProblem::Exists, "key " + text_of(id) + " has epoch " + text_of(epoch));
-    next.use_bound = std::max(next.use_bound, old.use_bound);
-    dropped = old.held;
+    if (next.attributes != backup.record.attributes || next.check != backup.record.check)
+      differs("of another key than the record");
+    std::erase_if(next.held, [&](const HeldEpoch& held) { return table_->is_erased(held.slot); });
+    if (next.held.size() == kEpochsMax || find_epoch(next, backup.epoch) != next.held.end())
+      throw KeyError(KeyProblem::Exists, "key " + text_of(id) + " has epoch " +
+                                             text_of(backup.epoch) +
+                                             " already, or too many others: settle it first");
+    next.use_bound = std::max(next.use_bound, backup.record.use_bound);
   }
+  // A key that was suspended or deactivated is so again once it is settled.
+  if (next.state == KeyState::Deactivated || next.state == KeyState::Suspended)
+    next.state_resumed = next.state;
+  else if (next.state != KeyState::Restored)
+    next.state_resumed = KeyState::Active;
   next.state = KeyState::Restored;
-  next.held = {fill_slot(id, epoch, share)};
-  step("record");
-  write(next);
-  records_.insert_or_assign(id, std::move(next));
-  erase_slots(dropped);
+  next.held.push_back(fill_slot(id, backup.epoch, backup.share));
+  std::ranges::sort(next.held, {}, &HeldEpoch::epoch);
+  replace(id, std::move(next));
 }
 
 void KeyFiles::set_state(const KeyId& id, KeyState state) {
+  ENSURE(state != KeyState::Destroyed);
   const std::lock_guard lock(mutex_);
-  const auto at = existing(id);
-  if (at->second.state == state) return;
-  KeyRecord next = at->second;
+  KeyRecord next = existing(id)->second;
+  if (next.state == state) return;
+  if (next.state == KeyState::Destroyed)
+    throw KeyError(KeyProblem::State, "key " + text_of(id) + " is destroyed, for good");
   if (state == KeyState::Suspended) next.state_resumed = next.state;
   next.state = state;
-  step("record");
-  replace(at, std::move(next));
+  try {
+    replace(id, next);
+  } catch (...) {
+    if (state == KeyState::Suspended) records_.insert_or_assign(id, std::move(next));
+    throw;
+  }
 }
 
-void KeyFiles::set_use_bound(const KeyId& id, std::uint64_t bound) {
+void KeyFiles::raise_use_bound(const KeyId& id, std::uint64_t bound) {
   const std::lock_guard lock(mutex_);
-  const auto at = existing(id);
-  KeyRecord next = at->second;
+  KeyRecord next = existing(id)->second;
+  if (next.use_bound >= bound) return;
   next.use_bound = bound;
-  step("record");
-  replace(at, std::move(next));
+  replace(id, std::move(next));
 }
 
 void KeyFiles::destroy(const KeyId& id) {
   const std::lock_guard lock(mutex_);
-  const auto at = existing(id);
-  KeyRecord next = at->second;
+  KeyRecord next = existing(id)->second;
+  if (next.state == KeyState::Destroyed) return;
   erase_slots(next.held);
   next.held.clear();
   next.state = KeyState::Destroyed;
-  step("record");
-  replace(at, std::move(next));
+  replace(id, std::move(next));
 }
 
 }  // namespace tinyot::custody

@@ -22,6 +22,7 @@
 #include "custody/key.h"
 #include "custody/settle.h"
 #include "storage/key_table.h"
+#include "system/descriptor.h"
 #include "tinyot/party.h"
 #include "tinyot/store_key.h"
 
@@ -42,12 +43,20 @@ struct KeyRecord {
   KeyAttributes attributes;
   CheckValue check{};
   KeyState state = KeyState::Pending;
-  KeyState state_resumed = KeyState::Active;  // of a suspended key: what it is once resumed
-  std::vector<HeldEpoch> held;                // ascending; two while a refresh is not settled
+  // Of a suspended key: what it is once resumed. Of a restored one: what it is once settled.
+  KeyState state_resumed = KeyState::Active;
+  std::vector<HeldEpoch> held;  // ascending; several until the key is settled
   std::uint64_t use_bound = 0;
   RequestId request{};  // that made it
+};
 
-  KeyHave have() const;
+// What a backup has of a key.
+struct BackedUpShare {
+  Party party = Party::A;
+  std::string peer;  // its name
+  KeyRecord record;  // without epochs
+  Epoch epoch;
+  Share share;
 };
 
 class KeyFiles {
@@ -61,9 +70,10 @@ class KeyFiles {
   using BeforeStep = std::function<void(std::string_view step)>;
 
   // Reads all files; makes `directory` and its key table if there are none. Slots that no record
-  // names are erased: what a crash has left of an epoch that was being stored or dropped.
+  // names are erased: what a crash has left of an epoch that was being stored or dropped. No other
+  // object, of any process, can use the directory meanwhile.
   // Fails: StoreError for a file that is damaged, of another owner, or that the store key does not
-  // open.
+  // open, and if the directory is in use.
   KeyFiles(std::filesystem::path directory, Owner owner, const StoreKey& store_key,
            BeforeStep before_step = {});
 
@@ -73,6 +83,9 @@ class KeyFiles {
   // Fails: KeyError(Unknown).
   KeyRecord record(const KeyId& id) const;
 
+  // What this party has of the key, for the peer; absent if there is no record. An epoch whose
+  // share is erased is not had.
+  std::optional<KeyHave> have(const KeyId& id) const;
   // Reads the share from the disk. Fails: KeyError(Unknown, NoShare).
   Share share(const KeyId& id, const Epoch& epoch) const;
 
@@ -85,22 +98,26 @@ class KeyFiles {
   // this epoch, or two; Disagreement if the link has ended.
   void store_epoch(std::uint64_t link, const KeyRecord& record, const Epoch& epoch,
                    const Share& share);
-  // The record with one epoch alone and the state; then the slots of others are erased. Fails:
-  // KeyError(Unknown, NoEpoch); Disagreement.
-  void keep_only(std::uint64_t link, const KeyId& id, const Epoch& epoch, KeyState state);
+  // The record with one epoch alone; then the slots of others are erased. A pending key becomes
+  // active, a restored one what it was; any other state stays. Fails: KeyError(Unknown, NoEpoch);
+  // Disagreement.
+  void keep_only(std::uint64_t link, const KeyId& id, const Epoch& epoch);
   // Removes a key that has never been used. Fails: KeyError(Unknown); KeyError(State) unless it is
   // pending; Disagreement.
   void remove_pending(std::uint64_t link, const KeyId& id);
 
-  // A share from a backup takes the place of what is there, as a restored key. Fails:
-  // KeyError(State) over a tombstone; KeyError(Exists) if the key has this epoch; KeyError(Differs)
-  // if attributes or check value are not those of the key that is there.
-  void restore(const KeyRecord& record, const Epoch& epoch, const Share& share);
+  // A share from a backup, beside the epoch that is there, if any: settling keeps the one that both
+  // parties have. Fails: KeyError(State) over a tombstone; KeyError(Exists) if the key has this
+  // epoch, or two; KeyError(Differs) if the backup is of another key, party or peer.
+  void restore(const BackedUpShare& backup);
 
-  // Any time. Fails: KeyError(Unknown).
+  // Any time. Fails: KeyError(Unknown); KeyError(State) over a tombstone. A key that cannot be
+  // suspended on the disk is suspended until a restart.
   void set_state(const KeyId& id, KeyState state);
-  void set_use_bound(const KeyId& id, std::uint64_t bound);
-  // Erases the shares, then leaves a tombstone.
+  // It only grows.
+  void raise_use_bound(const KeyId& id, std::uint64_t bound);
+  // Erases the shares, then leaves a tombstone. If it fails between the two, the key has no share
+  // any more, and this is called again.
   void destroy(const KeyId& id);
 
  private:
@@ -109,12 +126,11 @@ class KeyFiles {
   // Under the lock.
   void step(std::string_view name) const;
   void require_current(std::uint64_t link) const;
-  Records::iterator existing(const KeyId& id);
   Records::const_iterator existing(const KeyId& id) const;
   std::uint64_t free_slot() const;
   HeldEpoch fill_slot(const KeyId& id, const Epoch& epoch, const Share& share);
-  void write(const KeyRecord& record);
-  void replace(Records::iterator at, KeyRecord next);
+  void write(const KeyRecord& record) const;
+  void replace(const KeyId& id, KeyRecord next);
   void erase_slots(const std::vector<HeldEpoch>& held);
 
   std::filesystem::path file_of(const KeyId& id) const;
@@ -124,6 +140,7 @@ class KeyFiles {
   const Owner owner_;
   const BeforeStep before_step_;
   mutable std::mutex mutex_;
+  system::Descriptor lock_;  // of the directory
   std::unique_ptr<storage::KeyTable> table_;
   Records records_;
   std::uint64_t link_ = 0;

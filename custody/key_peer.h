@@ -2,13 +2,13 @@
 // calls in the same order. Implemented over a session's evaluator; by ideal functions in tests.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/secret.h"
 #include "tinyot/circuit/gate.h"
 #include "tinyot/run.h"
 
@@ -21,8 +21,8 @@ class KeyPeer {
   // labels, circuits and public inputs are compared first. Fails: as Evaluator::run().
   virtual RunResult run(const circuit::Circuit& circuit, const Values& inputs,
                         const SharedInputs& shared, const std::string& label) = 0;
-  // Coins that neither party controls and both know.
-  virtual std::array<std::byte, 32> toss_coins(const std::string& purpose) = 0;
+  // 32 bytes that neither party controls and both know. Secret: from others.
+  virtual SecretVector<std::byte> toss_coins(const std::string& purpose) = 0;
   virtual std::vector<std::byte> exchange(const std::string& label,
                                           std::span<const std::byte> mine) = 0;
 };
@@ -35,8 +35,11 @@ class EvaluatorPeer final : public KeyPeer {
                 const std::string& label) override {
     return evaluator_.run(circuit, inputs, shared, 1, label);
   }
-  std::array<std::byte, 32> toss_coins(const std::string& purpose) override {
-    return evaluator_.toss_coins(purpose);
+  SecretVector<std::byte> toss_coins(const std::string& purpose) override {
+    auto coins = evaluator_.toss_coins(purpose);
+    SecretVector<std::byte> kept(coins.begin(), coins.end());
+    wipe_object(coins);
+    return kept;
   }
   std::vector<std::byte> exchange(const std::string& label,
                                   std::span<const std::byte> mine) override {

@@ -20,11 +20,22 @@ std::size_t tag_bytes_of(const KeyRecord& record) {
 }
 
 std::string circuit_name(const UseTerms& terms, const KeyRecord& record) {
-  const char* family = terms.use == KeyUse::Encrypt   ? "key_seal"
-                       : terms.use == KeyUse::Decrypt ? "key_open"
-                       : terms.use == KeyUse::Sign    ? "key_sign"
-                                                      : "key_verify";
-  std::string name = std::string(family) + ":algorithm=" + name_of(record.attributes.algorithm) +
+  const auto family = [&]() -> std::string {
+    switch (terms.use) {
+      case KeyUse::Encrypt:
+        return "key_seal";
+      case KeyUse::Decrypt:
+        return "key_open";
+      case KeyUse::Sign:
+        return "key_sign";
+      case KeyUse::Verify:
+        return "key_verify";
+      case KeyUse::Derive:
+        break;
+    }
+    ENSURE(false);
+  };
+  std::string name = family() + ":algorithm=" + name_of(record.attributes.algorithm) +
                      ",by=" + letter(terms.requester) + ",bytes=" + std::to_string(terms.bytes);
   if (is_gcm(terms.use))
     name += ",aad=" + std::to_string(terms.aad_bytes) +
@@ -38,6 +49,7 @@ void require_terms(const UseTerms& terms, const KeyRecord& record) {
   const auto refuse = [&](const std::string& why) {
     throw UsageError(name_of(terms.use) + " with key " + text_of(terms.key) + ": " + why);
   };
+  if (terms.use == KeyUse::Derive) refuse("it makes a key, and has no result");
   if (terms.bytes > circuit::kKeyUseBytesMax || terms.aad_bytes > circuit::kKeyUseBytesMax)
     refuse("at most 65536 bytes; for more, encrypt a data key");
   if (!is_gcm(terms.use) && (terms.aad_bytes > 0 || terms.shown_aad))
@@ -127,7 +139,7 @@ void require_use(const KeyRecord& record, KeyUse use) {
     throw KeyError(KeyProblem::State, key + " is being refreshed: try again");
 }
 
-Nonce joint_nonce(const std::array<std::byte, 32>& coins, std::uint64_t run, std::uint64_t lane) {
+Nonce joint_nonce(const SecretVector<std::byte>& coins, std::uint64_t run, std::uint64_t lane) {
   const crypto::Digest digest = crypto::RandomOracle(SessionId{}, {"key nonces", '*', run})
                                     .absorb(coins)
                                     .absorb_object(lane)
@@ -147,17 +159,23 @@ Nonce KeySession::next_nonce() {
 
 LoadedKey KeySession::load(const KeyId& id) {
   const KeyRecord record = custodian_.files().record(id);
+  std::uint64_t forgets = 0;
   {
     const std::lock_guard lock(mutex_);
     const auto at = loaded_.find(id);
-    if (at != loaded_.end()) {
-      if (record.held.size() == 1 && record.held.front().epoch == at->second.epoch)
-        return at->second;
-      loaded_.erase(at);
+    const bool is_current =
+        record.held.size() == 1 && at != loaded_.end() && at->second.epoch == record.held[0].epoch;
+    if (at != loaded_.end() && !is_current) loaded_.erase(at);
+    if (is_current) {
+      require_loadable(record);
+      return at->second;
     }
+    forgets = forgets_;
   }
   LoadedKey loaded = custodian_.load(peer_, id);
   const std::lock_guard lock(mutex_);
+  if (forgets != forgets_)
+    throw KeyError(KeyProblem::State, "key " + text_of(id) + " was changed while it was loaded");
   return loaded_.insert_or_assign(id, std::move(loaded)).first->second;
 }
 
@@ -196,11 +214,13 @@ bool KeySession::has_loaded(const KeyId& id) const {
 
 void KeySession::forget(const KeyId& id) {
   const std::lock_guard lock(mutex_);
+  ++forgets_;
   loaded_.erase(id);
 }
 
 void KeySession::forget_all() {
   const std::lock_guard lock(mutex_);
+  ++forgets_;
   loaded_.clear();
 }
 

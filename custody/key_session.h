@@ -68,7 +68,7 @@ class KeySession {
   LoadedKey load(const KeyId& id);
 
   bool has_loaded(const KeyId& id) const;
-  // The values are wiped as soon as no run uses them.
+  // The values are wiped as soon as no run uses them; a load that is under way fails.
   void forget(const KeyId& id);
   void forget_all();
 
@@ -84,11 +84,12 @@ class KeySession {
   KeyPeer& peer_;
   mutable std::mutex mutex_;
   std::map<KeyId, LoadedKey> loaded_;
-  std::array<std::byte, 32> coins_{};
+  std::uint64_t forgets_ = 0;
+  SecretVector<std::byte> coins_;
   std::uint64_t tosses_ = 0, runs_ = kRunsPerToss;
 };
 
 // The nonce of a lane of a run, from the coins.
-Nonce joint_nonce(const std::array<std::byte, 32>& coins, std::uint64_t run, std::uint64_t lane);
+Nonce joint_nonce(const SecretVector<std::byte>& coins, std::uint64_t run, std::uint64_t lane);
 
 }  // namespace tinyot::custody

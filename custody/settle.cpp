@@ -32,12 +32,11 @@ std::optional<KeyHave> have_from(std::span<const std::byte> bytes, const KeyId& 
   require_that(take_bytes(message.attributes(), crypto::writable_bytes_of(have.attributes)) &&
                take_bytes(message.check(), have.check) &&
                take_number(message.state(), KeyState::Pending, KeyState::Destroyed, have.state) &&
-               message.epoch_size() <= 2);
+               message.epoch_size() <= kEpochsMax);
   for (const coded::Epoch& epoch : message.epoch())
     require_that(take_epoch(epoch, have.epochs.emplace_back()));
-  const bool has_none = have.epochs.empty();
   require_that(std::ranges::adjacent_find(have.epochs, std::greater_equal()) == have.epochs.end() &&
-               has_none == (have.state == KeyState::Destroyed));
+               (have.epochs.empty() || have.state != KeyState::Destroyed));
   have.use_bound = message.use_bound();
   return have;
 }
@@ -54,14 +53,17 @@ SettleStep settle_step(const std::optional<KeyHave>& mine, const std::optional<K
   if (is_in(theirs, KeyState::Destroyed)) return {SettleKind::PeerDestroyed};
   if (!theirs)
     return {mine->state == KeyState::Pending ? SettleKind::Erase : SettleKind::NotAtPeer};
-  std::vector<Epoch> common;
-  std::ranges::set_intersection(mine->epochs, theirs->epochs, std::back_inserter(common));
-  if (common.empty()) return {SettleKind::NoEpoch};
   const auto is_settled = [](const KeyHave& have) {
     return have.epochs.size() == 1 && have.state != KeyState::Pending &&
            have.state != KeyState::Restored;
   };
-  if (is_settled(*mine) && is_settled(*theirs)) return {SettleKind::Done, common.back()};
+  std::vector<Epoch> common;
+  std::ranges::set_intersection(mine->epochs, theirs->epochs, std::back_inserter(common));
+  if (!common.empty() && is_settled(*mine) && is_settled(*theirs))
+    return {SettleKind::Done, common.back()};
+  if (is_in(mine, KeyState::Suspended) || is_in(theirs, KeyState::Suspended))
+    return {SettleKind::IsSuspended};
+  if (common.empty()) return {SettleKind::NoEpoch};
   return {SettleKind::Load, common.back()};
 }
 

@@ -6,9 +6,10 @@
 //   2. one party has destroyed its share: the other one suspends its own
 //   3. one party has no record: the other one erases its own if it is pending (never used), and
 //      keeps it otherwise, unusable until the epoch is restored
-//   4. no epoch in common: unusable
-//   5. the same single epoch at both, neither pending nor restored: done
-//   6. the highest common epoch is loaded from both disks and checked; then it alone is kept
+//   4. the same single epoch at both, neither pending nor restored: done
+//   5. one party has suspended the key: nothing, until an officer resumes it
+//   6. no epoch in common: unusable
+//   7. the highest common epoch is loaded from both disks and checked; then it alone is kept
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct KeyHave {
   crypto::Digest attributes;
   CheckValue check{};
   KeyState state = KeyState::Pending;
-  std::vector<Epoch> epochs;  // ascending; none of a destroyed key
+  std::vector<Epoch> epochs;  // of which there is a share, ascending; none of a destroyed key
   std::uint64_t use_bound = 0;
 };
 
@@ -43,8 +44,9 @@ enum class SettleKind : std::uint8_t {
   PeerDestroyed,  // rule 2, of the peer's
   Erase,          // rule 3: this party's record
   NotAtPeer,      // rule 3
-  NoEpoch,        // rule 4
-  Load,           // rule 6: `epoch`
+  IsSuspended,    // rule 5
+  NoEpoch,        // rule 6
+  Load,           // rule 7: `epoch`
 };
 struct SettleStep {
   SettleKind kind = SettleKind::Nothing;

@@ -45,16 +45,11 @@ storage::KeyTable open_table(const fs::path& path, const std::string& peer,
   }
 }
 
-// Without one, or in place of one that has been erased as a whole. The file gets its name when it
-// is complete.
+// Without one, or in place of one that has been erased as a whole.
 fs::path made_table(const fs::path& path, const std::string& peer, const StoreKey& store_key) {
   std::error_code error;
-  if (fs::exists(path, error) && storage::KeyTable::protection_in(path) != KeyProtection::Erased)
-    return path;
-  const fs::path making = path.string() + ".new";
-  storage::KeyTable::create(making, owner_of(peer), store_key);
-  if (::rename(making.c_str(), path.c_str()) != 0) system::fail_on_file("make", path, errno);
-  system::sync_directory(path.parent_path());
+  if (!fs::exists(path, error) || storage::KeyTable::protection_in(path) == KeyProtection::Erased)
+    storage::KeyTable::create(path, owner_of(peer), store_key);
   return path;
 }
 

@@ -1,16 +1,15 @@
 #include "service/key_audit.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <tuple>
 
 #include "base/error.h"
 #include "base/hex.h"
-#include "crypto/random_oracle.h"
 #include "keys.pb.h"
 #include "system/clock.h"
 
@@ -20,9 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 crypto::Digest hash_of(std::string_view line) {
-  return crypto::RandomOracle(SessionId{}, {"key audit", '*', 0})
-      .absorb(std::as_bytes(std::span(line)))
-      .digest();
+  return crypto::sha256(std::as_bytes(std::span(line)));
 }
 
 std::string hex_of_digest(const crypto::Digest& digest) { return hex_of(crypto::bytes_of(digest)); }
@@ -31,20 +28,6 @@ std::vector<std::byte> bytes_from(const std::string& hex) {
   std::vector<std::byte> bytes(hex.size() / 2);
   if (!parse_hex(hex, bytes)) throw std::invalid_argument("not hexadecimal");
   return bytes;
-}
-
-crypto::Digest digest_from(const std::string& hex) {
-  crypto::Digest digest;
-  if (!parse_hex(hex, crypto::writable_bytes_of(digest))) throw std::invalid_argument("not a hash");
-  return digest;
-}
-
-Json json_of(const AuditHead& head) {
-  return {{"sequence", head.sequence}, {"hash", hex_of_digest(head.hash)}};
-}
-AuditHead head_from(const Json& json) {
-  return {json.at("sequence").get<std::uint64_t>(),
-          digest_from(json.at("hash").get<std::string>())};
 }
 
 std::string text_of(const AuditLine& line, const AuditHead& before) {
@@ -65,7 +48,7 @@ std::string text_of(const AuditLine& line, const AuditHead& before) {
                       {"key", hex_of(said.signature.public_key)},
                       {"signature", hex_of(said.signature.bytes)}};
   }
-  if (line.peers_head) json["peers_head"] = json_of(*line.peers_head);
+  if (!line.asked.empty()) json["asked"] = hex_of(line.asked);
   json["previous"] = hex_of_digest(before.hash);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -94,7 +77,7 @@ AuditLine line_from(const Json& json) {
                            {bytes_from(said.at("key").get<std::string>()),
                             bytes_from(said.at("signature").get<std::string>())}};
   }
-  if (json.contains("peers_head")) line.peers_head = head_from(json.at("peers_head"));
+  if (json.contains("asked")) line.asked = bytes_from(text("asked"));
   return line;
 }
 
@@ -113,6 +96,8 @@ std::vector<ReadLine> read_chain(const std::filesystem::path& file, const std::s
     }
     try {
       const Json json = Json::parse(text);
+      if (json.dump(-1, ' ', false, Json::error_handler_t::replace) != text)
+        problems.push_back(where + " is not written as a line of an audit log");
       if (json.at("sequence").get<std::uint64_t>() != before.sequence + 1)
         problems.push_back(where + " has another number");
       if (json.at("previous").get<std::string>() != hex_of_digest(before.hash))
@@ -133,76 +118,128 @@ std::string hex_of_text(const std::string& bytes) {
   return hex_of(std::as_bytes(std::span(bytes)));
 }
 
-bool names_head(const keys::Head& head, const std::optional<AuditHead>& line) {
-  return line && head.sequence() == line->sequence &&
-         hex_of_text(head.hash()) == hex_of_digest(line->hash);
+// What a line's signature says; nothing if there is none, or it is not the signer's.
+std::optional<keys::Said> said_in(const AuditLine& line, const net::Fingerprint& signer) {
+  keys::Said said;
+  if (!line.signed_by_peer) return std::nullopt;
+  const auto& [message, signature] = *line.signed_by_peer;
+  if (!net::is_signed_by(signer, signature, kCustodyDomain, message) ||
+      !said.ParseFromArray(message.data(), static_cast<int>(message.size())))
+    return std::nullopt;
+  return said;
 }
 
-// The requests of a log that have been accepted, as the other log has to have them.
-using Accepted = std::set<std::tuple<std::string, std::string, std::string, std::uint64_t>>;
-std::tuple<std::string, std::string, std::string, std::uint64_t> identity_of(
-    const AuditLine& line) {
-  return {line.request, line.operation, line.key, line.bytes};
+std::string hex_of_key(const net::Fingerprint& key) {
+  return hex_of(std::as_bytes(std::span(key.bytes)));
 }
 
-// What the signature of a line is of: that request, with the head that the line names.
-void check_signed(const ReadLine& read, const net::Fingerprint& signer, const std::string& where,
-                  std::vector<std::string>& problems) {
-  const AuditLine& line = read.line;
-  const bool needs_signature = !line.is_own && line.event == AuditLine::Event::Begin;
-  if (!line.signed_by_peer) {
-    if (needs_signature) problems.push_back(where + " has no signature of the party that asked");
-    return;
+bool is_request_of(const AuditLine& line, const keys::Request& request) {
+  return hex_of_text(request.request()) == line.request && request.operation() == line.operation &&
+         hex_of_text(request.key()) == line.key && request.client() == line.client &&
+         request.bytes() == line.bytes && request.aad_bytes() == line.aad_bytes;
+}
+
+// The parties as one of the logs sees them.
+struct Sides {
+  net::Fingerprint own, peer;
+};
+
+// Whether the message goes from one side to the other.
+template <class Message>
+bool is_from_to(const Message& message, const net::Fingerprint& from, const net::Fingerprint& to) {
+  return hex_of_text(message.from()) == hex_of_key(from) &&
+         hex_of_text(message.to()) == hex_of_key(to);
+}
+
+// Why what a line says is not what was signed; empty if it is.
+std::string contradiction(const AuditLine& line, const Sides& sides) {
+  const auto said = said_in(line, sides.peer);
+  if (line.signed_by_peer && !said) return " has a signature that is not of the other party";
+  if (line.event == AuditLine::Event::Begin) {
+    if (line.is_own) return line.signed_by_peer ? " begins with a signature of the peer" : "";
+    if (!said) return " has no signature of the party that asked";
+    const bool is_right = said->has_request() && is_request_of(line, said->request()) &&
+                          is_from_to(said->request(), sides.peer, sides.own) &&
+                          said->request().head().sequence() > 0;
+    return is_right ? "" : " says something else than what was signed";
   }
-  const SignedMessage& said = *line.signed_by_peer;
-  if (!net::is_signed_by(signer, said.signature, kCustodyDomain, said.message)) {
-    problems.push_back(where + " has a signature that is not of the other party");
-    return;
-  }
-  keys::Said parsed;
-  const bool is_parsed =
-      parsed.ParseFromArray(said.message.data(), static_cast<int>(said.message.size()));
+  if (!line.is_own) return "";
+  const bool is_done = line.outcome == "done";
+  if (!said) return is_done ? " is done without an answer of the peer" : "";
+  keys::Said asked;
   const bool is_right =
-      is_parsed &&
-      (parsed.has_request()
-           ? hex_of_text(parsed.request().request()) == line.request &&
-                 parsed.request().operation() == line.operation &&
-                 parsed.request().bytes() == line.bytes && !line.is_own &&
-                 names_head(parsed.request().head(), line.peers_head)
-           : parsed.has_answer() && hex_of_text(parsed.answer().request()) == line.request &&
-                 line.is_own && names_head(parsed.answer().head(), line.peers_head));
-  if (!is_right) problems.push_back(where + " says something else than what was signed");
+      said->has_answer() && is_from_to(said->answer(), sides.peer, sides.own) &&
+      hex_of_text(said->answer().request()) == line.request &&
+      asked.ParseFromArray(line.asked.data(), static_cast<int>(line.asked.size())) &&
+      asked.has_request() && is_request_of(line, asked.request()) &&
+      is_from_to(asked.request(), sides.own, sides.peer) &&
+      hex_of_text(said->answer().request_hash()) == hex_of_digest(crypto::sha256(line.asked));
+  if (!is_right) return " says something else than what was signed";
+  if (is_done && !said->answer().is_accepted()) return " is done though the peer has refused";
+  if (said->answer().is_accepted() && said->answer().head().sequence() == 0)
+    return " has an answer without a line of the peer's log";
+  return "";
 }
 
-bool is_accepted(const AuditLine& line) {
-  if (!line.is_own) return line.event == AuditLine::Event::Begin;
-  keys::Said parsed;
-  return line.signed_by_peer &&
-         parsed.ParseFromArray(line.signed_by_peer->message.data(),
-                               static_cast<int>(line.signed_by_peer->message.size())) &&
-         parsed.has_answer() && parsed.answer().is_accepted();
+// The head that the line's signature names, and whether the request was accepted.
+struct Claim {
+  keys::Head head;
+  bool is_accepted = false;
+};
+std::optional<Claim> claim_of(const AuditLine& line, const net::Fingerprint& signer) {
+  const auto said = said_in(line, signer);
+  if (!said) return std::nullopt;
+  if (said->has_request()) return Claim{said->request().head(), true};
+  return Claim{said->answer().head(), said->answer().is_accepted()};
 }
 
-// What `lines` say of the other log.
-void check_against(const std::vector<ReadLine>& lines, const std::vector<ReadLine>& others,
-                   const std::string& whose, const std::string& others_name,
+// A log, its lines by their numbers, and where its requests begin.
+struct Log {
+  std::string name;
+  std::vector<ReadLine> lines;
+  std::map<std::uint64_t, const ReadLine*> by_number;
+  std::map<std::string, const ReadLine*> begun;
+
+  Log(const std::filesystem::path& file, std::string whose, std::vector<std::string>& problems)
+      : name(std::move(whose)), lines(read_chain(file, name, problems)) {
+    for (const ReadLine& read : lines) {
+      by_number.emplace(read.head.sequence, &read);
+      if (read.line.event == AuditLine::Event::Begin &&
+          !begun.emplace(read.line.request, &read).second)
+        problems.push_back(where(read) + ": the request has begun before");
+    }
+  }
+  std::string where(const ReadLine& read) const {
+    return name + " line " + std::to_string(read.head.sequence);
+  }
+};
+
+bool is_same_request(const AuditLine& a, const AuditLine& b) {
+  return a.is_own != b.is_own && a.operation == b.operation && a.key == b.key &&
+         a.client == b.client && a.bytes == b.bytes && a.aad_bytes == b.aad_bytes;
+}
+
+// What the signatures in `log` claim of the other log.
+void check_against(const Log& log, const Log& other, const net::Fingerprint& signer,
                    std::vector<std::string>& problems) {
-  Accepted begun;
-  for (const ReadLine& other : others)
-    if (other.line.event == AuditLine::Event::Begin) begun.insert(identity_of(other.line));
-  for (const ReadLine& read : lines) {
-    const std::string where = whose + " line " + std::to_string(read.head.sequence);
-    if (const auto& head = read.line.peers_head; head && head->sequence > 0) {
-      const bool is_there =
-          head->sequence <= others.size() &&
-          crypto::equal_constant_time(others[head->sequence - 1].head.hash, head->hash);
-      if (!is_there)
-        problems.push_back(where + " has a signature over line " + std::to_string(head->sequence) +
-                           " of " + others_name +
+  for (const ReadLine& read : log.lines) {
+    const auto claim = claim_of(read.line, signer);
+    if (!claim) continue;
+    if (claim->head.sequence() > 0) {
+      const auto named = other.by_number.find(claim->head.sequence());
+      if (named == other.by_number.end() ||
+          hex_of_digest(named->second->head.hash) != hex_of_text(claim->head.hash()))
+        problems.push_back(log.where(read) + " has a signature over line " +
+                           std::to_string(claim->head.sequence()) + " of " + other.name +
                            ", which is not there: that log was cut or changed");
     }
-    if (is_accepted(read.line) && !begun.contains(identity_of(read.line)))
-      problems.push_back(where + ": the request is not in " + others_name);
+    if (!claim->is_accepted) continue;
+    const auto begun = other.begun.find(read.line.request);
+    if (begun == other.begun.end() || !is_same_request(read.line, begun->second->line))
+      problems.push_back(log.where(read) + ": the request is not in " + other.name);
+    else if (begun->second->head.sequence > claim->head.sequence())
+      problems.push_back(log.where(read) + ": the request was put into " + other.name +
+                         " after it had been signed");
   }
 }
 
@@ -210,17 +247,16 @@ void check_against(const std::vector<ReadLine>& lines, const std::vector<ReadLin
 
 KeyAudit::KeyAudit(std::filesystem::path file)
     : path_(std::move(file)), file_(path_, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC) {
+  if (::flock(file_.descriptor(), LOCK_EX | LOCK_NB) != 0)
+    throw StoreError("the audit log " + path_.string() + " is in use");
   std::vector<std::string> problems;
   const std::vector<ReadLine> lines = read_chain(path_, path_.string(), problems);
-  const std::uint64_t size = file_.size();
-  std::string last_byte(1, '\n');
-  if (size > 0) file_.read_at(size - 1, std::as_writable_bytes(std::span(last_byte)));
-  end_ = size;
-  if (last_byte != "\n") {
+  std::string text(file_.size(), '\0');
+  file_.read_at(0, std::as_writable_bytes(std::span(text)));
+  const std::size_t last = text.rfind('\n');
+  end_ = last == std::string::npos ? 0 : last + 1;
+  if (end_ < text.size()) {
     // A crash while a line was written: the operation has not gone on.
-    std::string text(size, '\0');
-    file_.read_at(0, std::as_writable_bytes(std::span(text)));
-    end_ = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
     std::filesystem::resize_file(path_, end_);
     problems.pop_back();
   }
@@ -228,21 +264,21 @@ KeyAudit::KeyAudit(std::filesystem::path file)
     throw StoreError("the audit log is damaged: " + problems.front() +
                      "; keep it as evidence, and begin another one in its place");
   if (!lines.empty()) head_ = lines.back().head;
-  synced_ = head_.sequence;
+  file_.sync();
+  system::sync_directory(path_.has_parent_path() ? path_.parent_path() : ".");
+  synced_ = head_;
 }
 
 AuditHead KeyAudit::head() const {
   const std::lock_guard lock(mutex_);
-  return head_;
+  return synced_;
 }
 
 AuditHead KeyAudit::append(const AuditLine& line) {
   AuditHead mine;
   {
     const std::lock_guard lock(mutex_);
-    if (has_failed_)
-      throw StoreError("the audit log " + path_.string() +
-                       " could not be written before: no operation goes on until a restart");
+    require_whole();
     const std::string text = text_of(line, head_);
     const std::string whole = text + '\n';
     try {
@@ -259,10 +295,22 @@ AuditHead KeyAudit::append(const AuditLine& line) {
   return mine;
 }
 
+void KeyAudit::require_whole() const {
+  if (has_failed_)
+    throw StoreError("the audit log " + path_.string() +
+                     " could not be written before: no operation goes on until a restart");
+}
+
+// After a failure nothing is durable any more: the system reports it to one caller alone.
 void KeyAudit::sync_up_to(std::uint64_t sequence) {
   const std::lock_guard lock(sync_mutex_);
-  if (synced_ >= sequence) return;
-  const std::uint64_t written = head().sequence;
+  AuditHead written;
+  {
+    const std::lock_guard state(mutex_);
+    require_whole();
+    if (synced_.sequence >= sequence) return;
+    written = head_;
+  }
   try {
     file_.sync();
   } catch (const StoreError&) {
@@ -270,26 +318,26 @@ void KeyAudit::sync_up_to(std::uint64_t sequence) {
     has_failed_ = true;
     throw;
   }
+  const std::lock_guard state(mutex_);
   synced_ = written;
 }
 
-AuditReport verify_audit(const std::filesystem::path& log, const AuditPeer& peer) {
+AuditReport verify_audit(const std::filesystem::path& log, const AuditParties& parties) {
   AuditReport report;
-  const std::vector<ReadLine> lines = read_chain(log, "the log's", report.problems);
-  report.lines = lines.size();
-  for (const ReadLine& read : lines) {
-    report.requests += read.line.event == AuditLine::Event::Begin ? 1 : 0;
-    check_signed(read, peer.key, "the log's line " + std::to_string(read.head.sequence),
-                 report.problems);
-  }
-  if (!peer.log) return report;
-  const std::vector<ReadLine> others = read_chain(*peer.log, "the peer's", report.problems);
-  if (peer.own_key)
-    for (const ReadLine& read : others)
-      check_signed(read, *peer.own_key, "the peer's line " + std::to_string(read.head.sequence),
-                   report.problems);
-  check_against(lines, others, "the log's", "the peer's log", report.problems);
-  check_against(others, lines, "the peer's", "the log", report.problems);
+  const auto check_lines = [&](const Log& of, const Sides& sides) {
+    for (const ReadLine& read : of.lines)
+      if (const std::string why = contradiction(read.line, sides); !why.empty())
+        report.problems.push_back(of.where(read) + why);
+  };
+  const Log mine(log, "the log's", report.problems);
+  report.lines = mine.lines.size();
+  report.requests = mine.begun.size();
+  check_lines(mine, {parties.own_key, parties.peers_key});
+  if (!parties.peers_log) return report;
+  const Log theirs(*parties.peers_log, "the peer's", report.problems);
+  check_lines(theirs, {parties.peers_key, parties.own_key});
+  check_against(mine, theirs, parties.peers_key, report.problems);
+  check_against(theirs, mine, parties.own_key, report.problems);
   return report;
 }
 

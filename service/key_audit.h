@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -26,7 +25,7 @@ struct AuditHead {
   crypto::Digest hash;
 };
 
-// What the peer has said and signed: a request, or an answer together with the request.
+// A keys.Said of a party, and its signature.
 struct SignedMessage {
   std::vector<std::byte> message;
   net::Signature signature;
@@ -38,28 +37,32 @@ struct AuditLine {
   Event event = Event::Begin;
   std::string request;    // 32 hex digits
   bool is_own = true;     // this party has asked
-  std::string client;     // of this party
+  std::string client;     // of the requester
   std::string operation;  // "encrypt", "create" ...
-  std::string key;        // its fingerprint, or its id before there is one
+  std::string key;        // its id: 32 hex digits
   std::uint64_t bytes = 0, aad_bytes = 0;
   std::string outcome = {};  // of an end: "done", or why not
+  // What the peer has signed: the request when it begins, if it is the peer's; the answer when a
+  // request of this party ends, with what this party had asked.
   std::optional<SignedMessage> signed_by_peer = {};
-  std::optional<AuditHead> peers_head = {};  // that the signed message names
+  std::vector<std::byte> asked = {};
 };
 
 // Thread-safe. Fails: StoreError; the operation must then not go on.
 class KeyAudit {
  public:
-  // Continues the file, or begins it (mode 0600). A line that was cut off by a crash is removed:
-  // the operation has not gone on. Fails: StoreError if the last whole line is not one of such a
-  // file.
+  // Continues the file, or begins it (mode 0600); no other object, of any process, writes to it. A
+  // line that was cut off by a crash is removed: the operation has not gone on. Fails: StoreError
+  // if the last whole line is not one of such a file.
   explicit KeyAudit(std::filesystem::path file);
 
+  // The last line that is durable.
   AuditHead head() const;
   // Durable on return. Lines of several threads are synced together.
   AuditHead append(const AuditLine& line);
 
  private:
+  void require_whole() const;  // under the lock
   void sync_up_to(std::uint64_t sequence);
 
   const std::filesystem::path path_;
@@ -67,23 +70,22 @@ class KeyAudit {
   std::mutex sync_mutex_;
   system::File file_;
   std::uint64_t end_ = 0;  // bytes of whole lines
-  AuditHead head_;
-  std::uint64_t synced_ = 0;  // lines, under sync_mutex_
+  AuditHead head_;         // written
+  AuditHead synced_;       // durable
   bool has_failed_ = false;
 };
 
-// What is wrong with a log; empty if nothing is. `peers_log`: the same for both parties' logs
-// together: the lines that each party's signatures name are in its log, and each request that has
-// been accepted is in both. Fails: UsageError if a file cannot be read.
-struct AuditPeer {
-  net::Fingerprint key;  // of the peer
-  std::optional<std::filesystem::path> log = {};
-  std::optional<net::Fingerprint> own_key = {};  // with the peer's log: this party's
+// What is wrong with a log; empty if nothing is. With the peer's log, for both logs together: the
+// lines that each party's signatures name are in its log, and each request that was accepted is in
+// both, once. Fails: UsageError if a file cannot be read.
+struct AuditParties {
+  net::Fingerprint own_key, peers_key;
+  std::optional<std::filesystem::path> peers_log = {};
 };
 struct AuditReport {
   std::uint64_t lines = 0, requests = 0;
   std::vector<std::string> problems;
 };
-AuditReport verify_audit(const std::filesystem::path& log, const AuditPeer& peer);
+AuditReport verify_audit(const std::filesystem::path& log, const AuditParties& parties);
 
 }  // namespace tinyot::service

@@ -144,10 +144,7 @@ void KeyTable::create(const std::filesystem::path& path, const SessionId& sessio
 void KeyTable::create(const std::filesystem::path& path, const SessionId& owner,
                       const std::optional<StoreKey>& store_key) {
   crypto::Rng rng = crypto::Rng::from_system();
-  const StoredHeader header = new_header(owner, store_key, rng);
-  const system::File file = system::File::make_new(path);
-  file.write_at(0, view_of(header));
-  file.sync();
+  system::replace_file(path, view_of(new_header(owner, store_key, rng)));
 }
 
 KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session,

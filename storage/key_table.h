@@ -32,7 +32,7 @@ class KeyTable {
   // Makes the file, synced.
   static void create(const std::filesystem::path& path, const SessionId& session,
                      const Delta& global_key, const std::optional<StoreKey>& store_key);
-  // Without a global key; all slots are erased.
+  // Without a global key; all slots are erased. The file gets its name when it is complete.
   static void create(const std::filesystem::path& path, const SessionId& owner,
                      const std::optional<StoreKey>& store_key);
 

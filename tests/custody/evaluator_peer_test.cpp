@@ -61,10 +61,11 @@ TEST(EvaluatorPeer, SuspendsAKeyWhoseShareIsWrong) {
     Evaluator evaluator(stores.run(party));
     custody::EvaluatorPeer peer(evaluator);
     custodian.create(peer, request_id(1), attributes_of(1));
-    const custody::KeyRecord record = files.record(key_id(1));
+    custody::KeyRecord record = files.record(key_id(1));
     custody::Share share = files.share(key_id(1), record.held[0].epoch);
     if (party == Party::B) share[0] ^= std::byte{1};
-    files.restore(record, epoch(2), share);
+    record.held.clear();
+    files.restore({party, "peer", record, epoch(2), share});
     try {
       custodian.settle(peer, key_id(1));
       ADD_FAILURE() << "settled";

@@ -56,7 +56,7 @@ class IdealPeer final : public custody::KeyPeer {
                                         .told = {}})
                          .run);
   }
-  std::array<std::byte, 32> toss_coins(const std::string& purpose) override {
+  SecretVector<std::byte> toss_coins(const std::string& purpose) override {
     return connection_
         .call(party_, {.label = "toss " + purpose,
                        .circuit = nullptr,
@@ -134,9 +134,8 @@ void IdealConnection::perform() {
   }
   results_ = {Result(), Result()};
   if (calls_[0]->circuit != nullptr) evaluate();
-  std::array<std::byte, 32> coins;
+  SecretVector<std::byte> coins(32);
   for (std::byte& byte : coins) byte = static_cast<std::byte>(rng_());
-  if (calls_[0]->label.starts_with("toss")) coins_.push_back(coins);
   for (const std::size_t party : {0, 1}) {
     results_[party]->coins = coins;
     results_[party]->told = calls_[1 - party]->told;

@@ -35,8 +35,6 @@ class IdealConnection {
   void close(Party party);
   // Of each party.
   std::size_t steps(Party party) const { return steps_[index(party)]; }
-  // What both have tossed, for a test that looks for it.
-  const std::vector<std::array<std::byte, 32>>& coins() const { return coins_; }
 
  private:
   friend class IdealPeer;
@@ -52,7 +50,7 @@ class IdealConnection {
   };
   struct Result {
     RunResult run;
-    std::array<std::byte, 32> coins{};
+    SecretVector<std::byte> coins;
     std::vector<std::byte> told;
   };
   Result call(Party party, const Call& call);
@@ -68,7 +66,6 @@ class IdealConnection {
   std::array<std::size_t, 2> steps_{};
   std::array<std::optional<Call>, 2> calls_;
   std::array<std::optional<Result>, 2> results_;
-  std::vector<std::array<std::byte, 32>> coins_;
   std::uint64_t runs_ = 0;
 };
 

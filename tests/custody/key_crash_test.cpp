@@ -181,11 +181,10 @@ void restore(TwoCustodians& world, const custody::KeyId& id, const Epoch& epoch)
                                    {{"officer", public_key_of(world.backup_keys[p])}});
     for (const auto& file : backups.files_of(id)) {
       const std::string text = read_file(file);
-      const custody::OpenedBackup opened =
+      const custody::BackedUpShare opened =
           custody::open_backup(std::as_bytes(std::span(text)), world.backup_keys[p]);
       if (opened.epoch == epoch)
-        return world.files(party).restore(opened.record, opened.epoch, opened.share),
-               restore(world, id, epoch);
+        return world.files(party).restore(opened), restore(world, id, epoch);
     }
   }
 }

@@ -26,6 +26,10 @@ KeyRecord new_record(std::uint8_t number) {
   return record;
 }
 
+custody::BackedUpShare backup_of(const KeyRecord& record, const Epoch& epoch, const Share& share) {
+  return {Party::A, "peer", record, epoch, share};
+}
+
 class KeyFilesTest : public ::testing::Test {
  protected:
   std::unique_ptr<KeyFiles> open(KeyFiles::Owner owner = {Party::A, "peer", "identity"},
@@ -37,7 +41,7 @@ class KeyFilesTest : public ::testing::Test {
   std::unique_ptr<KeyFiles> open_with_key(std::uint8_t number = 1) {
     auto files = open();
     files->store_epoch(files->begin_link(), new_record(number), epoch(1), share_of(number));
-    files->keep_only(files->begin_link(), key_id(number), epoch(1), KeyState::Active);
+    files->keep_only(files->begin_link(), key_id(number), epoch(1));
     return files;
   }
   std::filesystem::path file_of(std::uint8_t number) const {
@@ -69,7 +73,7 @@ TEST_F(KeyFilesTest, KeepRecordsOverARestart) {
   {
     const auto files = open_with_key();
     files->store_epoch(files->begin_link(), files->record(key_id(1)), epoch(2), share_of(7));
-    files->set_use_bound(key_id(1), 1024);
+    files->raise_use_bound(key_id(1), 1024);
     files->set_state(key_id(1), KeyState::Deactivated);
     files->set_state(key_id(1), KeyState::Suspended);
   }
@@ -153,7 +157,7 @@ TEST_F(KeyFilesTest, DroppedEpochIsGone) {
     const std::uint64_t link = files->begin_link();
     files->store_epoch(link, files->record(key_id(1)), epoch(2), share_of(2));
     const std::string both = read_file(file_of(1));
-    files->keep_only(link, key_id(1), epoch(2), KeyState::Active);
+    files->keep_only(link, key_id(1), epoch(2));
     write_file(file_of(1), both);
   }
   const auto files = open();
@@ -194,7 +198,7 @@ TEST_F(KeyFilesTest, TombstoneIsForGood) {
   const auto files = open();
   EXPECT_EQ(files->record(key_id(1)).state, KeyState::Destroyed);
   EXPECT_TRUE(files->record(key_id(1)).held.empty());
-  EXPECT_EQ(problem_of([&] { files->restore(new_record(1), epoch(1), share_of(1)); }),
+  EXPECT_EQ(problem_of([&] { files->restore(backup_of(new_record(1), epoch(1), share_of(1))); }),
             KeyProblem::State);
   EXPECT_EQ(problem_of([&] {
               files->store_epoch(files->begin_link(), new_record(1), epoch(2), share_of(1));
@@ -223,6 +227,103 @@ TEST_F(KeyFilesTest, HoldAtMostTwoEpochs) {
   EXPECT_EQ(problem_of([&] { store(3); }), KeyProblem::Exists);
 }
 
+// A crash or a full disk between the two steps of a destruction: the slot is never that of another
+// key, and destroying once more ends it.
+TEST_F(KeyFilesTest, DestructionThatBreaksOffHarmsNoOtherKey) {
+  bool is_full = false;
+  const auto before = [&](std::string_view step) {
+    if (is_full && step == "record") throw DiskFull("disk full");
+  };
+  {
+    const auto files = open({Party::A, "peer", "identity"}, Party::A, before);
+    const auto add = [&](std::uint8_t number) {
+      files->store_epoch(files->begin_link(), new_record(number), epoch(1), share_of(number));
+    };
+    add(1);
+    is_full = true;
+    EXPECT_THROW(files->destroy(key_id(1)), DiskFull);
+    is_full = false;
+    EXPECT_TRUE(files->have(key_id(1))->epochs.empty()) << "nothing that the peer could count on";
+    add(2);
+  }
+  const auto files = open();
+  EXPECT_EQ(problem_of([&] { files->share(key_id(1), epoch(1)); }), KeyProblem::NoShare);
+  files->destroy(key_id(1));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Destroyed);
+  EXPECT_EQ(files->share(key_id(2), epoch(1)), share_of(2));
+}
+
+// An old file of one key names a slot that was erased since: it is that of no other key.
+TEST_F(KeyFilesTest, OldRecordRefusesOneKeyAlone) {
+  {
+    const auto files = open_with_key();
+    const std::string old = read_file(file_of(1));
+    const std::uint64_t link = files->begin_link();
+    files->store_epoch(link, files->record(key_id(1)), epoch(2), share_of(3));
+    files->keep_only(link, key_id(1), epoch(2));
+    files->store_epoch(link, new_record(2), epoch(1), share_of(2));
+    write_file(file_of(1), old);
+  }
+  const auto files = open();
+  EXPECT_EQ(problem_of([&] { files->share(key_id(1), epoch(1)); }), KeyProblem::NoShare);
+  EXPECT_EQ(files->share(key_id(2), epoch(1)), share_of(2));
+}
+
+TEST_F(KeyFilesTest, NothingBringsADestroyedKeyBack) {
+  const auto files = open_with_key();
+  files->destroy(key_id(1));
+  for (const KeyState state : {KeyState::Suspended, KeyState::Active})
+    EXPECT_EQ(problem_of([&] { files->set_state(key_id(1), state); }), KeyProblem::State);
+  files->destroy(key_id(1));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Destroyed);
+}
+
+// Even under a name that means the same id.
+TEST_F(KeyFilesTest, RefuseOldRecordUnderAnotherSpelling) {
+  open_with_key(0xab);
+  std::filesystem::copy(file_of(0xab), disk / (std::string(32, 'A') + ".key"));
+  EXPECT_THROW(open(), StoreError);
+  std::filesystem::remove(disk / (std::string(32, 'A') + ".key"));
+  std::filesystem::copy(file_of(0xab), disk / "ABABABABABABABABABABABABABABABAB.key");
+  EXPECT_THROW(open(), StoreError);
+}
+
+TEST_F(KeyFilesTest, AreOfOneProcess) {
+  const auto files = open_with_key();
+  EXPECT_NE(message_of([&] { open(); }).find("in use"), std::string::npos);
+}
+
+TEST_F(KeyFilesTest, UseBoundOnlyGrows) {
+  const auto files = open_with_key();
+  files->raise_use_bound(key_id(1), 1024);
+  files->raise_use_bound(key_id(1), 7);
+  EXPECT_EQ(files->record(key_id(1)).use_bound, 1024u);
+}
+
+// A suspension that finds the disk full holds until the restart.
+TEST_F(KeyFilesTest, FullDiskDoesNotLiftASuspension) {
+  open_with_key();
+  const auto files = open({Party::A, "peer", "identity"}, Party::A, [](std::string_view step) {
+    if (step == "record") throw DiskFull("disk full");
+  });
+  EXPECT_THROW(files->set_state(key_id(1), KeyState::Suspended), DiskFull);
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+}
+
+TEST_F(KeyFilesTest, EpochIsOfItsKeyAndRequest) {
+  const auto files = open();
+  const std::uint64_t link = files->begin_link();
+  files->store_epoch(link, new_record(1), epoch(1), share_of(1));
+  for (const int change : {0, 1, 2}) {
+    KeyRecord other = new_record(1);
+    if (change == 0) other.check[3] = std::byte{9};
+    if (change == 1) other.request = request_id(7);
+    if (change == 2) other.attributes.label = "another";
+    EXPECT_EQ(problem_of([&] { files->store_epoch(link, other, epoch(2), share_of(2)); }),
+              KeyProblem::Exists);
+  }
+}
+
 class BackupsTest : public KeyFilesTest {
  protected:
   BackupsTest() { std::filesystem::create_directory(medium); }
@@ -247,7 +348,7 @@ TEST_F(BackupsTest, OpenForTheirRecipientAlone) {
   EXPECT_TRUE(backups().files_of(key_id(2)).empty());
   for (const auto& file : files) {
     const bool is_escrows = file.filename().string().find("escrow") != std::string::npos;
-    const custody::OpenedBackup opened =
+    const custody::BackedUpShare opened =
         custody::open_backup(content(file), is_escrows ? escrow : officer);
     EXPECT_EQ(opened.party, Party::B);
     EXPECT_EQ(opened.peer, "peer");
@@ -273,20 +374,55 @@ TEST_F(BackupsTest, RefuseWhatIsChanged) {
   }
 }
 
-TEST_F(BackupsTest, RestoreTakesThePlaceOfOtherEpochs) {
+TEST_F(BackupsTest, RestoreLeavesOtherEpochsUntilItIsSettled) {
   const auto files = open_with_key();
-  files->set_use_bound(key_id(1), 2048);
+  files->raise_use_bound(key_id(1), 2048);
   KeyRecord other = new_record(1);
   other.check[0] ^= std::byte{1};
-  EXPECT_EQ(problem_of([&] { files->restore(other, epoch(5), share_of(5)); }), KeyProblem::Differs);
-  EXPECT_EQ(problem_of([&] { files->restore(new_record(1), epoch(1), share_of(5)); }),
+  EXPECT_EQ(problem_of([&] { files->restore(backup_of(other, epoch(5), share_of(5))); }),
+            KeyProblem::Differs);
+  EXPECT_EQ(problem_of([&] { files->restore(backup_of(new_record(1), epoch(1), share_of(5))); }),
             KeyProblem::Exists);
-  files->restore(new_record(1), epoch(5), share_of(5));
+  files->restore(backup_of(new_record(1), epoch(5), share_of(5)));
   const KeyRecord record = files->record(key_id(1));
   EXPECT_EQ(record.state, KeyState::Restored);
   EXPECT_EQ(record.use_bound, 2048u) << "what was used stays used";
   EXPECT_EQ(files->share(key_id(1), epoch(5)), share_of(5));
+  EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
+  files->keep_only(files->begin_link(), key_id(1), epoch(5));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Active);
   EXPECT_EQ(problem_of([&] { files->share(key_id(1), epoch(1)); }), KeyProblem::NoShare);
+}
+
+// What an officer has taken away, a backup does not give back.
+TEST_F(BackupsTest, RestoredKeyIsWhatItWas) {
+  for (const KeyState state : {KeyState::Deactivated, KeyState::Suspended}) {
+    std::filesystem::remove_all(disk);
+    const auto files = open_with_key();
+    files->set_state(key_id(1), state);
+    files->restore(backup_of(new_record(1), epoch(5), share_of(5)));
+    EXPECT_EQ(files->record(key_id(1)).state, KeyState::Restored);
+    files->keep_only(files->begin_link(), key_id(1), epoch(5));
+    EXPECT_EQ(files->record(key_id(1)).state, state);
+  }
+  // Nor one of a key that was deactivated when it was made.
+  std::filesystem::remove_all(disk);
+  const auto files = open();
+  KeyRecord record = new_record(1);
+  record.state = KeyState::Deactivated;
+  files->restore(backup_of(record, epoch(5), share_of(5)));
+  files->keep_only(files->begin_link(), key_id(1), epoch(5));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Deactivated);
+}
+
+TEST_F(BackupsTest, OfAnotherPartyOrPeerAreRefused) {
+  const auto files = open_with_key();
+  custody::BackedUpShare backup = backup_of(new_record(1), epoch(5), share_of(5));
+  backup.party = Party::B;
+  EXPECT_EQ(problem_of([&] { files->restore(backup); }), KeyProblem::Differs);
+  backup = backup_of(new_record(1), epoch(5), share_of(5));
+  backup.peer = "another peer";
+  EXPECT_EQ(problem_of([&] { files->restore(backup); }), KeyProblem::Differs);
 }
 
 TEST_F(BackupsTest, NeedTheirDirectory) {

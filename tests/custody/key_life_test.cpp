@@ -22,6 +22,12 @@ TwoCustodians::Step refreshes(const custody::KeyId& id) {
   return [=](Custodian& custodian, KeyPeer& peer) { custodian.refresh(peer, request_id(9), id); };
 }
 
+custody::KeyAttributes imported(std::uint8_t number) {
+  custody::KeyAttributes attributes = attributes_of(number);
+  attributes.origin = custody::KeyOrigin::Imported;
+  return attributes;
+}
+
 void expect_active(TwoCustodians& world, const custody::KeyId& id, std::uint64_t epoch) {
   for (const Party party : {Party::A, Party::B}) {
     const auto record = world.files(party).find(id);
@@ -90,7 +96,7 @@ TEST(KeyLife, ImportedKeyIsNeitherShareNorZero) {
       // Which party this is shows by the files that it has.
       const bool is_mine = &custodian.files() == &world.files(by);
       custodian.import(
-          peer, request_id(1), attributes_of(1), by,
+          peer, request_id(1), imported(1), by,
           is_mine ? std::optional(custody::Share(key.begin(), key.end())) : std::nullopt);
     });
     ASSERT_TRUE(ends[0].is_done && ends[1].is_done) << ends[0].message << ends[1].message;
@@ -163,20 +169,22 @@ TEST(KeyLife, DestroyedChildIsNotDerivedAgain) {
   EXPECT_EQ(world.files(Party::B).record(child.id).state, KeyState::Destroyed);
 }
 
+custody::KeyRecord record_without_epochs(custody::KeyRecord record) {
+  record.held.clear();
+  return record;
+}
+
 // A share that is not that of the key: wrong on the disk of one party before the key is settled.
 TEST(KeyLife, WrongShareSuspendsTheKeyAtBoth) {
   for (const Party wrong : {Party::A, Party::B}) {
     TwoCustodians world;
     world.run_done(creates(attributes_of(1)));
-    const custody::KeyRecord record = world.files(wrong).record(key_id(1));
-    custody::Share share = world.files(wrong).share(key_id(1), record.held[0].epoch);
-    share[3] ^= std::byte{0x10};
-    custody::Epoch next{2, {}};
-    // The other party gets the right share of the same epoch.
     for (const Party party : {Party::A, Party::B}) {
       custody::KeyFiles& files = world.files(party);
-      const custody::Share right = files.share(key_id(1), files.record(key_id(1)).held[0].epoch);
-      files.restore(files.record(key_id(1)), next, party == wrong ? share : right);
+      const custody::KeyRecord record = files.record(key_id(1));
+      custody::Share share = files.share(key_id(1), record.held[0].epoch);
+      if (party == wrong) share[3] ^= std::byte{0x10};
+      files.restore({party, "the peer", record_without_epochs(record), epoch(2), share});
     }
     const StepEnds ends =
         world.run([&](Custodian& custodian, KeyPeer& peer) { custodian.settle(peer, key_id(1)); });
@@ -217,6 +225,219 @@ TEST(KeyLife, PeersDestructionSuspends) {
   EXPECT_EQ(world.files(Party::A).share(key_id(1), record.held[0].epoch).size(), 16u);
 }
 
+// A peer decides how long a run takes: what an officer does meanwhile counts.
+class During final : public KeyPeer {
+ public:
+  During(KeyPeer& peer, std::function<void()> event) : peer_(peer), event_(std::move(event)) {}
+  RunResult run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared,
+                const std::string& label) override {
+    RunResult result = peer_.run(circuit, inputs, shared, label);
+    if (event_) event_();
+    return result;
+  }
+  SecretVector<std::byte> toss_coins(const std::string& purpose) override {
+    return peer_.toss_coins(purpose);
+  }
+  std::vector<std::byte> exchange(const std::string& label,
+                                  std::span<const std::byte> mine) override {
+    return peer_.exchange(label, mine);
+  }
+
+ private:
+  KeyPeer& peer_;
+  std::function<void()> event_;
+};
+
+TEST(KeyLife, OfficersDecisionDuringARefreshStays) {
+  for (const KeyState state : {KeyState::Suspended, KeyState::Deactivated}) {
+    TwoCustodians world;
+    world.run_done(creates(attributes_of(1)));
+    world.run([&](Custodian& custodian, KeyPeer& peer) {
+      const bool is_a = custodian.files().owner().party == Party::A;
+      During during(peer, [&] {
+        if (is_a) custodian.files().set_state(key_id(1), state);
+      });
+      custodian.refresh(during, request_id(2), key_id(1));
+    });
+    EXPECT_EQ(world.files(Party::A).record(key_id(1)).state, state);
+  }
+}
+
+TEST(KeyLife, KeyThatIsDestroyedDuringALoadStaysDestroyed) {
+  for (const bool is_share_wrong : {false, true}) {
+    TwoCustodians world;
+    world.run_done(creates(attributes_of(1)));
+    if (is_share_wrong) {
+      custody::KeyFiles& files = world.files(Party::B);
+      const custody::KeyRecord record = files.record(key_id(1));
+      custody::Share share = files.share(key_id(1), record.held[0].epoch);
+      share[0] ^= std::byte{1};
+      custody::Share right = world.files(Party::A).share(key_id(1), record.held[0].epoch);
+      files.restore({Party::B, "the peer", record_without_epochs(record), epoch(7), share});
+      world.files(Party::A).restore(
+          {Party::A, "the peer", record_without_epochs(record), epoch(7), right});
+    }
+    const StepEnds ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+      const bool is_a = custodian.files().owner().party == Party::A;
+      During during(peer, [&] {
+        if (is_a) custodian.files().destroy(key_id(1));
+      });
+      if (is_share_wrong)
+        custodian.settle(during, key_id(1));
+      else
+        custodian.load(during, key_id(1));
+    });
+    EXPECT_FALSE(ends[0].is_done);
+    EXPECT_EQ(world.files(Party::A).record(key_id(1)).state, KeyState::Destroyed);
+  }
+}
+
+// The bits of a child depend on its context, class, algorithm and nonces: under another label it is
+// the same key, which has been destroyed.
+TEST(KeyLife, ChildHasOneIdWhateverItsLabel) {
+  TwoCustodians world;
+  world.run_done(creates(attributes_of(1, KeyClass::Kdf)));
+  const auto child_of = [&](const std::string& label) {
+    auto child = attributes_of(2);
+    child.label = label;
+    child.origin = custody::KeyOrigin::Derived;
+    child.parent = key_id(1);
+    child.id = Custodian::derived_id(child, {});
+    return child;
+  };
+  const auto derive = [&](const std::string& label, std::uint8_t request) {
+    return world.run([&](Custodian& custodian, KeyPeer& peer) {
+      custodian.derive(peer, request_id(request), custodian.load(peer, key_id(1)), child_of(label),
+                       {});
+    });
+  };
+  EXPECT_TRUE(derive("prod/payments", 3)[0].is_done);
+  EXPECT_EQ(child_of("test/x").id, child_of("prod/payments").id);
+  for (const Party party : {Party::A, Party::B})
+    world.files(party).destroy(child_of("prod/payments").id);
+  for (const std::uint8_t request : {3, 4})
+    EXPECT_EQ(derive("test/x", request)[0].problem, KeyProblem::Exists);
+  EXPECT_FALSE(derive("prod/payments", 3)[0].is_done) << "a destroyed key is not a success";
+}
+
+TEST(KeyLife, OriginIsWhatHappens) {
+  TwoCustodians world;
+  const std::vector<std::byte> key(16, std::byte{0x5a});
+  const StepEnds ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+    const bool is_a = custodian.files().owner().party == Party::A;
+    custodian.import(peer, request_id(1), attributes_of(1), Party::A,
+                     is_a ? std::optional(custody::Share(key.begin(), key.end())) : std::nullopt);
+  });
+  EXPECT_NE(ends[1].message.find("is not imported, but generated"), std::string::npos)
+      << ends[1].message;
+  EXPECT_NE(world.run(creates(imported(1)))[0].message.find("is not generated, but imported"),
+            std::string::npos);
+}
+
+// The peer takes part with another share than the one that was tossed.
+class Shifted final : public KeyPeer {
+ public:
+  explicit Shifted(KeyPeer& peer) : peer_(peer) {}
+  RunResult run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared,
+                const std::string& label) override {
+    const auto right = inputs.bytes("key_b");
+    custody::Share share(right.begin(), right.end());
+    share[0] ^= std::byte{0x80};
+    Values shifted;
+    shifted.add("key_b", share);
+    if (inputs.contains("check")) shifted.add("check", inputs.bytes("check"));
+    return peer_.run(circuit, shifted, shared, label);
+  }
+  SecretVector<std::byte> toss_coins(const std::string& purpose) override {
+    return peer_.toss_coins(purpose);
+  }
+  std::vector<std::byte> exchange(const std::string& label,
+                                  std::span<const std::byte> mine) override {
+    return peer_.exchange(label, mine);
+  }
+
+ private:
+  KeyPeer& peer_;
+};
+
+TEST(KeyLife, ImportComparesTheKey) {
+  const auto import = [](TwoCustodians& world, std::uint8_t byte, bool is_shifted) {
+    return world.run([=](Custodian& custodian, KeyPeer& peer) {
+      const bool is_a = custodian.files().owner().party == Party::A;
+      Shifted shifted(peer);
+      custodian.import(is_shifted && !is_a ? shifted : peer, request_id(1), imported(1), Party::A,
+                       is_a ? std::optional(custody::Share(16, std::byte{byte})) : std::nullopt);
+    });
+  };
+  TwoCustodians world;
+  EXPECT_EQ(import(world, 7, true)[0].problem, KeyProblem::Differs);
+  EXPECT_FALSE(world.files(Party::A).find(key_id(1)));
+  world.synchronise();
+  EXPECT_TRUE(import(world, 7, false)[0].is_done);
+  EXPECT_EQ(import(world, 8, false)[0].problem, KeyProblem::Differs)
+      << "the request is repeated with another key";
+  EXPECT_TRUE(import(world, 7, false)[0].is_done);
+}
+
+TEST(KeyLife, RepeatedRequestOfAKeyThatIsNotActiveFails) {
+  for (const KeyState state : {KeyState::Suspended, KeyState::Destroyed}) {
+    TwoCustodians world;
+    world.run_done(creates(attributes_of(1)));
+    if (state == KeyState::Suspended)
+      world.files(Party::A).set_state(key_id(1), state);
+    else
+      world.files(Party::A).destroy(key_id(1));
+    for (const StepEnd& end : world.run(creates(attributes_of(1)))) EXPECT_FALSE(end.is_done);
+  }
+}
+
+// The peer says that it has the old epoch alone.
+TEST(KeyLife, RefreshThatKeepsTheOldEpochIsNoSuccess) {
+  class Liar final : public KeyPeer {
+   public:
+    Liar(KeyPeer& peer, std::vector<std::byte> said) : peer_(peer), said_(std::move(said)) {}
+    RunResult run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared,
+                  const std::string& label) override {
+      return peer_.run(circuit, inputs, shared, label);
+    }
+    SecretVector<std::byte> toss_coins(const std::string& purpose) override {
+      return peer_.toss_coins(purpose);
+    }
+    std::vector<std::byte> exchange(const std::string& label, std::span<const std::byte>) override {
+      return peer_.exchange(label, said_);
+    }
+
+   private:
+    KeyPeer& peer_;
+    std::vector<std::byte> said_;
+  };
+  TwoCustodians world;
+  world.run_done(creates(attributes_of(1)));
+  const auto said = custody::message_about(key_id(1), world.files(Party::B).have(key_id(1)));
+  const StepEnds ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+    if (custodian.files().owner().party == Party::A)
+      return static_cast<void>(custodian.refresh(peer, request_id(2), key_id(1)));
+    Liar liar(peer, said);
+    custodian.refresh(liar, request_id(2), key_id(1));
+  });
+  EXPECT_FALSE(ends[0].is_done);
+}
+
+TEST(KeyLife, StaleLoadedParentDerivesNothing) {
+  TwoCustodians world;
+  world.run_done(creates(attributes_of(1, KeyClass::Kdf)));
+  auto child = attributes_of(2);
+  child.origin = custody::KeyOrigin::Derived;
+  child.parent = key_id(1);
+  child.id = Custodian::derived_id(child, {});
+  const StepEnds ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+    const custody::LoadedKey parent = custodian.load(peer, key_id(1));
+    custodian.refresh(peer, request_id(2), key_id(1));
+    custodian.derive(peer, request_id(3), parent, child, {});
+  });
+  for (const StepEnd& end : ends) EXPECT_EQ(end.problem, KeyProblem::State);
+}
+
 TEST(KeyLife, StepsOfDifferentRequestsDoNotMeet) {
   TwoCustodians world;
   const StepEnds ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
@@ -237,8 +458,7 @@ TEST(KeyLife, EndedLinkWritesNothing) {
   files.begin_link();
   const custody::KeyRecord record = files.record(key_id(1));
   EXPECT_THROW(files.store_epoch(old, record, {2, {}}, custody::Share(16)), Disagreement);
-  EXPECT_THROW(files.keep_only(old, key_id(1), record.held[0].epoch, KeyState::Active),
-               Disagreement);
+  EXPECT_THROW(files.keep_only(old, key_id(1), record.held[0].epoch), Disagreement);
   EXPECT_THROW(files.remove_pending(old, key_id(1)), Disagreement);
   EXPECT_EQ(files.record(key_id(1)).held.size(), 1u);
 }

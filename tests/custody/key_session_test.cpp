@@ -150,7 +150,7 @@ TEST_F(KeySessionTest, NoncesAreNotRepeated) {
 
 TEST(JointNonce, DiffersByCoinsRunAndLane) {
   std::set<custody::Nonce> nonces;
-  std::array<std::byte, 32> coins{};
+  SecretVector<std::byte> coins(32, std::byte{0});
   for (const std::uint8_t byte : {0, 1})
     for (const std::uint64_t run : {0, 1, 256})
       for (const std::uint64_t lane : {0, 1, 256}) {
@@ -242,6 +242,60 @@ TEST_F(KeySessionTest, LoadedKeyOfADroppedEpochIsNotUsed) {
     EXPECT_THROW(sign(), custody::KeyError);
   });
   EXPECT_TRUE(is_done()) << ends[0].message << ends[1].message;
+}
+
+// A load that was under way when its key was forgotten leaves nothing.
+TEST_F(KeySessionTest, KeyThatIsForgottenDuringItsLoadIsNotKept) {
+  create(KeyClass::Mac);
+  class Forgetting final : public KeyPeer {
+   public:
+    explicit Forgetting(KeyPeer& peer) : peer_(peer) {}
+    RunResult run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared,
+                  const std::string& label) override {
+      RunResult result = peer_.run(circuit, inputs, shared, label);
+      session->forget(key_id(1));
+      return result;
+    }
+    SecretVector<std::byte> toss_coins(const std::string& purpose) override {
+      return peer_.toss_coins(purpose);
+    }
+    std::vector<std::byte> exchange(const std::string& label,
+                                    std::span<const std::byte> mine) override {
+      return peer_.exchange(label, mine);
+    }
+    KeySession* session = nullptr;
+
+   private:
+    KeyPeer& peer_;
+  };
+  ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+    Forgetting forgetting(peer);
+    KeySession session(custodian, forgetting);
+    forgetting.session = &session;
+    EXPECT_THROW(session.load(key_id(1)), custody::KeyError);
+    EXPECT_FALSE(session.has_loaded(key_id(1)));
+  });
+  EXPECT_TRUE(is_done());
+}
+
+TEST_F(KeySessionTest, LoadedKeyIsNotGivenOnceItIsSuspended) {
+  create(KeyClass::Mac);
+  ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+    KeySession session(custodian, peer);
+    session.load(key_id(1));
+    custodian.files().set_state(key_id(1), KeyState::Suspended);
+    EXPECT_THROW(session.load(key_id(1)), custody::KeyError);
+  });
+  EXPECT_TRUE(is_done());
+}
+
+// Derivation is no use that returns something: it would evaluate another circuit under the key.
+TEST_F(KeySessionTest, DerivationIsNoUseOfALoadedKey) {
+  create(KeyClass::Kdf);
+  UsePayload payload{secret("text"), {}, {}, {}};
+  use(terms_of(KeyUse::Derive, Party::A, 4), payload);
+  for (const StepEnd& end : ends)
+    EXPECT_NE(end.message.find("it makes a key"), std::string::npos) << end.message;
 }
 
 TEST_F(KeySessionTest, RefusesTermsAndPayloadsThatDoNotFit) {

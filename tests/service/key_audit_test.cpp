@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <functional>
 #include <future>
 
 #include "base/hex.h"
@@ -43,38 +44,74 @@ struct Parties {
     return hex_of(std::as_bytes(std::span(bytes)));
   }
 
-  // A request of party `by`, accepted or not, up to the end at the requester.
-  void use(std::size_t by, std::uint8_t number, bool is_accepted = true, std::uint64_t bytes = 32) {
-    const std::string id = request_id(number);
+  std::string bytes_of_key(std::size_t party) const {
+    const auto& bytes = identities[party].fingerprint().bytes;
+    return {bytes.begin(), bytes.end()};
+  }
+  AuditLine line_of(std::uint8_t number) const {
     AuditLine line;
-    line.request = hex(id);
+    line.request = hex(request_id(number));
     line.client = "client";
     line.operation = "encrypt";
-    line.key = "fingerprint";
-    line.bytes = bytes;
-    const AuditHead begun = log(by).append(line);
+    line.key = hex(std::string(16, 'k'));
+    line.bytes = 32;
+    line.aad_bytes = 5;
+    return line;
+  }
+  service::keys::Said request_of(std::size_t by, std::uint8_t number, const AuditHead& head) const {
     service::keys::Said said;
-    said.mutable_request()->set_request(id);
-    said.mutable_request()->set_operation("encrypt");
-    said.mutable_request()->set_bytes(static_cast<std::uint32_t>(bytes));
-    put_head(begun, *said.mutable_request()->mutable_head());
+    service::keys::Request& request = *said.mutable_request();
+    request.set_from(bytes_of_key(by));
+    request.set_to(bytes_of_key(1 - by));
+    request.set_request(request_id(number));
+    request.set_operation("encrypt");
+    request.set_key(std::string(16, 'k'));
+    request.set_client("client");
+    request.set_bytes(32);
+    request.set_aad_bytes(5);
+    put_head(head, *request.mutable_head());
+    return said;
+  }
+  service::keys::Said answer_of(std::size_t by, std::uint8_t number, const SignedMessage& request,
+                                bool is_accepted, const AuditHead& head) const {
+    service::keys::Said said;
+    service::keys::Answer& answer = *said.mutable_answer();
+    answer.set_from(bytes_of_key(1 - by));
+    answer.set_to(bytes_of_key(by));
+    answer.set_request(request_id(number));
+    const crypto::Digest hash = crypto::sha256(request.message);
+    answer.set_request_hash(std::string(hash.bytes.begin(), hash.bytes.end()));
+    answer.set_is_accepted(is_accepted);
+    put_head(head, *answer.mutable_head());
+    return said;
+  }
+
+  // A request of party `by`, accepted or not, up to the end at the requester. `change` is made to
+  // each line before it is written.
+  using Change = std::function<void(AuditLine& line)>;
+  void use(
+      std::size_t by, std::uint8_t number, bool is_accepted = true,
+      const Change& change = [](AuditLine&) {}) {
+    AuditLine line = line_of(number);
+    change(line);
+    const AuditHead begun = log(by).append(line);
+    const SignedMessage request = signed_by(identities[by], request_of(by, number, begun));
     AuditHead answered = log(1 - by).head();
     if (is_accepted) {
-      AuditLine of_peer = line;
+      AuditLine of_peer = line_of(number);
       of_peer.is_own = false;
-      of_peer.signed_by_peer = signed_by(identities[by], said);
-      of_peer.peers_head = begun;
+      of_peer.signed_by_peer = request;
+      change(of_peer);
       answered = log(1 - by).append(of_peer);
     }
-    service::keys::Said answer;
-    answer.mutable_answer()->set_request(id);
-    answer.mutable_answer()->set_is_accepted(is_accepted);
-    put_head(answered, *answer.mutable_answer()->mutable_head());
-    line.event = AuditLine::Event::End;
-    line.outcome = is_accepted ? "done" : "refused";
-    line.signed_by_peer = signed_by(identities[1 - by], answer);
-    line.peers_head = answered;
-    log(by).append(line);
+    AuditLine end = line_of(number);
+    end.event = AuditLine::Event::End;
+    end.outcome = is_accepted ? "done" : "refused";
+    end.asked = request.message;
+    end.signed_by_peer =
+        signed_by(identities[1 - by], answer_of(by, number, request, is_accepted, answered));
+    change(end);
+    log(by).append(end);
   }
 
   KeyAudit& log(std::size_t party) {
@@ -83,12 +120,10 @@ struct Parties {
   }
   service::AuditReport verify(std::size_t party, bool with_peers = true) {
     logs = {};
-    service::AuditPeer peer{identities[1 - party].fingerprint()};
-    if (with_peers) {
-      peer.log = files[1 - party];
-      peer.own_key = identities[party].fingerprint();
-    }
-    return service::verify_audit(files[party], peer);
+    service::AuditParties parties{identities[party].fingerprint(),
+                                  identities[1 - party].fingerprint()};
+    if (with_peers) parties.peers_log = files[1 - party];
+    return service::verify_audit(files[party], parties);
   }
   std::vector<std::string> lines(std::size_t party) const {
     std::ifstream in(files[party]);
@@ -184,7 +219,7 @@ TEST(KeyAudit, ChangedLastLineContradictsThePeers) {
   parties.use(0, 1);
   std::vector<std::string> of_b = parties.lines(1);
   ASSERT_EQ(of_b.size(), 1u);
-  of_b[0].replace(of_b[0].find("\"client\":\"client\""), 17, "\"client\":\"other\"");
+  of_b[0].replace(of_b[0].find("\"time\":\"2"), 9, "\"time\":\"3");
   parties.write(1, of_b);
   EXPECT_TRUE(parties.verify(1, false).problems.empty());
   EXPECT_EQ(parties.verify(0).problems.size(), 1u);
@@ -200,35 +235,98 @@ TEST(KeyAudit, RequestThatOneLogLacksShows) {
   EXPECT_FALSE(parties.verify(0).problems.empty());
 }
 
-TEST(KeyAudit, SignaturesAreOfThePeerAndTheRequest) {
+TEST(KeyAudit, SignaturesAreOfThePeer) {
   Parties parties;
   parties.use(0, 1);
   parties.logs = {};
-  const auto problems = [&](const Identity& signer) {
-    return service::verify_audit(parties.files[1], {signer.fingerprint()}).problems;
+  const auto problems = [&](std::size_t own, std::size_t peer) {
+    return service::verify_audit(parties.files[1], {parties.identities[own].fingerprint(),
+                                                    parties.identities[peer].fingerprint()})
+        .problems;
   };
-  EXPECT_TRUE(problems(parties.identities[0]).empty());
-  EXPECT_FALSE(problems(parties.identities[1]).empty());
-  // A signed request of another number of bytes, under a chain that is whole.
-  Parties wrong;
-  AuditLine line;
+  EXPECT_TRUE(problems(1, 0).empty());
+  EXPECT_FALSE(problems(1, 1).empty());
+  EXPECT_FALSE(problems(0, 0).empty()) << "the request is for another party";
+}
+
+// Each field of a line that the signed request has, at the requester and at the peer.
+TEST(KeyAudit, LineSaysWhatWasSigned) {
+  const std::vector<std::pair<const char*, Parties::Change>> changes = {
+      {"client", [](AuditLine& line) { line.client = "other"; }},
+      {"operation", [](AuditLine& line) { line.operation = "decrypt"; }},
+      {"key", [](AuditLine& line) { line.key.back() = 'f'; }},
+      {"bytes", [](AuditLine& line) { line.bytes = 33; }},
+      {"aad_bytes", [](AuditLine& line) { line.aad_bytes = 6; }},
+      {"request", [](AuditLine& line) { line.request.back() = 'f'; }},
+      {"no signature", [](AuditLine& line) { line.signed_by_peer.reset(); }},
+      {"not asked", [](AuditLine& line) {
+         if (line.event == AuditLine::Event::End) line.asked.back() ^= std::byte{1};
+       }}};
+  for (const auto& [name, change] : changes) {
+    Parties parties;
+    parties.use(0, 1, true, change);
+    EXPECT_FALSE(parties.verify(0, false).problems.empty()) << name << " at the requester";
+    if (std::string(name) != "not asked") {
+      EXPECT_FALSE(parties.verify(1, false).problems.empty()) << name << " at the peer";
+    }
+  }
+}
+
+TEST(KeyAudit, NothingIsDoneThatWasRefused) {
+  Parties parties;
+  parties.use(0, 1, false, [](AuditLine& line) {
+    if (line.event == AuditLine::Event::End) line.outcome = "done";
+  });
+  EXPECT_EQ(parties.verify(0, false).problems.size(), 1u);
+}
+
+TEST(KeyAudit, RequestBeginsOnce) {
+  Parties parties;
+  parties.use(0, 1);
+  const std::vector<std::string> of_b = parties.lines(1);
+  parties.use(0, 1);
+  EXPECT_FALSE(parties.verify(0, false).problems.empty());
+  EXPECT_FALSE(parties.verify(1, false).problems.empty());
+}
+
+// A party that names an empty log could rewrite its own at will.
+TEST(KeyAudit, AcceptedRequestsNameALine) {
+  Parties parties;
+  AuditLine line = parties.line_of(1);
   line.is_own = false;
-  line.request = wrong.hex(wrong.request_id(1));
-  line.operation = "encrypt";
-  line.bytes = 64;
-  service::keys::Said said;
-  said.mutable_request()->set_request(wrong.request_id(1));
-  said.mutable_request()->set_operation("encrypt");
-  said.mutable_request()->set_bytes(32);
-  put_head({}, *said.mutable_request()->mutable_head());
-  line.peers_head = AuditHead{};
-  line.signed_by_peer = signed_by(wrong.identities[0], said);
-  wrong.log(1).append(line);
-  EXPECT_EQ(wrong.verify(1, false).problems.size(), 1u);
-  Parties without;
-  line.signed_by_peer.reset();
-  without.log(1).append(line);
-  EXPECT_EQ(without.verify(1, false).problems.size(), 1u) << "no signature";
+  line.signed_by_peer = signed_by(parties.identities[0], parties.request_of(0, 1, {}));
+  parties.log(1).append(line);
+  EXPECT_EQ(parties.verify(1, false).problems.size(), 1u);
+}
+
+// The requester signs for a line before that of the request, and puts the request in later.
+TEST(KeyAudit, RequestIsInTheLogBeforeItIsSigned) {
+  Parties parties;
+  parties.use(0, 1);
+  const AuditHead before = parties.log(0).head();
+  AuditLine of_peer = parties.line_of(2);
+  of_peer.is_own = false;
+  of_peer.signed_by_peer = signed_by(parties.identities[0], parties.request_of(0, 2, before));
+  parties.log(1).append(of_peer);
+  parties.log(0).append(parties.line_of(2));
+  EXPECT_TRUE(parties.verify(1, false).problems.empty());
+  EXPECT_EQ(parties.verify(1).problems.size(), 1u);
+}
+
+// The same values in another spelling, such as a name twice.
+TEST(KeyAudit, LineHasOneSpelling) {
+  Parties parties;
+  parties.use(0, 1);
+  std::vector<std::string> lines = parties.lines(1);
+  lines[0].insert(1, "\"client\":\"other\",");
+  parties.write(1, lines);
+  EXPECT_FALSE(parties.verify(1, false).problems.empty());
+}
+
+TEST(KeyAudit, IsOfOneProcess) {
+  Parties parties;
+  parties.log(0);
+  EXPECT_THROW(KeyAudit(parties.files[0]), tinyot::StoreError);
 }
 
 // A crash while a line is written: the operation has not gone on.
@@ -260,8 +358,12 @@ TEST(KeyAudit, LinesOfManyThreadsAreOneChain) {
   parties.log(0);
   std::vector<std::future<void>> threads;
   for (int t = 0; t < 8; ++t)
-    threads.push_back(std::async(std::launch::async, [&] {
-      for (int k = 0; k < 50; ++k) parties.log(0).append({});
+    threads.push_back(std::async(std::launch::async, [&parties, t] {
+      for (int k = 0; k < 50; ++k) {
+        AuditLine line;
+        line.request = std::to_string(t) + "-" + std::to_string(k);
+        parties.log(0).append(line);
+      }
     }));
   for (auto& thread : threads) thread.get();
   EXPECT_EQ(parties.log(0).head().sequence, 400u);
