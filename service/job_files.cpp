@@ -148,7 +148,7 @@ std::vector<JobFiles::Kept> JobFiles::load() {
         continue;
       }
       used.insert(job.number);
-    } catch (const std::exception& damage) {
+    } catch (const StoreError& damage) {
       log_event(LogLevel::Error, "job lost",
                 {{"peer", peer_}, {"job", job.id}, {"error", damage.what()}});
       job.damage = damage.what();
