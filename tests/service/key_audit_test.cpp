@@ -299,6 +299,23 @@ TEST(KeyAudit, AcceptedRequestsNameALine) {
   EXPECT_EQ(parties.verify(1, false).problems.size(), 1u);
 }
 
+// The peer accepts, and signs for a line that is there, but not for that of the request.
+TEST(KeyAudit, AcceptedRequestIsInThePeersLog) {
+  Parties parties;
+  parties.use(0, 1);
+  const AuditHead begun = parties.log(0).append(parties.line_of(2));
+  const SignedMessage request = signed_by(parties.identities[0], parties.request_of(0, 2, begun));
+  AuditLine end = parties.line_of(2);
+  end.event = AuditLine::Event::End;
+  end.outcome = "done";
+  end.asked = request.message;
+  end.signed_by_peer = signed_by(parties.identities[1],
+                                 parties.answer_of(0, 2, request, true, parties.log(1).head()));
+  parties.log(0).append(end);
+  EXPECT_TRUE(parties.verify(0, false).problems.empty());
+  EXPECT_EQ(parties.verify(0).problems.size(), 1u);
+}
+
 // The requester signs for a line before that of the request, and puts the request in later.
 TEST(KeyAudit, RequestIsInTheLogBeforeItIsSigned) {
   Parties parties;
