@@ -138,7 +138,9 @@ TEST_F(CheatingLeaderTest, RefillsMoreThanTheHighWatermark) {
   message.mutable_refill()->set_ands(60001);
   message.mutable_refill()->set_inputs(4774);
   peer_->send(message);
-  EXPECT_FALSE(peer_->next(wire::Message::kRefillAnswer).refill_answer().begins());
+  const wire::Message answer = peer_->next(wire::Message::kRefillAnswer);
+  EXPECT_FALSE(answer.refill_answer().begins());
+  EXPECT_EQ(answer.refill_answer().reason(), "the order is not that of a refill up to high");
 }
 
 TEST_F(CheatingLeaderTest, SendsWhatItMayNot) {
