@@ -9,6 +9,7 @@ namespace tinyot::test {
 namespace {
 
 using custody::Backups;
+using custody::Epoch;
 
 using custody::KeyFiles;
 using custody::KeyProblem;
