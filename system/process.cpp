@@ -58,14 +58,48 @@ bool inherit_only(const std::vector<int>& descriptors) {
          std::ranges::all_of(descriptors, [](int each) { return ::fcntl(each, F_SETFD, 0) == 0; });
 }
 
+namespace {
+
+// Signals wait while it exists.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { restore(); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+  void restore() const { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+// In a child between fork and execve: a signal that is sent to it ends it, in place of being noted
+// by a handler of this program, and forgotten.
+void drop_handlers() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+      ::signal(signal, SIG_DFL);
+  }
+}
+
+}  // namespace
+
 pid_t start_program(const Launch& launch, int out) {
   std::vector<std::string> words = launch.arguments;
   words.insert(words.begin(), launch.program.string());
   // The child, which may be that of one of several threads, only makes system calls.
   const std::vector<char*> pointers = pointers_to(words),
                            environment = pointers_to(launch.environment);
+  const BlockedSignals signals;
   const pid_t parent = ::getpid(), child = fork_process();
   if (child != 0) return child;
+  drop_handlers();
+  signals.restore();
   if (::dup2(out, STDOUT_FILENO) >= 0 && inherit_only(launch.descriptors) &&
       ::prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && ::getppid() == parent &&
       (launch.directory.empty() || ::chdir(launch.directory.c_str()) == 0))

@@ -37,7 +37,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words);
 bool inherit_only(const std::vector<int>& descriptors);
 
 // Starts a program with stdout at `out` and the other streams of this process. SIGTERM ends it when
-// this process ends. If it cannot be executed, it ends with status 127. Fails: Error.
+// this process ends; a signal that is sent to it before it has begun is not lost. If it cannot be
+// executed, it ends with status 127. Fails: Error.
 pid_t start_program(const Launch& launch, int out);
 
 // Waits for the end of a child. Returns its exit status, or 128 + the signal that ended it, as a

@@ -1,6 +1,7 @@
 #include "system/process.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -46,6 +47,21 @@ TEST(Process, StartedProgramHasWhatItWasGiven) {
   EXPECT_EQ(wait_for_end_of(child), 7);
   const pid_t none = start_program({"/no/such/program", {}, {}, {}, {}}, STDOUT_FILENO);
   EXPECT_EQ(wait_for_end_of(none), 127);
+}
+
+// A signal that arrives before the program has begun ends it, though this process handles it.
+TEST(Process, StartedProgramLosesNoSignal) {
+  struct sigaction noted {
+  }, before{};
+  noted.sa_handler = [](int) {};
+  ASSERT_EQ(::sigaction(SIGTERM, &noted, &before), 0);
+  for (int k = 0; k < 50; ++k) {
+    PipeEnds ends;
+    const pid_t child = start_program({"/bin/sleep", {"20"}, {}, {}, {}}, ends.write_end.get());
+    ASSERT_EQ(::kill(child, SIGTERM), 0);
+    ASSERT_EQ(wait_for_end_of(child), 128 + SIGTERM) << k;
+  }
+  ASSERT_EQ(::sigaction(SIGTERM, &before, nullptr), 0);
 }
 
 TEST(PipeEnds, IsNotInherited) {
