@@ -1,16 +1,18 @@
 #include "service/stream_port.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "base/error.h"
+#include "crypto/rng.h"
 #include "net/tcp_stream.h"
 #include "service/event_log.h"
 
 namespace tinyot::service {
 namespace {
 
-constexpr std::size_t kArrivedMax = 128;
+constexpr std::size_t kArrivedMax = 128, kAbandonedMax = 1024;
 constexpr std::chrono::milliseconds kPauseTime{50};
 constexpr auto kHeaderTime = std::chrono::seconds(5), kClaimTime = std::chrono::seconds(60);
 constexpr std::uint64_t kMagic = 0x3164746F796E6974;  // "tinyotd1"
@@ -24,7 +26,8 @@ static_assert(sizeof(Header) == 24);
 }  // namespace
 
 StreamPort::StreamPort(engine::PeerOptions options, std::function<void(std::uint64_t)> link_arrived)
-    : options_(std::move(options)), link_arrived_(std::move(link_arrived)) {
+    : options_(std::move(options)), link_arrived_(std::move(link_arrived)),
+      last_group_(crypto::Rng::from_system().below(kLinkBit / 2)) {
   if (!options_.listen) return;
   listener_.emplace(options_.address, options_.timeouts, options_.rejected);
   acceptor_ = std::jthread([this](const std::stop_token& stop) { accept_all(stop); });
@@ -73,6 +76,7 @@ void StreamPort::admit(std::unique_ptr<net::ByteStream> stream) {
   const StreamName name{header.group, header.number};
   {
     const std::lock_guard lock(mutex_);
+    if (std::ranges::find(abandoned_, name.group) != abandoned_.end()) return;
     const auto now = Clock::now();
     std::erase_if(arrived_, [&](const Arrived& other) {
       return other.name == name || other.at + kClaimTime < now;
@@ -94,6 +98,13 @@ std::unique_ptr<net::ByteStream> StreamPort::take(const StreamName& name) {
   return nullptr;
 }
 
+void StreamPort::abandon(std::uint64_t group) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(arrived_, [&](const Arrived& stream) { return stream.name.group == group; });
+  if (abandoned_.size() == kAbandonedMax) abandoned_.pop_front();
+  abandoned_.push_back(group);
+}
+
 template <class Attempt>
 auto StreamPort::wait_for(const std::stop_token& cancel, const Attempt& attempt) {
   std::unique_lock lock(mutex_);
@@ -107,12 +118,18 @@ auto StreamPort::wait_for(const std::stop_token& cancel, const Attempt& attempt)
 
 std::unique_ptr<net::ByteStream> StreamPort::open(const StreamName& name,
                                                   const std::stop_token& cancel) {
-  if (listens())
-    return wait_for(cancel, [&]() -> std::optional<std::unique_ptr<net::ByteStream>> {
-      auto stream = take(name);
-      if (!stream) return std::nullopt;
-      return stream;
-    });
+  if (listens()) {
+    try {
+      return wait_for(cancel, [&]() -> std::optional<std::unique_ptr<net::ByteStream>> {
+        auto stream = take(name);
+        if (!stream) return std::nullopt;
+        return stream;
+      });
+    } catch (const Error&) {
+      abandon(name.group);
+      throw;
+    }
+  }
   auto stream = net::tcp_connect(options_.address, options_.timeouts, admission_, cancel);
   const Header header{kMagic, name.group, name.number, 0};
   stream->write(std::as_bytes(std::span(&header, 1)));

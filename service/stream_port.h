@@ -9,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
@@ -40,14 +41,16 @@ class StreamPort {
   StreamPort& operator=(const StreamPort&) = delete;
 
   bool listens() const { return listener_.has_value(); }
-  // Of the leading party: the group of the next connections.
+  // Of the leading party: the group of the next connections. No earlier process of this party has
+  // named it, so no connection that the peer has begun for one of those is taken for it.
   std::uint64_t new_group() { return ++last_group_; }
   engine::PeerOptions options() const;
   // This party's certificate has been renewed: of connections from now on. Only with TLS.
   void renew(std::shared_ptr<const net::TlsAdmission> tls);
 
   // The stream of this name, once both parties ask for it. Fails: NetworkError after the connect
-  // timeout; Cancelled.
+  // timeout; Cancelled. The peer's streams of its group are then closed, also those that arrive
+  // later: it learns that nobody waits for them.
   std::unique_ptr<net::ByteStream> open(const StreamName& name, const std::stop_token& cancel);
 
   // The listening side: the newest link of which both streams have arrived, number 0 first. Fails:
@@ -78,6 +81,7 @@ class StreamPort {
   void accept_all(const std::stop_token& stop);
   void admit(std::unique_ptr<net::ByteStream> stream);
   std::unique_ptr<net::ByteStream> take(const StreamName& name);
+  void abandon(std::uint64_t group);
   // Returns what `attempt` finds, which is called under the lock after each arrival.
   template <class Attempt>
   auto wait_for(const std::stop_token& cancel, const Attempt& attempt);
@@ -89,8 +93,9 @@ class StreamPort {
   std::optional<net::TcpListener> listener_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::list<Arrived> arrived_;  // oldest first
-  std::atomic<std::uint64_t> last_group_ = 0;
+  std::list<Arrived> arrived_;           // oldest first
+  std::deque<std::uint64_t> abandoned_;  // groups, oldest first
+  std::atomic<std::uint64_t> last_group_;
   std::jthread acceptor_;
 };
 

@@ -1,5 +1,6 @@
 // Jobs of two daemons: what both submit is evaluated, everything else ends with a stated error.
 #include <grpcpp/grpcpp.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -51,6 +52,39 @@ TEST_F(DaemonTest, EvaluatesWhatBothSubmit) {
   // A result that is kept can be read again; A's has been forgotten.
   EXPECT_EQ(b_->client().result("aes").outputs, result.outputs);
   EXPECT_EQ(a.result("aes").status.error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+// Whether all threads of a process have stopped.
+bool is_stopped(pid_t pid) {
+  const std::filesystem::path tasks = "/proc/" + std::to_string(pid) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+    const std::string stat = read_file(task.path() / "stat");
+    if (stat.substr(stat.rfind(')') + 2, 1) != "T") return false;
+  }
+  return true;
+}
+
+// B is stopped until A has given up its connection for a job. Jobs after it are evaluated on
+// connections of their own, and B learns that the first one has been given up.
+TEST_F(DaemonTest, JobsAfterAStallAreEvaluated) {
+  Setup setup;
+  setup.peer_a = setup.peer_b = "evaluations: 1";
+  setup.policy_b =
+      std::string(kPolicy) + "allow { circuit: 'minimum' parameter { name: 'count' max: 9 } }";
+  start(setup);
+  ASSERT_TRUE(becomes_true([&] { return a_->get("/readyz").find(" 200 ") != std::string::npos; }));
+  ASSERT_TRUE(b_->client().submit(millionaires_b("stalled", 10)).ok());
+  // A has the offer: it has answered a later one.
+  ASSERT_TRUE(
+      b_->client().submit({"refused", "minimum:count=2", "alice", {{"values_b", "1"}}}).ok());
+  ASSERT_EQ(b_->client().result("refused").job.state(), v1::FAILED);
+  ASSERT_EQ(::kill(b_->pid(), SIGSTOP), 0);
+  ASSERT_TRUE(becomes_true([&] { return is_stopped(b_->pid()); }));
+  EXPECT_TRUE(a_->client().submit(millionaires_a("stalled", 20)).ok());
+  EXPECT_EQ(a_->client().result("stalled").job.state(), v1::FAILED);
+  ASSERT_EQ(::kill(b_->pid(), SIGCONT), 0);
+  for (const char* id : {"next", "second", "third"}) evaluate(id);
+  EXPECT_EQ(b_->client().result("stalled").job.state(), v1::FAILED);
 }
 
 TEST_F(DaemonTest, InputsAsBitsInPartsAndLanes) {

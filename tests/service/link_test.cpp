@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <set>
 #include <thread>
 
 #include "base/error.h"
@@ -187,6 +188,34 @@ TEST(StreamPortTest, ConnectionThatBeginsOtherwiseIsClosed) {
   ASSERT_EQ(::poll(&end, 1, 60'000), 1) << "it is still open";
   char byte = 0;
   EXPECT_EQ(::recv(other.get(), &byte, 1, 0), 0);
+}
+
+// The peer's stream ends at once when nobody will take it.
+TEST(StreamPortTest, StreamsOfAGroupThatWasGivenUpAreClosed) {
+  Ports ports;
+  std::stop_source cancel;
+  cancel.request_stop();
+  EXPECT_THROW(ports.a.open({6, 0}, cancel.get_token()), Cancelled);
+  const auto stream = ports.b.open({6, 0}, {});
+  std::byte byte{};
+  EXPECT_THROW(stream->read(std::span(&byte, 1)), NetworkError);
+}
+
+// A connection that the peer has begun for an earlier process of this party is not taken for one of
+// this process.
+TEST(StreamPortTest, GroupsAreThoseOfOneProcess) {
+  std::set<std::uint64_t> groups;
+  for (int process = 0; process < 4; ++process) {
+    Ports ports;
+    for (int k = 0; k < 3; ++k) {
+      const std::uint64_t group = ports.a.new_group();
+      EXPECT_EQ(group & StreamPort::kLinkBit, 0u);
+      EXPECT_NE(group, 0u);
+      groups.insert(group);
+    }
+  }
+  EXPECT_EQ(groups.size(), 12u);
+  EXPECT_GT(*groups.rbegin() - *groups.begin(), 1000u);
 }
 
 TEST(StreamPortTest, WaitIsCancelled) {
