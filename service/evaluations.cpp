@@ -77,13 +77,9 @@ std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
       worker.given_up.push_back(std::move(*worker.next));
       worker.next.reset();
     }
-    // The leading party has given up a preparation on another connection, or a job for which there
-    // has been no connection yet.
-    if (worker.running != nullptr && worker.group != order.group &&
-        (!worker.running->job || worker.is_connecting)) {
-      if (worker.running->job) worker.ended_because = {ErrorClass::Network, kGivenUp};
+    // The leading party has given up a preparation on another connection.
+    if (worker.running != nullptr && !worker.running->job && worker.group != order.group)
       worker.cancel.request_stop();
-    }
     if (worker.group == order.group && worker.session != order.session) {
       const std::string refusal =
           "the connection belongs to session " + std::to_string(worker.session) +
@@ -186,7 +182,7 @@ void Evaluations::end_session(std::uint64_t session, const std::string& reason) 
       if (worker.group == 0 || worker.session != session) continue;
       worker.is_to_close = true;
       if (worker.running == nullptr) continue;
-      worker.ended_because = {ErrorClass::Store, reason};
+      worker.ended_because = reason;
       worker.cancel.request_stop();
     }
   }
@@ -198,7 +194,7 @@ std::unique_ptr<Evaluator> Evaluations::close(Worker& worker) {
   worker.prepared.clear();
   worker.group = worker.session = 0;
   worker.is_to_close = false;
-  worker.ended_because.reset();
+  worker.ended_because.clear();
   return std::move(worker.evaluator);
 }
 
@@ -250,7 +246,8 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
       if (outcome.prepared != 0)
         worker.prepared.push_back(
             {index, worker.group, worker.session, order.circuit, outcome.prepared});
-      if (outcome.error && worker.ended_because) outcome.error = worker.ended_because;
+      if (outcome.error && !worker.ended_because.empty())
+        outcome.error = {ErrorClass::Store, worker.ended_because};
       // The stop request came too late for this job, but would end the next one.
       if (outcome.error || worker.is_to_close || worker.cancel.stop_requested()) {
         closed = close(worker);
@@ -290,18 +287,7 @@ void Evaluations::connect(Worker& worker, const Order& order) {
                      .ledger = ledger_of(worker),
                      .reserve_ahead_ands = kReserveAheadAnds,
                      .phase = settings_.online};
-  const auto set_connecting = [&](bool is_connecting) {
-    const std::lock_guard lock(mutex_);
-    worker.is_connecting = is_connecting;
-  };
-  set_connecting(true);
-  try {
-    worker.evaluator = std::make_unique<Evaluator>(request, cancel);
-  } catch (...) {
-    set_connecting(false);
-    throw;
-  }
-  set_connecting(false);
+  worker.evaluator = std::make_unique<Evaluator>(request, cancel);
   worker.traffic = {};
 }
 

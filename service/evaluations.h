@@ -79,8 +79,8 @@ class Evaluations {
   // the connection since.
   std::uint64_t group_for(std::size_t worker, std::uint64_t session);
 
-  // An order on another connection takes the place of one that the worker has not begun yet, or for
-  // which it is still about to connect: the leading party, whose orders these are, has given it up.
+  // An order on another connection takes the place of one that the worker has not begun yet: the
+  // leading party, whose orders these are, has given it up.
   // Returns why the order is refused: the worker has one on this connection that it has not begun
   // yet, or the connection belongs to another session, and is then closed, or has no such prepared
   // run. Empty if it is accepted.
@@ -109,16 +109,15 @@ class Evaluations {
     Connection agreed;               // by group_for(), for orders to come
     std::optional<Order> next;       // to be begun
     std::vector<Order> given_up;     // by the leading party, before they were begun
-    bool is_connecting = false;      // for the running one
     const Order* running = nullptr;  // null: idle
     std::stop_source cancel;         // of the connection
     // Of the connection; 0: there is none. Both are set when its first order is begun.
     std::uint64_t group = 0, session = 0;
-    bool is_to_close = false;               // once nothing runs
-    std::optional<JobError> ended_because;  // the session has ended, or the job was given up
-    std::vector<PreparedRun> prepared;      // of the connection
-    std::unique_ptr<Evaluator> evaluator;   // of the worker's thread
-    Traffic traffic;                        // of the connection
+    bool is_to_close = false;              // once nothing runs
+    std::string ended_because;             // the session has ended, so the running job is cancelled
+    std::vector<PreparedRun> prepared;     // of the connection
+    std::unique_ptr<Evaluator> evaluator;  // of the worker's thread
+    Traffic traffic;                       // of the connection
     std::jthread thread;
   };
 

@@ -198,7 +198,13 @@ TEST(StreamPortTest, StreamsOfAGroupThatWasGivenUpAreClosed) {
   EXPECT_THROW(ports.a.open({6, 0}, cancel.get_token()), Cancelled);
   const auto stream = ports.b.open({6, 0}, {});
   std::byte byte{};
-  EXPECT_THROW(stream->read(std::span(&byte, 1)), NetworkError);
+  try {
+    stream->read(std::span(&byte, 1));
+    ADD_FAILURE() << "something was read";
+  } catch (const NetworkError& error) {
+    EXPECT_NE(std::string(error.what()).find("closed the connection"), std::string::npos)
+        << error.what();
+  }
 }
 
 // A connection that the peer has begun for an earlier process of this party is not taken for one of
