@@ -143,6 +143,8 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   const config::Daemon& config = check.config;
   const DirectoryLock directory(config.directory());
   if (config.has_ledger()) system::make_private_directory(config.ledger());
+  LogOutput log;
+  log.use(config.log());
   Jobs jobs({config.jobs_max(), config.job_bytes_max(),
              std::chrono::seconds(config.job_timeout_s()),
              std::chrono::seconds(config.result_timeout_s()),
@@ -165,8 +167,6 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
         metrics, net::parse_address(config.metrics()),
         [&] { return gauges_of(config.directory(), peers, api); }, health);
   }
-  LogOutput log;
-  log.use(config.log());
   log_event(LogLevel::Info, "daemon started",
             {{"version", version}, {"socket", config.socket()}, {"peers", peers.size()}});
   if (!shared.store_key)

@@ -96,9 +96,12 @@ TEST_F(OperationTest, LogGoesToAFileThatIsRotated) {
   const std::filesystem::path file = dir_ / "log", rotated = dir_ / "log.1";
   Setup setup;
   setup.daemon_a = "log { file: '" + file.string() + "' }";
+  setup.policy_a = "";
   make(setup);
   start_a();
   ASSERT_TRUE(passes_loop());
+  // What is found at the start as well.
+  EXPECT_NE(read_file(file).find("policy allows nothing"), std::string::npos);
   EXPECT_NE(read_file(file).find("\"event\":\"daemon started\""), std::string::npos);
   std::filesystem::rename(file, rotated);
   ASSERT_TRUE(reloads());
