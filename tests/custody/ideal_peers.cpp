@@ -96,9 +96,8 @@ void IdealConnection::step(Party party) {
   throw Crashed();
 }
 
-void IdealConnection::close(Party party) {
+void IdealConnection::close() {
   const std::lock_guard lock(mutex_);
-  static_cast<void>(party);
   down_ = true;
   changed_.notify_all();
 }

@@ -31,8 +31,8 @@ class IdealConnection {
   std::unique_ptr<custody::KeyPeer> end_of(Party party);
   // Counts a step of a party. Throws Crashed if it ends there.
   void step(Party party);
-  // The party does nothing more on this connection.
-  void close(Party party);
+  // A party does nothing more on this connection.
+  void close();
   // Of each party.
   std::size_t steps(Party party) const { return steps_[index(party)]; }
 
@@ -67,6 +67,26 @@ class IdealConnection {
   std::array<std::optional<Call>, 2> calls_;
   std::array<std::optional<Result>, 2> results_;
   std::uint64_t runs_ = 0;
+};
+
+// Passes all calls on; a test changes some of them.
+class PassingPeer : public custody::KeyPeer {
+ public:
+  explicit PassingPeer(custody::KeyPeer& peer) : peer_(peer) {}
+  RunResult run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared,
+                const std::string& label) override {
+    return peer_.run(circuit, inputs, shared, label);
+  }
+  SecretVector<std::byte> toss_coins(const std::string& purpose) override {
+    return peer_.toss_coins(purpose);
+  }
+  std::vector<std::byte> exchange(const std::string& label,
+                                  std::span<const std::byte> mine) override {
+    return peer_.exchange(label, mine);
+  }
+
+ private:
+  custody::KeyPeer& peer_;
 };
 
 }  // namespace tinyot::test

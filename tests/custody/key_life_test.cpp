@@ -228,25 +228,18 @@ TEST(KeyLife, PeersDestructionSuspends) {
 }
 
 // A peer decides how long a run takes: what an officer does meanwhile counts.
-class During final : public KeyPeer {
+class During final : public PassingPeer {
  public:
-  During(KeyPeer& peer, std::function<void()> event) : peer_(peer), event_(std::move(event)) {}
+  During(KeyPeer& peer, std::function<void()> event)
+      : PassingPeer(peer), event_(std::move(event)) {}
   RunResult run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared,
                 const std::string& label) override {
-    RunResult result = peer_.run(circuit, inputs, shared, label);
+    RunResult result = PassingPeer::run(circuit, inputs, shared, label);
     if (event_) event_();
     return result;
   }
-  SecretVector<std::byte> toss_coins(const std::string& purpose) override {
-    return peer_.toss_coins(purpose);
-  }
-  std::vector<std::byte> exchange(const std::string& label,
-                                  std::span<const std::byte> mine) override {
-    return peer_.exchange(label, mine);
-  }
 
  private:
-  KeyPeer& peer_;
   std::function<void()> event_;
 };
 
@@ -337,9 +330,9 @@ TEST(KeyLife, OriginIsWhatHappens) {
 }
 
 // The peer takes part with another share than the one that was tossed.
-class Shifted final : public KeyPeer {
+class Shifted final : public PassingPeer {
  public:
-  explicit Shifted(KeyPeer& peer) : peer_(peer) {}
+  explicit Shifted(KeyPeer& peer) : PassingPeer(peer) {}
   RunResult run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared,
                 const std::string& label) override {
     const auto right = inputs.bytes("key_b");
@@ -348,18 +341,8 @@ class Shifted final : public KeyPeer {
     Values shifted;
     shifted.add("key_b", share);
     if (inputs.contains("check")) shifted.add("check", inputs.bytes("check"));
-    return peer_.run(circuit, shifted, shared, label);
+    return PassingPeer::run(circuit, shifted, shared, label);
   }
-  SecretVector<std::byte> toss_coins(const std::string& purpose) override {
-    return peer_.toss_coins(purpose);
-  }
-  std::vector<std::byte> exchange(const std::string& label,
-                                  std::span<const std::byte> mine) override {
-    return peer_.exchange(label, mine);
-  }
-
- private:
-  KeyPeer& peer_;
 };
 
 TEST(KeyLife, ImportComparesTheKey) {

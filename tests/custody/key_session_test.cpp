@@ -247,26 +247,16 @@ TEST_F(KeySessionTest, LoadedKeyOfADroppedEpochIsNotUsed) {
 // A load that was under way when its key was forgotten leaves nothing.
 TEST_F(KeySessionTest, KeyThatIsForgottenDuringItsLoadIsNotKept) {
   create(KeyClass::Mac);
-  class Forgetting final : public KeyPeer {
+  class Forgetting final : public PassingPeer {
    public:
-    explicit Forgetting(KeyPeer& peer) : peer_(peer) {}
+    explicit Forgetting(KeyPeer& peer) : PassingPeer(peer) {}
     RunResult run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared,
                   const std::string& label) override {
-      RunResult result = peer_.run(circuit, inputs, shared, label);
+      RunResult result = PassingPeer::run(circuit, inputs, shared, label);
       session->forget(key_id(1));
       return result;
     }
-    SecretVector<std::byte> toss_coins(const std::string& purpose) override {
-      return peer_.toss_coins(purpose);
-    }
-    std::vector<std::byte> exchange(const std::string& label,
-                                    std::span<const std::byte> mine) override {
-      return peer_.exchange(label, mine);
-    }
     KeySession* session = nullptr;
-
-   private:
-    KeyPeer& peer_;
   };
   ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
     Forgetting forgetting(peer);

@@ -189,7 +189,7 @@ class TwoCustodians {
     } catch (const Error& error) {
       end.message = error.what();
     }
-    connection.close(party);
+    connection.close();
     return end;
   }
 
