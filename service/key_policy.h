@@ -1,0 +1,66 @@
+// Who may do what with which keys of custody: requests of the peer, and those of this party's own
+// clients. What no rule allows is refused.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "config.pb.h"
+#include "custody/key.h"
+#include "service/access.h"
+
+namespace tinyot::service {
+
+// Names of the fields of config::KeyOperation in small letters, as they stand in audit logs.
+std::string name_of(config::KeyOperation operation);
+std::optional<config::KeyOperation> key_operation_named(std::string_view name);
+
+struct FromPeer {};
+
+// What a request asks for, as far as policies know it.
+struct KeyRequestTerms {
+  std::variant<FromPeer, Caller> by;
+  config::KeyOperation operation = config::ENCRYPT;
+  custody::KeyId key;  // of a derivation, and of a key that is made, the new one
+  std::string label;
+  custody::NonceMode nonces = custody::NonceMode::Joint;
+  std::uint64_t bytes = 0;  // of the payload
+  std::optional<std::vector<std::byte>> shown_aad = {};
+};
+
+// Not thread-safe.
+class KeyPolicy {
+ public:
+  using Clock = std::chrono::system_clock;
+
+  // Checked by parse_key_policy(). Fails: UsageError for a user that does not exist.
+  explicit KeyPolicy(config::KeyPolicy policy);
+
+  bool is_empty() const { return policy_.allow().empty(); }
+  // The requests that began under `before` count for the rates of the same rules, whose limits may
+  // be others.
+  void take_counts_of(const KeyPolicy& before);
+
+  struct Verdict {
+    std::string refusal;          // empty: it is allowed
+    bool needs_approval = false;  // by an officer of this party
+  };
+  Verdict verdict(const KeyRequestTerms& terms, Clock::time_point now) const;
+  // The same for a request that begins, which counts for the rate of the rule that allows it.
+  Verdict begin(const KeyRequestTerms& terms, Clock::time_point now);
+  // Whether a rule for the caller names the key.
+  bool names(const Caller& caller, const custody::KeyId& key, std::string_view label) const;
+
+ private:
+  config::KeyPolicy policy_;
+  std::vector<std::vector<uid_t>> users_;             // by rule
+  std::vector<std::deque<Clock::time_point>> begun_;  // by rule, as many as its rate allows
+};
+
+}  // namespace tinyot::service
