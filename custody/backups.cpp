@@ -44,6 +44,8 @@ SecretVector<std::byte> box_content(const coded::Backup& about, const Share& sha
   return content;
 }
 
+[[noreturn]] void refuse(const std::string& why) { throw UsageError("the backup " + why); }
+
 }  // namespace
 
 Backups::Backups(std::filesystem::path directory, std::vector<BackupRecipient> recipients)
@@ -104,22 +106,26 @@ std::vector<std::filesystem::path> Backups::files_of(const KeyId& id) const {
   return all;
 }
 
-BackedUpShare open_backup(std::span<const std::byte> file, const crypto::BoxPrivateKey& key) {
-  const auto refuse = [](const std::string& why) { throw UsageError("the backup " + why); };
+SecretVector<std::byte> open_backup(std::span<const std::byte> file,
+                                    const crypto::BoxPrivateKey& key) {
   FileHeader header;
   if (file.size() < sizeof header || std::memcmp(file.data(), kMagic, sizeof kMagic) != 0)
     refuse("is not a backup of a key");
   std::memcpy(&header, file.data(), sizeof header);
   if (header.version != kVersion) refuse("was made by another version");
-  const auto content = crypto::open_box(key, file.subspan(sizeof header));
+  auto content = crypto::open_box(key, file.subspan(sizeof header));
   if (!content) refuse("is not for this private key, or is damaged");
+  return std::move(*content);
+}
+
+BackedUpShare backup_from(const SecretVector<std::byte>& content) {
   std::uint32_t length = 0;
-  if (content->size() < sizeof length) refuse("is too short");
-  std::memcpy(&length, content->data(), sizeof length);
-  if (length > content->size() - sizeof length) refuse("is too short");
+  if (content.size() < sizeof length) refuse("is too short");
+  std::memcpy(&length, content.data(), sizeof length);
+  if (length > content.size() - sizeof length) refuse("is too short");
   coded::Backup about;
   BackedUpShare opened;
-  if (!about.ParseFromArray(content->data() + sizeof length, static_cast<int>(length)) ||
+  if (!about.ParseFromArray(content.data() + sizeof length, static_cast<int>(length)) ||
       !take_attributes(about.attributes(), opened.record.attributes) ||
       !take_number(about.party(), Party::A, Party::B, opened.party) ||
       !take_bytes(about.check(), opened.record.check) || !take_epoch(about.epoch(), opened.epoch) ||
@@ -128,8 +134,8 @@ BackedUpShare open_backup(std::span<const std::byte> file, const crypto::BoxPriv
     refuse("says something of its key that this version does not know");
   opened.peer = about.peer();
   opened.record.use_bound = about.use_bound();
-  opened.share.assign(content->begin() + static_cast<std::ptrdiff_t>(sizeof length + length),
-                      content->end());
+  opened.share.assign(content.begin() + static_cast<std::ptrdiff_t>(sizeof length + length),
+                      content.end());
   if (opened.share.size() != key_bytes_of(opened.record.attributes.algorithm))
     refuse("has a share of another length than its key");
   return opened;

@@ -41,7 +41,11 @@ class Backups {
   std::vector<BackupRecipient> recipients_;
 };
 
-// Fails: UsageError if it is no backup, of a newer version, damaged, or not for this private key.
-BackedUpShare open_backup(std::span<const std::byte> file, const crypto::BoxPrivateKey& key);
+// The content of the box in the file. Fails: UsageError if it is no backup, of a newer version,
+// damaged, or not for this private key.
+SecretVector<std::byte> open_backup(std::span<const std::byte> file,
+                                    const crypto::BoxPrivateKey& key);
+// Fails: UsageError for content that this version does not know.
+BackedUpShare backup_from(const SecretVector<std::byte>& content);
 
 }  // namespace tinyot::custody

@@ -84,7 +84,7 @@ void require_origin(const KeyAttributes& attributes, KeyOrigin origin) {
 
 // By the circuit, without a peer.
 CheckValue check_of(const KeyAttributes& attributes, const Share& key) {
-  const auto circuit = circuit_named("key_check:" + parameters_of(attributes));
+  const auto circuit = circuit_named(check_circuit(attributes));
   LaneMatrix first(1, 8 * key.size());
   ENSURE(first.assign(0, key));
   const auto outputs = circuit::evaluate(*circuit, 1, {first, LaneMatrix(1, 8 * key.size())});
@@ -93,12 +93,29 @@ CheckValue check_of(const KeyAttributes& attributes, const Share& key) {
   return check;
 }
 
+constexpr std::string_view kDeriveLabel = "tinyot derive";
+
 [[noreturn]] void refuse_state(const KeyRecord& record, const std::string& what) {
   throw KeyError(KeyProblem::State, "key " + text_of(record.attributes.id) + " is " +
                                         name_of(record.state) + ": " + what);
 }
 
 }  // namespace
+
+std::string check_circuit(const KeyAttributes& attributes) {
+  return "key_check:" + parameters_of(attributes);
+}
+
+std::string load_circuit(const KeyAttributes& attributes) {
+  return "key_load:" + parameters_of(attributes);
+}
+
+// The label, class, algorithm and nonces, a zero byte, the context.
+std::string derive_circuit(KeyAlgorithm parent, const KeyAttributes& attributes,
+                           std::size_t context_bytes) {
+  return "key_derive:parent=" + name_of(parent) + "," + parameters_of(attributes) +
+         ",info=" + std::to_string(kDeriveLabel.size() + 4 + context_bytes);
+}
 
 void require_loadable(const KeyRecord& record) {
   if ((record.state != KeyState::Active && record.state != KeyState::Deactivated) ||
@@ -163,7 +180,7 @@ KeyRecord Custodian::create(KeyPeer& peer, const RequestId& request,
   // Step 1: both parties draw a share of the key.
   NewShare made{random_share(key_bytes_of(attributes.algorithm)), {}};
   // Step 2: its check value, to both.
-  const RunResult checked = peer.run(*circuit_named("key_check:" + parameters_of(attributes)),
+  const RunResult checked = peer.run(*circuit_named(check_circuit(attributes)),
                                      share_input(files_.owner().party, made.share), {},
                                      label_of("create", request, attributes));
   made.check = check_in(checked);
@@ -197,8 +214,8 @@ KeyRecord Custodian::import(KeyPeer& peer, const RequestId& request,
   NewShare made{expanded(peer.toss_coins(label), "share", bytes), {}};
   if (key) add_to(made.share, *key);
   // From here on as create(); who knows the key compares.
-  const RunResult checked = peer.run(*circuit_named("key_check:" + parameters_of(attributes)),
-                                     share_input(me, made.share), {}, label);
+  const RunResult checked =
+      peer.run(*circuit_named(check_circuit(attributes)), share_input(me, made.share), {}, label);
   made.check = check_in(checked);
   require_same(made.check);
   return store_new(peer, request, attributes, made);
@@ -231,7 +248,7 @@ KeyRecord Custodian::derive(KeyPeer& peer, const RequestId& request, const Loade
         "context");
   if (const auto made = made_before(peer, request, attributes)) return *made;
   // Label, a zero byte, context (NIST SP 800-108): no bits of a child are those of another class.
-  std::string text = "tinyot derive";
+  std::string text(kDeriveLabel);
   for (const std::uint8_t number : {static_cast<std::uint8_t>(attributes.key_class),
                                     static_cast<std::uint8_t>(attributes.algorithm),
                                     static_cast<std::uint8_t>(attributes.nonces)})
@@ -240,10 +257,9 @@ KeyRecord Custodian::derive(KeyPeer& peer, const RequestId& request, const Loade
   text.append(reinterpret_cast<const char*>(context.data()), context.size());
   const std::string label = label_of("derive", request, attributes);
   // Step 1: the child to nobody, its check value to both.
-  const RunResult derived =
-      peer.run(*circuit_named("key_derive:parent=" + name_of(of_parent.attributes.algorithm) + "," +
-                              parameters_of(attributes) + ",info=" + std::to_string(text.size())),
-               Values().add("info", std::as_bytes(std::span(text))), parent.values, label);
+  const RunResult derived = peer.run(
+      *circuit_named(derive_circuit(of_parent.attributes.algorithm, attributes, context.size())),
+      Values().add("info", std::as_bytes(std::span(text))), parent.values, label);
   // Step 2: this party's bits of the child, and coins that both add.
   const std::size_t bytes = key_bytes_of(attributes.algorithm);
   NewShare made{expanded(peer.toss_coins(label), "share", bytes), check_in(derived)};
@@ -278,7 +294,7 @@ KeyRecord Custodian::refresh(KeyPeer& peer, const RequestId& request, const KeyI
 RunResult Custodian::run_load(KeyPeer& peer, const KeyRecord& record, const Epoch& epoch,
                               const std::string& label) {
   const Share share = files_.share(record.attributes.id, epoch);
-  RunResult result = peer.run(*circuit_named("key_load:" + parameters_of(record.attributes)),
+  RunResult result = peer.run(*circuit_named(load_circuit(record.attributes)),
                               share_input(files_.owner().party, share).add("check", record.check),
                               {}, label + " " + text_of(epoch));
   if (result.outputs.integer("ok") == 1) return result;

@@ -30,6 +30,12 @@ struct LoadedKey {
 // Whether the uses of a key can continue from what is loaded of it. Fails: KeyError(State).
 void require_loadable(const KeyRecord& record);
 
+// The names of the steps' circuits (circuitgen/generators/kept_keys.h).
+std::string check_circuit(const KeyAttributes& attributes);
+std::string load_circuit(const KeyAttributes& attributes);
+std::string derive_circuit(KeyAlgorithm parent, const KeyAttributes& attributes,
+                           std::size_t context_bytes);
+
 class Custodian {
  public:
   // All outlive it. `link`: of the files, on which the steps may write.

@@ -15,61 +15,8 @@ namespace {
 bool is_gcm(KeyUse use) { return use == KeyUse::Encrypt || use == KeyUse::Decrypt; }
 bool has_tag(KeyUse use) { return use == KeyUse::Decrypt || use == KeyUse::Verify; }
 
-std::size_t tag_bytes_of(const KeyRecord& record) {
-  return record.attributes.algorithm == KeyAlgorithm::HmacSha256 ? 32 : 16;
-}
-
-std::string circuit_name(const UseTerms& terms, const KeyRecord& record) {
-  const auto family = [&]() -> std::string {
-    switch (terms.use) {
-      case KeyUse::Encrypt:
-        return "key_seal";
-      case KeyUse::Decrypt:
-        return "key_open";
-      case KeyUse::Sign:
-        return "key_sign";
-      case KeyUse::Verify:
-        return "key_verify";
-      case KeyUse::Derive:
-        break;
-    }
-    ENSURE(false);
-  };
-  std::string name = family() + ":algorithm=" + name_of(record.attributes.algorithm) +
-                     ",by=" + letter(terms.requester) + ",bytes=" + std::to_string(terms.bytes);
-  if (is_gcm(terms.use))
-    name += ",aad=" + std::to_string(terms.aad_bytes) +
-            ",shown=" + (terms.shown_aad && terms.aad_bytes > 0 ? "yes" : "no");
-  return name;
-}
-
-// What both parties know of the terms makes sense for the key.
-void require_terms(const UseTerms& terms, const KeyRecord& record) {
-  require_use(record, terms.use);
-  const auto refuse = [&](const std::string& why) {
-    throw UsageError(name_of(terms.use) + " with key " + text_of(terms.key) + ": " + why);
-  };
-  if (terms.use == KeyUse::Derive) refuse("it makes a key, and has no result");
-  if (terms.bytes > circuit::kKeyUseBytesMax || terms.aad_bytes > circuit::kKeyUseBytesMax)
-    refuse("at most 65536 bytes; for more, encrypt a data key");
-  if (!is_gcm(terms.use) && (terms.aad_bytes > 0 || terms.shown_aad))
-    refuse("it takes no associated data");
-  if (terms.shown_aad && terms.shown_aad->size() != terms.aad_bytes)
-    refuse("the associated data that is shown has another length");
-  const bool wants_nonce =
-      terms.use == KeyUse::Encrypt && record.attributes.nonces == NonceMode::Caller;
-  if (terms.nonce.has_value() != wants_nonce)
-    refuse(wants_nonce ? "its nonces are chosen by the caller, and there is none"
-                       : "its nonces are not chosen by the caller");
-}
-
-void require_payload(const UseTerms& terms, const UsePayload& payload, const KeyRecord& record) {
-  if (payload.text.size() != terms.bytes ||
-      payload.aad.size() != (terms.shown_aad ? 0 : terms.aad_bytes) ||
-      payload.tag.size() != (has_tag(terms.use) ? tag_bytes_of(record) : 0))
-    throw UsageError(name_of(terms.use) + " with key " + text_of(terms.key) +
-                     ": the payload, the associated data or the tag has another length than the "
-                     "request says, or than the algorithm has");
+std::size_t tag_bytes_of(const KeyAttributes& attributes) {
+  return attributes.algorithm == KeyAlgorithm::HmacSha256 ? 32 : 16;
 }
 
 // A bundle of 0 bytes is absent.
@@ -139,6 +86,59 @@ void require_use(const KeyRecord& record, KeyUse use) {
     throw KeyError(KeyProblem::State, key + " is being refreshed: try again");
 }
 
+std::string circuit_of(const UseTerms& terms, const KeyAttributes& attributes) {
+  const auto family = [&]() -> std::string {
+    switch (terms.use) {
+      case KeyUse::Encrypt:
+        return "key_seal";
+      case KeyUse::Decrypt:
+        return "key_open";
+      case KeyUse::Sign:
+        return "key_sign";
+      case KeyUse::Verify:
+        return "key_verify";
+      case KeyUse::Derive:
+        break;
+    }
+    ENSURE(false);
+  };
+  std::string name = family() + ":algorithm=" + name_of(attributes.algorithm) +
+                     ",by=" + letter(terms.requester) + ",bytes=" + std::to_string(terms.bytes);
+  if (is_gcm(terms.use))
+    name += ",aad=" + std::to_string(terms.aad_bytes) +
+            ",shown=" + (terms.shown_aad && terms.aad_bytes > 0 ? "yes" : "no");
+  return name;
+}
+
+void require_terms(const UseTerms& terms, const KeyRecord& record) {
+  require_use(record, terms.use);
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(name_of(terms.use) + " with key " + text_of(terms.key) + ": " + why);
+  };
+  if (terms.use == KeyUse::Derive) refuse("it makes a key, and has no result");
+  if (terms.bytes > circuit::kKeyUseBytesMax || terms.aad_bytes > circuit::kKeyUseBytesMax)
+    refuse("at most 65536 bytes; for more, encrypt a data key");
+  if (!is_gcm(terms.use) && (terms.aad_bytes > 0 || terms.shown_aad))
+    refuse("it takes no associated data");
+  if (terms.shown_aad && terms.shown_aad->size() != terms.aad_bytes)
+    refuse("the associated data that is shown has another length");
+  const bool wants_nonce =
+      terms.use == KeyUse::Encrypt && record.attributes.nonces == NonceMode::Caller;
+  if (terms.nonce.has_value() != wants_nonce)
+    refuse(wants_nonce ? "its nonces are chosen by the caller, and there is none"
+                       : "its nonces are not chosen by the caller");
+}
+
+void require_payload(const UseTerms& terms, const UsePayload& payload,
+                     const KeyAttributes& attributes) {
+  if (payload.text.size() != terms.bytes ||
+      payload.aad.size() != (terms.shown_aad ? 0 : terms.aad_bytes) ||
+      payload.tag.size() != (has_tag(terms.use) ? tag_bytes_of(attributes) : 0))
+    throw UsageError(name_of(terms.use) + " with key " + text_of(terms.key) +
+                     ": the payload, the associated data or the tag has another length than the "
+                     "request says, or than the algorithm has");
+}
+
 Nonce joint_nonce(const SecretVector<std::byte>& coins, std::uint64_t run, std::uint64_t lane) {
   const crypto::Digest digest = crypto::RandomOracle(SessionId{}, {"key nonces", '*', run})
                                     .absorb(coins)
@@ -184,7 +184,7 @@ UseResult KeySession::use(const UseTerms& terms, const UsePayload* payload) {
   require_terms(terms, record);
   const bool is_requester = terms.requester == custodian_.files().owner().party;
   require(is_requester == (payload != nullptr), "the requester alone has the payload");
-  if (payload != nullptr) require_payload(terms, *payload, record);
+  if (payload != nullptr) require_payload(terms, *payload, record.attributes);
   return run_use(terms, payload, record, load(terms.key));
 }
 
@@ -193,7 +193,7 @@ UseResult KeySession::run_use(const UseTerms& terms, const UsePayload* payload,
   UseResult result;
   std::optional<Nonce> nonce = terms.nonce;
   if (terms.use == KeyUse::Encrypt && !nonce) nonce = next_nonce();
-  const auto circuit = circuit::find_key_circuit(circuit_name(terms, record));
+  const auto circuit = circuit::find_key_circuit(circuit_of(terms, record.attributes));
   ENSURE(circuit != nullptr);
   const RunResult run = peer_.run(*circuit, inputs_of(terms, payload, nonce), loaded.values,
                                   label_of(terms, record, loaded.epoch));

@@ -38,6 +38,11 @@ struct UseTerms {
   std::optional<Nonce> nonce = {};                       // of encrypt with a key of mode caller
 };
 
+// The name of the circuit (circuitgen/generators/key_uses.h).
+std::string circuit_of(const UseTerms& terms, const KeyAttributes& attributes);
+// Fails: KeyError; UsageError for terms that make no sense for the key.
+void require_terms(const UseTerms& terms, const KeyRecord& record);
+
 // What the requester alone has.
 struct UsePayload {
   SecretVector<std::byte> text;  // to encrypt, decrypt, sign or verify
@@ -45,6 +50,10 @@ struct UsePayload {
   Nonce nonce{};                 // of decrypt
   std::vector<std::byte> tag;    // of decrypt and verify
 };
+
+// Fails: UsageError for lengths that are not those of the terms and the key.
+void require_payload(const UseTerms& terms, const UsePayload& payload,
+                     const KeyAttributes& attributes);
 
 // What the requester alone gets.
 struct UseResult {

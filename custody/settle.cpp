@@ -20,15 +20,15 @@ std::vector<std::byte> message_about(const KeyId& id, const std::optional<KeyHav
   return serialised(message);
 }
 
-std::optional<KeyHave> have_from(std::span<const std::byte> bytes, const KeyId& id) {
+ToldKey told_key_from(std::span<const std::byte> bytes) {
   const auto require_that = [](bool is_right) {
     if (!is_right) throw PeerCheated("key.have");
   };
   coded::Have message;
   KeyHave have;
   require_that(message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
-  require_that(take_bytes(message.id(), have.id.bytes) && have.id == id);
-  if (!message.is_known()) return std::nullopt;
+  require_that(take_bytes(message.id(), have.id.bytes));
+  if (!message.is_known()) return {have.id, std::nullopt};
   require_that(take_bytes(message.attributes(), crypto::writable_bytes_of(have.attributes)) &&
                take_bytes(message.check(), have.check) &&
                take_number(message.state(), KeyState::Pending, KeyState::Destroyed, have.state) &&
@@ -38,7 +38,13 @@ std::optional<KeyHave> have_from(std::span<const std::byte> bytes, const KeyId& 
   require_that(std::ranges::adjacent_find(have.epochs, std::greater_equal()) == have.epochs.end() &&
                (have.epochs.empty() || have.state != KeyState::Destroyed));
   have.use_bound = message.use_bound();
-  return have;
+  return {have.id, std::move(have)};
+}
+
+std::optional<KeyHave> have_from(std::span<const std::byte> bytes, const KeyId& id) {
+  ToldKey told = told_key_from(bytes);
+  if (told.id != id) throw PeerCheated("key.have");
+  return std::move(told.have);
 }
 
 SettleStep settle_step(const std::optional<KeyHave>& mine, const std::optional<KeyHave>& theirs) {

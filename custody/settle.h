@@ -35,6 +35,12 @@ struct KeyHave {
 std::vector<std::byte> message_about(const KeyId& id, const std::optional<KeyHave>& have);
 // Fails: PeerCheated("key.have") if it is not such a message about this key.
 std::optional<KeyHave> have_from(std::span<const std::byte> message, const KeyId& id);
+// The same about any key. Fails: PeerCheated("key.have").
+struct ToldKey {
+  KeyId id;
+  std::optional<KeyHave> have;
+};
+ToldKey told_key_from(std::span<const std::byte> message);
 
 enum class SettleKind : std::uint8_t {
   Nothing,        // this party has no record

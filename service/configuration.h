@@ -11,6 +11,7 @@ namespace tinyot::service {
 // Fails: UsageError naming the file, line and column, or the field whose value does not fit.
 config::Daemon read_configuration(const std::filesystem::path& file);
 config::Policy read_policy(const std::filesystem::path& file);
+config::KeyPolicy read_key_policy(const std::filesystem::path& file);
 
 // A file of at most 1 MiB. Fails: UsageError.
 std::string read_text(const std::filesystem::path& file);

@@ -200,6 +200,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   while (std::ranges::any_of(peers, &Peer::is_busy, &std::unique_ptr<Peer>::operator*) &&
          Clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (const auto& peer : peers) peer->give_up_requests();
 }
 
 }  // namespace tinyot::service

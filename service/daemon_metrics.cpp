@@ -96,6 +96,19 @@ class PeerCollector {
         set("tinyot_prepared_runs_configured", "Prepared runs that the configuration asks for",
             labels, number(prepared.configured));
       }
+      if (of.keys) {
+        for (const auto& [state, count] : of.keys->by_state)
+          set("tinyot_keys", "Keys of custody", {{"peer", of.peer}, {"state", state}},
+              number(count));
+        set("tinyot_key_requests", "Requests for keys that have not ended", peer,
+            number(of.keys->requests));
+        set("tinyot_key_approvals_waiting", "Requests for keys that wait for an officer", peer,
+            number(of.keys->approvals));
+        set("tinyot_keys_suspended",
+            "1 if the peer has failed a check, so that no key is used until an officer resumes "
+            "them",
+            peer, of.keys->has_peer_cheated);
+      }
       for (const storage::Inventory& store : of.stores) add_store_metrics(store, peer, set);
     }
     return registry.Collect();
@@ -153,6 +166,13 @@ struct DaemonMetrics::State {
   CounterFamily& wasted_ands =
       counters("prepared_wasted_ands_total",
                "ANDs whose material was lost with prepared runs that no job had taken");
+  CounterFamily& key_requests =
+      counters("key_requests_total", "Requests for keys that have ended, by outcome");
+  prometheus::Family<prometheus::Histogram>& key_latencies =
+      prometheus::BuildHistogram()
+          .Name("tinyot_key_request_latency_seconds")
+          .Help("From a request of this party's client for a key until it is done")
+          .Register(*registry);
   GaugeFamily& last_refill =
       gauges("last_refill_success_timestamp_seconds", "Time at which the last refill succeeded");
   GaugeFamily& last_evaluation = gauges("last_evaluation_success_timestamp_seconds",
@@ -205,6 +225,19 @@ void DaemonMetrics::prepared(const std::string& peer, const PreparedCircuit& cir
 
 void DaemonMetrics::wasted(const std::string& peer, std::uint64_t ands) {
   state_->wasted_ands.Add({{"peer", peer}}).Increment(static_cast<double>(ands));
+}
+
+void DaemonMetrics::key_request(const std::string& peer, const std::string& operation,
+                                RefusedBy asked_by, bool is_done, double seconds) {
+  state_->key_requests
+      .Add({{"peer", peer},
+            {"operation", operation},
+            {"by", name_of(asked_by)},
+            {"outcome", is_done ? "done" : "failed"}})
+      .Increment();
+  if (is_done && asked_by == RefusedBy::ThisParty)
+    state_->key_latencies.Add({{"peer", peer}, {"operation", operation}}, kLatencyBuckets)
+        .Observe(seconds);
 }
 
 void DaemonMetrics::evaluation(const std::string& peer, JobOutcome outcome) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,12 @@ struct Traffic {
 };
 Traffic traffic_of(const std::vector<PhaseCost>& phases);
 
+struct KeyCounts {
+  std::map<std::string, std::uint64_t> by_state;
+  std::uint64_t requests = 0, approvals = 0;  // that wait for an officer of this party
+  bool has_peer_cheated = false;
+};
+
 // What is read at each scrape.
 struct PeerGauges {
   std::string peer;
@@ -35,6 +42,7 @@ struct PeerGauges {
   std::uint64_t refill_bytes = 0;  // on disk, of all that `high` has
   std::vector<storage::Inventory> stores;
   std::vector<PreparedCount> prepared;
+  std::optional<KeyCounts> keys;  // with custody
 };
 
 // Until when a certificate is valid.
@@ -72,6 +80,9 @@ class DaemonMetrics {
   void refill(const std::string& peer, RefillOutcome outcome, std::uint64_t ands);
   void prepared(const std::string& peer, const PreparedCircuit& circuit, PreparedOutcome outcome);
   void wasted(const std::string& peer, std::uint64_t ands);  // for prepared runs
+  // A request for a key has ended, after so long.
+  void key_request(const std::string& peer, const std::string& operation, RefusedBy asked_by,
+                   bool is_done, double seconds);
 
  private:
   friend class MetricsServer;

@@ -54,6 +54,13 @@ std::uint64_t Evaluations::group_for(std::size_t index, std::uint64_t session) {
   return agreed.group;
 }
 
+std::optional<std::uint64_t> Evaluations::kept_group(std::size_t index, std::uint64_t session) {
+  const std::lock_guard lock(mutex_);
+  const Connection& agreed = workers_[index].agreed;
+  if (agreed.group == 0 || agreed.session != session) return std::nullopt;
+  return agreed.group;
+}
+
 std::vector<Evaluations::PreparedRun>::const_iterator Evaluations::find_prepared(
     const Worker& worker, const Order& order) {
   return std::ranges::find_if(worker.prepared, [&](const PreparedRun& run) {
@@ -65,7 +72,7 @@ std::vector<Evaluations::PreparedRun>::const_iterator Evaluations::find_prepared
 bool Evaluations::may_have_prepared(const Worker& worker, const Order& order) {
   if (worker.group != order.group || worker.is_to_close) return false;
   return find_prepared(worker, order) != worker.prepared.end() ||
-         (worker.running != nullptr && !worker.running->job);
+         (worker.running != nullptr && worker.running->is_preparation());
 }
 
 std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
@@ -78,7 +85,8 @@ std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
       worker.next.reset();
     }
     // The leading party has given up a preparation on another connection.
-    if (worker.running != nullptr && !worker.running->job && worker.group != order.group)
+    if (worker.running != nullptr && worker.running->is_preparation() &&
+        worker.group != order.group)
       worker.cancel.request_stop();
     if (worker.group == order.group && worker.session != order.session) {
       const std::string refusal =
@@ -97,7 +105,15 @@ std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
 }
 
 void Evaluations::cancel(const Job& job) {
-  const auto is_for = [&](const Order& order) { return order.job.get() == &job; };
+  cancel_orders([&](const Order& order) { return order.job.get() == &job; });
+}
+
+void Evaluations::cancel(const KeyWork& work) {
+  cancel_orders([&](const Order& order) { return order.key.get() == &work; });
+}
+
+template <class IsFor>
+void Evaluations::cancel_orders(const IsFor& is_for) {
   const std::lock_guard lock(mutex_);
   for (Worker& worker : workers_) {
     if (worker.running != nullptr && is_for(*worker.running)) worker.cancel.request_stop();
@@ -125,7 +141,7 @@ std::size_t Evaluations::count(const PreparedCircuit& circuit) {
   const std::lock_guard lock(mutex_);
   for (const Worker& worker : workers_) {
     for (const Order* const order : {worker.running, worker.next ? &*worker.next : nullptr})
-      if (order != nullptr && !order->job && order->circuit == &circuit) ++count;
+      if (order != nullptr && order->is_preparation() && order->circuit == &circuit) ++count;
     // Until its order ends, there are those of a connection that is to be closed.
     if (worker.is_to_close && worker.running == nullptr) continue;
     count += std::ranges::count(worker.prepared, &circuit, &PreparedRun::circuit);
@@ -142,7 +158,7 @@ std::size_t Evaluations::count(const PreparedCircuit& circuit) {
 // the peer.
 void Evaluations::close_soon(Worker& worker) {
   worker.is_to_close = true;
-  if (worker.running != nullptr && !worker.running->job) worker.cancel.request_stop();
+  if (worker.running != nullptr && worker.running->is_preparation()) worker.cancel.request_stop();
 }
 
 void Evaluations::close(std::uint64_t group) {
@@ -167,7 +183,7 @@ void Evaluations::close_below(std::uint64_t session) {
     for (Worker& worker : workers_) {
       if (worker.agreed.session < session) worker.agreed = {};
       if (worker.group != 0 && worker.session < session) close_soon(worker);
-      if (worker.next && !worker.next->job && worker.next->session < session)
+      if (worker.next && worker.next->is_preparation() && worker.next->session < session)
         worker.next->is_cancelled = true;
     }
   }
@@ -195,6 +211,7 @@ std::unique_ptr<Evaluator> Evaluations::close(Worker& worker) {
   worker.group = worker.session = 0;
   worker.is_to_close = false;
   worker.ended_because.clear();
+  worker.keys.reset();
   return std::move(worker.evaluator);
 }
 
@@ -257,6 +274,7 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
     closed.reset();
     errors_.run([&] { ended_(index, order, std::move(outcome)); });
   }
+  worker.keys.reset();
   worker.evaluator.reset();
 }
 
@@ -312,10 +330,11 @@ RunResult Evaluations::run(Worker& worker, const Order& order) {
                                job.id, phase);
 }
 
-bool Evaluations::is_any_job_running() {
+bool Evaluations::is_anything_running() {
   const std::lock_guard lock(mutex_);
   return std::ranges::any_of(workers_, [](const Worker& worker) {
-    return (worker.running != nullptr && worker.running->job) || (worker.next && worker.next->job);
+    return (worker.running != nullptr && !worker.running->is_preparation()) ||
+           (worker.next && !worker.next->is_preparation());
   });
 }
 
@@ -324,7 +343,7 @@ void Evaluations::prepare(Worker& worker, const PreparedCircuit& prepared, Outco
   // Prepared runs take full triples.
   const auto spent = [&] { return worker.evaluator->spent()[MaterialKind::FullTriples]; };
   const std::uint64_t before = spent();
-  outcome.beside_job = is_any_job_running();
+  outcome.beside_job = is_anything_running();
   try {
     outcome.prepared =
         worker.evaluator->prepare(circuit.circuit(), {}, circuit.lanes(), {}, OnlinePhase::Garbled);
@@ -333,7 +352,7 @@ void Evaluations::prepare(Worker& worker, const PreparedCircuit& prepared, Outco
     throw;
   }
   outcome.spent_ands = spent() - before;
-  outcome.beside_job |= is_any_job_running();
+  outcome.beside_job |= is_anything_running();
 }
 
 // What has been added since the last order of the connection.
@@ -350,9 +369,14 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
                        " was retired before the job began: submit the job again");
     if (order.job) jobs_.begin(*order.job);
     // The peer, which has ended the session or the link too, will not connect for a preparation.
-    if (order.is_cancelled && !order.job) throw Cancelled();
+    if (order.is_cancelled && order.is_preparation()) throw Cancelled();
     if (!worker.evaluator && !(order.job && order.circuit != nullptr)) connect(worker, order);
     if (order.is_cancelled || (order.job && !order.inputs)) throw Cancelled();
+    if (order.key) {
+      order.key->run(*worker.evaluator, worker.keys);
+      outcome.traffic = take_traffic(worker, worker.evaluator->phases());
+      return outcome;
+    }
     if (!order.job) {
       prepare(worker, *order.circuit, outcome);
       outcome.traffic = take_traffic(worker, worker.evaluator->phases());

@@ -19,6 +19,7 @@
 #include "service/daemon_metrics.h"
 #include "service/error_log.h"
 #include "service/jobs.h"
+#include "service/key_work.h"
 #include "service/peer_settings.h"
 #include "service/sessions.h"
 #include "service/stream_port.h"
@@ -36,14 +37,18 @@ inline constexpr std::uint64_t kReserveAheadAnds = std::uint64_t{1} << 16;
 
 class Evaluations {
  public:
-  // A job of this party, on a connection and the material of a session; or a run to be prepared.
+  // A job of this party, or work of custody, on a connection and the material of a session; or a
+  // run to be prepared.
   struct Order {
-    SharedJob job = {};  // null: a run of `circuit` is prepared
+    SharedJob job = {};
+    SharedKeyWork key = {};
     std::shared_ptr<const Values> inputs = {};
     std::uint64_t group = 0, session = 0;
     const PreparedCircuit* circuit = nullptr;  // null: the job takes no prepared run
     std::uint64_t prepared = 0;                // the number of the run that the job takes
     bool is_cancelled = false;
+
+    bool is_preparation() const { return !job && !key; }
   };
   // A run that is prepared, on the connection of a worker.
   struct PreparedRun {
@@ -78,6 +83,8 @@ class Evaluations {
   // its next order. It is that of the last order if the session is the same, and nothing has closed
   // the connection since.
   std::uint64_t group_for(std::size_t worker, std::uint64_t session);
+  // The same, if it is that of the last order.
+  std::optional<std::uint64_t> kept_group(std::size_t worker, std::uint64_t session);
 
   // An order on another connection takes the place of one that the worker has not begun yet: the
   // leading party, whose orders these are, has given it up.
@@ -86,6 +93,7 @@ class Evaluations {
   // run. Empty if it is accepted.
   std::optional<std::string> begin(std::size_t worker, Order order);
   void cancel(const Job& job);
+  void cancel(const KeyWork& work);
 
   // Those that no job has taken, on connections that are not about to be closed.
   std::vector<PreparedRun> prepared();
@@ -117,6 +125,7 @@ class Evaluations {
     std::string ended_because;             // the session has ended, so the running job is cancelled
     std::vector<PreparedRun> prepared;     // of the connection
     std::unique_ptr<Evaluator> evaluator;  // of the worker's thread
+    std::shared_ptr<KeyConnection> keys;   // the same; it goes before the evaluator
     Traffic traffic;                       // of the connection
     std::jthread thread;
   };
@@ -131,13 +140,15 @@ class Evaluations {
   std::unique_ptr<Evaluator> close(Worker& worker);
   // Under the lock.
   static void close_soon(Worker& worker);
+  template <class IsFor>
+  void cancel_orders(const IsFor& is_for);
   Outcome evaluate(Worker& worker, const Order& order);
   static std::vector<PreparedRun>::const_iterator find_prepared(const Worker& worker,
                                                                 const Order& order);
   static bool may_have_prepared(const Worker& worker, const Order& order);
   void take_prepared(Worker& worker, const Order& order);
   void prepare(Worker& worker, const PreparedCircuit& prepared, Outcome& outcome);
-  bool is_any_job_running();
+  bool is_anything_running();
   RunResult run(Worker& worker, const Order& order);
   static Traffic take_traffic(Worker& worker, const std::vector<PhaseCost>& phases);
   void connect(Worker& worker, const Order& order);

@@ -30,10 +30,24 @@ std::vector<std::byte> bytes_from(const std::string& hex) {
   return bytes;
 }
 
+constexpr std::array kEvents = {AuditLine::Event::Begin, AuditLine::Event::End,
+                                AuditLine::Event::Alone};
+std::string name_of(AuditLine::Event event) {
+  switch (event) {
+    case AuditLine::Event::Begin:
+      return "begin";
+    case AuditLine::Event::End:
+      return "end";
+    case AuditLine::Event::Alone:
+      return "alone";
+  }
+  return "unknown";
+}
+
 std::string text_of(const AuditLine& line, const AuditHead& before) {
   Json json = {{"sequence", before.sequence + 1},
                {"time", system::utc_text_ms()},
-               {"event", line.event == AuditLine::Event::Begin ? "begin" : "end"},
+               {"event", name_of(line.event)},
                {"request", line.request},
                {"by", line.is_own ? "this party" : "peer"},
                {"client", line.client},
@@ -62,7 +76,9 @@ struct ReadLine {
 AuditLine line_from(const Json& json) {
   AuditLine line;
   const auto text = [&](const char* name) { return json.at(name).get<std::string>(); };
-  line.event = text("event") == "begin" ? AuditLine::Event::Begin : AuditLine::Event::End;
+  const auto event = std::ranges::find(kEvents, text("event"), name_of);
+  if (event == kEvents.end()) throw std::invalid_argument("no such event");
+  line.event = *event;
   line.request = text("request");
   line.is_own = text("by") == "this party";
   line.client = text("client");
@@ -155,6 +171,8 @@ bool is_from_to(const Message& message, const net::Fingerprint& from, const net:
 std::string contradiction(const AuditLine& line, const Sides& sides) {
   const auto said = said_in(line, sides.peer);
   if (line.signed_by_peer && !said) return " has a signature that is not of the other party";
+  if (line.event == AuditLine::Event::Alone)
+    return line.is_own && !said ? "" : " is of this party alone, and another one has a part in it";
   if (line.event == AuditLine::Event::Begin) {
     if (line.is_own) return line.signed_by_peer ? " begins with a signature of the peer" : "";
     if (!said) return " has no signature of the party that asked";

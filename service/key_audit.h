@@ -33,7 +33,8 @@ struct SignedMessage {
 inline constexpr std::string_view kCustodyDomain = "tinyot custody 1";
 
 struct AuditLine {
-  enum class Event : std::uint8_t { Begin, End };
+  // Alone: what an officer of this party does without the peer.
+  enum class Event : std::uint8_t { Begin, End, Alone };
   Event event = Event::Begin;
   std::string request;    // 32 hex digits
   bool is_own = true;     // this party has asked
@@ -41,7 +42,7 @@ struct AuditLine {
   std::string operation;  // "encrypt", "create" ...
   std::string key;        // its id: 32 hex digits
   std::uint64_t bytes = 0, aad_bytes = 0;
-  std::string outcome = {};  // of an end: "done", or why not
+  std::string outcome = {};  // of an end: "done", or why not; of an approval: of which request
   // What the peer has signed: the request when it begins, if it is the peer's; the answer when a
   // request of this party ends, with what this party had asked.
   std::optional<SignedMessage> signed_by_peer = {};

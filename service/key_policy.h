@@ -54,6 +54,8 @@ class KeyPolicy {
   Verdict verdict(const KeyRequestTerms& terms, Clock::time_point now) const;
   // The same for a request that begins, which counts for the rate of the rule that allows it.
   Verdict begin(const KeyRequestTerms& terms, Clock::time_point now);
+  // The same for a request that has begun before, whose rate has been counted.
+  Verdict recheck(const KeyRequestTerms& terms, Clock::time_point now) const;
   // Whether a rule for the caller names the key.
   bool names(const Caller& caller, const custody::KeyId& key, std::string_view label) const;
 

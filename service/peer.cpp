@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "custody/coded.h"
 #include "engine/run_estimate.h"
 #include "online/online_phase.h"
 #include "service/configuration.h"
@@ -35,6 +36,8 @@ Peer::Peer(const config::Peer& config, Shared& shared)
           settings_, link_.port(), sessions_, shared.jobs, ledger_of(shared.config, config),
           [this](std::size_t worker, const Evaluations::Order& order,
                  Evaluations::Outcome outcome) {
+            if (keys_ && outcome.error && outcome.error->error_class == ErrorClass::PeerCheated)
+              keys_->peer_cheated();
             scheduler_.ended(worker, order, std::move(outcome));
           },
           [this] { scheduler_.dispatch(); }),
@@ -42,6 +45,8 @@ Peer::Peer(const config::Peer& config, Shared& shared)
       scheduler_(settings_, shared, policy_of(config), link_, stock_, evaluations_),
       refills_(settings_, shared, sessions_, stock_, scheduler_, link_) {
   restore_jobs(std::filesystem::path(shared.config.directory()) / config.name());
+  if (config.has_custody())
+    keys_ = std::make_unique<Keys>(config, settings_, shared, link_, scheduler_);
   link_.start();
 }
 
@@ -82,20 +87,30 @@ Peer::~Peer() {
   link_.stop();
   refills_.stop();
   evaluations_.stop();
+  if (keys_) keys_->stop();
 }
 
 void Peer::check(const config::Peer& config) {
   Link::check(config);
   (void)read_policy(config.policy());
+  if (config.has_custody()) (void)KeyPolicy(read_key_policy(config.custody().policy()));
 }
 
 Peer::Renewal Peer::read_renewal(const config::Peer& config) const {
-  return {policy_of(config), link_.renewed(config)};
+  std::optional<KeyPolicy> key_policy;
+  if (keys_) key_policy = Keys::read_policy(config);
+  return {policy_of(config), std::move(key_policy), link_.renewed(config)};
 }
 
 void Peer::renew(Renewal renewal) {
   scheduler_.set_policy(std::move(renewal.policy));
+  if (keys_ && renewal.key_policy) keys_->set_policy(std::move(*renewal.key_policy));
   if (renewal.tls) link_.renew(std::move(renewal.tls));
+}
+
+void Peer::keep_up() {
+  scheduler_.dispatch();
+  if (keys_) keys_->keep_up();
 }
 
 void Peer::check_phase(const std::string& online) const {
@@ -124,6 +139,7 @@ std::optional<std::string> Peer::too_large(const engine::LoadedCircuit& circuit)
 void Peer::link_is_up() {
   stock_.link_is_up();
   scheduler_.link_is_up();
+  if (keys_) keys_->link_is_up();
 }
 
 // First the scheduler, which begins nothing from then on.
@@ -131,6 +147,7 @@ void Peer::link_is_down() {
   scheduler_.link_is_down();
   stock_.link_is_down();
   refills_.link_is_down();
+  if (keys_) keys_->link_is_down();
 }
 
 void Peer::received(const wire::Message& message) {
@@ -161,11 +178,45 @@ void Peer::received(const wire::Message& message) {
     case wire::Message::kPrepareAnswer:
       if (settings_.leads()) return scheduler_.prepare_answered(message.prepare_answer());
       break;
+    case wire::Message::kKeyHaves:
+    case wire::Message::kKeyRequest:
+    case wire::Message::kKeyAnswer:
+    case wire::Message::kKeyStart:
+    case wire::Message::kKeyEnd:
+      if (received_about_keys(message)) return;
+      break;
     case wire::Message::BODY_NOT_SET:
       break;
   }
   throw NetworkError("the peer sent a message that is not party " + name_of(peer_of(settings_.me)) +
                      "'s to send");
+}
+
+// Whether it was the peer's to send.
+bool Peer::received_about_keys(const wire::Message& message) {
+  if (!keys_) {
+    if (!message.has_key_request()) return message.has_key_haves() || message.has_key_end();
+    wire::Message reply;
+    const auto id = request_in(message.key_request());
+    if (!id) return false;
+    custody::put_bytes(*id, *reply.mutable_key_end()->mutable_request());
+    reply.mutable_key_end()->set_reason("the configuration has no custody { } for this peer");
+    link_.send(reply);
+    return true;
+  }
+  if (message.has_key_haves())
+    keys_->told(message.key_haves());
+  else if (message.has_key_request())
+    keys_->requested(message.key_request());
+  else if (message.has_key_answer())
+    keys_->answered(message.key_answer());
+  else if (message.has_key_end())
+    keys_->ended(message.key_end());
+  else if (!settings_.leads())
+    keys_->started(message.key_start());
+  else
+    return false;
+  return true;
 }
 
 PeerStatus Peer::status() {
@@ -205,16 +256,24 @@ PeerGauges Peer::gauges() {
   gauges.jobs = scheduler_.counts();
   gauges.prepared = scheduler_.prepared();
   gauges.stores = sessions_.inventories();
+  if (keys_) gauges.keys = keys_->counts();
   return gauges;
 }
 
 void Peer::stop_beginning() {
+  if (keys_) keys_->stop_beginning();
   scheduler_.stop_beginning();
   refills_.stop_beginning();
   // Without the link, the peer keeps its jobs, and begins none with this party.
   link_.request_stop();
 }
 
-bool Peer::is_busy() { return refills_.is_refilling() || scheduler_.counts().running > 0; }
+bool Peer::is_busy() {
+  return refills_.is_refilling() || scheduler_.counts().running > 0 || (keys_ && keys_->is_busy());
+}
+
+void Peer::give_up_requests() {
+  if (keys_) keys_->give_up();
+}
 
 }  // namespace tinyot::service

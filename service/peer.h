@@ -8,12 +8,13 @@
 //     Scheduler    which job begins when, in which session and on which worker; which runs are
 //                  prepared before their inputs, while no job waits
 //     Refills      the thread that fills the stock
+//     Keys         custody: keys in two shares, and the requests for them
 //
 // Each knows only parts that stand above it. The others are reached by Link's listener, which is
 // this class, and by the function that a worker calls at the end of a job; both are called without
 // a lock.
 //
-// Locks are taken in the order Scheduler or Refills (never both), Stock, then one of the others:
+// Locks are taken in the order Scheduler or Refills (never both), Stock, Keys, then one of the others:
 // Link, Evaluations, Sessions, Jobs, RefillSlots and DaemonMetrics, none of which takes another of
 // these while it holds its own. An evaluation or a refill runs without a lock. The files of jobs
 // are written without the lock of Jobs, and with the Scheduler's only for a job that fails or is
@@ -48,6 +49,7 @@
 #include <vector>
 
 #include "service/evaluations.h"
+#include "service/keys.h"
 #include "service/link.h"
 #include "service/peer_settings.h"
 #include "service/refills.h"
@@ -83,6 +85,7 @@ class Peer final : private Link::Listener {
   // What a reload changes, while jobs and refills go on.
   struct Renewal {
     Policy policy;
+    std::optional<KeyPolicy> key_policy;
     std::shared_ptr<const net::TlsAdmission> tls;
   };
   // Fails: UsageError if a file cannot be used, or if a key is another one.
@@ -102,7 +105,9 @@ class Peer final : private Link::Listener {
   void give_up(const SharedJob& job) { scheduler_.give_up(job); }
 
   // What has to be done after a time; called now and then.
-  void keep_up() { scheduler_.dispatch(); }
+  void keep_up();
+  // Null without custody.
+  Keys* keys() { return keys_.get(); }
 
   // Takes the locks of Link, Stock, Refills and Scheduler, so that a deadlock of one shows.
   PeerStatus status();
@@ -119,6 +124,8 @@ class Peer final : private Link::Listener {
   void stop_beginning();
   // Whether evaluations or a refill are in progress.
   bool is_busy();
+  // What clients still wait for fails.
+  void give_up_requests();
 
  private:
   void restore_jobs(const std::filesystem::path& directory);
@@ -127,6 +134,7 @@ class Peer final : private Link::Listener {
   void link_is_down() override;
   void link_has_room() override { scheduler_.link_has_room(); }
   void received(const wire::Message& message) override;
+  bool received_about_keys(const wire::Message& message);
 
   const PeerSettings settings_;
   Shared& shared_;
@@ -136,6 +144,7 @@ class Peer final : private Link::Listener {
   Stock stock_;
   Scheduler scheduler_;
   Refills refills_;
+  std::unique_ptr<Keys> keys_;
 };
 
 }  // namespace tinyot::service

@@ -95,10 +95,37 @@ void Scheduler::give_up_restored(const SharedJob& job, JobError error) {
   fail(job, std::move(error));
 }
 
+void Scheduler::queue(const SharedKeyWork& work, const KeyPlaces& loaded) {
+  const Lock lock(mutex_);
+  if (!is_linked_ || is_stopping_) return;
+  key_queue_.push_back({work, loaded});
+  begin_what_can();
+}
+
+void Scheduler::cancel(const SharedKeyWork& work) {
+  const Lock lock(mutex_);
+  std::erase_if(key_queue_, [&](const QueuedKeyWork& queued) { return queued.work == work; });
+  evaluations_.cancel(*work);
+}
+
+std::optional<std::string> Scheduler::begin(const SharedKeyWork& work,
+                                            const wire::KeyStart& start) {
+  const Lock lock(mutex_);
+  check_connection("key_start", start.worker(), start.group(), settings_.evaluations);
+  if (is_stopping_) return "the daemon is stopping";
+  if (!stock_.has(start.session())) return "there is no such session, or it has been retired";
+  if (auto refusal = evaluations_.begin(
+          start.worker(), {.key = work, .group = start.group(), .session = start.session()}))
+    return refusal;
+  (void)stock_.use(start.session());
+  return std::nullopt;
+}
+
 void Scheduler::stop_beginning() {
   const Lock lock(mutex_);
   is_stopping_ = true;
   queue_.clear();
+  key_queue_.clear();
   if (shared_.jobs.are_kept(settings_.name)) return;
   for (const SharedJob& job : shared_.jobs.of_peer(settings_.name))
     if (shared_.jobs.status(*job).state != JobState::Running)
@@ -128,6 +155,7 @@ void Scheduler::link_is_down() {
   prepared_.forget_peers();
   for (const SharedJob& job : queue_) shared_.jobs.set_state(*job, JobState::WaitingForPeer);
   queue_.clear();
+  key_queue_.clear();
   to_offer_.clear();
   offers_.clear();
   evaluations_.close_below(std::numeric_limits<std::uint64_t>::max());
@@ -255,6 +283,17 @@ void Scheduler::go_on() {
   begin_what_can();
 }
 
+Scheduler::Taking Scheduler::taking_of(const engine::LoadedCircuit& circuit, std::uint64_t ands,
+                                       bool in_advance, std::optional<AndMaterial> form) {
+  // A copy, which shares what is known of the circuit.
+  return {[circuit, ands](AndMaterial of) { return engine::material_of_run(circuit, ands, of); },
+          ands, in_advance, form};
+}
+
+Scheduler::Taking Scheduler::taking_of(const SharedKeyWork& work) {
+  return {[work](AndMaterial form) { return work->material(form); }, work->ands(), true};
+}
+
 // The oldest session that has enough besides what running jobs may still reserve, in advance as
 // well. What takes it is starved if none has, and no running job can be waited for: once it has
 // ended, what is left is known.
@@ -262,9 +301,7 @@ std::optional<SessionStock> Scheduler::session_for(const Taking& taking, bool& i
   bool is_any_running = false;
   for (SessionStock& session : stock_.common()) {
     if (taking.form && session.form != *taking.form) continue;
-    const auto needed_by = [&](const Taking& other) {
-      return engine::material_of_run(*other.circuit, other.ands, session.form);
-    };
+    const auto needed_by = [&](const Taking& other) { return other.material(session.form); };
     const auto most_of = [&](const Taking& other) {
       const MaterialCounts needed = needed_by(other);
       return other.in_advance ? engine::in_advance(needed, other.ands, kReserveAheadAnds) : needed;
@@ -273,7 +310,7 @@ std::optional<SessionStock> Scheduler::session_for(const Taking& taking, bool& i
     std::uint64_t ands = taking.ands;
     bool is_running = false;
     for (const auto& [worker, running] : running_) {
-      if (running.session != session.number || running.taking.circuit == nullptr) continue;
+      if (running.session != session.number || !running.taking.material) continue;
       if (!is_running) wanted = most_of(taking);
       is_running = true;
       wanted += most_of(running.taking);
@@ -316,7 +353,7 @@ std::optional<Scheduler::Place> Scheduler::place_for(const Job& job, bool& is_st
   if (auto run = prepared_for(job)) return Place{run->worker, run->session, std::move(run)};
   const auto any = free_worker();
   if (!any) return std::nullopt;
-  const auto session = session_for({&*job.request().circuit, job.ands(), true}, is_starved);
+  const auto session = session_for(taking_of(*job.request().circuit, job.ands(), true), is_starved);
   if (!session) return std::nullopt;
   return Place{free_worker(session->number).value_or(*any), session->number, {}};
 }
@@ -327,9 +364,42 @@ void Scheduler::begin_what_can() {
   if (settings_.leads() && is_linked_ && !is_stopping_) errors_.run([&] { begin_queued(); });
 }
 
+// On a free worker whose connection has the key loaded, if its session has enough.
+std::optional<Scheduler::Place> Scheduler::place_for(const QueuedKeyWork& queued,
+                                                     bool& is_starved) {
+  const auto any = free_worker();
+  if (!any) return std::nullopt;
+  const auto session = session_for(taking_of(queued.work), is_starved);
+  if (!session) return std::nullopt;
+  const std::vector<std::uint64_t> loaded = queued.loaded();
+  for (std::size_t worker = 0; worker < settings_.evaluations; ++worker) {
+    const auto group = evaluations_.kept_group(worker, session->number);
+    if (group && !running_.contains(worker) && std::ranges::find(loaded, *group) != loaded.end())
+      return Place{worker, session->number, {}};
+  }
+  return Place{free_worker(session->number).value_or(*any), session->number, {}};
+}
+
+void Scheduler::begin_key_work(bool& is_starved) {
+  while (!key_queue_.empty()) {
+    const QueuedKeyWork queued = key_queue_.front();
+    const auto place = place_for(queued, is_starved);
+    if (!place) return;
+    if (!stock_.use(place->session)) continue;  // retired since it was chosen
+    key_queue_.pop_front();
+    const std::uint64_t group = evaluations_.group_for(place->worker, place->session);
+    if (!queued.work->begins(place->worker, group, place->session)) continue;
+    running_[place->worker] = {false, group, place->session, taking_of(queued.work)};
+    const auto refusal = evaluations_.begin(
+        place->worker, {.key = queued.work, .group = group, .session = place->session});
+    ENSURE(!refusal);  // the worker is free, and each session has groups of its own
+  }
+}
+
 // A job leaves the queue first: whatever fails then, it is not begun twice.
 void Scheduler::begin_queued() {
   bool is_starved = false;
+  begin_key_work(is_starved);
   while (!queue_.empty()) {
     const SharedJob job = queue_.front();
     const auto place = place_for(*job, is_starved);
@@ -355,7 +425,7 @@ void Scheduler::begin_queued() {
     // The rate of a policy is that of jobs that begin.
     (void)policy_.begin(job->request().terms, now);
   }
-  if (queue_.empty()) prepare_next(is_starved);
+  if (queue_.empty() && key_queue_.empty()) prepare_next(is_starved);
   stock_.set_starved(is_starved);
 }
 
@@ -374,8 +444,8 @@ bool Scheduler::begin(const SharedJob& job, const Place& place) {
     return false;
   }
   Taking taking;
-  if (!run) taking = {&*job->request().circuit, job->ands(), true};
-  running_[place.worker] = {job, group, place.session, taking};
+  if (!run) taking = taking_of(*job->request().circuit, job->ands(), true);
+  running_[place.worker] = {false, group, place.session, taking};
   shared_.jobs.set_state(*job, JobState::Running);
   wire::Message message;
   wire::Start& start = *message.mutable_start();
@@ -513,20 +583,20 @@ void Scheduler::close_unusable() {
 
 void Scheduler::prepare_next(bool& is_starved) {
   note_lost();  // which begins a pause
-  const auto is_preparation = [](const auto& running) { return !running.second.job; };
+  const auto is_preparation = [](const auto& running) { return running.second.is_preparation; };
   if (std::ranges::any_of(running_, is_preparation)) return;
   for (const PreparedCircuit& circuit : settings_.prepared) {
     const PreparedStock::AtPeer& peer = prepared_.at_peer(circuit);
     if (evaluations_.count(circuit) >= std::min(circuit.kept, peer.kept) ||
         refusal_to_prepare(circuit))
       continue;
-    const Taking taking{&circuit.circuit, circuit.ands, false, settings_.material};
+    const Taking taking = taking_of(circuit.circuit, circuit.ands, false, settings_.material);
     const auto session = session_for(taking, is_starved);
     if (!session) continue;
     const auto worker = free_worker(session->number);
     if (!worker || !stock_.use(session->number)) return;
     const std::uint64_t group = evaluations_.group_for(*worker, session->number);
-    running_[*worker] = {nullptr, group, session->number, taking};
+    running_[*worker] = {true, group, session->number, taking};
     asked_ = {*worker,
               {.group = group, .session = session->number, .circuit = &circuit},
               Clock::now() + kPreparationAnswerTime};
@@ -664,13 +734,13 @@ void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
                       Evaluations::Outcome outcome) {
   if (order.job && !outcome.error)
     errors_.run([&] { shared_.jobs.keep_result(*order.job, outcome.result); });
-  const Lock lock(mutex_);
+  Lock lock(mutex_);
   running_.erase(worker);
   // A check that failed here ends the session for all workers, before anything else.
   if (outcome.error) errors_.run([&] { stock_.end_revoked(); });
   errors_.run([&] {
     shared_.metrics.traffic(settings_.name,
-                            order.job ? TrafficOf::Evaluation : TrafficOf::Preparation,
+                            order.is_preparation() ? TrafficOf::Preparation : TrafficOf::Evaluation,
                             outcome.traffic);
     if (!outcome.error || outcome.error->error_class != ErrorClass::PeerCheated) return;
     shared_.metrics.cheating(settings_.name);
@@ -679,11 +749,13 @@ void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
                {"job", order.job ? order.job->id() : ""},
                {"error", outcome.error->message}});
   });
-  if (!order.job)
+  if (order.is_preparation())
     errors_.run([&] { note_prepared(order, outcome); });
-  else if (!errors_.run([&] { end_job(order, std::move(outcome)); }))
+  else if (order.job && !errors_.run([&] { end_job(order, std::move(outcome)); }))
     fail(order.job, {ErrorClass::Other, "the daemon could not keep the job's result"});
   go_on();
+  lock.unlock();
+  if (order.key) errors_.run([&] { order.key->ended(outcome.error); });
 }
 
 void Scheduler::end_job(const Evaluations::Order& order, Evaluations::Outcome outcome) {

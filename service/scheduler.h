@@ -6,16 +6,19 @@
 // worker, and names them to the other. A job that fails after it began is never begun again by the
 // daemon: the peer may have learnt its outputs, and a second evaluation could use other inputs.
 //
-// While no job waits, runs are prepared, one at a time, of the circuits that both configurations
-// name (PreparedStock). A job of such a circuit takes one.
+// Work of custody (key_work.h) comes before jobs. While nothing waits, runs are prepared, one at a
+// time, of the circuits that both configurations name (PreparedStock). A job of such a circuit
+// takes one.
 #pragma once
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "service/error_log.h"
 #include "service/evaluations.h"
@@ -29,6 +32,9 @@
 #include "service/stock.h"
 
 namespace tinyot::service {
+
+// The groups of the connections on which the key of a work is loaded.
+using KeyPlaces = std::function<std::vector<std::uint64_t>()>;
 
 // Thread-safe. What one call does to a job is done under one lock, with which Stock and what is
 // below it are called (peer.h).
@@ -50,6 +56,15 @@ class Scheduler {
   void cancel(const SharedJob& job);
   // It has not begun within its time.
   void give_up(const SharedJob& job);
+  // Of the leading party: the work begins as soon as it has what it takes, on a connection on which
+  // `key` is loaded if one is free. Dropped without a word if its link ends before.
+  void queue(const SharedKeyWork& work, const KeyPlaces& loaded);
+  // The work, which waits in the queue, is not wanted any more; or ends if it has begun.
+  void cancel(const SharedKeyWork& work);
+  // Of the other party: the leading one has begun the work there. Returns why it does not begin
+  // here; empty if it does. Fails: NetworkError if the peer may not name this connection.
+  std::optional<std::string> begin(const SharedKeyWork& work, const wire::KeyStart& start);
+
   // From now on no job begins; those that wait fail, unless they are kept for the next process.
   void stop_beginning();
   // Of the jobs with this peer that have not ended, none of them between two states.
@@ -80,15 +95,22 @@ class Scheduler {
   using Lock = std::unique_lock<std::mutex>;
   // What takes material of a session.
   struct Taking {
-    const engine::LoadedCircuit* circuit = nullptr;  // null: nothing does
+    std::function<MaterialCounts(AndMaterial form)> material;  // empty: nothing does
     std::uint64_t ands = 0;
     bool in_advance = false;
     std::optional<AndMaterial> form = {};  // of the session, if not any will do
   };
+  static Taking taking_of(const engine::LoadedCircuit& circuit, std::uint64_t ands, bool in_advance,
+                          std::optional<AndMaterial> form = {});
+  static Taking taking_of(const SharedKeyWork& work);
   struct Running {
-    SharedJob job;  // null: a run is prepared
+    bool is_preparation = false;
     std::uint64_t group = 0, session = 0;
     Taking taking;
+  };
+  struct QueuedKeyWork {
+    SharedKeyWork work;
+    KeyPlaces loaded;
   };
   // A run that is prepared once the peer has agreed.
   struct Asked {
@@ -109,6 +131,8 @@ class Scheduler {
   void go_on();
   void begin_what_can();
   void begin_queued();
+  void begin_key_work(bool& is_starved);
+  std::optional<Place> place_for(const QueuedKeyWork& queued, bool& is_starved);
   std::optional<Place> place_for(const Job& job, bool& is_starved);
   std::optional<Evaluations::PreparedRun> prepared_for(const Job& job);
   std::optional<SessionStock> session_for(const Taking& taking, bool& is_starved);
@@ -146,6 +170,7 @@ class Scheduler {
   std::deque<SharedJob> to_offer_;  // as soon as the link has room
   std::map<std::string, Clock::time_point> matched_;
   std::deque<SharedJob> queue_;             // that both parties want, on the same terms
+  std::deque<QueuedKeyWork> key_queue_;     // of the leading party
   std::map<std::size_t, Running> running_;  // of the leading party, by worker
   std::optional<Asked> asked_;              // of the leading party
   PreparedStock prepared_;

@@ -152,8 +152,9 @@ std::optional<Epoch> restorable_epoch(TwoCustodians& world, const custody::KeyId
                                    {{"officer", public_key_of(world.backup_keys[p])}});
     for (const auto& file : backups.files_of(id)) {
       const std::string text = read_file(file);
-      have[p].insert(
-          custody::open_backup(std::as_bytes(std::span(text)), world.backup_keys[p]).epoch);
+      have[p].insert(custody::backup_from(
+                         custody::open_backup(std::as_bytes(std::span(text)), world.backup_keys[p]))
+                         .epoch);
     }
     if (const auto record = world.files(party).find(id))
       for (const custody::HeldEpoch& held : record->held) {
@@ -181,8 +182,8 @@ void restore(TwoCustodians& world, const custody::KeyId& id, const Epoch& epoch)
                                    {{"officer", public_key_of(world.backup_keys[p])}});
     for (const auto& file : backups.files_of(id)) {
       const std::string text = read_file(file);
-      const custody::BackedUpShare opened =
-          custody::open_backup(std::as_bytes(std::span(text)), world.backup_keys[p]);
+      const custody::BackedUpShare opened = custody::backup_from(
+          custody::open_backup(std::as_bytes(std::span(text)), world.backup_keys[p]));
       if (opened.epoch == epoch)
         return world.files(party).restore(opened), restore(world, id, epoch);
     }

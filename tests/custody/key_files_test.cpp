@@ -350,7 +350,7 @@ TEST_F(BackupsTest, OpenForTheirRecipientAlone) {
   for (const auto& file : files) {
     const bool is_escrows = file.filename().string().find("escrow") != std::string::npos;
     const custody::BackedUpShare opened =
-        custody::open_backup(content(file), is_escrows ? escrow : officer);
+        custody::backup_from(custody::open_backup(content(file), is_escrows ? escrow : officer));
     EXPECT_EQ(opened.party, Party::B);
     EXPECT_EQ(opened.peer, "peer");
     EXPECT_EQ(opened.record.attributes, attributes_of(1));
