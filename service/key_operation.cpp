@@ -1,0 +1,164 @@
+#include "service/key_operation.h"
+
+#include "base/error.h"
+#include "circuitgen/generators/registry.h"
+#include "engine/run_estimate.h"
+#include "material/material.h"
+
+namespace tinyot::service {
+namespace {
+
+using custody::KeyUse;
+
+std::optional<KeyUse> use_of(config::KeyOperation operation) {
+  switch (operation) {
+    case config::ENCRYPT:
+      return KeyUse::Encrypt;
+    case config::DECRYPT:
+      return KeyUse::Decrypt;
+    case config::SIGN:
+      return KeyUse::Sign;
+    case config::VERIFY:
+      return KeyUse::Verify;
+    default:
+      return std::nullopt;
+  }
+}
+
+custody::UseTerms use_terms(const KeyTerms& terms) {
+  return {.request = terms.request,
+          .key = terms.key,
+          .use = use_of(terms.operation).value(),
+          .requester = terms.requester,
+          .bytes = terms.bytes,
+          .aad_bytes = terms.aad_bytes,
+          .shown_aad = terms.shown_aad,
+          .nonce = terms.nonce};
+}
+
+}  // namespace
+
+bool makes_key(config::KeyOperation operation) {
+  return operation == config::CREATE || operation == config::IMPORT || operation == config::DERIVE;
+}
+
+bool changes_key(config::KeyOperation operation) {
+  return makes_key(operation) || operation == config::REFRESH;
+}
+
+void require_possible(const KeyTerms& terms, const custody::KeyFiles& files) {
+  if (use_of(terms.operation)) return require_terms(use_terms(terms), files.record(terms.key));
+  if (terms.operation == config::REFRESH) return custody::require_loadable(files.record(terms.key));
+  const custody::KeyAttributes& attributes = terms.attributes.value();
+  custody::require_valid(attributes);
+  for (const custody::KeyRecord& other : files.records())
+    if (other.attributes.id != attributes.id && other.attributes.label == attributes.label &&
+        other.attributes.version == attributes.version)
+      throw custody::KeyError(custody::KeyProblem::Exists,
+                              "there is a key " + attributes.label + " of version " +
+                                  std::to_string(attributes.version) +
+                                  " already: rotate it, or choose another label");
+  if (terms.operation == config::DERIVE)
+    custody::require_use(files.record(attributes.parent.value()), KeyUse::Derive);
+}
+
+void require_payload(const KeyTerms& terms, const KeyPayload& payload,
+                     const custody::KeyFiles& files) {
+  if (use_of(terms.operation))
+    return custody::require_payload(use_terms(terms), payload.use,
+                                    files.record(terms.key).attributes);
+  if (terms.operation != config::IMPORT) return;
+  const std::size_t bytes = circuit::key_bytes_of(terms.attributes.value().algorithm);
+  if (!payload.imported || payload.imported->size() != bytes)
+    throw UsageError("a key of " + custody::name_of(terms.attributes->algorithm) + " has " +
+                     std::to_string(bytes) + " bytes");
+}
+
+KeyResult take_steps(const KeyTerms& terms, const KeyPayload* payload, KeyConnection& connection) {
+  custody::Custodian& custodian = connection.custodian;
+  switch (terms.operation) {
+    case config::CREATE:
+      return {{}, custodian.create(connection.peer, terms.making, terms.attributes.value())};
+    case config::IMPORT:
+      return {
+          {},
+          custodian.import(connection.peer, terms.making, terms.attributes.value(), terms.requester,
+                           payload != nullptr ? payload->imported : std::nullopt)};
+    case config::DERIVE: {
+      const custody::KeyAttributes& attributes = terms.attributes.value();
+      const custody::LoadedKey parent = connection.session.load(attributes.parent.value());
+      return {{},
+              custodian.derive(connection.peer, terms.making, parent, attributes, terms.context)};
+    }
+    case config::REFRESH:
+      return {{}, custodian.refresh(connection.peer, terms.request, terms.key)};
+    default:
+      return {
+          connection.session.use(use_terms(terms), payload != nullptr ? &payload->use : nullptr),
+          {}};
+  }
+}
+
+std::vector<std::string> circuits_of(const KeyTerms& terms, const custody::KeyFiles& files) {
+  if (makes_key(terms.operation)) {
+    const custody::KeyAttributes& attributes = terms.attributes.value();
+    std::vector<std::string> names = {custody::load_circuit(attributes)};
+    if (terms.operation == config::DERIVE) {
+      const custody::KeyAttributes parent = files.record(attributes.parent.value()).attributes;
+      names.push_back(custody::load_circuit(parent));
+      names.push_back(custody::derive_circuit(parent.algorithm, attributes, terms.context.size()));
+    } else {
+      names.push_back(custody::check_circuit(attributes));
+    }
+    return names;
+  }
+  const custody::KeyAttributes attributes = files.record(terms.key).attributes;
+  std::vector<std::string> names = {custody::load_circuit(attributes)};
+  if (use_of(terms.operation)) names.push_back(custody::circuit_of(use_terms(terms), attributes));
+  return names;
+}
+
+std::vector<std::string> circuits_to_settle(const custody::KeyId& key,
+                                            const custody::KeyFiles& files) {
+  const auto record = files.find(key);
+  return record ? std::vector{custody::load_circuit(record->attributes)}
+                : std::vector<std::string>{};
+}
+
+KeyCircuits::Cost KeyCircuits::cost_of(const std::vector<std::string>& names) {
+  Cost cost;
+  const std::lock_guard lock(mutex_);
+  for (const std::string& name : names) {
+    auto found = known_.find(name);
+    if (found == known_.end()) {
+      if (known_.size() == kKept) known_.clear();
+      std::shared_ptr<const circuit::Circuit> circuit = circuit::find_key_circuit(name);
+      ENSURE(circuit);
+      found = known_.emplace(name, engine::LoadedCircuit::of(std::move(circuit), 1)).first;
+    }
+    cost.circuits.push_back(found->second);
+  }
+  return cost;
+}
+
+// A value that an interactive run has left takes masks in a garbled one.
+MaterialCounts KeyCircuits::Cost::material(AndMaterial form) const {
+  MaterialCounts counts;
+  for (const engine::LoadedCircuit& circuit : circuits) {
+    counts += engine::material_of_run(circuit, circuit.cost().ands, form);
+    if (form != AndMaterial::Garbling) continue;
+    for (const circuit::InputBundle& input : circuit.info().inputs)
+      if (input.source == circuit::InputSource::Shared)
+        for (const Party party : {Party::A, Party::B})
+          counts[material::auth_bits_of(party)] += input.bits;
+  }
+  return counts;
+}
+
+std::uint64_t KeyCircuits::Cost::ands() const {
+  std::uint64_t ands = 0;
+  for (const engine::LoadedCircuit& circuit : circuits) ands += circuit.cost().ands;
+  return ands;
+}
+
+}  // namespace tinyot::service

@@ -1,0 +1,854 @@
+#include "service/keys.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/hex.h"
+#include "custody/coded.h"
+#include "engine/key_file.h"
+#include "service/configuration.h"
+#include "service/event_log.h"
+#include "service/foreign_text.h"
+#include "service/keys_work.h"
+#include "system/file.h"
+
+namespace tinyot::service {
+namespace {
+
+using custody::KeyProblem;
+using custody::KeyState;
+
+// Of one party; those of the peer that are being checked, too.
+constexpr std::size_t kRequestsMax = 256;
+constexpr std::size_t kPendingMax = 16;
+// Between the clocks of both parties.
+constexpr std::chrono::minutes kClockDifferenceMax{10};
+constexpr std::uint64_t kUsesAtOnce = 1024;
+// Encryptions under one key with random nonces (NIST SP 800-38D, section 8.3).
+constexpr std::uint64_t kEncryptionsMax = std::uint64_t{1} << 32;
+constexpr std::chrono::milliseconds kLookInterval{200};
+constexpr std::size_t kHavesBytesMax = 32 << 10;
+constexpr const char* kCheatedFile = "peer-cheated";
+
+custody::Backups backups_of(const config::Custody& custody) {
+  std::vector<custody::BackupRecipient> recipients;
+  for (const config::BackupRecipient& to : custody.backup_to()) {
+    custody::BackupRecipient& recipient = recipients.emplace_back();
+    recipient.name = to.name();
+    if (!parse_hex(to.key(), recipient.key))
+      throw UsageError("custody: backup_to " + to.name() + ": key is not 64 hex digits");
+  }
+  return {custody.backup_directory(), std::move(recipients)};
+}
+
+std::filesystem::path audit_log_of(const config::Custody& custody,
+                                   const std::filesystem::path& directory) {
+  return custody.has_audit_log() ? std::filesystem::path(custody.audit_log())
+                                 : directory / "audit.log";
+}
+
+// Whether both parties take a step of settling the key.
+bool takes_both(custody::SettleKind kind) {
+  return kind == custody::SettleKind::Erase || kind == custody::SettleKind::Load;
+}
+
+KeyParties parties_of(const config::Peer& peer) {
+  return {engine::read_identity(peer.key()).fingerprint(), engine::peer_key_from(peer.peer_key())};
+}
+
+}  // namespace
+
+KeyPolicy Keys::read_policy(const config::Peer& peer) {
+  KeyPolicy policy(read_key_policy(peer.custody().policy()));
+  if (policy.is_empty())
+    log_event(LogLevel::Warning, "key policy allows nothing",
+              {{"peer", peer.name()}, {"policy", peer.custody().policy()}});
+  return policy;
+}
+
+Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& shared, Link& link,
+           Scheduler& scheduler)
+    : settings_(settings), shared_(shared), link_(link), scheduler_(scheduler),
+      identity_(engine::read_identity(peer.key())), parties_(parties_of(peer)),
+      request_time_(peer.custody().request_timeout_s()),
+      approval_time_(peer.custody().approval_timeout_s()), keys_max_(peer.custody().keys_max()),
+      directory_(std::filesystem::path(shared.config.directory()) / peer.name() / "custody"),
+      files_(directory_, {settings.me, settings.name, net::text_of(parties_.peer)},
+             shared.store_key.value()),
+      backups_(service::backups_of(peer.custody())),
+      audit_(audit_log_of(peer.custody(), directory_.parent_path())), policy_(read_policy(peer)),
+      has_peer_cheated_(std::filesystem::exists(directory_ / kCheatedFile)),
+      errors_("custody goes on after an error", settings.name) {
+  for (std::size_t i = 0; i < settings.evaluations; ++i)
+    desk_.emplace_back([this](const std::stop_token& stop) { work_at_desk(stop); });
+}
+
+void Keys::set_policy(KeyPolicy policy) {
+  const Lock lock(mutex_);
+  policy.take_counts_of(policy_);
+  policy_ = std::move(policy);
+}
+
+void Keys::stop_beginning() {
+  const Lock lock(mutex_);
+  is_stopping_ = true;
+  std::vector<SharedRequest> waiting;
+  for (const auto& [id, request] : requests_)
+    if (!request->is_running) waiting.push_back(request);
+  const std::string why = "the daemon is stopping: repeat the request";
+  for (const SharedRequest& request : waiting)
+    finish(request, Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Unavailable, why)), why});
+}
+
+bool Keys::is_busy() {
+  const Lock lock(mutex_);
+  return std::ranges::any_of(requests_, [](const auto& each) { return each.second->is_running; });
+}
+
+void Keys::give_up() {
+  const Lock lock(mutex_);
+  const std::string why = "the daemon has stopped before it was done";
+  while (!requests_.empty())
+    finish(SharedRequest(requests_.begin()->second),
+           Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Unavailable, why)), why});
+}
+
+void Keys::stop() {
+  for (std::jthread& thread : desk_) thread.request_stop();
+  for (std::jthread& thread : desk_)
+    if (thread.joinable()) thread.join();
+}
+
+void Keys::put_on_desk(std::function<void()> task) {
+  tasks_.push_back(std::move(task));
+  changed_.notify_all();
+}
+
+// What has been begun is done before a stop: the ends of requests are evidence.
+void Keys::work_at_desk(const std::stop_token& stop) {
+  for (;;) {
+    std::function<void()> task;
+    {
+      Lock lock(mutex_);
+      changed_.wait(lock, stop, [&] { return !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
+    errors_.run(task);
+  }
+}
+
+void Keys::keep_up() {
+  std::vector<std::shared_ptr<Work>> late;
+  {
+    const Lock lock(mutex_);
+    const auto now = Clock::now();
+    std::vector<SharedRequest> expired;
+    for (const auto& [id, request] : requests_)
+      if (!request->is_own() && request->asked.expires <= now) expired.push_back(request);
+    const std::string why = "it has expired";
+    for (const SharedRequest& request : expired) {
+      late.push_back(request);
+      finish(request, Failure{std::make_exception_ptr(KeyFailed(KeyFailure::TimedOut, why)), why});
+    }
+    std::erase_if(seen_, [&](const auto& seen) { return seen.second <= now; });
+  }
+  for (const auto& work : late) scheduler_.cancel(work);
+}
+
+// Requests of this party's clients.
+
+void Keys::require_open() const {
+  if (has_peer_cheated_)
+    throw KeyFailed(KeyFailure::Cheated,
+                    settings_.name +
+                        " has failed a check: all keys with it are suspended until an "
+                        "officer resumes them (tinyot key resume --peer)");
+  if (is_stopping_)
+    throw KeyFailed(KeyFailure::Unavailable, "the daemon is stopping: repeat the request");
+  if (!is_linked_) throw KeyFailed(KeyFailure::Unavailable, settings_.name + " is not connected");
+}
+
+KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
+                    const std::function<bool()>& is_gone) {
+  terms.request = random_request();
+  terms.requester = settings_.me;
+  if (terms.shown_aad && terms.shown_aad->size() > kShownBytesMax)
+    throw UsageError("associated data that is shown has at most " + std::to_string(kShownBytesMax) +
+                     " bytes");
+  if (terms.context.size() > kContextBytesMax)
+    throw UsageError("the context of a derivation has at most " + std::to_string(kContextBytesMax) +
+                     " bytes");
+  require_possible(terms, files_);
+  require_payload(terms, payload, files_);
+  const custody::KeyAttributes about =
+      terms.attributes ? *terms.attributes : files_.record(terms.key).attributes;
+  AskedKey asked{.terms = std::move(terms),
+                 .epoch = {},
+                 .client = text_of(caller).substr(0, kClientNameMax),
+                 .begun = Clock::now(),
+                 .expires = Clock::now() + request_time_,
+                 .head = {},
+                 .signed_by = {}};
+  const custody::KeyId of_epoch = about.parent.value_or(about.id);
+  if (const auto record = files_.find(of_epoch); record && record->held.size() == 1)
+    asked.epoch = record->held.front().epoch;
+  KeyCircuits::Cost cost = circuits_.cost_of(circuits_of(asked.terms, files_));
+  if (cost.ands() > settings_.high.ands)
+    throw KeyFailed(KeyFailure::Full, "it takes " + std::to_string(cost.ands()) +
+                                          " ANDs, more than the stock may have (high { } of the "
+                                          "configuration): for more bytes, encrypt a data key");
+  const auto request =
+      std::make_shared<Request>(*this, std::move(cost), std::move(asked), about.label, caller);
+  request->payload = std::move(payload);
+  request->is_gone = is_gone;
+  Lock lock(mutex_);
+  begin_own(request, lock);
+  await(request, lock, [&] { return request->state == Request::State::Ended; });
+  if (!request->failure) return std::move(request->result);
+  lock.unlock();
+  std::rethrow_exception(request->failure->error);
+}
+
+void Keys::begin_own(const SharedRequest& request, Lock& lock) {
+  require_open();
+  const auto own =
+      std::ranges::count_if(requests_, [](const auto& each) { return each.second->is_own(); });
+  if (static_cast<std::size_t>(own) >= kRequestsMax)
+    throw KeyFailed(KeyFailure::Full, "there are " + std::to_string(kRequestsMax) +
+                                          " requests of this party already: try again");
+  if (makes_key(request->terms().operation) && !files_.find(request->terms().key)) {
+    const auto records = files_.records();
+    if (records.size() >= keys_max_)
+      throw KeyFailed(KeyFailure::Full, "there are " + std::to_string(records.size()) +
+                                            " keys, as many as keys_max of the configuration");
+  }
+  const KeyPolicy::Verdict verdict = policy_.begin(request->policy_terms(), Clock::now());
+  if (!verdict.refusal.empty()) {
+    log_refusal(request->line(AuditLine::Event::Begin).operation, verdict.refusal);
+    throw KeyFailed(KeyFailure::Refused, verdict.refusal);
+  }
+  requests_.emplace(request->id(), request);
+  if (verdict.needs_approval) {
+    request->state = Request::State::Waiting;
+    request->asked.expires = Clock::now() + approval_time_;
+    log_event(LogLevel::Info, "key request waits for approval",
+              {{"peer", settings_.name}, {"request", hex_of(request->id())}});
+    await(request, lock, [&] { return request->state != Request::State::Waiting; });
+    if (request->state == Request::State::Ended) return;
+  }
+  request->state = Request::State::New;
+  lock.unlock();
+  std::optional<Failure> failure;
+  wire::Message message;
+  try {
+    note_use(request->terms());
+    request->asked.head = audit_.append(request->line(AuditLine::Event::Begin));
+    *message.mutable_key_request() = message_of(request->asked, parties_, identity_);
+  } catch (const std::exception& error) {
+    failure = Failure{std::current_exception(), error.what()};
+  }
+  lock.lock();
+  request->has_begun_line = request->asked.head.sequence > 0;
+  if (request->state == Request::State::Ended) return;
+  if (failure) return finish(request, std::move(failure));
+  const std::string& said = message.key_request().said();
+  const auto bytes = std::as_bytes(std::span(said));
+  request->asked.signed_by.message.assign(bytes.begin(), bytes.end());
+  request->state = Request::State::Asked;
+  link_.send(message);
+}
+
+// Until the condition holds, the request has expired, or its client has gone.
+void Keys::await(const SharedRequest& request, Lock& lock, const std::function<bool()>& is_over) {
+  const auto is_gone = [&] { return request->is_gone && request->is_gone(); };
+  while (Clock::now() < request->asked.expires && !is_gone())
+    if (changed_.wait_until(lock, std::min(request->asked.expires, Clock::now() + kLookInterval),
+                            is_over))
+      return;
+  const std::string why =
+      Clock::now() < request->asked.expires       ? "the client has gone"
+      : request->state == Request::State::Waiting ? "no officer of this party approved it in time"
+      : request->state == Request::State::Asked
+          ? settings_.name + " did not answer in time: its officers may have to approve it"
+      : request->is_running ? "it took too long"
+                            : "there was no material or no free connection for it in time";
+  finish(request, Failure{std::make_exception_ptr(KeyFailed(KeyFailure::TimedOut, why)), why});
+  lock.unlock();
+  scheduler_.cancel(request);
+  lock.lock();
+}
+
+// The bound is on the disk before the use is in a log.
+void Keys::note_use(const KeyTerms& terms) {
+  if (changes_key(terms.operation)) return;
+  const std::lock_guard lock(uses_mutex_);
+  const std::uint64_t bound = files_.record(terms.key).use_bound;
+  const auto at = uses_.try_emplace(terms.key, bound).first;
+  if (terms.operation == config::ENCRYPT && at->second >= kEncryptionsMax)
+    throw custody::KeyError(KeyProblem::State,
+                            "key " + custody::text_of(terms.key) +
+                                " has been used 2^32 times, as often as nonces allow: rotate it");
+  if (at->second >= bound) files_.raise_use_bound(terms.key, at->second + kUsesAtOnce);
+  ++at->second;
+}
+
+// Requests of the peer.
+
+void Keys::requested(const wire::KeyRequest& message) {
+  const Lock lock(mutex_);
+  const auto peers =
+      std::ranges::count_if(requests_, [](const auto& each) { return !each.second->is_own(); });
+  if (static_cast<std::size_t>(peers) + tasks_.size() >= 4 * kRequestsMax)
+    throw NetworkError("the peer asks for keys faster than a party may");
+  put_on_desk([this, message] { receive(message); });
+}
+
+void Keys::receive(const wire::KeyRequest& message) {
+  SharedRequest request;
+  std::string reason;
+  try {
+    AskedKey asked = asked_from(message, parties_, settings_.me);
+    reason = "the daemon could not check it";
+    try {
+      require_possible(asked.terms, files_);
+      const custody::KeyAttributes about = asked.terms.attributes
+                                               ? *asked.terms.attributes
+                                               : files_.record(asked.terms.key).attributes;
+      KeyCircuits::Cost cost = circuits_.cost_of(circuits_of(asked.terms, files_));
+      request = std::make_shared<Request>(*this, std::move(cost), asked, about.label, FromPeer{});
+      reason.clear();
+    } catch (const Error& error) {
+      reason = error.what();
+    }
+    if (!request)
+      request = std::make_shared<Request>(*this, KeyCircuits::Cost{}, asked, "", FromPeer{});
+  } catch (const BadKeyMessage& bad) {
+    return log_refusal("request", bad.why);
+  }
+  bool needs_approval = false;
+  {
+    const Lock lock(mutex_);
+    if (reason.empty()) reason = refusal(*request).value_or("");
+    if (reason.empty()) {
+      const KeyPolicy::Verdict verdict = policy_.begin(request->policy_terms(), Clock::now());
+      reason = verdict.refusal;
+      needs_approval = verdict.needs_approval;
+    }
+    if (reason.empty()) {
+      request->asked.expires = std::min(request->asked.expires, Clock::now() + approval_time_);
+      seen_.emplace(request->id(), request->asked.begun + 2 * kClockDifferenceMax + approval_time_);
+      requests_.emplace(request->id(), request);
+      request->state = needs_approval ? Request::State::Waiting : Request::State::New;
+    }
+  }
+  if (!reason.empty()) {
+    log_refusal(name_of(request->terms().operation), reason);
+    return answer(*request, false, reason, {});
+  }
+  if (needs_approval)
+    log_event(LogLevel::Info, "key request waits for approval",
+              {{"peer", settings_.name}, {"request", hex_of(request->id())}});
+  else
+    accept(request);
+}
+
+// Why a request of the peer is not taken up, besides the policy.
+std::optional<std::string> Keys::refusal(const Request& request) const {
+  if (has_peer_cheated_)
+    return "a check with the other party has failed, so its keys are suspended";
+  if (is_stopping_ || !is_linked_) return "the daemon is stopping";
+  const auto now = Clock::now();
+  if (request.asked.begun > now + kClockDifferenceMax ||
+      request.asked.begun < now - kClockDifferenceMax)
+    return "the clocks of the parties differ by more than 10 minutes";
+  if (request.asked.expires <= now) return "it has expired";
+  if (requests_.contains(request.id()) || seen_.contains(request.id()))
+    return "there was a request with this number before";
+  const auto peers =
+      std::ranges::count_if(requests_, [](const auto& each) { return !each.second->is_own(); });
+  if (static_cast<std::size_t>(peers) >= kRequestsMax)
+    return "there are " + std::to_string(kRequestsMax) + " requests of this party already";
+  const KeyTerms& terms = request.terms();
+  if (makes_key(terms.operation) && !files_.find(terms.key)) {
+    const auto records = files_.records();
+    if (records.size() >= keys_max_) return "there are as many keys as keys_max allows";
+    if (static_cast<std::size_t>(std::ranges::count(records, KeyState::Pending,
+                                                    &custody::KeyRecord::state)) >= kPendingMax)
+      return "too many keys are not settled yet";
+  }
+  if (request.asked.epoch) {
+    const custody::KeyId of =
+        terms.attributes && terms.attributes->parent ? *terms.attributes->parent : terms.key;
+    const auto record = files_.find(of);
+    if (!record || record->held.size() != 1 || record->held.front().epoch != *request.asked.epoch)
+      return "the parties have other epochs of the key: it has to be settled";
+  }
+  return std::nullopt;
+}
+
+void Keys::accept(const SharedRequest& request) {
+  AuditHead head;
+  std::string failed;
+  try {
+    note_use(request->terms());
+    head = audit_.append(request->line(AuditLine::Event::Begin));
+  } catch (const std::exception& error) {
+    failed = error.what();
+  }
+  {
+    const Lock lock(mutex_);
+    request->has_begun_line = head.sequence > 0;
+    if (request->state == Request::State::Ended) return;
+    if (failed.empty()) request->state = Request::State::Accepted;
+  }
+  if (!failed.empty()) {
+    errors_.write(failed.c_str());
+    answer(*request, false, "the other party cannot log it", {});
+    const Lock lock(mutex_);
+    return finish(request, Failure{std::make_exception_ptr(StoreError(failed)), failed});
+  }
+  answer(*request, true, {}, head);
+  if (settings_.leads()) queue({request});
+}
+
+void Keys::answer(const Request& request, bool is_accepted, const std::string& reason,
+                  const AuditHead& head) {
+  wire::Message message;
+  *message.mutable_key_answer() =
+      message_of({request.id(), is_accepted, foreign_text(reason), head, {}},
+                 request.asked.signed_by, parties_, identity_);
+  link_.send(message);
+}
+
+void Keys::answered(const wire::KeyAnswer& message) {
+  const auto id = request_in(message);
+  if (!id) throw NetworkError("the peer's answer to a key request is malformed");
+  SharedRequest request;
+  {
+    const Lock lock(mutex_);
+    const auto at = requests_.find(*id);
+    if (at == requests_.end() || at->second->state != Request::State::Asked) return;  // too late
+    request = at->second;
+    AnsweredKey answered;
+    try {
+      answered = answer_from(message, request->asked.signed_by, parties_);
+    } catch (const BadKeyMessage& bad) {
+      throw NetworkError("the peer's answer to a key request cannot be used: " + bad.why);
+    }
+    request->answer = std::move(answered.signed_by);
+    if (!answered.is_accepted) {
+      const std::string why = settings_.name + " refuses: " + answered.reason;
+      return finish(request,
+                    Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Refused, why)), why});
+    }
+    request->state = Request::State::Accepted;
+  }
+  if (settings_.leads()) queue({request});
+}
+
+// What may have changed since the request was taken up.
+std::optional<std::string> Keys::refusal_to_start(const Request& request) const {
+  if (Clock::now() >= request.asked.expires) return "it has expired";
+  try {
+    require_possible(request.terms(), files_);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  const KeyPolicy::Verdict verdict = policy_.recheck(request.policy_terms(), Clock::now());
+  if (!verdict.refusal.empty()) return verdict.refusal;
+  if (verdict.needs_approval && !request.is_approved) return "it needs an approval since then";
+  return std::nullopt;
+}
+
+void Keys::started(const wire::KeyStart& start) {
+  std::shared_ptr<Work> work;
+  std::string reason;
+  {
+    const Lock lock(mutex_);
+    if (start.request().empty()) {
+      custody::KeyId key;
+      if (!custody::take_bytes(start.key(), key.bytes))
+        throw NetworkError("`key_start` names neither a request nor a key");
+      auto settling = std::make_shared<Settling>(
+          *this, circuits_.cost_of(circuits_to_settle(key, files_)), key);
+      settling_[key] = settling;
+      work = settling;
+    } else {
+      custody::RequestId id{};
+      if (!custody::take_bytes(start.request(), id))
+        throw NetworkError("`key_start` names an invalid request");
+      const auto at = requests_.find(id);
+      if (at != requests_.end() && at->second->state == Request::State::Accepted &&
+          !at->second->is_running && at->second->attempts < Work::kAttemptsMax) {
+        reason = refusal_to_start(*at->second).value_or("");
+        work = at->second;
+      } else {
+        reason = "there is no such request, or it does not wait";
+      }
+    }
+    if (has_peer_cheated_) reason = "keys are suspended, since a check has failed";
+    if (work && reason.empty()) {
+      ++work->attempts;
+      work->group = start.group();
+      work->is_running = true;
+    }
+  }
+  if (work && reason.empty()) {
+    const auto refusal = scheduler_.begin(work, start);
+    if (!refusal) return;
+    reason = *refusal;
+  }
+  if (!work) {
+    wire::Message message;
+    message.mutable_key_end()->set_request(start.request());
+    message.mutable_key_end()->set_reason(reason);
+    return link_.send(message);
+  }
+  const Lock lock(mutex_);
+  work->is_running = false;
+  if (const auto request = std::dynamic_pointer_cast<Request>(work))
+    return finish(request,
+                  Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Refused, reason)), reason});
+  send_end(*work, reason);
+}
+
+void Keys::send_end(const Work& work, const std::string& reason) {
+  wire::Message message;
+  work.name_in(*message.mutable_key_end());
+  message.mutable_key_end()->set_reason(foreign_text(reason));
+  link_.send(message);
+}
+
+void Keys::ended(const wire::KeyEnd& end) {
+  std::shared_ptr<Work> to_cancel;
+  {
+    const Lock lock(mutex_);
+    custody::RequestId id{};
+    custody::KeyId key;
+    if (custody::take_bytes(end.request(), id)) {
+      const auto at = requests_.find(id);
+      if (at == requests_.end()) return;
+      const SharedRequest request = at->second;
+      request->is_done_at_peer = true;
+      if (request->is_running && end.reason().empty()) return;
+      const std::string why =
+          end.reason().empty()
+              ? "the connection was lost after " + settings_.name + " had its result: repeat it"
+              : settings_.name + ": " + foreign_text(end.reason());
+      to_cancel = request;
+      finish(request,
+             Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Unavailable, why)), why});
+    } else if (custody::take_bytes(end.key(), key.bytes)) {
+      const auto at = settling_.find(key);
+      if (at == settling_.end()) return;
+      at->second->is_done_at_peer = true;
+      to_cancel = at->second;
+    } else {
+      throw NetworkError("`key_end` names neither a request nor a key");
+    }
+  }
+  scheduler_.cancel(to_cancel);
+}
+
+// Of either party.
+
+void Keys::finish(const SharedRequest& request, std::optional<Failure> failure) {
+  if (request->state == Request::State::Ended) return;
+  const bool is_known_to_peer = request->state != Request::State::New &&
+                                (request->state != Request::State::Waiting || !request->is_own());
+  request->state = Request::State::Ended;
+  request->failure = std::move(failure);
+  requests_.erase(request->id());
+  const std::string reason = request->failure ? request->failure->text : "";
+  shared_.metrics.key_request(
+      settings_.name, name_of(request->terms().operation),
+      request->is_own() ? RefusedBy::ThisParty : RefusedBy::Peer, !request->failure,
+      std::chrono::duration<double>(Clock::now() - request->asked.begun).count());
+  if (is_known_to_peer && !request->is_done_at_peer) send_end(*request, reason);
+  if (request->failure)
+    if (const auto suppressed = end_lines_.admit(LogRate::Clock::now()))
+      log_event(LogLevel::Warning, "key request failed",
+                {{"peer", settings_.name},
+                 {"operation", name_of(request->terms().operation)},
+                 {"key", custody::text_of(request->terms().key)},
+                 {"request", hex_of(request->id())},
+                 {"by", request->is_own() ? request->asked.client : settings_.name},
+                 {"reason", foreign_text(reason)},
+                 {"suppressed", *suppressed}});
+  if (request->has_begun_line)
+    put_on_desk([this, line = request->line(AuditLine::Event::End)] { audit_.append(line); });
+  changed_.notify_all();
+}
+
+void Keys::log_refusal(const std::string& what, const std::string& reason) {
+  if (const auto suppressed = refusal_lines_.admit(LogRate::Clock::now()))
+    log_event(LogLevel::Warning, "key request refused",
+              {{"peer", settings_.name},
+               {"operation", what},
+               {"reason", foreign_text(reason)},
+               {"suppressed", *suppressed}});
+}
+
+// What custody does with a peer that has failed a check does not end with this process.
+void Keys::peer_cheated() {
+  {
+    const Lock lock(mutex_);
+    has_peer_cheated_ = true;
+    for (const auto& [group, at] : connections_)
+      if (const auto connection = at.lock()) connection->session.forget_all();
+  }
+  errors_.run([&] { system::replace_file(directory_ / kCheatedFile, {}); });
+  log_event(LogLevel::Error, "keys suspended",
+            {{"peer", settings_.name}, {"reason", "a check with the peer has failed"}});
+}
+
+void Keys::resume_peer(const Caller& officer) {
+  audit_.append({.event = AuditLine::Event::Alone,
+                 .request = hex_of(random_request()),
+                 .client = text_of(officer),
+                 .operation = "resume_peer",
+                 .key = {}});
+  std::filesystem::remove(directory_ / kCheatedFile);
+  system::sync_directory(directory_);
+  const Lock lock(mutex_);
+  has_peer_cheated_ = false;
+}
+
+// Keys.
+
+custody::KeyRecord Keys::named(const std::string& name) const {
+  if (const auto id = custody::key_id_from(name)) return files_.record(*id);
+  std::optional<custody::KeyRecord> best;
+  const auto rank = [](const custody::KeyRecord& record) {
+    return std::pair(record.state == KeyState::Active, record.attributes.version);
+  };
+  for (custody::KeyRecord& record : files_.records())
+    if (record.attributes.label == name && record.state != KeyState::Destroyed &&
+        (!best || rank(*best) < rank(record)))
+      best = std::move(record);
+  if (!best)
+    throw custody::KeyError(KeyProblem::Unknown,
+                            "there is no key '" + foreign_text(name) + "' with " + settings_.name);
+  return *best;
+}
+
+Keys::View Keys::view(const custody::KeyId& id) {
+  View view{files_.record(id), {}};
+  const Lock lock(mutex_);
+  if (const auto at = peers_.find(id); at != peers_.end() && at->second)
+    view.peers = at->second->state;
+  return view;
+}
+
+std::vector<Keys::View> Keys::list(const Caller* caller) {
+  std::vector<View> views;
+  for (custody::KeyRecord& record : files_.records()) {
+    {
+      const Lock lock(mutex_);
+      if (caller != nullptr &&
+          !policy_.names(*caller, record.attributes.id, record.attributes.label))
+        continue;
+    }
+    views.push_back(view(record.attributes.id));
+  }
+  return views;
+}
+
+Keys::View Keys::step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
+                            const std::function<void()>& step) {
+  audit_.append({.event = AuditLine::Event::Alone,
+                 .request = hex_of(random_request()),
+                 .client = text_of(officer),
+                 .operation = operation,
+                 .key = custody::text_of(id)});
+  step();
+  {
+    const Lock lock(mutex_);
+    forget(id);
+  }
+  log_event(LogLevel::Info, "key changed by an officer",
+            {{"peer", settings_.name},
+             {"operation", operation},
+             {"key", custody::text_of(id)},
+             {"client", text_of(officer)}});
+  announce(id);
+  return view(id);
+}
+
+Keys::View Keys::suspend(const Caller& officer, const custody::KeyId& id) {
+  (void)files_.record(id);
+  return step_alone(officer, "suspend", id, [&] { files_.set_state(id, KeyState::Suspended); });
+}
+
+Keys::View Keys::resume(const Caller& officer, const custody::KeyId& id) {
+  const custody::KeyRecord record = files_.record(id);
+  if (record.state != KeyState::Suspended)
+    throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
+                                                   custody::name_of(record.state) +
+                                                   ", and not suspended");
+  return step_alone(officer, "resume", id, [&] { files_.set_state(id, record.state_resumed); });
+}
+
+Keys::View Keys::deactivate(const Caller& officer, const custody::KeyId& id) {
+  const custody::KeyRecord record = files_.record(id);
+  if (record.state != KeyState::Active && record.state != KeyState::Deactivated)
+    throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
+                                                   custody::name_of(record.state) +
+                                                   ": only an active one is deactivated");
+  return step_alone(officer, "deactivate", id,
+                    [&] { files_.set_state(id, KeyState::Deactivated); });
+}
+
+Keys::View Keys::destroy(const Caller& officer, const custody::KeyId& id) {
+  (void)files_.record(id);
+  return step_alone(officer, "destroy", id, [&] { files_.destroy(id); });
+}
+
+Keys::View Keys::restore(const Caller& officer, const custody::BackedUpShare& backup) {
+  return step_alone(officer, "restore", backup.record.attributes.id,
+                    [&] { files_.restore(backup); });
+}
+
+std::vector<std::filesystem::path> Keys::backups_of(const std::optional<custody::KeyId>& id) const {
+  return id ? backups_.files_of(*id) : backups_.files();
+}
+
+KeyCounts Keys::counts() {
+  KeyCounts counts;
+  for (const custody::KeyRecord& record : files_.records())
+    ++counts.by_state[custody::name_of(record.state)];
+  const Lock lock(mutex_);
+  counts.requests = requests_.size();
+  counts.approvals = static_cast<std::uint64_t>(std::ranges::count_if(
+      requests_, [](const auto& each) { return each.second->state == Request::State::Waiting; }));
+  counts.has_peer_cheated = has_peer_cheated_;
+  return counts;
+}
+
+std::vector<Keys::Waiting> Keys::approvals() {
+  std::vector<Waiting> all;
+  const Lock lock(mutex_);
+  for (const auto& [id, request] : requests_)
+    if (request->state == Request::State::Waiting)
+      all.push_back({request->terms(), request->label, request->asked.client, request->is_own(),
+                     request->asked.expires});
+  return all;
+}
+
+void Keys::decide(const Caller& officer, const custody::RequestId& id, bool is_approved) {
+  SharedRequest request;
+  {
+    const Lock lock(mutex_);
+    const auto at = requests_.find(id);
+    if (at == requests_.end() || at->second->state != Request::State::Waiting)
+      throw UsageError("no request " + hex_of(id) + " waits for an approval");
+    request = at->second;
+  }
+  if (const auto* const by = std::get_if<Caller>(&request->by); by != nullptr && *by == officer)
+    throw KeyFailed(KeyFailure::Refused, "who asks does not approve the request");
+  audit_.append({.event = AuditLine::Event::Alone,
+                 .request = hex_of(random_request()),
+                 .client = text_of(officer),
+                 .operation = is_approved ? "approve" : "deny",
+                 .key = custody::text_of(request->terms().key),
+                 .outcome = "request " + hex_of(id)});
+  {
+    const Lock lock(mutex_);
+    if (request->state != Request::State::Waiting) return;  // it has ended, or another has decided
+    if (!is_approved) {
+      const std::string why = "an officer of " +
+                              std::string(request->is_own() ? "this" : "the other") +
+                              " party denied it";
+      if (!request->is_own()) answer(*request, false, why, {});
+      return finish(request,
+                    Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Refused, why)), why});
+    }
+    request->is_approved = true;
+    request->state = Request::State::New;
+    changed_.notify_all();
+  }
+  if (!request->is_own()) accept(request);
+}
+
+// What both parties have.
+
+void Keys::link_is_up() {
+  const Lock lock(mutex_);
+  is_linked_ = true;
+  link_number_ = files_.begin_link();
+  peers_.clear();
+  wire::Message message;
+  std::size_t bytes = 0;
+  for (const custody::KeyRecord& record : files_.records()) {
+    const auto have =
+        custody::message_about(record.attributes.id, files_.have(record.attributes.id));
+    custody::put_bytes(have, *message.mutable_key_haves()->add_have());
+    if ((bytes += have.size()) < kHavesBytesMax) continue;
+    link_.send(message);
+    message.Clear();
+    bytes = 0;
+  }
+  message.mutable_key_haves()->set_is_last(true);
+  link_.send(message);
+}
+
+void Keys::link_is_down() {
+  const Lock lock(mutex_);
+  is_linked_ = false;
+  blocked_.clear();
+  std::erase_if(settling_, [](const auto& each) { return !each.second->is_running; });
+  std::vector<SharedRequest> waiting;
+  for (const auto& [id, request] : requests_)
+    if (!request->is_running) waiting.push_back(request);
+  const std::string why = "the link with " + settings_.name + " has ended: repeat the request";
+  for (const SharedRequest& request : waiting)
+    finish(request, Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Unavailable, why)), why});
+}
+
+void Keys::told(const wire::KeyHaves& haves) {
+  std::vector<std::shared_ptr<Work>> to_queue;
+  {
+    const Lock lock(mutex_);
+    std::set<custody::KeyId> changed;
+    for (const std::string& have : haves.have()) {
+      custody::ToldKey told;
+      try {
+        told = custody::told_key_from(std::as_bytes(std::span(have)));
+      } catch (const PeerCheated&) {
+        throw NetworkError("what the peer has of a key is malformed");
+      }
+      if (peers_.size() >= 2 * keys_max_ && !peers_.contains(told.id))
+        throw NetworkError("the peer has more keys than two parties may have");
+      peers_[told.id] = std::move(told.have);
+      changed.insert(told.id);
+    }
+    // What the peer has not named it does not have.
+    if (haves.is_last())
+      for (const custody::KeyRecord& record : files_.records())
+        if (peers_.try_emplace(record.attributes.id).second) changed.insert(record.attributes.id);
+    for (const custody::KeyId& id : changed) {
+      const auto mine = files_.have(id);
+      const auto& theirs = peers_.at(id);
+      if (custody::settle_step(mine, theirs).kind == custody::SettleKind::PeerDestroyed) {
+        files_.set_state(id, KeyState::Suspended);
+        forget(id);
+      }
+      if (takes_both(custody::settle_step(mine, theirs).kind) ||
+          takes_both(custody::settle_step(theirs, mine).kind))
+        settle_if_needed(id, to_queue);
+    }
+  }
+  queue(to_queue);
+}
+
+void Keys::announce(const custody::KeyId& id) {
+  wire::Message message;
+  custody::put_bytes(custody::message_about(id, files_.have(id)),
+                     *message.mutable_key_haves()->add_have());
+  const Lock lock(mutex_);
+  if (is_linked_) link_.send(message);
+}
+
+}  // namespace tinyot::service

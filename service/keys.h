@@ -1,0 +1,215 @@
+// Custody with one peer: requests of this party's clients and of the peer, from the policy's word
+// until their evidence is in both audit logs; and settling keys when the link is up.
+//
+// A request goes this way (R: the requester's party, P: the other one; A of them leads):
+//  1. R: policy, an officer's approval if a rule wants one, the line `begin` in the log, KeyRequest
+//  2. P: the same, KeyAnswer. All that is sent is signed and names the head of the sender's log.
+//  3. A: as soon as there is a worker, KeyStart: both take the steps on the worker's connection. A
+//     begins a step that changes a key once nothing else is done with it, and nothing while one is
+//     under way.
+//  4. Both: the line `end`, KeyEnd. If the connection was lost, A begins once more.
+// Policies and the key's state are checked again when it starts.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "custody/backups.h"
+#include "custody/key_files.h"
+#include "service/error_log.h"
+#include "service/key_audit.h"
+#include "service/key_message.h"
+#include "service/key_operation.h"
+#include "service/key_policy.h"
+#include "service/link.h"
+#include "service/scheduler.h"
+
+namespace tinyot::service {
+
+// Why a request has failed, besides what custody says (KeyError).
+enum class KeyFailure : std::uint8_t {
+  Refused,      // by a policy or an officer, of either party
+  Full,         // too many requests
+  Unavailable,  // no link, or the connection was lost: it may be repeated
+  TimedOut,
+  Cheated,
+};
+class KeyFailed : public std::runtime_error {
+ public:
+  KeyFailed(KeyFailure why, const std::string& message) : std::runtime_error(message), why_(why) {}
+  KeyFailure why() const { return why_; }
+
+ private:
+  KeyFailure why_;
+};
+
+// Thread-safe. Its lock is taken after the Scheduler's and before those of Link and the files; it
+// calls the Scheduler without.
+class Keys {
+ public:
+  // A key as this party has it, and what the peer has said last of its state.
+  struct View {
+    custody::KeyRecord record;
+    std::optional<custody::KeyState> peers;
+  };
+  struct Waiting {
+    KeyTerms terms;
+    std::string label, client;
+    bool is_own = false;
+    std::chrono::system_clock::time_point expires;
+  };
+
+  // Fails: UsageError, StoreError if the configuration or the files cannot be used.
+  Keys(const config::Peer& peer, const PeerSettings& settings, Shared& shared, Link& link,
+       Scheduler& scheduler);
+  ~Keys() { stop(); }
+  Keys(const Keys&) = delete;
+  Keys& operator=(const Keys&) = delete;
+
+  // Reads what the configuration names, and changes nothing. Fails: UsageError.
+  static KeyPolicy read_policy(const config::Peer& peer);
+  void set_policy(KeyPolicy policy);
+  // Later requests fail, and those that have not begun.
+  void stop_beginning();
+  // Whether a request is being evaluated; and those that are not done yet fail.
+  bool is_busy();
+  void give_up();
+  // On return no thread of this object runs.
+  void stop();
+  // What has to be done after a time.
+  void keep_up();
+
+  // Of clients. A request of the caller; returns when it is done. Key, operation, lengths and
+  // public inputs are given in `terms`. Fails: KeyFailed; custody::KeyError; UsageError;
+  // StoreError.
+  // `is_gone`: whether the client no longer waits; called now and then.
+  KeyResult ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
+                const std::function<bool()>& is_gone = {});
+  // By id, or by label: its newest active version, otherwise the newest. Fails: KeyError(Unknown).
+  custody::KeyRecord named(const std::string& name) const;
+  View view(const custody::KeyId& id);
+  // Those that the caller's rules name; null: all.
+  std::vector<View> list(const Caller* caller);
+  // Of this party alone, by its officers; each is in the audit log before it is done.
+  View suspend(const Caller& officer, const custody::KeyId& id);
+  View resume(const Caller& officer, const custody::KeyId& id);
+  View deactivate(const Caller& officer, const custody::KeyId& id);
+  View destroy(const Caller& officer, const custody::KeyId& id);
+  View restore(const Caller& officer, const custody::BackedUpShare& backup);
+  void resume_peer(const Caller& officer);
+  std::vector<std::filesystem::path> backups_of(const std::optional<custody::KeyId>& id) const;
+  KeyCounts counts();
+  std::vector<Waiting> approvals();
+  void decide(const Caller& officer, const custody::RequestId& request, bool is_approved);
+
+  // The link, and messages of the peer. Fail: NetworkError if the peer may not send such a message.
+  void link_is_up();
+  void link_is_down();
+  void told(const wire::KeyHaves& haves);
+  void requested(const wire::KeyRequest& message);
+  void answered(const wire::KeyAnswer& message);
+  void started(const wire::KeyStart& start);  // to the party that does not lead
+  void ended(const wire::KeyEnd& end);
+  // A check has failed in a run with the peer, of custody or not: its keys are suspended until an
+  // officer resumes them.
+  void peer_cheated();
+
+ private:
+  using Clock = std::chrono::system_clock;
+  using Lock = std::unique_lock<std::mutex>;
+  class Work;
+  class Request;
+  class Settling;
+  using SharedRequest = std::shared_ptr<Request>;
+  struct Gate {
+    int uses = 0;
+    bool is_changing = false;
+  };
+  struct Failure {
+    std::exception_ptr error;
+    std::string text;
+  };
+
+  // Requests of clients.
+  void begin_own(const SharedRequest& request, Lock& lock);
+  void await(const SharedRequest& request, Lock& lock, const std::function<bool()>& is_over);
+  // Requests of the peer, on the threads of the desk.
+  void receive(const wire::KeyRequest& message);
+  std::optional<std::string> refusal(const Request& request) const;
+  void accept(const SharedRequest& request);
+  void answer(const Request& request, bool is_accepted, const std::string& reason,
+              const AuditHead& head);
+
+  // All under the lock.
+  void require_open() const;
+  std::optional<std::string> refusal_to_start(const Request& request) const;
+  bool begins(Work& work, wire::KeyStart& start);
+  bool take_gates(const Work& work);
+  std::vector<std::shared_ptr<Work>> open_gates(const Work& work);
+  void finish(const SharedRequest& request, std::optional<Failure> failure);
+  std::shared_ptr<std::shared_mutex> lock_of(const custody::KeyId& key);
+  void settle_if_needed(const custody::KeyId& key, std::vector<std::shared_ptr<Work>>& to_queue);
+  void forget(const custody::KeyId& key);
+
+  void work_ended(const std::shared_ptr<Work>& work, const std::optional<JobError>& error);
+  void queue(const std::vector<std::shared_ptr<Work>>& works);
+  std::shared_ptr<KeyConnection> connection(Evaluator& evaluator, std::uint64_t group);
+  std::vector<std::uint64_t> groups_with(const custody::KeyId& key);
+  void note_use(const KeyTerms& terms);
+  View step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
+                  const std::function<void()>& step);
+  void announce(const custody::KeyId& id);
+  void send_end(const Work& work, const std::string& reason);
+  void put_on_desk(std::function<void()> task);
+  void work_at_desk(const std::stop_token& stop);
+  void log_refusal(const std::string& what, const std::string& reason);
+
+  const PeerSettings& settings_;
+  Shared& shared_;
+  Link& link_;
+  Scheduler& scheduler_;
+  const net::Identity identity_;
+  const KeyParties parties_;
+  const std::chrono::seconds request_time_, approval_time_;
+  const std::size_t keys_max_;
+  const std::filesystem::path directory_;
+  custody::KeyFiles files_;
+  const custody::Backups backups_;
+  KeyAudit audit_;
+  KeyCircuits circuits_;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  KeyPolicy policy_;
+  bool is_linked_ = false, is_stopping_ = false, has_peer_cheated_ = false;
+  std::uint64_t link_number_ = 0;
+  std::map<custody::RequestId, SharedRequest> requests_;
+  std::map<custody::KeyId, std::shared_ptr<Work>> settling_;
+  std::map<custody::RequestId, Clock::time_point> seen_;  // of the peer, until they expire
+  std::map<custody::KeyId, Gate> gates_;                  // of the leading party
+  std::vector<std::shared_ptr<Work>> blocked_;            // by gates
+  std::map<custody::KeyId, std::shared_ptr<std::shared_mutex>> locks_;
+  std::map<custody::KeyId, std::optional<custody::KeyHave>> peers_;
+  std::map<std::uint64_t, std::weak_ptr<KeyConnection>> connections_;  // by group
+
+  std::mutex uses_mutex_;
+  std::map<custody::KeyId, std::uint64_t> uses_;
+
+  LogRate refusal_lines_, end_lines_;
+  ErrorLog errors_;
+  std::deque<std::function<void()>> tasks_;
+  std::vector<std::jthread> desk_;
+};
+
+}  // namespace tinyot::service
