@@ -1,0 +1,191 @@
+// Keys of custody through two daemons, as clients use them.
+#include <gtest/gtest.h>
+
+#include "custody_daemons.h"
+#include "tests/support/openssl_mechanisms.h"
+
+namespace tinyot {
+namespace {
+
+using test::CustodyTest;
+using test::KeyClient;
+using Stub = v1::Keys::Stub;
+
+#define ASSERT_OK(of) ASSERT_TRUE((of).status.ok()) << (of).status.error_message()
+
+TEST_F(CustodyTest, WhatOnePartyEncryptsTheOtherDecrypts) {
+  start_custody();
+  const auto made = keys_a_->create("app/data");
+  ASSERT_OK(made);
+  EXPECT_EQ(made.key.state(), "active");
+  const auto sealed =
+      keys_a_->encrypt("app/data", "thirty-two bytes of a plaintext!", "shown", true);
+  ASSERT_OK(sealed);
+  EXPECT_EQ(sealed.reply.key(), made.key.id());
+  EXPECT_EQ(sealed.reply.ciphertext().size(), 32u);
+  for (const KeyClient* const client : {keys_a_.get(), keys_b_.get()}) {
+    const auto opened = client->decrypt(made.key.id(), sealed.reply, "shown", true);
+    ASSERT_OK(opened);
+    EXPECT_TRUE(opened.reply.is_valid());
+    EXPECT_EQ(opened.reply.plaintext(), "thirty-two bytes of a plaintext!");
+    const auto wrong = client->decrypt(made.key.id(), sealed.reply, "other", true);
+    ASSERT_OK(wrong);
+    EXPECT_FALSE(wrong.reply.is_valid());
+    EXPECT_TRUE(wrong.reply.plaintext().empty());
+  }
+}
+
+TEST_F(CustodyTest, ImportedKeysComputeAsOpenSslDoes) {
+  start_custody();
+  const std::string aes(16, 'k'), hmac(32, 'h');
+  ASSERT_OK(keys_b_->import("aead", "aead", "aes128", aes));
+  ASSERT_OK(keys_b_->import("cmac", "mac", "aes128", aes));
+  ASSERT_OK(keys_a_->import("hmac", "mac", "hmac_sha256", hmac));
+  for (const KeyClient* const client : {keys_a_.get(), keys_b_.get()}) {
+    const auto sealed = client->encrypt("aead", "a message", "associated");
+    ASSERT_OK(sealed);
+    EXPECT_EQ(sealed.reply.ciphertext() + sealed.reply.tag(),
+              test::openssl_seal(aes, sealed.reply.nonce(), "associated", "a message"));
+    const auto cmac = client->sign("cmac", "a message");
+    ASSERT_OK(cmac);
+    EXPECT_EQ(cmac.reply.tag(), test::openssl_cmac(aes, "a message"));
+    const auto tag = client->sign("hmac", "a message");
+    ASSERT_OK(tag);
+    EXPECT_EQ(tag.reply.tag(), test::openssl_hmac(hmac, "a message"));
+    const auto right = client->verify("hmac", "a message", tag.reply.tag());
+    ASSERT_OK(right);
+    EXPECT_TRUE(right.reply.is_valid());
+    const auto wrong = client->verify("hmac", "a messagE", tag.reply.tag());
+    ASSERT_OK(wrong);
+    EXPECT_FALSE(wrong.reply.is_valid());
+  }
+}
+
+TEST_F(CustodyTest, AKeyIsRefreshedRotatedDerivedAndDestroyed) {
+  start_custody();
+  ASSERT_OK(keys_a_->create("data"));
+  const auto sealed = keys_b_->encrypt("data", "text");
+  ASSERT_OK(sealed);
+  const std::string before = keys_a_->show("data").key.epochs(0);
+  const auto refreshed = keys_b_->named(&Stub::Refresh, "data");
+  ASSERT_OK(refreshed);
+  ASSERT_EQ(refreshed.key.epochs_size(), 1);
+  EXPECT_NE(refreshed.key.epochs(0), before);
+  EXPECT_EQ(keys_a_->decrypt("data", sealed.reply).reply.plaintext(), "text");
+
+  const auto rotated = keys_a_->named(&Stub::Rotate, "data");
+  ASSERT_OK(rotated);
+  EXPECT_EQ(rotated.key.version(), 2u);
+  EXPECT_EQ(keys_a_->show(sealed.reply.key()).key.state(), "deactivated");
+  EXPECT_EQ(keys_a_->encrypt("data", "text").reply.key(), rotated.key.id());
+  EXPECT_EQ(keys_a_->decrypt(sealed.reply.key(), sealed.reply).reply.plaintext(), "text");
+  EXPECT_EQ(keys_a_->encrypt(sealed.reply.key(), "text").status.error_code(),
+            grpc::StatusCode::FAILED_PRECONDITION);
+
+  ASSERT_OK(keys_a_->create("root", "kdf"));
+  v1::DeriveKeyRequest derive;
+  derive.mutable_key()->set_label("child");
+  derive.mutable_key()->set_key_class("mac");
+  derive.mutable_key()->set_algorithm("aes128");
+  derive.set_parent("root");
+  derive.set_context("tenant 1");
+  v1::Key child;
+  const grpc::Status derived = keys_b_->call(&Stub::Derive, derive, child);
+  ASSERT_TRUE(derived.ok()) << derived.error_message();
+  EXPECT_EQ(keys_a_->sign("child", "text").reply.tag(), keys_b_->sign("child", "text").reply.tag());
+
+  v1::KeyName name;
+  name.set_key("child");
+  v1::DestroyReply destroyed;
+  ASSERT_TRUE(keys_a_->call(&Stub::Destroy, name, destroyed).ok());
+  EXPECT_EQ(destroyed.key().state(), "destroyed");
+  EXPECT_TRUE(
+      test::becomes_true([&] { return keys_b_->show("child").key.state() == "suspended"; }));
+  EXPECT_FALSE(keys_b_->sign("child", "text").status.ok());
+}
+
+TEST_F(CustodyTest, BothLogsTellTheSameStory) {
+  start_custody();
+  ASSERT_OK(keys_a_->create("data"));
+  const auto sealed = keys_b_->encrypt("data", "a payload that no log has");
+  ASSERT_OK(sealed);
+  ASSERT_OK(keys_a_->decrypt("data", sealed.reply));
+  ASSERT_OK(keys_a_->named(&Stub::Suspend, "data"));
+  EXPECT_FALSE(keys_b_->encrypt("data", "text").status.ok());
+  ASSERT_OK(keys_a_->named(&Stub::Resume, "data"));
+  ASSERT_OK(keys_b_->encrypt("data", "text"));
+  EXPECT_EQ(a_->stop().status, 0);
+  EXPECT_EQ(b_->stop().status, 0);
+  EXPECT_EQ(audit_problems(), std::vector<std::string>());
+  const std::string log = test::read_file(directory_of(Party::A) / "audit.log");
+  EXPECT_EQ(log.find("payload that no log has"), std::string::npos);
+  std::size_t begun = 0;
+  for (std::size_t at = 0; (at = log.find("\"begin\"", at)) != std::string::npos; ++at) ++begun;
+  EXPECT_EQ(begun, 4u);
+}
+
+TEST_F(CustodyTest, KeysSurviveARestartOfBothDaemons) {
+  start_custody();
+  ASSERT_OK(keys_a_->create("data"));
+  const auto sealed = keys_a_->encrypt("data", "text");
+  ASSERT_OK(sealed);
+  a_->kill();
+  b_->kill();
+  a_->start();
+  b_->start();
+  ASSERT_TRUE(is_stocked());
+  EXPECT_TRUE(test::becomes_true([&] {
+    return KeyClient(b_->socket()).decrypt("data", sealed.reply).reply.plaintext() == "text";
+  }));
+}
+
+TEST_F(CustodyTest, WhatNoRuleAllowsIsRefusedByEitherParty) {
+  CustodySetup setup;
+  setup.policy_a =
+      "allow { user: 'ME' key: '*' may: [CREATE, ENCRYPT, DECRYPT] }\n"
+      "allow { peer: true key: 'shared/*' may: [ENCRYPT] bytes_max: 16 }\n";
+  start_custody(setup);
+  ASSERT_OK(keys_a_->create("shared/x"));
+  ASSERT_OK(keys_a_->create("own/x"));
+  // By this party's own policy.
+  EXPECT_EQ(keys_a_->create("mac", "mac").status.error_code(), grpc::StatusCode::OK);
+  EXPECT_EQ(keys_a_->sign("mac", "text").status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  // By the peer's.
+  ASSERT_OK(keys_b_->encrypt("shared/x", "sixteen bytes..."));
+  for (const auto& [key, text] : {std::pair("shared/x", "seventeen bytes.."), {"own/x", "text"}}) {
+    const auto refused = keys_b_->encrypt(key, text);
+    EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+    EXPECT_NE(refused.status.error_message().find("alice refuses"), std::string::npos)
+        << refused.status.error_message();
+  }
+  EXPECT_EQ(keys_b_->create("new").status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+}
+
+TEST_F(CustodyTest, ManyClientsUseAndRefreshOneKey) {
+  start_custody();
+  ASSERT_OK(keys_a_->create("data"));
+  std::atomic<int> failures = 0;
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < 4; ++i)
+    clients.emplace_back([&, i] {
+      const KeyClient client(i % 2 == 0 ? a_->socket() : b_->socket());
+      for (int k = 0; k < 10; ++k) {
+        const std::string text = "text " + std::to_string(i) + " " + std::to_string(k);
+        const auto sealed = client.encrypt("data", text);
+        const auto opened = client.decrypt("data", sealed.reply);
+        if (!sealed.status.ok() || opened.reply.plaintext() != text) {
+          ++failures;
+          ADD_FAILURE() << sealed.status.error_message() << " / " << opened.status.error_message();
+        }
+      }
+    });
+  for (int k = 0; k < 3; ++k) {
+    const auto refreshed = keys_a_->named(&Stub::Refresh, "data");
+    EXPECT_TRUE(refreshed.status.ok()) << refreshed.status.error_message();
+  }
+  clients.clear();
+  EXPECT_EQ(failures, 0);
+}
+
+}  // namespace
+}  // namespace tinyot
