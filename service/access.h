@@ -29,6 +29,10 @@ std::string text_of(const Caller& caller);
 // that the daemon's user namespace has no number for.
 Caller caller_of(int connection);
 
+// The user with this name or number. Fails: UsageError if there is none, or if the daemon cannot
+// tell it from others.
+uid_t user_named(const std::string& text);
+
 class AccessRules {
  public:
   // Fails: UsageError for a user or a group that does not exist.
