@@ -364,7 +364,7 @@ struct Api::State {
       if (!tls->admits(certificate.chain)) return access->refuse_certificate(caller, method);
       return access->refusal(caller, method);
     };
-    return credentials.emplace_back(number ? local_credentials(by_number)
+    return credentials.emplace_back(number ? local_credentials(by_number, *number)
                                            : tls_credentials(tls, by_certificate));
   }
   std::atomic<bool> is_stopping = false;
