@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 
 #include "base/error.h"
 #include "service/event_log.h"
@@ -19,14 +20,15 @@ constexpr std::uint32_t kOverflowId = 65534;
 // What the kernel says of a connection that is not of a Unix socket.
 constexpr std::uint32_t kNoId = ~std::uint32_t{0};
 constexpr std::size_t kEntryBytes = 64 << 10;
-constexpr std::string_view kService = "/tinyot.v1.Party/";
+constexpr std::string_view kPartyService = "/tinyot.v1.Party/", kKeyService = "/tinyot.v1.Keys/";
 
 struct Method {
-  std::string_view name;
+  std::string_view name;               // within its service
   std::optional<config::Right> right;  // none: any will do
   std::string_view what;
+  std::optional<config::Right> other_right = {};  // that is as good
 };
-constexpr std::array kMethods = {
+constexpr std::array kPartyMethods = {
     Method{"Submit", config::SUBMIT, "submit jobs"},
     Method{"Result", config::RESULTS, "read results"},
     Method{"Cancel", config::CANCEL, "cancel jobs"},
@@ -36,6 +38,47 @@ constexpr std::array kMethods = {
     Method{"Stock", {}, "see the stock"},
     Method{"Peers", {}, "see the peers"},
 };
+// Each takes a right.
+constexpr std::array kKeyMethods = {
+    Method{"Encrypt", config::USE_KEYS, "encrypt with keys"},
+    Method{"Decrypt", config::USE_KEYS, "decrypt with keys"},
+    Method{"Sign", config::USE_KEYS, "sign with keys"},
+    Method{"Verify", config::USE_KEYS, "verify with keys"},
+    Method{"List", config::USE_KEYS, "list keys", config::MANAGE_KEYS},
+    Method{"Show", config::USE_KEYS, "see keys", config::MANAGE_KEYS},
+    Method{"Create", config::MANAGE_KEYS, "create keys"},
+    Method{"Import", config::MANAGE_KEYS, "import keys"},
+    Method{"Derive", config::MANAGE_KEYS, "derive keys"},
+    Method{"Rotate", config::MANAGE_KEYS, "rotate keys"},
+    Method{"Refresh", config::MANAGE_KEYS, "refresh keys"},
+    Method{"Suspend", config::MANAGE_KEYS, "suspend keys"},
+    Method{"Resume", config::MANAGE_KEYS, "resume keys"},
+    Method{"Deactivate", config::MANAGE_KEYS, "deactivate keys"},
+    Method{"Destroy", config::MANAGE_KEYS, "destroy keys"},
+    Method{"Restore", config::MANAGE_KEYS, "restore keys"},
+    Method{"Backups", config::MANAGE_KEYS, "see the backups of keys"},
+    Method{"ResumePeer", config::MANAGE_KEYS, "resume the keys with a peer"},
+    Method{"Approvals", config::MANAGE_KEYS, "see requests that wait for approval"},
+    Method{"Approve", config::MANAGE_KEYS, "approve requests"},
+    Method{"Deny", config::MANAGE_KEYS, "deny requests"},
+};
+
+struct AskedMethod {
+  const Method* method;  // null: this version has no such call
+  bool is_of_keys;
+};
+// Empty for a call of another service, such as that of health checks.
+std::optional<AskedMethod> asked_method(std::string_view path) {
+  const auto found = [](std::span<const Method> methods, std::string_view name) {
+    const auto method = std::ranges::find(methods, name, &Method::name);
+    return method == methods.end() ? nullptr : &*method;
+  };
+  if (path.starts_with(kPartyService))
+    return AskedMethod{found(kPartyMethods, path.substr(kPartyService.size())), false};
+  if (path.starts_with(kKeyService))
+    return AskedMethod{found(kKeyMethods, path.substr(kKeyService.size())), true};
+  return std::nullopt;
+}
 
 std::optional<std::uint32_t> number_in(const std::string& text) {
   std::uint32_t number = 0;
@@ -47,20 +90,11 @@ std::optional<std::uint32_t> number_in(const std::string& text) {
 
 std::uint32_t known(const std::string& field, const std::string& text,
                     std::optional<std::uint32_t> id) {
-  if (!id) throw UsageError("access: " + field + ": there is no " + field + " '" + text + "'");
+  if (!id) throw UsageError(field + ": there is no " + field + " '" + text + "'");
   if (*id == kOverflowId || *id == kNoId)
-    throw UsageError("access: " + field + ": '" + text + "' also stands for every " + field +
+    throw UsageError(field + ": '" + text + "' also stands for every " + field +
                      " that the daemon cannot see");
   return *id;
-}
-
-uid_t user_named(const std::string& text) {
-  std::optional<std::uint32_t> id = number_in(text);
-  std::vector<char> buffer(kEntryBytes);
-  passwd entry{}, *found = nullptr;
-  if (!id && ::getpwnam_r(text.c_str(), &entry, buffer.data(), buffer.size(), &found) == 0 && found)
-    id = found->pw_uid;
-  return known("user", text, id);
 }
 
 gid_t group_named(const std::string& text) {
@@ -124,7 +158,16 @@ Caller caller_of(int connection) {
   return caller;
 }
 
-AccessRules::AccessRules(const config::Daemon& config) {
+uid_t user_named(const std::string& text) {
+  std::optional<std::uint32_t> id = number_in(text);
+  std::vector<char> buffer(kEntryBytes);
+  passwd entry{}, *found = nullptr;
+  if (!id && ::getpwnam_r(text.c_str(), &entry, buffer.data(), buffer.size(), &found) == 0 && found)
+    id = found->pw_uid;
+  return known("user", text, id);
+}
+
+AccessRules::AccessRules(const config::Daemon& config) try {
   for (const config::Access& access : config.access()) {
     Rule& rule = rules_.emplace_back();
     for (const std::string& user : access.user()) rule.users.push_back(user_named(user));
@@ -132,6 +175,8 @@ AccessRules::AccessRules(const config::Daemon& config) {
     rule.names.assign(access.client().begin(), access.client().end());
     for (const int right : access.may()) rule.rights.push_back(static_cast<config::Right>(right));
   }
+} catch (const UsageError& error) {
+  throw UsageError("access: " + std::string(error.what()));
 }
 
 bool AccessRules::Rule::is_of(const Caller& caller) const {
@@ -142,22 +187,42 @@ bool AccessRules::Rule::is_of(const Caller& caller) const {
 
 std::optional<std::string> AccessRules::refusal(const Caller& caller,
                                                 std::string_view method) const {
-  if (rules_.empty() || !method.starts_with(kService)) return std::nullopt;
-  const auto asked = std::ranges::find(kMethods, method.substr(kService.size()), &Method::name);
+  const auto asked = asked_method(method);
+  if (!asked || (rules_.empty() && !asked->is_of_keys)) return std::nullopt;
+  const Method* const call = asked->method;
+  const auto has_right = [&](const Rule& rule) {
+    return !call->right || has(rule.rights, *call->right) ||
+           (call->other_right && has(rule.rights, *call->other_right));
+  };
   bool is_named = false;
   for (const Rule& rule : rules_) {
     if (!rule.is_of(caller)) continue;
     is_named = true;
-    if (asked != kMethods.end() && (!asked->right || has(rule.rights, *asked->right)))
-      return std::nullopt;
+    if (call != nullptr && has_right(rule)) return std::nullopt;
   }
   const std::string who = text_of(caller);
+  const auto right = call == nullptr ? std::nullopt : call->right;
+  if (rules_.empty())
+    return who +
+           " may make no call about keys: they take a right, and the daemon's configuration "
+           "has no access { }, which then says of all clients what they may; " +
+           remedy_for(caller, right);
   if (!is_named)
     return who + " may make no call: no access { } of the daemon's configuration names it; " +
-           remedy_for(caller, asked == kMethods.end() ? std::nullopt : asked->right);
-  if (asked == kMethods.end()) return "there is no such call";
-  return who + " may not " + std::string(asked->what) + ": no access { } of the configuration " +
-         "that names it has may: " + config::Right_Name(*asked->right);
+           remedy_for(caller, right);
+  if (call == nullptr) return "there is no such call";
+  return who + " may not " + std::string(call->what) + ": no access { } of the configuration " +
+         "that names it has may: " + config::Right_Name(*right);
+}
+
+bool AccessRules::gives(const Caller& caller, config::Right right) const {
+  return std::ranges::any_of(
+      rules_, [&](const Rule& rule) { return rule.is_of(caller) && has(rule.rights, right); });
+}
+
+bool Access::may_manage_keys(const Caller& caller) {
+  const std::lock_guard lock(mutex_);
+  return rules_.gives(caller, config::MANAGE_KEYS);
 }
 
 void Access::replace(AccessRules rules) {

@@ -29,6 +29,10 @@ std::string text_of(const Caller& caller);
 // that the daemon's user namespace has no number for.
 Caller caller_of(int connection);
 
+// The user with this name or number. Fails: UsageError if there is none, or if the daemon cannot
+// tell it from others.
+uid_t user_named(const std::string& text);
+
 class AccessRules {
  public:
   // Fails: UsageError for a user or a group that does not exist.
@@ -37,6 +41,7 @@ class AccessRules {
   // Why the caller may not make a call of `method`, such as "/tinyot.v1.Party/Submit"; empty if it
   // may.
   std::optional<std::string> refusal(const Caller& caller, std::string_view method) const;
+  bool gives(const Caller& caller, config::Right right) const;
 
  private:
   struct Rule {
@@ -59,6 +64,7 @@ class Access {
   void replace(AccessRules rules);
   // As AccessRules; logs a refusal.
   std::optional<std::string> refusal(const Caller& caller, const std::string& method);
+  bool may_manage_keys(const Caller& caller);
   // Of a client whose certificate no authority admits any more; logs it.
   std::string refuse_certificate(const Caller& caller, const std::string& method);
 

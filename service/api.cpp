@@ -15,6 +15,7 @@
 #include "service/client_port.h"
 #include "service/event_log.h"
 #include "service/job_message.h"
+#include "service/keys_api.h"
 #include "service/names.h"
 #include "service/offer.h"
 #include "service/outputs.h"
@@ -364,11 +365,11 @@ struct Api::State {
       if (!tls->admits(certificate.chain)) return access->refuse_certificate(caller, method);
       return access->refusal(caller, method);
     };
-    return credentials.emplace_back(number ? local_credentials(by_number)
+    return credentials.emplace_back(number ? local_credentials(by_number, *number)
                                            : tls_credentials(tls, by_certificate));
   }
   std::atomic<bool> is_stopping = false;
-  std::unique_ptr<grpc::Service> service;
+  std::unique_ptr<grpc::Service> service, keys_service;
   std::unique_ptr<grpc::CallbackGenericService> refusing_service;
   std::function<void()> end_late_calls;
   std::unique_ptr<grpc::Server> server, refusing;
@@ -381,6 +382,13 @@ Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, 
   auto service = std::make_unique<PartyService>(config, jobs, peers, state_->is_stopping);
   state_->end_late_calls = [of = service.get()] { of->end_late_calls(); };
   state_->service = std::move(service);
+  state_->keys_service =
+      make_keys_service(peers, {[state = state_.get()](const grpc::ServerContext& call) {
+                                  return caller_in(call, state->local_callers);
+                                },
+                                [state = state_.get()](const Caller& caller) {
+                                  return state->access->may_manage_keys(caller);
+                                }});
   state_->refusing_service = std::make_unique<RefusingService>(config.client_connections_max());
   ::gpr_set_log_function([](gpr_log_func_args* line) {
     static ErrorLog lines("interface", {}, LogLevel::Warning);  // gRPC has one log in a process
@@ -400,6 +408,7 @@ Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, 
   for (grpc::ServerBuilder* const of : {&builder, &refusing})
     of->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTime_ms);
   builder.RegisterService(state_->service.get());
+  builder.RegisterService(state_->keys_service.get());
   refusing.RegisterCallbackGenericService(state_->refusing_service.get());
   std::vector<ClientSocket> sockets;
   state_->access = std::make_unique<Access>(AccessRules(config));

@@ -7,12 +7,16 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/hex.h"
 #include "circuitgen/generators/registry.h"
+#include "crypto/sealed_box.h"
+#include "custody/key.h"
 #include "engine/loaded_circuit.h"
 #include "engine/run_estimate.h"
 #include "net/tcp.h"
 #include "offline/profile.h"
 #include "online/online_phase.h"
+#include "service/key_policy.h"
 #include "service/peer_settings.h"
 #include "system/input_file.h"
 #include "tinyot/parameters.h"
@@ -26,6 +30,9 @@ namespace pb = google::protobuf;
 constexpr std::uint64_t kIdleTimeoutMin_s = 10;
 constexpr std::uintmax_t kFileBytesMax = 1 << 20;
 constexpr std::uint32_t kSigmaMin = 40, kSigmaMax = 128;
+// Each session leaks with 2^-sigma, and a key outlives many.
+constexpr std::uint32_t kCustodySigmaMin = 64;
+constexpr std::uint64_t kTimeoutMax_s = 31 * 86400;
 
 // Keeps the first error.
 class FirstError final : public pb::io::ErrorCollector {
@@ -135,6 +142,37 @@ void check_peer(const config::Peer& peer, const Checks& file) {
   }
 }
 
+void check_custody(const config::Peer& peer, const config::Daemon& daemon, const Checks& file) {
+  const config::Custody& custody = peer.custody();
+  const std::string of = "peer " + peer.name() + ": custody: ";
+  file.require(daemon.has_store_key(),
+               of + "shares are sealed under a store_key, and none is given");
+  file.require(peer.has_key(),
+               of + "requests are signed with key, and checked with peer_key: give both");
+  file.require(custody.weak() || peer.sigma() >= kCustodySigmaMin,
+               of + "keys take a sigma of at least " + std::to_string(kCustodySigmaMin) + ", not " +
+                   std::to_string(peer.sigma()) + " (weak: true is for tests)");
+  file.require(!custody.policy().empty(), of + "policy is empty");
+  file.require(!custody.has_audit_log() || !custody.audit_log().empty(), of + "audit_log is empty");
+  file.require(custody.backup_directory().empty() == (custody.backup_to_size() == 0),
+               of + "backup_directory and backup_to go together");
+  std::set<std::string> names;
+  for (const config::BackupRecipient& to : custody.backup_to()) {
+    file.require(is_name(to.name()), of +
+                                         "the name of backup_to has 1 to 64 letters, digits and "
+                                         ". _ -, unlike '" +
+                                         to.name() + "'");
+    file.require(names.insert(to.name()).second, of + "backup_to " + to.name() + " is given twice");
+    crypto::BoxPublicKey key;
+    file.require(parse_hex(to.key(), key), of + "backup_to " + to.name() +
+                                               ": the key is a public one, 64 hex digits, not " +
+                                               std::to_string(to.key().size()) + " characters");
+  }
+  file.in_range(of + "keys_max", custody.keys_max(), 1, 100'000);
+  file.in_range(of + "request_timeout_s", custody.request_timeout_s(), 1, 3600);
+  file.in_range(of + "approval_timeout_s", custody.approval_timeout_s(), 1, kTimeoutMax_s);
+}
+
 void check_circuit(const config::Rule& rule, const std::string& of, const Checks& file) {
   const auto& families = circuit::circuit_families();
   const auto family = std::ranges::find(families, rule.circuit(), &circuit::CircuitFamily::name);
@@ -158,6 +196,8 @@ void check_circuit(const config::Rule& rule, const std::string& of, const Checks
   }
 }
 
+constexpr std::uint64_t kRateMax = 1'000'000;
+
 void check_rule(const config::Rule& rule, const std::string& of, const Checks& file) {
   file.require(rule.has_circuit() != rule.has_digest(),
                of + "give one of circuit and digest: a circuit's name, or its fingerprint");
@@ -172,8 +212,111 @@ void check_rule(const config::Rule& rule, const std::string& of, const Checks& f
   }
   file.in_range(of + "lanes_max", rule.lanes_max(), 1, engine::LoadedCircuit::kLanesMax);
   if (!rule.has_rate()) return;
-  file.in_range(of + "rate.jobs", rule.rate().jobs(), 1, 1'000'000);
-  file.in_range(of + "rate.seconds", rule.rate().seconds(), 1, 31 * 86400);
+  file.in_range(of + "rate.jobs", rule.rate().jobs(), 1, kRateMax);
+  file.in_range(of + "rate.seconds", rule.rate().seconds(), 1, kTimeoutMax_s);
+}
+
+template <class... Operations>
+bool allows_any_of(const config::KeyRule& rule, Operations... operations) {
+  return std::ranges::any_of(rule.may(), [&](int may) { return ((may == operations) || ...); });
+}
+
+bool is_for_clients(const config::KeyRule& rule) {
+  return rule.user_size() + rule.client_size() > 0;
+}
+
+void check_pattern(const std::string& pattern, const std::string& of, const Checks& file) {
+  if (pattern == "*" || custody::key_id_from(pattern)) return;
+  custody::KeyAttributes attributes;
+  attributes.label = pattern.substr(0, pattern.size() - (pattern.ends_with('*') ? 1 : 0));
+  try {
+    custody::require_valid(attributes);
+  } catch (const UsageError&) {
+    file.require(false, of + "key '" + pattern +
+                            "' is neither an id of 32 hex digits nor a label, which has 1 to 64 of "
+                            "the characters a-z, A-Z, 0-9, '-', '_', '.' and '/', and may end with "
+                            "'*' for any rest");
+  }
+}
+
+void check_key_rule(const config::KeyRule& rule, const std::string& of, const Checks& file) {
+  const auto none_is_empty = [](const auto& texts) {
+    return std::ranges::none_of(texts, &std::string::empty);
+  };
+  file.require(rule.peer() || is_for_clients(rule),
+               of + "it names nobody: give peer: true, user or client");
+  file.require(none_is_empty(rule.user()) && none_is_empty(rule.client()),
+               of + "user or client is empty");
+  file.require(rule.key_size() > 0, of + "it names no key: give key, a label or an id");
+  for (const std::string& pattern : rule.key()) check_pattern(pattern, of, file);
+  file.require(rule.may_size() > 0, of + "it allows no operation: give may");
+  file.in_range(of + "bytes_max", rule.bytes_max(), 1, 65536);
+  if (rule.has_rate()) {
+    file.in_range(of + "rate.requests", rule.rate().requests(), 1, kRateMax);
+    file.in_range(of + "rate.seconds", rule.rate().seconds(), 1, kTimeoutMax_s);
+  }
+  if (rule.has_hours()) {
+    for (const std::string& time : {rule.hours().from(), rule.hours().until()})
+      file.require(minute_of_day(time).has_value(),
+                   of + "hours: '" + time + "' is no time of the day such as 07:30");
+    file.require(
+        rule.hours().from() != rule.hours().until(),
+        of + "hours: from and until are the same; without hours, all of the day is allowed");
+  }
+  file.require(rule.nonces_size() == 0 ||
+                   allows_any_of(rule, config::CREATE, config::IMPORT, config::DERIVE),
+               of + "nonces are of keys that are made: may has none of CREATE, IMPORT and DERIVE");
+  file.require(
+      !rule.has_shown_prefix() ||
+          std::ranges::all_of(
+              rule.may(), [](int may) { return may == config::ENCRYPT || may == config::DECRYPT; }),
+      of + "shown_prefix is of ENCRYPT and DECRYPT, and other operations have no "
+           "associated data: give them a rule of their own");
+}
+
+// Whether a key may fit both. An id may be of a key of any label.
+bool overlap(const std::string& one, const std::string& other) {
+  const auto id = custody::key_id_from(one), other_id = custody::key_id_from(other);
+  if (id && other_id) return id == other_id;
+  if (id || other_id) return true;
+  const auto fixed = [](std::string_view pattern) {
+    return pattern.substr(0, pattern.size() - (pattern.ends_with('*') ? 1 : 0));
+  };
+  const std::string_view mine = fixed(one), others = fixed(other);
+  return (one.ends_with('*') && others.starts_with(mine)) ||
+         (other.ends_with('*') && mine.starts_with(others)) || one == other;
+}
+
+bool overlap(const config::KeyRule& one, const config::KeyRule& other) {
+  return std::ranges::any_of(one.key(), [&](const std::string& key) {
+    return std::ranges::any_of(other.key(),
+                               [&](const std::string& others) { return overlap(key, others); });
+  });
+}
+
+// Keys whose nonces a client chooses are used by one party alone. Of the keys that rule `i` may
+// make, those that a later edit of the file lets the other party use are not found here.
+void check_caller_nonces(const config::KeyPolicy& policy, int i, const Checks& file) {
+  const config::KeyRule& making = policy.allow(i);
+  if (std::ranges::find(making.nonces(), config::CALLER) == making.nonces().end()) return;
+  const auto number_of = [&](const auto& is_by) {
+    for (int j = 0; j < policy.allow_size(); ++j) {
+      const config::KeyRule& rule = policy.allow(j);
+      if (allows_any_of(rule, config::ENCRYPT, config::DECRYPT) && is_by(rule) &&
+          overlap(making, rule))
+        return j + 1;
+    }
+    return 0;
+  };
+  const int by_peer = number_of([](const config::KeyRule&rule) { return rule.peer(); }),
+            by_clients = number_of(is_for_clients);
+  file.require(by_peer == 0 || by_clients == 0,
+               "rule " + std::to_string(i + 1) +
+                   ": nonces: CALLER takes keys that one party alone encrypts and decrypts with, "
+                   "since whoever chooses nonces can open what the other party seals; of its keys, "
+                   "the peer may by rule " +
+                   std::to_string(by_peer) + ", and clients of this party by rule " +
+                   std::to_string(by_clients));
 }
 
 }  // namespace
@@ -198,12 +341,17 @@ config::Daemon parse_configuration(const std::string& text, const std::string& n
   file.require(mode.size() >= 3 && mode.size() <= 4 &&
                    mode.find_first_not_of("01234567") == std::string::npos,
                "socket_mode is an octal number such as 0660");
-  std::set<std::string> names, addresses;
+  std::set<std::string> names, addresses, audit_logs;
   for (const config::Peer& peer : daemon.peer()) {
     check_peer(peer, file);
     file.require(names.insert(peer.name()).second, "peer " + peer.name() + " is given twice");
     file.require(!peer.has_listen() || addresses.insert(peer.listen()).second,
                  "two peers listen on " + peer.listen());
+    if (!peer.has_custody()) continue;
+    check_custody(peer, daemon, file);
+    const std::string& log = peer.custody().audit_log();
+    file.require(log.empty() || audit_logs.insert(log).second,
+                 "two peers have the audit_log " + log);
   }
   if (daemon.has_metrics()) file.parses("metrics", [&] { net::parse_address(daemon.metrics()); });
   if (daemon.has_tls())
@@ -220,8 +368,8 @@ config::Daemon parse_configuration(const std::string& text, const std::string& n
     file.in_range("refill_bytes_per_s", daemon.refill_bytes_per_s(), 1000, std::uint64_t{1} << 40);
   file.in_range("jobs_max", daemon.jobs_max(), 1, 1'000'000);
   file.in_range("job_bytes_max", daemon.job_bytes_max(), 1 << 10, std::uint64_t{1} << 40);
-  file.in_range("job_timeout_s", daemon.job_timeout_s(), 1, 31 * 86400);
-  file.in_range("result_timeout_s", daemon.result_timeout_s(), 1, 31 * 86400);
+  file.in_range("job_timeout_s", daemon.job_timeout_s(), 1, kTimeoutMax_s);
+  file.in_range("result_timeout_s", daemon.result_timeout_s(), 1, kTimeoutMax_s);
   file.in_range("client_connections_max", daemon.client_connections_max(), 1, 1'000'000);
   return daemon;
 }
@@ -234,12 +382,25 @@ config::Policy parse_policy(const std::string& text, const std::string& name) {
   return policy;
 }
 
+config::KeyPolicy parse_key_policy(const std::string& text, const std::string& name) {
+  auto policy = parsed<config::KeyPolicy>(text, name);
+  const Checks file(name);
+  for (int i = 0; i < policy.allow_size(); ++i)
+    check_key_rule(policy.allow(i), "rule " + std::to_string(i + 1) + ": ", file);
+  for (int i = 0; i < policy.allow_size(); ++i) check_caller_nonces(policy, i, file);
+  return policy;
+}
+
 config::Daemon read_configuration(const std::filesystem::path& file) {
   return parse_configuration(read_text(file), file.string());
 }
 
 config::Policy read_policy(const std::filesystem::path& file) {
   return parse_policy(read_text(file), file.string());
+}
+
+config::KeyPolicy read_key_policy(const std::filesystem::path& file) {
+  return parse_key_policy(read_text(file), file.string());
 }
 
 }  // namespace tinyot::service

@@ -19,6 +19,7 @@ std::string read_text(const std::filesystem::path& file);
 // The same from a text; `name` stands for the file in errors.
 config::Daemon parse_configuration(const std::string& text, const std::string& name);
 config::Policy parse_policy(const std::string& text, const std::string& name);
+config::KeyPolicy parse_key_policy(const std::string& text, const std::string& name);
 
 // Names of peers and jobs: 1 to 64 letters, digits and . _ -, and not "." or "..".
 bool is_name(const std::string& text);

@@ -39,7 +39,8 @@ class KeyPolicy {
  public:
   using Clock = std::chrono::system_clock;
 
-  // Checked by parse_key_policy(). Fails: UsageError for a user that does not exist.
+  // Checked by parse_key_policy(). Fails: UsageError for a user that does not exist, with the
+  // number of the rule.
   explicit KeyPolicy(config::KeyPolicy policy);
 
   bool is_empty() const { return policy_.allow().empty(); }
@@ -51,6 +52,8 @@ class KeyPolicy {
     std::string refusal;          // empty: it is allowed
     bool needs_approval = false;  // by an officer of this party
   };
+  // If several rules allow it, one that takes no approval decides. A refusal says what is nearest
+  // to allowing it.
   Verdict verdict(const KeyRequestTerms& terms, Clock::time_point now) const;
   // The same for a request that begins, which counts for the rate of the rule that allows it.
   Verdict begin(const KeyRequestTerms& terms, Clock::time_point now);
@@ -60,9 +63,22 @@ class KeyPolicy {
   bool names(const Caller& caller, const custody::KeyId& key, std::string_view label) const;
 
  private:
+  enum class Rates { Apply, AreCounted };
+  struct Finding {
+    std::optional<std::size_t> rule;  // that allows it
+    std::string refusal;              // otherwise
+  };
+  Finding find(const KeyRequestTerms& terms, Clock::time_point now, Rates rates) const;
+  Verdict verdict_of(const Finding& found) const;
+  const config::KeyRule& rule(std::size_t i) const { return policy_.allow(static_cast<int>(i)); }
+  bool is_of(std::size_t rule, const Caller& caller) const;
+
   config::KeyPolicy policy_;
   std::vector<std::vector<uid_t>> users_;             // by rule
   std::vector<std::deque<Clock::time_point>> begun_;  // by rule, as many as its rate allows
 };
+
+// Minutes since midnight of "07:30"; empty if it is no time of the day.
+std::optional<std::uint32_t> minute_of_day(std::string_view text);
 
 }  // namespace tinyot::service

@@ -35,13 +35,38 @@ ClientCertificate certificate_in(const grpc_auth_context* context) {
   return {property_in(context, GRPC_X509_CN_PROPERTY_NAME), std::move(chain)};
 }
 
-// Before the call reaches its handler; `state` is a CallCheck.
+// The number of the local caller, among the properties of a connection. A client chooses values of
+// properties, as names in its certificate, and no property.
+constexpr char kCallerProperty[] = "tinyot_local_caller";
+
+// The calls of a connection have its properties in common, and gRPC has no lock for them.
+std::mutex& properties_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+// What a port asks of each call, and notes of each connection.
+struct Port {
+  CallCheck check;
+  std::string local_caller;  // empty with TLS
+};
+
+void note_caller(grpc_auth_context* context, const std::string& caller) {
+  if (!caller.empty() && property_in(context, kCallerProperty).empty())
+    ::grpc_auth_context_add_property(context, kCallerProperty, caller.data(), caller.size());
+}
+
+// Before the call reaches its handler; `state` is a Port.
 void check_call(void* state, grpc_auth_context* context, const grpc_metadata* metadata,
                 std::size_t count, grpc_process_auth_metadata_done_cb done, void* call) {
   std::optional<std::string> refusal = "the daemon is out of memory";
   try {
-    refusal = (*static_cast<const CallCheck*>(state))(method_in(metadata, count),
-                                                      certificate_in(context));
+    const auto& port = *static_cast<const Port*>(state);
+    std::unique_lock lock(properties_mutex());
+    note_caller(context, port.local_caller);
+    const ClientCertificate certificate = certificate_in(context);
+    lock.unlock();
+    refusal = port.check(method_in(metadata, count), certificate);
   } catch (const std::exception&) {
     // There is no memory: the call is refused.
   }
@@ -52,7 +77,7 @@ void check_call(void* state, grpc_auth_context* context, const grpc_metadata* me
 // Credentials that gRPC has in C alone. Each port has its own object.
 class CheckedCredentials : public grpc::ServerCredentials {
  public:
-  explicit CheckedCredentials(CallCheck check) : check_(std::move(check)) {}
+  explicit CheckedCredentials(Port port) : port_(std::move(port)) {}
 
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {
     ENSURE(false);
@@ -64,13 +89,13 @@ class CheckedCredentials : public grpc::ServerCredentials {
   int AddPortToServer(const std::string& address, grpc_server* server) final {
     grpc_server_credentials* const credentials = make();
     ::grpc_server_credentials_set_auth_metadata_processor(credentials,
-                                                          {check_call, [](void*) {}, &check_});
+                                                          {check_call, [](void*) {}, &port_});
     const int number = ::grpc_server_add_http2_port(server, address.c_str(), credentials);
     ::grpc_server_credentials_release(credentials);
     return number;
   }
 
-  CallCheck check_;
+  Port port_;
 };
 
 class LocalCredentials final : public CheckedCredentials {
@@ -116,7 +141,7 @@ std::shared_ptr<const net::ClientAuthorities> authorities_of(const TlsFiles& fil
 class TlsCredentials final : public CheckedCredentials {
  public:
   TlsCredentials(std::shared_ptr<const ServerTls> tls, CallCheck check)
-      : CheckedCredentials(std::move(check)), tls_(std::move(tls)) {}
+      : CheckedCredentials({std::move(check), {}}), tls_(std::move(tls)) {}
 
  private:
   grpc_server_credentials* make() override {
@@ -160,8 +185,22 @@ std::shared_ptr<grpc::ServerCredentials> tls_credentials(std::shared_ptr<const S
   return std::make_shared<TlsCredentials>(std::move(tls), std::move(check));
 }
 
-std::shared_ptr<grpc::ServerCredentials> local_credentials(CallCheck check) {
-  return std::make_shared<LocalCredentials>(std::move(check));
+std::shared_ptr<grpc::ServerCredentials> local_credentials(CallCheck check, std::size_t caller) {
+  return std::make_shared<LocalCredentials>(Port{std::move(check), std::to_string(caller)});
+}
+
+Caller caller_in(const grpc::ServerContextBase& call, const LocalCallers& local) {
+  const auto context = call.auth_context();
+  const std::lock_guard lock(properties_mutex());
+  const auto property = [&](const char* name) {
+    const auto values = context->FindPropertyValues(name);
+    return values.empty() ? std::string() : std::string(values[0].data(), values[0].size());
+  };
+  const std::string type = property(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
+  if (type == GRPC_SSL_TRANSPORT_SECURITY_TYPE)
+    return {{}, {}, property(GRPC_X509_CN_PROPERTY_NAME)};
+  const std::string number = property(kCallerProperty);
+  return number.empty() ? Caller{} : local.caller(std::stoul(number));
 }
 
 }  // namespace tinyot::service

@@ -1,8 +1,10 @@
 // What gRPC asks of the interface's ports: the certificate of TLS, which can be replaced while it
-// is served, and whether a client may make a call (access.h).
+// is served, and whether a client may make a call (access.h). Handlers learn from it whose call
+// they are given.
 #pragma once
 
 #include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server_context.h>
 
 #include <cstdint>
 #include <functional>
@@ -13,6 +15,7 @@
 #include <utility>
 
 #include "net/tls/server_certificate.h"
+#include "service/access.h"
 #include "service/start_check.h"
 
 namespace tinyot::service {
@@ -57,7 +60,12 @@ using CallCheck = std::function<std::optional<std::string>(const std::string& me
 // Of TLS with a certificate on both sides: of the client one that an authority has signed.
 std::shared_ptr<grpc::ServerCredentials> tls_credentials(std::shared_ptr<const ServerTls> tls,
                                                          CallCheck check);
-// Of connections of Unix sockets.
-std::shared_ptr<grpc::ServerCredentials> local_credentials(CallCheck check);
+// Of connections of Unix sockets; `caller`: the number, of LocalCallers, of whoever connects to the
+// port.
+std::shared_ptr<grpc::ServerCredentials> local_credentials(CallCheck check, std::size_t caller);
+
+// Who makes the call, by what its connection is, and by nothing that the call says: the port of a
+// Unix socket, or the certificate of TLS. An unknown one on a port without these credentials.
+Caller caller_in(const grpc::ServerContextBase& call, const LocalCallers& local);
 
 }  // namespace tinyot::service

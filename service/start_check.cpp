@@ -13,6 +13,7 @@
 #include "net/tls/server_certificate.h"
 #include "service/access.h"
 #include "service/configuration.h"
+#include "service/key_policy.h"
 #include "service/log_output.h"
 #include "service/peer.h"
 #include "system/errno_text.h"
@@ -77,6 +78,7 @@ class Check {
     note_prepared_memory();
     for (const config::Peer& peer : config.peer()) {
       named([&] { Peer::check(peer); });
+      if (peer.has_custody()) check_custody(peer.name(), peer.custody());
       of("peer " + peer.name(),
          [&] { check_files(fs::path(config.directory()) / peer.name(), peer.name()); });
       if (!peer.has_key()) continue;
@@ -99,6 +101,33 @@ class Check {
   template <class Work>
   void of(const std::string& field, const Work& work) const {
     named(work, field + ": ");
+  }
+
+  void check_custody(const std::string& peer, const config::Custody& custody) {
+    const std::string field = "peer " + peer + ": custody";
+    of(field + ".policy", [&] {
+      if (KeyPolicy(read_key_policy(custody.policy())).is_empty())
+        result_.warnings.push_back(file_ + ": " + field + ".policy: " + custody.policy() +
+                                   " allows nothing");
+    });
+    if (custody.has_audit_log())
+      of(field + ".audit_log", [&] { check_audit_log(custody.audit_log()); });
+    // It is another medium, and never made here: it may not be mounted.
+    if (custody.has_backup_directory())
+      of(field + ".backup_directory", [&] {
+        if (!can_write(custody.backup_directory())) throw unusable(custody.backup_directory());
+      });
+  }
+
+  static void check_audit_log(const fs::path& log) {
+    struct stat found {};
+    if (::stat(log.c_str(), &found) != 0) {
+      if (!can_write(parent_of(log))) throw unusable(parent_of(log));
+      return;
+    }
+    if (!S_ISREG(found.st_mode)) throw UsageError(log.string() + " is there, and is not a file");
+    if (::access(log.c_str(), R_OK | W_OK) != 0)
+      throw UsageError("cannot write " + log.string() + ": " + system::errno_text());
   }
 
   void check_socket(const fs::path& socket) {

@@ -1,5 +1,6 @@
 #include "service/access.h"
 
+#include <google/protobuf/descriptor.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -11,6 +12,8 @@
 #include "base/error.h"
 #include "service/configuration.h"
 #include "system/descriptor.h"
+#include "tinyot/v1/keys.pb.h"
+#include "tinyot/v1/party.pb.h"
 
 namespace tinyot::service {
 namespace {
@@ -50,6 +53,69 @@ TEST(Access, EachRightAllowsItsCalls) {
     }
     EXPECT_FALSE(allows(rules, {1000, {}, {}}, "Later")) << "a call that this version lacks";
   }
+}
+
+const std::vector<std::string> kUses = {"Encrypt", "Decrypt", "Sign", "Verify"},
+                               kLooks = {"List", "Show"},
+                               kManages = {"Create",    "Import",  "Derive",  "Rotate",
+                                           "Refresh",   "Suspend", "Resume",  "Deactivate",
+                                           "Destroy",   "Restore", "Backups", "ResumePeer",
+                                           "Approvals", "Approve", "Deny"};
+
+bool allows_key_call(const AccessRules& rules, const Caller& caller, const std::string& method) {
+  return !rules.refusal(caller, "/tinyot.v1.Keys/" + method);
+}
+
+TEST(Access, CallsAboutKeysAlwaysTakeARight) {
+  const Caller caller{1000, {}, {}};
+  const auto expect = [&](const std::string& text, bool uses, bool looks, bool manages) {
+    const AccessRules rules = rules_from(text);
+    for (const auto& [methods, is_allowed] :
+         {std::pair(kUses, uses), std::pair(kLooks, looks), std::pair(kManages, manages)})
+      for (const std::string& method : methods)
+        EXPECT_EQ(allows_key_call(rules, caller, method), is_allowed) << text << " " << method;
+    EXPECT_FALSE(allows_key_call(rules, caller, "Later")) << "a call that this version lacks";
+  };
+  expect("", false, false, false);
+  expect("access { user: '1000' may: USE_KEYS }", true, true, false);
+  expect("access { user: '1000' may: MANAGE_KEYS }", false, true, true);
+  expect("access { user: '1000' may: USE_KEYS may: MANAGE_KEYS }", true, true, true);
+  expect("access { user: '1000' may: SUBMIT may: RESULTS may: CANCEL may: RETIRE may: RESUME }",
+         false, false, false);
+  expect("access { user: '1001' may: USE_KEYS may: MANAGE_KEYS }", false, false, false);
+}
+
+// A method that is added takes an entry in the table of rights.
+TEST(Access, EachCallHasAnEntry) {
+  const AccessRules keys = rules_from("access { user: '1000' may: USE_KEYS may: MANAGE_KEYS }"),
+                    party = rules_from(
+                        "access { user: '1000' may: SUBMIT may: RESULTS may: CANCEL may: RETIRE "
+                        "may: RESUME }");
+  const auto methods = [](const google::protobuf::FileDescriptor& file) {
+    const auto* const found = file.service(0);
+    std::vector<std::string> names;
+    for (int i = 0; i < found->method_count(); ++i) names.push_back(found->method(i)->name());
+    return names;
+  };
+  for (const std::string& method : methods(*v1::KeyName::descriptor()->file()))
+    EXPECT_TRUE(allows_key_call(keys, {1000, {}, {}}, method)) << method;
+  for (const std::string& method : methods(*v1::Job::descriptor()->file()))
+    EXPECT_TRUE(allows(party, {1000, {}, {}}, method)) << method;
+}
+
+TEST(Access, RefusalsOfCallsAboutKeysSayWhatToWrite) {
+  EXPECT_EQ(
+      rules_from("").refusal({1000, {}, {}}, "/tinyot.v1.Keys/Encrypt"),
+      "user 1000 may make no call about keys: they take a right, and the daemon's "
+      "configuration has no access { }, which then says of all clients what they may; ask its "
+      "operator for access { user: '1000' may: USE_KEYS }");
+  const AccessRules rules = rules_from("access { user: '1000' may: USE_KEYS }");
+  EXPECT_EQ(rules.refusal({1000, {}, {}}, "/tinyot.v1.Keys/Approve"),
+            "user 1000 may not approve requests: no access { } of the configuration that names it "
+            "has may: MANAGE_KEYS");
+  EXPECT_EQ(rules.refusal({{}, {}, "billing"}, "/tinyot.v1.Keys/Sign"),
+            "the client 'billing' may make no call: no access { } of the daemon's configuration "
+            "names it; ask its operator for access { client: 'billing' may: USE_KEYS }");
 }
 
 TEST(Access, EntriesNameUsersGroupsAndCertificates) {

@@ -116,5 +116,150 @@ TEST(Configuration, RefusesRulesThatDoNotFit) {
             std::string::npos);
 }
 
+std::string custody_error_of(const std::string& custody,
+                             const std::string& peer = "sigma: 64 key: 'k' peer_key: 'p'",
+                             const std::string& daemon = "store_key: 's'") {
+  return error_of("directory: '/d' " + daemon +
+                  " peer { name: 'bob' party: A listen: '127.0.0.1:1' policy: 'p' profile: 'fast' "
+                  "low { ands: 10 } high { ands: 20 } " +
+                  peer + " custody { policy: 'keys' " + custody + " } }");
+}
+
+TEST(Configuration, CustodyNeedsKeysAndSigma) {
+  EXPECT_EQ(custody_error_of(""), "");
+  EXPECT_NE(custody_error_of("", "sigma: 64 key: 'k' peer_key: 'p'", "").find("store_key"),
+            std::string::npos);
+  EXPECT_NE(custody_error_of("", "sigma: 64").find("give both"), std::string::npos);
+  const std::string keys = "key: 'k' peer_key: 'p' ";
+  EXPECT_EQ(custody_error_of("", keys),
+            "conf: peer bob: custody: keys take a sigma of at least 64, not 40 (weak: true is for "
+            "tests)");
+  EXPECT_NE(custody_error_of("", keys + "sigma: 63").find("sigma"), std::string::npos);
+  EXPECT_EQ(custody_error_of("weak: true", keys), "");
+}
+
+TEST(Configuration, CustodyRefusesValuesThatDoNotFit) {
+  const std::string key(64, 'a'), to = "backup_to { name: 'safe' key: '" + key + "' } ",
+                                  directory = "backup_directory: '/b' ";
+  EXPECT_EQ(custody_error_of(directory + to), "");
+  for (const std::string& half : {directory, to})
+    EXPECT_NE(custody_error_of(half).find("go together"), std::string::npos) << half;
+  EXPECT_NE(custody_error_of(directory + to + to).find("given twice"), std::string::npos);
+  EXPECT_NE(
+      custody_error_of(directory + "backup_to { name: 'a/b' key: '" + key + "' }").find("name"),
+      std::string::npos);
+  for (const std::string& other : {std::string(), key.substr(1), key + "a", std::string(64, 'x')})
+    EXPECT_NE(custody_error_of(directory + "backup_to { name: 'a' key: '" + other + "' }")
+                  .find("64 hex digits"),
+              std::string::npos)
+        << other;
+  const std::vector<std::pair<std::string, std::string>> ranges = {
+      {"keys_max", "100000"}, {"request_timeout_s", "3600"}, {"approval_timeout_s", "2678400"}};
+  for (const auto& [field, most] : ranges) {
+    EXPECT_EQ(custody_error_of(field + ": " + most), "");
+    EXPECT_NE(custody_error_of(field + ": 0").find(field), std::string::npos);
+    EXPECT_NE(custody_error_of(field + ": " + most + "0").find(field), std::string::npos);
+  }
+  EXPECT_NE(custody_error_of("audit_log: ''").find("audit_log"), std::string::npos);
+}
+
+TEST(Configuration, PeersHaveAuditLogsOfTheirOwn) {
+  const auto peer = [](const std::string& name, const std::string& port, const std::string& log) {
+    return "peer { name: '" + name + "' party: A listen: '127.0.0.1:" + port +
+           "' policy: 'p' profile: 'fast' low { ands: 10 } high { ands: 20 } sigma: 64 key: 'k' "
+           "peer_key: 'p' custody { policy: 'keys' " +
+           log + " } } ";
+  };
+  const std::string head = "directory: '/d' store_key: 's' ", log = "audit_log: '/a.log'";
+  EXPECT_EQ(error_of(head + peer("b", "1", "") + peer("c", "2", "")), "");
+  EXPECT_EQ(error_of(head + peer("b", "1", log) + peer("c", "2", log)),
+            "conf: two peers have the audit_log /a.log");
+}
+
+std::string key_policy_error_of(const std::string& text) {
+  try {
+    service::parse_key_policy(text, "keys");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Configuration, RefusesKeyRulesThatDoNotFit) {
+  const auto with = [](const std::string& fields) {
+    return key_policy_error_of("allow { peer: true key: 'a' may: ENCRYPT " + fields + " }");
+  };
+  EXPECT_EQ(with(""), "");
+  EXPECT_EQ(with("bytes_max: 65536 rate { requests: 1000000 seconds: 2678400 } approval: true "
+                 "hours { from: '22:00' until: '06:00' } shown_prefix: ''"),
+            "");
+  EXPECT_EQ(key_policy_error_of("allow { peer: false key: 'a' may: SIGN }"),
+            "keys: rule 1: it names nobody: give peer: true, user or client");
+  EXPECT_NE(key_policy_error_of("allow { client: '' key: 'a' may: SIGN }").find("empty"),
+            std::string::npos);
+  EXPECT_NE(key_policy_error_of("allow { peer: true may: SIGN }").find("no key"),
+            std::string::npos);
+  EXPECT_NE(key_policy_error_of("allow { peer: true key: 'a' }").find("no operation"),
+            std::string::npos);
+  const std::vector<std::pair<std::string, std::string>> others = {
+      {"bytes_max: 0", "bytes_max"},
+      {"bytes_max: 65537", "bytes_max"},
+      {"rate { requests: 0 seconds: 1 }", "rate.requests"},
+      {"rate { requests: 1 seconds: 2678401 }", "rate.seconds"},
+      {"hours { from: '7:30' until: '18:00' }", "'7:30' is no time"},
+      {"hours { from: '07:30' until: '24:00' }", "'24:00' is no time"},
+      {"hours { from: '07:30' until: '07:30' }", "the same"},
+      {"nonces: JOINT", "CREATE"},
+      {"may: SIGN shown_prefix: 'a'", "shown_prefix"}};
+  for (const auto& [fields, error] : others)
+    EXPECT_NE(with(fields).find(error), std::string::npos) << fields << ": " << with(fields);
+  EXPECT_NE(key_policy_error_of("allow { peer: true key: 'a' may: SIGN } allow { }")
+                .find("rule 2: it names nobody"),
+            std::string::npos);
+}
+
+TEST(Configuration, KeysOfRulesAreLabelsAndIds) {
+  const auto with = [](const std::string& key) {
+    return key_policy_error_of("allow { peer: true key: '" + key + "' may: SIGN }");
+  };
+  const std::string longest(64, 'a');
+  for (const std::string& key : {std::string("*"), std::string("A-b_c.d/9"), std::string("a/*"),
+                                 longest, longest + "*", std::string(32, 'f')})
+    EXPECT_EQ(with(key), "") << key;
+  for (const std::string& key : {std::string(), std::string("**"), std::string("a*b"),
+                                 std::string("a b"), std::string("a?"), longest + "a"})
+    EXPECT_NE(with(key).find("neither an id"), std::string::npos) << key;
+}
+
+// Whoever chooses nonces can open what the other party seals.
+TEST(Configuration, KeysWithNoncesOfClientsAreUsedByOneParty) {
+  const auto by = [](const std::string& who, const std::string& key, const std::string& fields) {
+    return "allow { " + who + " key: '" + key + "' " + fields + " }\n";
+  };
+  const std::string own = "client: 'kms'", peer = "peer: true",
+                    making = by(own, "kms/*", "may: CREATE nonces: CALLER"),
+                    uses = "may: ENCRYPT may: DECRYPT", id(32, '0');
+  EXPECT_EQ(key_policy_error_of(making + by(own, "kms/*", uses)), "");
+  EXPECT_EQ(key_policy_error_of(making + by(peer, "*", uses)), "");
+  EXPECT_EQ(key_policy_error_of(making + by(own, "kms/*", uses) + by(peer, "kmt*", uses) +
+                                by(peer, "kms", uses) + by(peer, "kms/a", "may: SIGN")),
+            "");
+  EXPECT_EQ(key_policy_error_of(by(own, "*", "may: CREATE nonces: JOINT") + by(own, "*", uses) +
+                                by(peer, "*", uses)),
+            "");
+  for (const std::string& key : {std::string("*"), std::string("km*"), std::string("kms/*"),
+                                 std::string("kms/a"), std::string("kms/a*"), id})
+    for (const std::string use : {"may: ENCRYPT", "may: DECRYPT"})
+      EXPECT_NE(
+          key_policy_error_of(by(own, "kms/*", uses) + making + by(peer, key, use))
+              .find("rule 2: nonces: CALLER takes keys that one party alone encrypts and "
+                    "decrypts with, since whoever chooses nonces can open what the other party "
+                    "seals; of its keys, the peer may by rule 3, and clients of this party by "
+                    "rule 1"),
+          std::string::npos)
+          << key << " " << use;
+  EXPECT_NE(key_policy_error_of(making + by(own + " " + peer, "kms/a", uses)), "");
+}
+
 }  // namespace
 }  // namespace tinyot::test
