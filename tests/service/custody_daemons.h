@@ -34,7 +34,9 @@ class CustodyTest : public DaemonTest {
     for (const Party party : {Party::A, Party::B}) {
       const std::string name(1, letter(party));
       engine::write_identity(net::Identity::generate(), dir_ / (name + ".pem"));
-      write_file(dir_ / (name + ".store_key"), std::string(32, party == Party::A ? 'a' : 'b'));
+      const std::filesystem::path store_key = dir_ / (name + ".store_key");
+      write_file(store_key, std::string(32, party == Party::A ? 'a' : 'b'));
+      std::filesystem::permissions(store_key, std::filesystem::perms::owner_read);
     }
     const auto daemon = [&](const std::string& name) {
       return "store_key: '" + (dir_ / (name + ".store_key")).string() + "'\naccess { user: '" +
