@@ -82,8 +82,6 @@ void require_use(const KeyRecord& record, KeyUse use) {
   if (!is_allowed)
     throw KeyError(KeyProblem::State,
                    key + " is " + name_of(record.state) + ", and does not " + name_of(use));
-  if (record.held.size() != 1)
-    throw KeyError(KeyProblem::State, key + " is being refreshed: try again");
 }
 
 std::string circuit_of(const UseTerms& terms, const KeyAttributes& attributes) {
@@ -157,19 +155,25 @@ Nonce KeySession::next_nonce() {
   return joint_nonce(coins_, runs_++, 0);
 }
 
-LoadedKey KeySession::load(const KeyId& id) {
+std::optional<LoadedKey> KeySession::loaded_now(const KeyRecord& record) const {
+  const auto at = loaded_.find(record.attributes.id);
+  if (record.held.size() != 1 || at == loaded_.end() ||
+      at->second.epoch != record.held.front().epoch)
+    return std::nullopt;
+  return at->second;
+}
+
+LoadedKey KeySession::load(const KeyId& id, std::optional<bool> is_loaded) {
   const KeyRecord record = custodian_.files().record(id);
+  require_loadable(record);
   std::uint64_t forgets = 0;
   {
     const std::lock_guard lock(mutex_);
-    const auto at = loaded_.find(id);
-    const bool is_current =
-        record.held.size() == 1 && at != loaded_.end() && at->second.epoch == record.held[0].epoch;
-    if (at != loaded_.end() && !is_current) loaded_.erase(at);
-    if (is_current) {
-      require_loadable(record);
-      return at->second;
-    }
+    const auto loaded = loaded_now(record);
+    if (loaded && is_loaded.value_or(true)) return *loaded;
+    if (is_loaded.value_or(false))
+      throw NetworkError("key " + text_of(id) + " is no longer loaded on this connection");
+    loaded_.erase(id);
     forgets = forgets_;
   }
   LoadedKey loaded = custodian_.load(peer_, id);
@@ -179,13 +183,14 @@ LoadedKey KeySession::load(const KeyId& id) {
   return loaded_.insert_or_assign(id, std::move(loaded)).first->second;
 }
 
-UseResult KeySession::use(const UseTerms& terms, const UsePayload* payload) {
+UseResult KeySession::use(const UseTerms& terms, const UsePayload* payload,
+                          std::optional<bool> is_loaded) {
   const KeyRecord record = custodian_.files().record(terms.key);
   require_terms(terms, record);
   const bool is_requester = terms.requester == custodian_.files().owner().party;
   require(is_requester == (payload != nullptr), "the requester alone has the payload");
   if (payload != nullptr) require_payload(terms, *payload, record.attributes);
-  return run_use(terms, payload, record, load(terms.key));
+  return run_use(terms, payload, record, load(terms.key, is_loaded));
 }
 
 UseResult KeySession::run_use(const UseTerms& terms, const UsePayload* payload,
@@ -208,8 +213,9 @@ UseResult KeySession::run_use(const UseTerms& terms, const UsePayload* payload,
 }
 
 bool KeySession::has_loaded(const KeyId& id) const {
+  const auto record = custodian_.files().find(id);
   const std::lock_guard lock(mutex_);
-  return loaded_.contains(id);
+  return record && loaded_now(*record).has_value();
 }
 
 void KeySession::forget(const KeyId& id) {

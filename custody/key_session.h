@@ -21,7 +21,8 @@ namespace tinyot::custody {
 
 enum class KeyUse : std::uint8_t { Encrypt = 1, Decrypt = 2, Sign = 3, Verify = 4, Derive = 5 };
 std::string name_of(KeyUse use);
-// Whether a key of the class has the use, in the state. Fails: KeyError(Use, State).
+// Whether a key of the class has the use, in the state. A key that is being refreshed has it, once
+// it is settled. Fails: KeyError(Use, State).
 void require_use(const KeyRecord& record, KeyUse use);
 
 using Nonce = std::array<std::byte, 12>;
@@ -72,10 +73,16 @@ class KeySession {
   // Role: both, at the same time, with the same terms; `payload` is the requester's, null at the
   // other party. Loads the key if this connection has not. Fails: KeyError; UsageError for a
   // payload that is not as the terms say; as KeyPeer.
-  UseResult use(const UseTerms& terms, const UsePayload* payload);
-  // The key, loaded; it stays so on this connection. Fails: as Custodian::load().
-  LoadedKey load(const KeyId& id);
+  //
+  // Both parties have to load the key, or both not. `is_loaded`: what one of them has said of its
+  // has_loaded(), since an officer of either may have had the key forgotten; absent: no officer
+  // interferes. Fails: NetworkError if nothing is loaded any more that should be.
+  UseResult use(const UseTerms& terms, const UsePayload* payload,
+                std::optional<bool> is_loaded = {});
+  // The key, loaded; it stays so on this connection. Fails: as Custodian::load(), use().
+  LoadedKey load(const KeyId& id, std::optional<bool> is_loaded = {});
 
+  // In the epoch that the key has now.
   bool has_loaded(const KeyId& id) const;
   // The values are wiped as soon as no run uses them; a load that is under way fails.
   void forget(const KeyId& id);
@@ -85,6 +92,7 @@ class KeySession {
   UseResult run_use(const UseTerms& terms, const UsePayload* payload, const KeyRecord& record,
                     const LoadedKey& loaded);
   Nonce next_nonce();
+  std::optional<LoadedKey> loaded_now(const KeyRecord& record) const;  // under the lock
 
   // Runs whose nonces come from the same coins.
   static constexpr std::uint64_t kRunsPerToss = 1 << 16;

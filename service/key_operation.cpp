@@ -48,7 +48,14 @@ bool changes_key(config::KeyOperation operation) {
 
 void require_possible(const KeyTerms& terms, const custody::KeyFiles& files) {
   if (use_of(terms.operation)) return require_terms(use_terms(terms), files.record(terms.key));
-  if (terms.operation == config::REFRESH) return custody::require_loadable(files.record(terms.key));
+  if (terms.operation == config::REFRESH) {
+    const custody::KeyRecord record = files.record(terms.key);
+    if (record.state != custody::KeyState::Active && record.state != custody::KeyState::Deactivated)
+      throw custody::KeyError(custody::KeyProblem::State,
+                              "key " + text_of(terms.key) + " is " + name_of(record.state) +
+                                  ": only an active or a deactivated one is refreshed");
+    return;
+  }
   const custody::KeyAttributes& attributes = terms.attributes.value();
   custody::require_valid(attributes);
   for (const custody::KeyRecord& other : files.records())
@@ -74,7 +81,8 @@ void require_payload(const KeyTerms& terms, const KeyPayload& payload,
                      std::to_string(bytes) + " bytes");
 }
 
-KeyResult take_steps(const KeyTerms& terms, const KeyPayload* payload, KeyConnection& connection) {
+KeyResult take_steps(const KeyTerms& terms, const KeyPayload* payload, bool is_loaded,
+                     KeyConnection& connection) {
   custody::Custodian& custodian = connection.custodian;
   switch (terms.operation) {
     case config::CREATE:
@@ -86,16 +94,17 @@ KeyResult take_steps(const KeyTerms& terms, const KeyPayload* payload, KeyConnec
                            payload != nullptr ? payload->imported : std::nullopt)};
     case config::DERIVE: {
       const custody::KeyAttributes& attributes = terms.attributes.value();
-      const custody::LoadedKey parent = connection.session.load(attributes.parent.value());
+      const custody::LoadedKey parent =
+          connection.session.load(attributes.parent.value(), is_loaded);
       return {{},
               custodian.derive(connection.peer, terms.making, parent, attributes, terms.context)};
     }
     case config::REFRESH:
       return {{}, custodian.refresh(connection.peer, terms.request, terms.key)};
     default:
-      return {
-          connection.session.use(use_terms(terms), payload != nullptr ? &payload->use : nullptr),
-          {}};
+      return {connection.session.use(use_terms(terms), payload != nullptr ? &payload->use : nullptr,
+                                     is_loaded),
+              {}};
   }
 }
 

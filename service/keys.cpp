@@ -378,13 +378,6 @@ std::optional<std::string> Keys::refusal(const Request& request) const {
                                                     &custody::KeyRecord::state)) >= kPendingMax)
       return "too many keys are not settled yet";
   }
-  if (request.asked.epoch) {
-    const custody::KeyId of =
-        terms.attributes && terms.attributes->parent ? *terms.attributes->parent : terms.key;
-    const auto record = files_.find(of);
-    if (!record || record->held.size() != 1 || record->held.front().epoch != *request.asked.epoch)
-      return "the parties have other epochs of the key: it has to be settled";
-  }
   return std::nullopt;
 }
 
@@ -492,6 +485,7 @@ void Keys::started(const wire::KeyStart& start) {
     if (work && reason.empty()) {
       ++work->attempts;
       work->group = start.group();
+      work->is_loaded = start.is_loaded();
       work->is_running = true;
     }
   }

@@ -80,7 +80,7 @@ void Keys::Settling::name_in(wire::KeyEnd& end) const {
 }
 
 void Keys::Request::take_steps(KeyConnection& connection) {
-  result = service::take_steps(terms(), is_own() ? &payload : nullptr, connection);
+  result = service::take_steps(terms(), is_own() ? &payload : nullptr, is_loaded, connection);
 }
 
 void Keys::Settling::take_steps(KeyConnection& connection) {
@@ -164,6 +164,12 @@ bool Keys::begins(Work& work, wire::KeyStart& start) {
   ++work.attempts;
   work.group = start.group();
   work.is_running = true;
+  if (const auto used = work.used_key()) {
+    const auto at = connections_.find(work.group);
+    const auto connection = at == connections_.end() ? nullptr : at->second.lock();
+    work.is_loaded = connection && connection->session.has_loaded(*used);
+  }
+  start.set_is_loaded(work.is_loaded);
   work.name_in(start);
   wire::Message message;
   *message.mutable_key_start() = start;

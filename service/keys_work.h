@@ -32,6 +32,7 @@ class Keys::Work : public KeyWork, public std::enable_shared_from_this<Keys::Wor
   int attempts = 0;
   std::uint64_t group = 0;
   bool is_running = false, is_done_at_peer = false;
+  bool is_loaded = false;    // the used key, at the leading party
   std::exception_ptr error;  // of the last attempt
 
  protected:

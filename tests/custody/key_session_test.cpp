@@ -218,7 +218,50 @@ TEST_F(KeySessionTest, StateAllowsWhatItSays) {
   EXPECT_FALSE(allows(KeyState::Deactivated, KeyClass::Aead, KeyUse::Encrypt));
   EXPECT_FALSE(allows(KeyState::Deactivated, KeyClass::Mac, KeyUse::Sign));
   EXPECT_FALSE(allows(KeyState::Deactivated, KeyClass::Kdf, KeyUse::Derive));
-  EXPECT_FALSE(allows(KeyState::Active, KeyClass::Aead, KeyUse::Encrypt, 2)) << "a refresh";
+  EXPECT_TRUE(allows(KeyState::Active, KeyClass::Aead, KeyUse::Encrypt, 2)) << "after a refresh";
+}
+
+// Nothing of a key is loaded while its epochs are not settled.
+TEST_F(KeySessionTest, KeyThatIsBeingRefreshedIsNotUsed) {
+  create(KeyClass::Mac);
+  const UsePayload payload{secret("text"), {}, {}, {}};
+  ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+    KeySession session(custodian, peer);
+    const bool is_a = custodian.files().owner().party == Party::A;
+    const auto sign = [&] {
+      return session.use(terms_of(KeyUse::Sign, Party::A, 4), is_a ? &payload : nullptr).tag;
+    };
+    (void)sign();
+    custody::KeyFiles& files = custodian.files();
+    files.store_epoch(files.begin_link(), files.record(key_id(1)), epoch(2),
+                      custody::Share(16, std::byte{1}));
+    try {
+      (void)sign();
+      ADD_FAILURE() << "the key was used";
+    } catch (const custody::KeyError& error) {
+      EXPECT_EQ(error.problem(), KeyProblem::State);
+    }
+  });
+}
+
+// An officer of one party has it forgotten: what the other one has loaded is of no use.
+TEST_F(KeySessionTest, BothPartiesLoadAsOneOfThemSays) {
+  create(KeyClass::Mac);
+  const UsePayload payload{secret("text"), {}, {}, {}};
+  ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+    KeySession session(custodian, peer);
+    const bool is_a = custodian.files().owner().party == Party::A;
+    const auto sign = [&](std::optional<bool> is_loaded) {
+      return session.use(terms_of(KeyUse::Sign, Party::A, 4), is_a ? &payload : nullptr, is_loaded)
+          .tag;
+    };
+    const auto first = sign(false);
+    if (is_a) session.forget(key_id(1));
+    EXPECT_EQ(sign(false), first) << "both load again";
+    session.forget(key_id(1));
+    EXPECT_THROW((void)sign(true), NetworkError);
+  });
+  for (const test::StepEnd& end : ends) EXPECT_TRUE(end.is_done) << end.message;
 }
 
 TEST_F(KeySessionTest, LoadedKeyOfADroppedEpochIsNotUsed) {
