@@ -212,6 +212,18 @@ KeyPolicy::Verdict KeyPolicy::begin(const KeyRequestTerms& terms, Clock::time_po
   return verdict_of(found);
 }
 
+bool KeyPolicy::both_seal(const custody::KeyId& key, std::string_view label) const {
+  bool by_peer = false, by_clients = false;
+  for (const config::KeyRule& rule : policy_.allow()) {
+    const bool seals = std::ranges::any_of(
+        rule.may(), [](int may) { return may == config::ENCRYPT || may == config::DECRYPT; });
+    if (!seals || !names_key(rule, key, label)) continue;
+    by_peer |= rule.peer();
+    by_clients |= rule.user_size() + rule.client_size() > 0;
+  }
+  return by_peer && by_clients;
+}
+
 bool KeyPolicy::names(const Caller& caller, const custody::KeyId& key,
                       std::string_view label) const {
   for (std::size_t i = 0; i < begun_.size(); ++i)

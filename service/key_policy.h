@@ -61,6 +61,8 @@ class KeyPolicy {
   Verdict recheck(const KeyRequestTerms& terms, Clock::time_point now) const;
   // Whether a rule for the caller names the key.
   bool names(const Caller& caller, const custody::KeyId& key, std::string_view label) const;
+  // Whether both parties may encrypt or decrypt with the key: then its nonces are not a caller's.
+  bool both_seal(const custody::KeyId& key, std::string_view label) const;
 
  private:
   enum class Rates { Apply, AreCounted };

@@ -18,16 +18,10 @@ namespace {
 using custody::KeyProblem;
 using custody::KeyState;
 
-// Of one party; those of the peer that are being checked, too.
-constexpr std::size_t kRequestsMax = 256;
-constexpr std::size_t kPendingMax = 16;
-// Between the clocks of both parties.
-constexpr std::chrono::minutes kClockDifferenceMax{10};
 constexpr std::uint64_t kUsesAtOnce = 1024;
 // Encryptions under one key with random nonces (NIST SP 800-38D, section 8.3).
 constexpr std::uint64_t kEncryptionsMax = std::uint64_t{1} << 32;
 constexpr std::chrono::milliseconds kLookInterval{200};
-constexpr std::size_t kHavesBytesMax = 32 << 10;
 constexpr const char* kCheatedFile = "peer-cheated";
 
 custody::Backups backups_of(const config::Custody& custody) {
@@ -45,11 +39,6 @@ std::filesystem::path audit_log_of(const config::Custody& custody,
                                    const std::filesystem::path& directory) {
   return custody.has_audit_log() ? std::filesystem::path(custody.audit_log())
                                  : directory / "audit.log";
-}
-
-// Whether both parties take a step of settling the key.
-bool takes_both(custody::SettleKind kind) {
-  return kind == custody::SettleKind::Erase || kind == custody::SettleKind::Load;
 }
 
 KeyParties parties_of(const config::Peer& peer) {
@@ -92,12 +81,15 @@ void Keys::set_policy(KeyPolicy policy) {
 void Keys::stop_beginning() {
   const Lock lock(mutex_);
   is_stopping_ = true;
+  end_waiting(KeyFailure::Unavailable, "the daemon is stopping: repeat the request");
+}
+
+// Those that are not being evaluated.
+void Keys::end_waiting(KeyFailure failure, const std::string& why) {
   std::vector<SharedRequest> waiting;
   for (const auto& [id, request] : requests_)
     if (!request->is_running) waiting.push_back(request);
-  const std::string why = "the daemon is stopping: repeat the request";
-  for (const SharedRequest& request : waiting)
-    finish(request, Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Unavailable, why)), why});
+  for (const SharedRequest& request : waiting) finish(request, failed(failure, why));
 }
 
 bool Keys::is_busy() {
@@ -109,8 +101,7 @@ void Keys::give_up() {
   const Lock lock(mutex_);
   const std::string why = "the daemon has stopped before it was done";
   while (!requests_.empty())
-    finish(SharedRequest(requests_.begin()->second),
-           Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Unavailable, why)), why});
+    finish(SharedRequest(requests_.begin()->second), failed(KeyFailure::Unavailable, why));
 }
 
 void Keys::stop() {
@@ -140,7 +131,7 @@ void Keys::work_at_desk(const std::stop_token& stop) {
 }
 
 void Keys::keep_up() {
-  std::vector<std::shared_ptr<Work>> late;
+  std::vector<std::shared_ptr<Work>> late, to_queue;
   {
     const Lock lock(mutex_);
     const auto now = Clock::now();
@@ -150,14 +141,15 @@ void Keys::keep_up() {
     const std::string why = "it has expired";
     for (const SharedRequest& request : expired) {
       late.push_back(request);
-      finish(request, Failure{std::make_exception_ptr(KeyFailed(KeyFailure::TimedOut, why)), why});
+      finish(request, failed(KeyFailure::TimedOut, why));
     }
     std::erase_if(seen_, [&](const auto& seen) { return seen.second <= now; });
+    for (const custody::KeyId& key : std::exchange(to_settle_, {}))
+      if (needs_settling(key)) settle_if_needed(key, to_queue);
   }
+  queue(to_queue);
   for (const auto& work : late) scheduler_.cancel(work);
 }
-
-// Requests of this party's clients.
 
 void Keys::require_open() const {
   if (has_peer_cheated_)
@@ -180,10 +172,11 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
   if (terms.context.size() > kContextBytesMax)
     throw UsageError("the context of a derivation has at most " + std::to_string(kContextBytesMax) +
                      " bytes");
-  require_possible(terms, files_);
-  require_payload(terms, payload, files_);
   const custody::KeyAttributes about =
       terms.attributes ? *terms.attributes : files_.record(terms.key).attributes;
+  require_allowed(caller, terms, about);
+  require_possible(terms, files_);
+  require_payload(terms, payload, files_);
   AskedKey asked{.terms = std::move(terms),
                  .epoch = {},
                  .client = text_of(caller).substr(0, kClientNameMax),
@@ -200,7 +193,7 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
                                           " ANDs, more than the stock may have (high { } of the "
                                           "configuration): for more bytes, encrypt a data key");
   const auto request =
-      std::make_shared<Request>(*this, std::move(cost), std::move(asked), about.label, caller);
+      std::make_shared<Request>(*this, std::move(cost), std::move(asked), about, caller);
   request->payload = std::move(payload);
   request->is_gone = is_gone;
   Lock lock(mutex_);
@@ -209,6 +202,28 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
   if (!request->failure) return std::move(request->result);
   lock.unlock();
   std::rethrow_exception(request->failure->error);
+}
+
+// First of all: a client that may not use a key learns nothing of its state.
+void Keys::require_allowed(const Caller& caller, const KeyTerms& terms,
+                           const custody::KeyAttributes& about) {
+  const Lock lock(mutex_);
+  std::string refusal = policy_.verdict(policy_terms(caller, terms, about), Clock::now()).refusal;
+  if (refusal.empty()) refusal = refusal_of_nonces(terms, about).value_or("");
+  if (refusal.empty()) return;
+  log_refusal(name_of(terms.operation), refusal);
+  throw KeyFailed(KeyFailure::Refused, refusal);
+}
+
+std::optional<std::string> Keys::refusal_of_nonces(const KeyTerms& terms,
+                                                   const custody::KeyAttributes& about) const {
+  if (about.nonces != custody::NonceMode::Caller ||
+      (terms.operation != config::ENCRYPT && terms.operation != config::DECRYPT) ||
+      !policy_.both_seal(about.id, about.label))
+    return std::nullopt;
+  return "the caller chooses the nonces of key " + text_of(about.id) +
+         ", and the key policy allows both parties to encrypt or decrypt with it: who chooses "
+         "nonces can open what the other one seals";
 }
 
 void Keys::begin_own(const SharedRequest& request, Lock& lock) {
@@ -225,10 +240,7 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
                                             " keys, as many as keys_max of the configuration");
   }
   const KeyPolicy::Verdict verdict = policy_.begin(request->policy_terms(), Clock::now());
-  if (!verdict.refusal.empty()) {
-    log_refusal(request->line(AuditLine::Event::Begin).operation, verdict.refusal);
-    throw KeyFailed(KeyFailure::Refused, verdict.refusal);
-  }
+  if (!verdict.refusal.empty()) throw KeyFailed(KeyFailure::Refused, verdict.refusal);
   requests_.emplace(request->id(), request);
   if (verdict.needs_approval) {
     request->state = Request::State::Waiting;
@@ -274,7 +286,7 @@ void Keys::await(const SharedRequest& request, Lock& lock, const std::function<b
           ? settings_.name + " did not answer in time: its officers may have to approve it"
       : request->is_running ? "it took too long"
                             : "there was no material or no free connection for it in time";
-  finish(request, Failure{std::make_exception_ptr(KeyFailed(KeyFailure::TimedOut, why)), why});
+  finish(request, failed(KeyFailure::TimedOut, why));
   lock.unlock();
   scheduler_.cancel(request);
   lock.lock();
@@ -293,260 +305,6 @@ void Keys::note_use(const KeyTerms& terms) {
   if (at->second >= bound) files_.raise_use_bound(terms.key, at->second + kUsesAtOnce);
   ++at->second;
 }
-
-// Requests of the peer.
-
-void Keys::requested(const wire::KeyRequest& message) {
-  const Lock lock(mutex_);
-  const auto peers =
-      std::ranges::count_if(requests_, [](const auto& each) { return !each.second->is_own(); });
-  if (static_cast<std::size_t>(peers) + tasks_.size() >= 4 * kRequestsMax)
-    throw NetworkError("the peer asks for keys faster than a party may");
-  put_on_desk([this, message] { receive(message); });
-}
-
-void Keys::receive(const wire::KeyRequest& message) {
-  SharedRequest request;
-  std::string reason;
-  try {
-    AskedKey asked = asked_from(message, parties_, settings_.me);
-    reason = "the daemon could not check it";
-    try {
-      require_possible(asked.terms, files_);
-      const custody::KeyAttributes about = asked.terms.attributes
-                                               ? *asked.terms.attributes
-                                               : files_.record(asked.terms.key).attributes;
-      KeyCircuits::Cost cost = circuits_.cost_of(circuits_of(asked.terms, files_));
-      request = std::make_shared<Request>(*this, std::move(cost), asked, about.label, FromPeer{});
-      reason.clear();
-    } catch (const Error& error) {
-      reason = error.what();
-    }
-    if (!request)
-      request = std::make_shared<Request>(*this, KeyCircuits::Cost{}, asked, "", FromPeer{});
-  } catch (const BadKeyMessage& bad) {
-    return log_refusal("request", bad.why);
-  }
-  bool needs_approval = false;
-  {
-    const Lock lock(mutex_);
-    if (reason.empty()) reason = refusal(*request).value_or("");
-    if (reason.empty()) {
-      const KeyPolicy::Verdict verdict = policy_.begin(request->policy_terms(), Clock::now());
-      reason = verdict.refusal;
-      needs_approval = verdict.needs_approval;
-    }
-    if (reason.empty()) {
-      request->asked.expires = std::min(request->asked.expires, Clock::now() + approval_time_);
-      seen_.emplace(request->id(), request->asked.begun + 2 * kClockDifferenceMax + approval_time_);
-      requests_.emplace(request->id(), request);
-      request->state = needs_approval ? Request::State::Waiting : Request::State::New;
-    }
-  }
-  if (!reason.empty()) {
-    log_refusal(name_of(request->terms().operation), reason);
-    return answer(*request, false, reason, {});
-  }
-  if (needs_approval)
-    log_event(LogLevel::Info, "key request waits for approval",
-              {{"peer", settings_.name}, {"request", hex_of(request->id())}});
-  else
-    accept(request);
-}
-
-// Why a request of the peer is not taken up, besides the policy.
-std::optional<std::string> Keys::refusal(const Request& request) const {
-  if (has_peer_cheated_)
-    return "a check with the other party has failed, so its keys are suspended";
-  if (is_stopping_ || !is_linked_) return "the daemon is stopping";
-  const auto now = Clock::now();
-  if (request.asked.begun > now + kClockDifferenceMax ||
-      request.asked.begun < now - kClockDifferenceMax)
-    return "the clocks of the parties differ by more than 10 minutes";
-  if (request.asked.expires <= now) return "it has expired";
-  if (requests_.contains(request.id()) || seen_.contains(request.id()))
-    return "there was a request with this number before";
-  const auto peers =
-      std::ranges::count_if(requests_, [](const auto& each) { return !each.second->is_own(); });
-  if (static_cast<std::size_t>(peers) >= kRequestsMax)
-    return "there are " + std::to_string(kRequestsMax) + " requests of this party already";
-  const KeyTerms& terms = request.terms();
-  if (makes_key(terms.operation) && !files_.find(terms.key)) {
-    const auto records = files_.records();
-    if (records.size() >= keys_max_) return "there are as many keys as keys_max allows";
-    if (static_cast<std::size_t>(std::ranges::count(records, KeyState::Pending,
-                                                    &custody::KeyRecord::state)) >= kPendingMax)
-      return "too many keys are not settled yet";
-  }
-  return std::nullopt;
-}
-
-void Keys::accept(const SharedRequest& request) {
-  AuditHead head;
-  std::string failed;
-  try {
-    note_use(request->terms());
-    head = audit_.append(request->line(AuditLine::Event::Begin));
-  } catch (const std::exception& error) {
-    failed = error.what();
-  }
-  {
-    const Lock lock(mutex_);
-    request->has_begun_line = head.sequence > 0;
-    if (request->state == Request::State::Ended) return;
-    if (failed.empty()) request->state = Request::State::Accepted;
-  }
-  if (!failed.empty()) {
-    errors_.write(failed.c_str());
-    answer(*request, false, "the other party cannot log it", {});
-    const Lock lock(mutex_);
-    return finish(request, Failure{std::make_exception_ptr(StoreError(failed)), failed});
-  }
-  answer(*request, true, {}, head);
-  if (settings_.leads()) queue({request});
-}
-
-void Keys::answer(const Request& request, bool is_accepted, const std::string& reason,
-                  const AuditHead& head) {
-  wire::Message message;
-  *message.mutable_key_answer() =
-      message_of({request.id(), is_accepted, foreign_text(reason), head, {}},
-                 request.asked.signed_by, parties_, identity_);
-  link_.send(message);
-}
-
-void Keys::answered(const wire::KeyAnswer& message) {
-  const auto id = request_in(message);
-  if (!id) throw NetworkError("the peer's answer to a key request is malformed");
-  SharedRequest request;
-  {
-    const Lock lock(mutex_);
-    const auto at = requests_.find(*id);
-    if (at == requests_.end() || at->second->state != Request::State::Asked) return;  // too late
-    request = at->second;
-    AnsweredKey answered;
-    try {
-      answered = answer_from(message, request->asked.signed_by, parties_);
-    } catch (const BadKeyMessage& bad) {
-      throw NetworkError("the peer's answer to a key request cannot be used: " + bad.why);
-    }
-    request->answer = std::move(answered.signed_by);
-    if (!answered.is_accepted) {
-      const std::string why = settings_.name + " refuses: " + answered.reason;
-      return finish(request,
-                    Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Refused, why)), why});
-    }
-    request->state = Request::State::Accepted;
-  }
-  if (settings_.leads()) queue({request});
-}
-
-// What may have changed since the request was taken up.
-std::optional<std::string> Keys::refusal_to_start(const Request& request) const {
-  if (Clock::now() >= request.asked.expires) return "it has expired";
-  try {
-    require_possible(request.terms(), files_);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  const KeyPolicy::Verdict verdict = policy_.recheck(request.policy_terms(), Clock::now());
-  if (!verdict.refusal.empty()) return verdict.refusal;
-  if (verdict.needs_approval && !request.is_approved) return "it needs an approval since then";
-  return std::nullopt;
-}
-
-void Keys::started(const wire::KeyStart& start) {
-  std::shared_ptr<Work> work;
-  std::string reason;
-  {
-    const Lock lock(mutex_);
-    if (start.request().empty()) {
-      custody::KeyId key;
-      if (!custody::take_bytes(start.key(), key.bytes))
-        throw NetworkError("`key_start` names neither a request nor a key");
-      auto settling = std::make_shared<Settling>(
-          *this, circuits_.cost_of(circuits_to_settle(key, files_)), key);
-      settling_[key] = settling;
-      work = settling;
-    } else {
-      custody::RequestId id{};
-      if (!custody::take_bytes(start.request(), id))
-        throw NetworkError("`key_start` names an invalid request");
-      const auto at = requests_.find(id);
-      if (at != requests_.end() && at->second->state == Request::State::Accepted &&
-          !at->second->is_running && at->second->attempts < Work::kAttemptsMax) {
-        reason = refusal_to_start(*at->second).value_or("");
-        work = at->second;
-      } else {
-        reason = "there is no such request, or it does not wait";
-      }
-    }
-    if (has_peer_cheated_) reason = "keys are suspended, since a check has failed";
-    if (work && reason.empty()) {
-      ++work->attempts;
-      work->group = start.group();
-      work->is_loaded = start.is_loaded();
-      work->is_running = true;
-    }
-  }
-  if (work && reason.empty()) {
-    const auto refusal = scheduler_.begin(work, start);
-    if (!refusal) return;
-    reason = *refusal;
-  }
-  if (!work) {
-    wire::Message message;
-    message.mutable_key_end()->set_request(start.request());
-    message.mutable_key_end()->set_reason(reason);
-    return link_.send(message);
-  }
-  const Lock lock(mutex_);
-  work->is_running = false;
-  if (const auto request = std::dynamic_pointer_cast<Request>(work))
-    return finish(request,
-                  Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Refused, reason)), reason});
-  send_end(*work, reason);
-}
-
-void Keys::send_end(const Work& work, const std::string& reason) {
-  wire::Message message;
-  work.name_in(*message.mutable_key_end());
-  message.mutable_key_end()->set_reason(foreign_text(reason));
-  link_.send(message);
-}
-
-void Keys::ended(const wire::KeyEnd& end) {
-  std::shared_ptr<Work> to_cancel;
-  {
-    const Lock lock(mutex_);
-    custody::RequestId id{};
-    custody::KeyId key;
-    if (custody::take_bytes(end.request(), id)) {
-      const auto at = requests_.find(id);
-      if (at == requests_.end()) return;
-      const SharedRequest request = at->second;
-      request->is_done_at_peer = true;
-      if (request->is_running && end.reason().empty()) return;
-      const std::string why =
-          end.reason().empty()
-              ? "the connection was lost after " + settings_.name + " had its result: repeat it"
-              : settings_.name + ": " + foreign_text(end.reason());
-      to_cancel = request;
-      finish(request,
-             Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Unavailable, why)), why});
-    } else if (custody::take_bytes(end.key(), key.bytes)) {
-      const auto at = settling_.find(key);
-      if (at == settling_.end()) return;
-      at->second->is_done_at_peer = true;
-      to_cancel = at->second;
-    } else {
-      throw NetworkError("`key_end` names neither a request nor a key");
-    }
-  }
-  scheduler_.cancel(to_cancel);
-}
-
-// Of either party.
 
 void Keys::finish(const SharedRequest& request, std::optional<Failure> failure) {
   if (request->state == Request::State::Ended) return;
@@ -592,6 +350,7 @@ void Keys::peer_cheated() {
     has_peer_cheated_ = true;
     for (const auto& [group, at] : connections_)
       if (const auto connection = at.lock()) connection->session.forget_all();
+    end_waiting(KeyFailure::Cheated, settings_.name + " has failed a check");
   }
   errors_.run([&] { system::replace_file(directory_ / kCheatedFile, {}); });
   log_event(LogLevel::Error, "keys suspended",
@@ -609,8 +368,6 @@ void Keys::resume_peer(const Caller& officer) {
   const Lock lock(mutex_);
   has_peer_cheated_ = false;
 }
-
-// Keys.
 
 custody::KeyRecord Keys::named(const std::string& name) const {
   if (const auto id = custody::key_id_from(name)) return files_.record(*id);
@@ -726,8 +483,8 @@ std::vector<Keys::Waiting> Keys::approvals() {
   const Lock lock(mutex_);
   for (const auto& [id, request] : requests_)
     if (request->state == Request::State::Waiting)
-      all.push_back({request->terms(), request->label, request->asked.client, request->is_own(),
-                     request->asked.expires});
+      all.push_back({request->terms(), request->about.label, request->asked.client,
+                     request->is_own(), request->asked.expires});
   return all;
 }
 
@@ -756,93 +513,13 @@ void Keys::decide(const Caller& officer, const custody::RequestId& id, bool is_a
                               std::string(request->is_own() ? "this" : "the other") +
                               " party denied it";
       if (!request->is_own()) answer(*request, false, why, {});
-      return finish(request,
-                    Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Refused, why)), why});
+      return finish(request, failed(KeyFailure::Refused, why));
     }
     request->is_approved = true;
     request->state = Request::State::New;
     changed_.notify_all();
   }
   if (!request->is_own()) accept(request);
-}
-
-// What both parties have.
-
-void Keys::link_is_up() {
-  const Lock lock(mutex_);
-  is_linked_ = true;
-  link_number_ = files_.begin_link();
-  peers_.clear();
-  wire::Message message;
-  std::size_t bytes = 0;
-  for (const custody::KeyRecord& record : files_.records()) {
-    const auto have =
-        custody::message_about(record.attributes.id, files_.have(record.attributes.id));
-    custody::put_bytes(have, *message.mutable_key_haves()->add_have());
-    if ((bytes += have.size()) < kHavesBytesMax) continue;
-    link_.send(message);
-    message.Clear();
-    bytes = 0;
-  }
-  message.mutable_key_haves()->set_is_last(true);
-  link_.send(message);
-}
-
-void Keys::link_is_down() {
-  const Lock lock(mutex_);
-  is_linked_ = false;
-  blocked_.clear();
-  std::erase_if(settling_, [](const auto& each) { return !each.second->is_running; });
-  std::vector<SharedRequest> waiting;
-  for (const auto& [id, request] : requests_)
-    if (!request->is_running) waiting.push_back(request);
-  const std::string why = "the link with " + settings_.name + " has ended: repeat the request";
-  for (const SharedRequest& request : waiting)
-    finish(request, Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Unavailable, why)), why});
-}
-
-void Keys::told(const wire::KeyHaves& haves) {
-  std::vector<std::shared_ptr<Work>> to_queue;
-  {
-    const Lock lock(mutex_);
-    std::set<custody::KeyId> changed;
-    for (const std::string& have : haves.have()) {
-      custody::ToldKey told;
-      try {
-        told = custody::told_key_from(std::as_bytes(std::span(have)));
-      } catch (const PeerCheated&) {
-        throw NetworkError("what the peer has of a key is malformed");
-      }
-      if (peers_.size() >= 2 * keys_max_ && !peers_.contains(told.id))
-        throw NetworkError("the peer has more keys than two parties may have");
-      peers_[told.id] = std::move(told.have);
-      changed.insert(told.id);
-    }
-    // What the peer has not named it does not have.
-    if (haves.is_last())
-      for (const custody::KeyRecord& record : files_.records())
-        if (peers_.try_emplace(record.attributes.id).second) changed.insert(record.attributes.id);
-    for (const custody::KeyId& id : changed) {
-      const auto mine = files_.have(id);
-      const auto& theirs = peers_.at(id);
-      if (custody::settle_step(mine, theirs).kind == custody::SettleKind::PeerDestroyed) {
-        files_.set_state(id, KeyState::Suspended);
-        forget(id);
-      }
-      if (takes_both(custody::settle_step(mine, theirs).kind) ||
-          takes_both(custody::settle_step(theirs, mine).kind))
-        settle_if_needed(id, to_queue);
-    }
-  }
-  queue(to_queue);
-}
-
-void Keys::announce(const custody::KeyId& id) {
-  wire::Message message;
-  custody::put_bytes(custody::message_about(id, files_.have(id)),
-                     *message.mutable_key_haves()->add_have());
-  const Lock lock(mutex_);
-  if (is_linked_) link_.send(message);
 }
 
 }  // namespace tinyot::service

@@ -140,8 +140,15 @@ class Keys {
     std::exception_ptr error;
     std::string text;
   };
+  static Failure failed(KeyFailure why, const std::string& text) {
+    return {std::make_exception_ptr(KeyFailed(why, text)), text};
+  }
+  // Of one party.
+  static constexpr std::size_t kRequestsMax = 256;
 
   // Requests of clients.
+  void require_allowed(const Caller& caller, const KeyTerms& terms,
+                       const custody::KeyAttributes& about);
   void begin_own(const SharedRequest& request, Lock& lock);
   void await(const SharedRequest& request, Lock& lock, const std::function<bool()>& is_over);
   // Requests of the peer, on the threads of the desk.
@@ -157,7 +164,12 @@ class Keys {
   bool begins(Work& work, wire::KeyStart& start);
   bool take_gates(const Work& work);
   std::vector<std::shared_ptr<Work>> open_gates(const Work& work);
+  std::optional<std::string> refusal_of_nonces(const KeyTerms& terms,
+                                               const custody::KeyAttributes& about) const;
   void finish(const SharedRequest& request, std::optional<Failure> failure);
+  void end_waiting(KeyFailure failure, const std::string& why);
+  bool may_settle(const custody::KeyId& key);
+  bool needs_settling(const custody::KeyId& key) const;
   std::shared_ptr<std::shared_mutex> lock_of(const custody::KeyId& key);
   void settle_if_needed(const custody::KeyId& key, std::vector<std::shared_ptr<Work>>& to_queue);
   void forget(const custody::KeyId& key);
@@ -196,6 +208,12 @@ class Keys {
   std::uint64_t link_number_ = 0;
   std::map<custody::RequestId, SharedRequest> requests_;
   std::map<custody::KeyId, std::shared_ptr<Work>> settling_;
+  struct Settled {
+    Clock::time_point since;
+    int times = 0;
+  };
+  std::map<custody::KeyId, Settled> settled_;             // since the link is up
+  std::set<custody::KeyId> to_settle_;                    // later
   std::map<custody::RequestId, Clock::time_point> seen_;  // of the peer, until they expire
   std::map<custody::KeyId, Gate> gates_;                  // of the leading party
   std::vector<std::shared_ptr<Work>> blocked_;            // by gates

@@ -8,6 +8,9 @@
 namespace tinyot::service {
 namespace {
 
+// Between two times that the parties settle a key without a new link.
+constexpr std::chrono::seconds kSettlePause{5};
+
 // Whether another attempt may succeed: the peer has neither cheated nor said that this party has.
 bool is_lost_connection(const std::exception_ptr& error, const std::optional<JobError>& outcome) {
   if (!error) return outcome && outcome->error_class == ErrorClass::Network;
@@ -24,15 +27,15 @@ bool is_lost_connection(const std::exception_ptr& error, const std::optional<Job
 
 }  // namespace
 
-KeyRequestTerms Keys::Request::policy_terms() const {
-  KeyRequestTerms for_policy{.by = by,
-                             .operation = terms().operation,
-                             .key = terms().key,
-                             .label = label,
-                             .bytes = terms().bytes,
-                             .shown_aad = terms().shown_aad};
-  if (terms().attributes) for_policy.nonces = terms().attributes->nonces;
-  return for_policy;
+KeyRequestTerms policy_terms(std::variant<FromPeer, Caller> by, const KeyTerms& terms,
+                             const custody::KeyAttributes& about) {
+  return {.by = std::move(by),
+          .operation = terms.operation,
+          .key = terms.key,
+          .label = about.label,
+          .nonces = about.nonces,
+          .bytes = terms.bytes,
+          .shown_aad = terms.shown_aad};
 }
 
 AuditLine Keys::Request::line(AuditLine::Event event) const {
@@ -153,7 +156,7 @@ bool Keys::begins(Work& work, wire::KeyStart& start) {
     if (request->state != Request::State::Accepted) return false;
     if (const auto reason = refusal_to_start(*request)) {
       finish(std::static_pointer_cast<Request>(request->shared_from_this()),
-             Failure{std::make_exception_ptr(KeyFailed(KeyFailure::Refused, *reason)), *reason});
+             failed(KeyFailure::Refused, *reason));
       return false;
     }
   }
@@ -245,12 +248,37 @@ void Keys::forget(const custody::KeyId& key) {
     if (const auto connection = at.lock()) connection->session.forget(key);
 }
 
+// A peer that always says something new of a key would have its material spent.
+bool Keys::may_settle(const custody::KeyId& key) {
+  const auto now = Clock::now();
+  Settled& settled = settled_[key];
+  if (settled.since + kSettlePause <= now) settled = {now, 0};
+  return ++settled.times <= Work::kAttemptsMax;
+}
+
+// What the parties have said of the key; the peer's messages have been checked.
+bool Keys::needs_settling(const custody::KeyId& key) const {
+  const auto takes_both = [](custody::SettleKind kind) {
+    return kind == custody::SettleKind::Erase || kind == custody::SettleKind::Load;
+  };
+  const auto at = peers_.find(key);
+  if (at == peers_.end()) return false;
+  const auto mine = files_.have(key);
+  return takes_both(custody::settle_step(mine, at->second).kind) ||
+         takes_both(custody::settle_step(at->second, mine).kind);
+}
+
 // Of the leading party: what the parties have said of the key may need a step of both.
 void Keys::settle_if_needed(const custody::KeyId& key,
                             std::vector<std::shared_ptr<Work>>& to_queue) {
   if (!settings_.leads() || !is_linked_ || is_stopping_ || has_peer_cheated_ ||
       settling_.contains(key))
     return;
+  if (!may_settle(key)) {
+    to_settle_.insert(key);
+    return;
+  }
+  to_settle_.erase(key);
   auto work =
       std::make_shared<Settling>(*this, circuits_.cost_of(circuits_to_settle(key, files_)), key);
   settling_.emplace(key, work);

@@ -7,6 +7,9 @@
 
 namespace tinyot::service {
 
+KeyRequestTerms policy_terms(std::variant<FromPeer, Caller> by, const KeyTerms& terms,
+                             const custody::KeyAttributes& about);
+
 class Keys::Work : public KeyWork, public std::enable_shared_from_this<Keys::Work> {
  public:
   Work(Keys& keys, KeyCircuits::Cost cost) : keys_(keys), cost_(std::move(cost)) {}
@@ -46,15 +49,15 @@ class Keys::Request final : public Keys::Work {
  public:
   enum class State : std::uint8_t { New, Waiting, Asked, Accepted, Ended };
 
-  Request(Keys& keys, KeyCircuits::Cost cost, AskedKey what, std::string of_label,
+  Request(Keys& keys, KeyCircuits::Cost cost, AskedKey what, custody::KeyAttributes about_what,
           std::variant<FromPeer, Caller> by_whom)
-      : Work(keys, std::move(cost)), asked(std::move(what)), label(std::move(of_label)),
+      : Work(keys, std::move(cost)), asked(std::move(what)), about(std::move(about_what)),
         by(std::move(by_whom)) {}
 
   bool is_own() const { return std::holds_alternative<Caller>(by); }
   const KeyTerms& terms() const { return asked.terms; }
   const custody::RequestId& id() const { return asked.terms.request; }
-  KeyRequestTerms policy_terms() const;
+  KeyRequestTerms policy_terms() const { return service::policy_terms(by, terms(), about); }
   AuditLine line(AuditLine::Event event) const;
 
   std::optional<custody::KeyId> changed_key() const override;
@@ -64,7 +67,7 @@ class Keys::Request final : public Keys::Work {
   void take_steps(KeyConnection& connection) override;
 
   AskedKey asked;
-  const std::string label;
+  const custody::KeyAttributes about;  // of the key that is used, or made
   const std::variant<FromPeer, Caller> by;
   KeyPayload payload;                   // of an own one
   std::optional<SignedMessage> answer;  // of the peer

@@ -9,6 +9,7 @@
 #include "service/key_audit.h"
 #include "tests/service/daemons.h"
 #include "tests/service/key_client.h"
+#include "tinyot/party.h"
 
 namespace tinyot::test {
 

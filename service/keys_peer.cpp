@@ -1,0 +1,350 @@
+// Keys, as the peer sees it: its requests, its answers, and what both parties have.
+#include <algorithm>
+
+#include "base/error.h"
+#include "custody/coded.h"
+#include "service/event_log.h"
+#include "service/foreign_text.h"
+#include "service/keys_work.h"
+
+namespace tinyot::service {
+namespace {
+
+using custody::KeyState;
+
+// Between the clocks of both parties.
+constexpr std::chrono::minutes kClockDifferenceMax{10};
+constexpr std::size_t kPendingMax = 16;
+constexpr std::size_t kSeenMax = 1 << 20;
+constexpr std::size_t kHavesBytesMax = 32 << 10;
+
+}  // namespace
+
+void Keys::requested(const wire::KeyRequest& message) {
+  const Lock lock(mutex_);
+  const auto peers =
+      std::ranges::count_if(requests_, [](const auto& each) { return !each.second->is_own(); });
+  if (static_cast<std::size_t>(peers) + tasks_.size() >= 4 * kRequestsMax)
+    throw NetworkError("the peer asks for keys faster than a party may");
+  put_on_desk([this, message] { receive(message); });
+}
+
+void Keys::receive(const wire::KeyRequest& message) {
+  SharedRequest request;
+  std::string reason;
+  try {
+    AskedKey asked = asked_from(message, parties_, settings_.me);
+    reason = "the daemon could not check it";
+    try {
+      require_possible(asked.terms, files_);
+      const custody::KeyAttributes about = asked.terms.attributes
+                                               ? *asked.terms.attributes
+                                               : files_.record(asked.terms.key).attributes;
+      KeyCircuits::Cost cost = circuits_.cost_of(circuits_of(asked.terms, files_));
+      request = std::make_shared<Request>(*this, std::move(cost), asked, about, FromPeer{});
+      reason.clear();
+    } catch (const Error& error) {
+      reason = error.what();
+    }
+    if (!request)
+      request = std::make_shared<Request>(*this, KeyCircuits::Cost{}, asked,
+                                          custody::KeyAttributes{}, FromPeer{});
+  } catch (const BadKeyMessage& bad) {
+    return log_refusal("request", bad.why);
+  }
+  bool needs_approval = false;
+  {
+    const Lock lock(mutex_);
+    if (reason.empty()) reason = refusal(*request).value_or("");
+    if (reason.empty()) reason = refusal_of_nonces(request->terms(), request->about).value_or("");
+    if (reason.empty()) {
+      const KeyPolicy::Verdict verdict = policy_.begin(request->policy_terms(), Clock::now());
+      reason = verdict.refusal;
+      needs_approval = verdict.needs_approval;
+    }
+    if (reason.empty()) {
+      request->asked.expires = std::min(request->asked.expires, Clock::now() + approval_time_);
+      seen_.emplace(request->id(), request->asked.begun + kClockDifferenceMax);
+      requests_.emplace(request->id(), request);
+      request->state = needs_approval ? Request::State::Waiting : Request::State::New;
+    }
+  }
+  if (!reason.empty()) {
+    log_refusal(name_of(request->terms().operation), reason);
+    return answer(*request, false, reason, {});
+  }
+  if (needs_approval)
+    log_event(LogLevel::Info, "key request waits for approval",
+              {{"peer", settings_.name}, {"request", hex_of(request->id())}});
+  else
+    accept(request);
+}
+
+// Why a request of the peer is not taken up, besides the policy.
+std::optional<std::string> Keys::refusal(const Request& request) const {
+  if (has_peer_cheated_)
+    return "a check with the other party has failed, so its keys are suspended";
+  if (is_stopping_ || !is_linked_) return "the daemon is stopping";
+  const auto now = Clock::now();
+  if (request.asked.begun > now + kClockDifferenceMax ||
+      request.asked.begun < now - kClockDifferenceMax)
+    return "the clocks of the parties differ by more than 10 minutes";
+  if (request.asked.expires <= now) return "it has expired";
+  if (requests_.contains(request.id()) || seen_.contains(request.id()))
+    return "there was a request with this number before";
+  if (seen_.size() >= kSeenMax) return "there were too many requests in the last minutes";
+  const auto peers =
+      std::ranges::count_if(requests_, [](const auto& each) { return !each.second->is_own(); });
+  if (static_cast<std::size_t>(peers) >= kRequestsMax)
+    return "there are " + std::to_string(kRequestsMax) + " requests of this party already";
+  const KeyTerms& terms = request.terms();
+  if (makes_key(terms.operation) && !files_.find(terms.key)) {
+    const auto records = files_.records();
+    if (records.size() >= keys_max_) return "there are as many keys as keys_max allows";
+    if (static_cast<std::size_t>(std::ranges::count(records, KeyState::Pending,
+                                                    &custody::KeyRecord::state)) >= kPendingMax)
+      return "too many keys are not settled yet";
+  }
+  return std::nullopt;
+}
+
+void Keys::accept(const SharedRequest& request) {
+  AuditHead head;
+  std::string failed;
+  try {
+    note_use(request->terms());
+    head = audit_.append(request->line(AuditLine::Event::Begin));
+  } catch (const std::exception& error) {
+    failed = error.what();
+  }
+  {
+    const Lock lock(mutex_);
+    request->has_begun_line = head.sequence > 0;
+    if (request->state == Request::State::Ended) return;
+    if (failed.empty()) request->state = Request::State::Accepted;
+  }
+  if (!failed.empty()) {
+    errors_.write(failed.c_str());
+    answer(*request, false, "the other party cannot log it", {});
+    const Lock lock(mutex_);
+    return finish(request, Failure{std::make_exception_ptr(StoreError(failed)), failed});
+  }
+  answer(*request, true, {}, head);
+  if (settings_.leads()) queue({request});
+}
+
+void Keys::answer(const Request& request, bool is_accepted, const std::string& reason,
+                  const AuditHead& head) {
+  wire::Message message;
+  *message.mutable_key_answer() =
+      message_of({request.id(), is_accepted, foreign_text(reason), head, {}},
+                 request.asked.signed_by, parties_, identity_);
+  link_.send(message);
+}
+
+void Keys::answered(const wire::KeyAnswer& message) {
+  const auto id = request_in(message);
+  if (!id) throw NetworkError("the peer's answer to a key request is malformed");
+  SharedRequest request;
+  {
+    const Lock lock(mutex_);
+    const auto at = requests_.find(*id);
+    if (at == requests_.end() || at->second->state != Request::State::Asked) return;  // too late
+    request = at->second;
+    AnsweredKey answered;
+    try {
+      answered = answer_from(message, request->asked.signed_by, parties_);
+    } catch (const BadKeyMessage& bad) {
+      throw NetworkError("the peer's answer to a key request cannot be used: " + bad.why);
+    }
+    request->answer = std::move(answered.signed_by);
+    if (!answered.is_accepted) {
+      const std::string why = settings_.name + " refuses: " + answered.reason;
+      return finish(request, failed(KeyFailure::Refused, why));
+    }
+    request->state = Request::State::Accepted;
+  }
+  if (settings_.leads()) queue({request});
+}
+
+// What may have changed since the request was taken up.
+std::optional<std::string> Keys::refusal_to_start(const Request& request) const {
+  if (Clock::now() >= request.asked.expires) return "it has expired";
+  try {
+    require_possible(request.terms(), files_);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  const KeyPolicy::Verdict verdict = policy_.recheck(request.policy_terms(), Clock::now());
+  if (!verdict.refusal.empty()) return verdict.refusal;
+  if (verdict.needs_approval && !request.is_approved) return "it needs an approval since then";
+  return refusal_of_nonces(request.terms(), request.about);
+}
+
+void Keys::started(const wire::KeyStart& start) {
+  std::shared_ptr<Work> work;
+  std::string reason;
+  {
+    const Lock lock(mutex_);
+    if (start.request().empty()) {
+      custody::KeyId key;
+      if (!custody::take_bytes(start.key(), key.bytes))
+        throw NetworkError("`key_start` names neither a request nor a key");
+      if (!files_.find(key) && !peers_.contains(key))
+        reason = "neither party has such a key";
+      else if (!may_settle(key))
+        reason = "the key was settled a moment ago";
+      auto settling = std::make_shared<Settling>(
+          *this, circuits_.cost_of(circuits_to_settle(key, files_)), key);
+      if (reason.empty()) settling_[key] = settling;
+      work = settling;
+    } else {
+      custody::RequestId id{};
+      if (!custody::take_bytes(start.request(), id))
+        throw NetworkError("`key_start` names an invalid request");
+      const auto at = requests_.find(id);
+      if (at != requests_.end() && at->second->state == Request::State::Accepted &&
+          !at->second->is_running && at->second->attempts < Work::kAttemptsMax) {
+        reason = refusal_to_start(*at->second).value_or("");
+        work = at->second;
+      } else {
+        reason = "there is no such request, or it does not wait";
+      }
+    }
+    if (has_peer_cheated_) reason = "keys are suspended, since a check has failed";
+    if (work && reason.empty()) {
+      ++work->attempts;
+      work->group = start.group();
+      work->is_loaded = start.is_loaded();
+      work->is_running = true;
+    }
+  }
+  if (work && reason.empty()) {
+    const auto refusal = scheduler_.begin(work, start);
+    if (!refusal) return;
+    reason = *refusal;
+  }
+  if (!work) {
+    wire::Message message;
+    message.mutable_key_end()->set_request(start.request());
+    message.mutable_key_end()->set_reason(reason);
+    return link_.send(message);
+  }
+  const Lock lock(mutex_);
+  work->is_running = false;
+  if (const auto request = std::dynamic_pointer_cast<Request>(work))
+    return finish(request, failed(KeyFailure::Refused, reason));
+  send_end(*work, reason);
+}
+
+void Keys::send_end(const Work& work, const std::string& reason) {
+  wire::Message message;
+  work.name_in(*message.mutable_key_end());
+  message.mutable_key_end()->set_reason(foreign_text(reason));
+  link_.send(message);
+}
+
+void Keys::ended(const wire::KeyEnd& end) {
+  std::shared_ptr<Work> to_cancel;
+  {
+    const Lock lock(mutex_);
+    custody::RequestId id{};
+    custody::KeyId key;
+    if (custody::take_bytes(end.request(), id)) {
+      const auto at = requests_.find(id);
+      if (at == requests_.end()) return;
+      const SharedRequest request = at->second;
+      request->is_done_at_peer = true;
+      if (request->is_running && end.reason().empty()) return;
+      const std::string why =
+          end.reason().empty()
+              ? "the connection was lost after " + settings_.name + " had its result: repeat it"
+              : settings_.name + ": " + foreign_text(end.reason());
+      to_cancel = request;
+      finish(request, failed(KeyFailure::Unavailable, why));
+    } else if (custody::take_bytes(end.key(), key.bytes)) {
+      const auto at = settling_.find(key);
+      if (at == settling_.end()) return;
+      at->second->is_done_at_peer = true;
+      to_cancel = at->second;
+    } else {
+      throw NetworkError("`key_end` names neither a request nor a key");
+    }
+  }
+  scheduler_.cancel(to_cancel);
+}
+
+void Keys::link_is_up() {
+  const Lock lock(mutex_);
+  is_linked_ = true;
+  link_number_ = files_.begin_link();
+  peers_.clear();
+  wire::Message message;
+  std::size_t bytes = 0;
+  for (const custody::KeyRecord& record : files_.records()) {
+    const auto have =
+        custody::message_about(record.attributes.id, files_.have(record.attributes.id));
+    custody::put_bytes(have, *message.mutable_key_haves()->add_have());
+    if ((bytes += have.size()) < kHavesBytesMax) continue;
+    link_.send(message);
+    message.Clear();
+    bytes = 0;
+  }
+  message.mutable_key_haves()->set_is_last(true);
+  link_.send(message);
+}
+
+void Keys::link_is_down() {
+  const Lock lock(mutex_);
+  is_linked_ = false;
+  blocked_.clear();
+  std::erase_if(settling_, [](const auto& each) { return !each.second->is_running; });
+  settled_.clear();
+  to_settle_.clear();
+  end_waiting(KeyFailure::Unavailable,
+              "the link with " + settings_.name + " has ended: repeat the request");
+}
+
+void Keys::told(const wire::KeyHaves& haves) {
+  std::vector<std::shared_ptr<Work>> to_queue;
+  {
+    const Lock lock(mutex_);
+    std::set<custody::KeyId> changed;
+    for (const std::string& have : haves.have()) {
+      custody::ToldKey told;
+      try {
+        told = custody::told_key_from(std::as_bytes(std::span(have)));
+      } catch (const PeerCheated&) {
+        throw NetworkError("what the peer has of a key is malformed");
+      }
+      if (peers_.size() >= 2 * keys_max_ && !peers_.contains(told.id))
+        throw NetworkError("the peer has more keys than two parties may have");
+      peers_[told.id] = std::move(told.have);
+      changed.insert(told.id);
+    }
+    // What the peer has not named it does not have.
+    if (haves.is_last())
+      for (const custody::KeyRecord& record : files_.records())
+        if (peers_.try_emplace(record.attributes.id).second) changed.insert(record.attributes.id);
+    for (const custody::KeyId& id : changed) {
+      const auto mine = files_.have(id);
+      const auto& theirs = peers_.at(id);
+      if (custody::settle_step(mine, theirs).kind == custody::SettleKind::PeerDestroyed) {
+        files_.set_state(id, KeyState::Suspended);
+        forget(id);
+      }
+      if (needs_settling(id)) settle_if_needed(id, to_queue);
+    }
+  }
+  queue(to_queue);
+}
+
+void Keys::announce(const custody::KeyId& id) {
+  wire::Message message;
+  custody::put_bytes(custody::message_about(id, files_.have(id)),
+                     *message.mutable_key_haves()->add_have());
+  const Lock lock(mutex_);
+  if (is_linked_) link_.send(message);
+}
+
+}  // namespace tinyot::service
