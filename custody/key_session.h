@@ -30,7 +30,7 @@ using Nonce = std::array<std::byte, 12>;
 // What both parties know of a use: compared before anything is evaluated.
 struct UseTerms {
   RequestId request{};
-  KeyId key;
+  KeyId key = {};
   KeyUse use = KeyUse::Encrypt;
   Party requester = Party::A;
   std::uint32_t bytes = 0;                               // of the payload

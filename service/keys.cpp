@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "custody/coded.h"
+#include "custody/self_test.h"
 #include "engine/key_file.h"
 #include "service/configuration.h"
 #include "service/event_log.h"
@@ -68,6 +69,7 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
       audit_(audit_log_of(peer.custody(), directory_.parent_path())), policy_(read_policy(peer)),
       has_peer_cheated_(std::filesystem::exists(directory_ / kCheatedFile)),
       errors_("custody goes on after an error", settings.name) {
+  custody::require_mechanisms();
   for (std::size_t i = 0; i < settings.evaluations; ++i)
     desk_.emplace_back([this](const std::stop_token& stop) { work_at_desk(stop); });
 }
