@@ -67,6 +67,8 @@ grpc::Status answered(const Work& work) {
     return failure(StatusCode::INVALID_ARGUMENT, ErrorClass::Usage, error.what());
   } catch (const DiskFull& error) {
     return failure(StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, error.what());
+  } catch (const OutOfMaterial& error) {
+    return failure(StatusCode::UNAVAILABLE, ErrorClass::Store, error.what());
   } catch (const StoreError& error) {
     return failure(StatusCode::FAILED_PRECONDITION, ErrorClass::Store, error.what());
   } catch (const PeerCheated& error) {

@@ -340,11 +340,17 @@ void Keys::told(const wire::KeyHaves& haves) {
 }
 
 void Keys::announce(const custody::KeyId& id) {
+  std::vector<std::shared_ptr<Work>> to_queue;
   wire::Message message;
   custody::put_bytes(custody::message_about(id, files_.have(id)),
                      *message.mutable_key_haves()->add_have());
-  const Lock lock(mutex_);
-  if (is_linked_) link_.send(message);
+  {
+    const Lock lock(mutex_);
+    if (!is_linked_) return;
+    link_.send(message);
+    if (needs_settling(id)) settle_if_needed(id, to_queue);
+  }
+  queue(to_queue);
 }
 
 }  // namespace tinyot::service

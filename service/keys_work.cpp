@@ -11,8 +11,9 @@ namespace {
 // Between two times that the parties settle a key without a new link.
 constexpr std::chrono::seconds kSettlePause{5};
 
-// Whether another attempt may succeed: the peer has neither cheated nor said that this party has.
-bool is_lost_connection(const std::exception_ptr& error, const std::optional<JobError>& outcome) {
+// Whether another attempt may succeed: the connection was lost, and the peer has neither cheated
+// nor said that this party has.
+bool may_be_repeated(const std::exception_ptr& error, const std::optional<JobError>& outcome) {
   if (!error) return outcome && outcome->error_class == ErrorClass::Network;
   try {
     std::rethrow_exception(error);
@@ -20,6 +21,8 @@ bool is_lost_connection(const std::exception_ptr& error, const std::optional<Job
     return false;
   } catch (const NetworkError&) {
     return true;
+  } catch (const OutOfMaterial&) {
+    return true;  // nothing has been sent; the stock is filled
   } catch (...) {
     return false;
   }
@@ -187,7 +190,7 @@ void Keys::work_ended(const std::shared_ptr<Work>& work, const std::optional<Job
   if (settings_.leads()) to_queue = open_gates(*work);
   const auto request = std::dynamic_pointer_cast<Request>(work);
   const auto settling = std::dynamic_pointer_cast<Settling>(work);
-  const bool may_repeat = outcome && is_lost_connection(work->error, outcome) && is_linked_ &&
+  const bool may_repeat = outcome && may_be_repeated(work->error, outcome) && is_linked_ &&
                           !is_stopping_ && !has_peer_cheated_ && !work->is_done_at_peer &&
                           work->attempts < Work::kAttemptsMax;
   if (request && request->state == Request::State::Accepted) {

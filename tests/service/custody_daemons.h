@@ -20,6 +20,7 @@ class CustodyTest : public DaemonTest {
     std::string policy_a = kAll, policy_b = kAll;
     std::string custody_a = {}, custody_b = {};  // further fields
     std::string ands = "300000";                 // high
+    std::string port_b = {};                     // to which B connects, if it is not A's
   };
   static constexpr const char* kAll =
       "allow { peer: true user: 'ME' key: '*' bytes_max: 65536\n"
@@ -31,6 +32,7 @@ class CustodyTest : public DaemonTest {
     Setup setup;
     // Keys last longer than a session; sigma 64 takes more material.
     setup.low = "low { ands: 100000 inputs: 20000 }";
+    setup.port_b = custody.port_b;
     setup.high = "high { ands: " + custody.ands + " inputs: 60000 }";
     for (const Party party : {Party::A, Party::B}) {
       const std::string name(1, letter(party));

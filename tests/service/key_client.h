@@ -32,8 +32,10 @@ class KeyClient {
     v1::Key key;
   };
   Made create(const std::string& label, const std::string& key_class = "aead",
-              const std::string& algorithm = "aes128", const std::string& nonces = {}) const {
+              const std::string& algorithm = "aes128", const std::string& nonces = {},
+              const std::string& making = {}) const {
     v1::CreateKeyRequest request;
+    request.set_request(making);
     request.set_label(label);
     request.set_key_class(key_class);
     request.set_algorithm(algorithm);
@@ -43,8 +45,9 @@ class KeyClient {
     return made;
   }
   Made import(const std::string& label, const std::string& key_class, const std::string& algorithm,
-              const std::string& bytes) const {
+              const std::string& bytes, const std::string& making = {}) const {
     v1::ImportKeyRequest request;
+    request.mutable_key()->set_request(making);
     request.mutable_key()->set_label(label);
     request.mutable_key()->set_key_class(key_class);
     request.mutable_key()->set_algorithm(algorithm);
