@@ -35,8 +35,8 @@ const std::map<std::string, Names>& allowed_folders() {
        {"service", "custody", "engine", "offline", "online", "storage", "material", "circuitgen",
         "checks", "crypto", "net", "system", "base"}},
       {"tools",
-       {"tools", "service", "engine", "offline", "online", "storage", "material", "circuitgen",
-        "checks", "crypto", "net", "system", "base"}},
+       {"tools", "service", "custody", "engine", "offline", "online", "storage", "material",
+        "circuitgen", "checks", "crypto", "net", "system", "base"}},
       {"python", {"python"}},
   };
   return kAllowed;
