@@ -104,6 +104,12 @@ net::Fingerprint peer_key_from(const std::string& text) {
   throw UsageError(file + " holds neither a fingerprint nor a certificate");
 }
 
+void write_private_file(std::string_view content, const std::filesystem::path& file) {
+  NewKeyFile secret(file, 0600);
+  secret.write(content);
+  secret.keep();
+}
+
 void write_identity(const net::Identity& identity, const std::filesystem::path& file) {
   NewKeyFile secret(file, 0600), certificate(certificate_of(file), 0644);
   secret.write(view(identity.private_pem()));

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "net/tls/identity.h"
 
@@ -15,6 +16,10 @@ net::Identity read_identity(const std::string& file);
 // Any file with a private key, of at most 64 KiB. Fails: UsageError if it cannot be read, or is
 // readable by other users.
 SecretVector<char> read_private_file(const std::string& file);
+
+// Makes a file with a secret, mode 0600, durable on return. Fails: UsageError if it exists or
+// cannot be written.
+void write_private_file(std::string_view content, const std::filesystem::path& file);
 
 // FINGERPRINT, or @FILE that contains a fingerprint or a certificate. Fails: UsageError.
 net::Fingerprint peer_key_from(const std::string& text);

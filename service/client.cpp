@@ -1,19 +1,16 @@
 #include "service/client.h"
 
-#include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "base/bit_vector.h"
 #include "base/error.h"
 #include "base/secret.h"
-#include "net/tcp.h"
+#include "service/client_channel.h"
 #include "service/names.h"
 #include "system/input_file.h"
 #include "tinyot/v1/party.grpc.pb.h"
@@ -22,19 +19,10 @@ namespace tinyot::service {
 namespace {
 
 constexpr std::size_t kPartBytesMax = std::size_t{1} << 20;
-// For calls that do not wait for a job.
-constexpr std::chrono::seconds kAnswerTime{60};
-// After a connection that has failed, gRPC keeps its channel until it would connect again.
-constexpr int kConnectAgainTime_ms = 100;
-constexpr std::chrono::seconds kEndTime{1};
-constexpr std::string_view kUnixPrefix = "unix:";
 
-[[noreturn]] void fail(ErrorClass error_class, const std::string& message,
-                       Remedy remedy = Remedy::None) {
-  throw Error(error_class, message, remedy);
+[[noreturn]] void fail(ErrorClass error_class, const std::string& message) {
+  throw Error(error_class, message);
 }
-
-bool is_unix(const std::string& address) { return address.starts_with(kUnixPrefix); }
 
 // The states have the order of the interface.
 RemoteJob::State state_from(v1::State state) {
@@ -62,38 +50,6 @@ RemoteJob job_from(const v1::Job& message) {
   job.half_round_trips = {message.half_round_trips_a(), message.half_round_trips_b()};
   job.was_prepared = message.was_prepared();
   return job;
-}
-
-// Wipes the copy in a message.
-void wipe_text(std::string& text) {
-  wipe(text.data(), text.size());
-  text.clear();
-}
-
-std::string pem_of(const std::string& file) {
-  const SecretText text = system::read_secret(system::InputFile(file));
-  return {text.begin(), text.end()};
-}
-
-std::shared_ptr<grpc::ChannelCredentials> credentials_for(const ServerAddress& address) {
-  if (!address.tls) return grpc::InsecureChannelCredentials();
-  grpc::SslCredentialsOptions options;
-  options.pem_root_certs = pem_of(address.tls->ca);
-  options.pem_cert_chain = pem_of(address.tls->certificate);
-  options.pem_private_key = pem_of(address.tls->key);
-  auto credentials = grpc::SslCredentials(options);
-  wipe_text(options.pem_private_key);
-  return credentials;
-}
-
-std::shared_ptr<grpc::Channel> channel_to(const ServerAddress& address) {
-  // The library's own lines on stderr: each error is reported as the call's.
-  ::setenv("GRPC_VERBOSITY", "NONE", 0);
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kConnectAgainTime_ms);
-  return grpc::CreateCustomChannel(is_unix(address.text) ? address.text : "dns:///" + address.text,
-                                   credentials_for(address), arguments);
 }
 
 v1::NewJob message_of(const NewRemoteJob& job) {
@@ -219,73 +175,25 @@ class ResultParts {
 }  // namespace
 
 struct DaemonConnection::State {
-  explicit State(ServerAddress where)
-      : address(std::move(where)), stub(v1::Party::NewStub(channel_to(address))) {}
+  explicit State(ServerAddress address) : channel(std::move(address)) {}
 
   // A call with one request and one reply.
   template <class Request, class Reply>
   Reply call(grpc::Status (v1::Party::Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
              const Request& request) {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kAnswerTime);
     Reply reply;
-    check((*stub.*method)(&context, request, &reply));
+    channel.call(*stub, method, request, reply);
     return reply;
   }
 
-  void check(const grpc::Status& status) const {
-    if (status.ok()) return;
-    v1::Error error;
-    if (error.ParseFromString(status.error_details()) && !error.message().empty())
-      fail(class_from(error.error_class()), error.message());
-    switch (status.error_code()) {
-      case grpc::StatusCode::UNAVAILABLE:
-        fail_unreachable(status.error_message());
-      case grpc::StatusCode::DEADLINE_EXCEEDED:
-        fail(ErrorClass::Network, "the daemon at " + address.text + " did not answer within " +
-                                      std::to_string(kAnswerTime.count()) + " s");
-      case grpc::StatusCode::CANCELLED:
-        fail(ErrorClass::Network, "the daemon at " + address.text + " ended the call");
-      case grpc::StatusCode::PERMISSION_DENIED:
-        fail(ErrorClass::Usage, status.error_message());
-      case grpc::StatusCode::UNIMPLEMENTED:
-        fail(ErrorClass::Other, address.text + " is not a daemon of this version of tinyot");
-      default:
-        fail(ErrorClass::Other, "the daemon at " + address.text + ": " + status.error_message());
-    }
-  }
-
-  [[noreturn]] void fail_unreachable(const std::string& message) const {
-    std::string reason = message;
-    for (const std::string& before :
-         {std::string("last error: "), std::string("UNKNOWN: "), address.text + ": "})
-      if (const auto at = reason.find(before); at != std::string::npos)
-        reason.erase(0, at + before.size());
-    fail(ErrorClass::Network,
-         "no connection to the daemon at " + address.text + " (" + reason + ")",
-         is_unix(address.text) ? Remedy::CheckDaemonSocket : Remedy::CheckDaemonTls);
-  }
-
-  ServerAddress address;
-  std::unique_ptr<v1::Party::Stub> stub;
+  ClientChannel channel;
+  std::unique_ptr<v1::Party::Stub> stub = channel.stub<v1::Party>();  // ends first
 };
 
-DaemonConnection::DaemonConnection(ServerAddress address) {
-  if (!is_unix(address.text))
-    net::parse_address(address.text);
-  else if (address.text.size() == kUnixPrefix.size())
-    throw UsageError("the daemon's address unix: lacks the path of a socket");
-  state_ = std::make_unique<State>(std::move(address));
-}
+DaemonConnection::DaemonConnection(ServerAddress address)
+    : state_(std::make_unique<State>(std::move(address))) {}
 
-// gRPC frees what belongs to a channel on threads of its own. The process does not end before that:
-// they would use what its end destroys.
-DaemonConnection::~DaemonConnection() {
-  state_.reset();
-  const auto until = std::chrono::steady_clock::now() + kEndTime;
-  while (::grpc_is_initialized() != 0 && std::chrono::steady_clock::now() < until)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
+DaemonConnection::~DaemonConnection() = default;
 
 RemoteJob DaemonConnection::submit(const NewRemoteJob& job) {
   grpc::ClientContext context;
@@ -298,7 +206,7 @@ RemoteJob DaemonConnection::submit(const NewRemoteJob& job) {
     requests->Finish();
     throw;
   }
-  state_->check(requests->Finish());
+  state_->channel.check(requests->Finish());
   return job_from(reply);
 }
 
@@ -331,13 +239,13 @@ std::optional<RemoteResult> DaemonConnection::result(const JobName& job, const W
              is_stopped =
                  wait.stop.stop_requested() && status.error_code() == grpc::StatusCode::CANCELLED;
   if (is_late || is_stopped) return std::nullopt;
-  state_->check(status);
+  state_->channel.check(status);
   return parts.take();
 }
 
 void DaemonConnection::forget(const JobName& job) {
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kAnswerTime);
+  context.set_deadline(std::chrono::system_clock::now() + ClientChannel::kAnswerTime);
   v1::ResultRequest request;
   request.set_id(job.id);
   request.set_peer(job.peer);
@@ -345,7 +253,7 @@ void DaemonConnection::forget(const JobName& job) {
   const auto replies = state_->stub->Result(&context, request);
   ResultParts parts;  // wipes them
   for (v1::ResultPart part; replies->Read(&part);) parts.add(part);
-  state_->check(replies->Finish());
+  state_->channel.check(replies->Finish());
 }
 
 std::vector<RemoteSession> DaemonConnection::stock(const std::string& peer) {

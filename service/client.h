@@ -15,18 +15,11 @@
 #include <vector>
 
 #include "circuitgen/formats/circuit_file.h"
+#include "service/server_address.h"
 #include "tinyot/error.h"
 #include "tinyot/values.h"
 
 namespace tinyot::service {
-
-struct ServerAddress {
-  std::string text;  // unix:PATH or HOST:PORT
-  struct TlsFiles {
-    std::string ca, certificate, key;  // PEM
-  };
-  std::optional<TlsFiles> tls;  // with HOST:PORT only
-};
 
 struct RemoteJob {
   enum class State { Unknown, WaitingForPeer, Queued, Running, Done, Failed, Cancelled };

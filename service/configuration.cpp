@@ -250,7 +250,7 @@ void check_key_rule(const config::KeyRule& rule, const std::string& of, const Ch
   file.require(rule.key_size() > 0, of + "it names no key: give key, a label or an id");
   for (const std::string& pattern : rule.key()) check_pattern(pattern, of, file);
   file.require(rule.may_size() > 0, of + "it allows no operation: give may");
-  file.in_range(of + "bytes_max", rule.bytes_max(), 1, 65536);
+  file.in_range(of + "bytes_max", rule.bytes_max(), 1, kPayloadBytesMax);
   if (rule.has_rate()) {
     file.in_range(of + "rate.requests", rule.rate().requests(), 1, kRateMax);
     file.in_range(of + "rate.seconds", rule.rate().seconds(), 1, kTimeoutMax_s);

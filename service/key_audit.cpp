@@ -32,7 +32,7 @@ std::vector<std::byte> bytes_from(const std::string& hex) {
 
 constexpr std::array kEvents = {AuditLine::Event::Begin, AuditLine::Event::End,
                                 AuditLine::Event::Alone};
-std::string name_of(AuditLine::Event event) {
+std::string event_name(AuditLine::Event event) {
   switch (event) {
     case AuditLine::Event::Begin:
       return "begin";
@@ -47,7 +47,7 @@ std::string name_of(AuditLine::Event event) {
 std::string text_of(const AuditLine& line, const AuditHead& before) {
   Json json = {{"sequence", before.sequence + 1},
                {"time", system::utc_text_ms()},
-               {"event", name_of(line.event)},
+               {"event", event_name(line.event)},
                {"request", line.request},
                {"by", line.is_own ? "this party" : "peer"},
                {"client", line.client},
@@ -76,7 +76,7 @@ struct ReadLine {
 AuditLine line_from(const Json& json) {
   AuditLine line;
   const auto text = [&](const char* name) { return json.at(name).get<std::string>(); };
-  const auto event = std::ranges::find(kEvents, text("event"), name_of);
+  const auto event = std::ranges::find(kEvents, text("event"), event_name);
   if (event == kEvents.end()) throw std::invalid_argument("no such event");
   line.event = *event;
   line.request = text("request");

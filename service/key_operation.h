@@ -52,8 +52,10 @@ void require_payload(const KeyTerms& terms, const KeyPayload& payload,
                      const custody::KeyFiles& files);
 
 // Role: both, at the same time, with the same terms; `payload` is the requester's, null at the
-// other party. Fails: as custody.
-KeyResult take_steps(const KeyTerms& terms, const KeyPayload* payload, KeyConnection& connection);
+// other party. `is_loaded`: whether the leading party has the used key loaded on the connection.
+// Fails: as custody.
+KeyResult take_steps(const KeyTerms& terms, const KeyPayload* payload, bool is_loaded,
+                     KeyConnection& connection);
 
 // The names of the circuits that it evaluates at most.
 std::vector<std::string> circuits_of(const KeyTerms& terms, const custody::KeyFiles& files);

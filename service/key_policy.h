@@ -17,6 +17,9 @@
 
 namespace tinyot::service {
 
+// Of what is encrypted, signed ...; the most that any rule can allow.
+inline constexpr std::uint32_t kPayloadBytesMax = 65536;
+
 // Names of the fields of config::KeyOperation in small letters, as they stand in audit logs.
 std::string name_of(config::KeyOperation operation);
 std::optional<config::KeyOperation> key_operation_named(std::string_view name);

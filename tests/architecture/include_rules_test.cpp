@@ -35,8 +35,8 @@ const std::map<std::string, Names>& allowed_folders() {
        {"service", "custody", "engine", "offline", "online", "storage", "material", "circuitgen",
         "checks", "crypto", "net", "system", "base"}},
       {"tools",
-       {"tools", "service", "engine", "offline", "online", "storage", "material", "circuitgen",
-        "checks", "crypto", "net", "system", "base"}},
+       {"tools", "service", "custody", "engine", "offline", "online", "storage", "material",
+        "circuitgen", "checks", "crypto", "net", "system", "base"}},
       {"python", {"python"}},
   };
   return kAllowed;
@@ -61,7 +61,9 @@ const std::vector<Library>& libraries() {
       {"openssl/", "", {"net/tls", "crypto/aead.cpp"}},
       {"lmdb.h", "", {"storage/lmdb_env.cpp"}},
       {"google/protobuf", "", {"net", "storage", "custody", "service"}},
-      {"grpc/", "", {"service/api.cpp", "service/client.cpp", "service/server_credentials.cpp"}},
+      {"grpc/",
+       "",
+       {"service/api.cpp", "service/client_channel.cpp", "service/server_credentials.cpp"}},
       {"grpcpp/", "", {"service"}},
       {"tinyot/v1/", "", {"service"}},
       {"", ".pb.h", {"net", "storage", "custody", "service"}},

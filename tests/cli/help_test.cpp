@@ -19,6 +19,28 @@ const std::vector<Arguments> kLeaves = {{"demo"},
                                         {"client", "stock"},
                                         {"client", "peers"},
                                         {"client", "retire"},
+                                        {"key", "create"},
+                                        {"key", "import"},
+                                        {"key", "derive"},
+                                        {"key", "list"},
+                                        {"key", "show"},
+                                        {"key", "encrypt"},
+                                        {"key", "decrypt"},
+                                        {"key", "sign"},
+                                        {"key", "verify"},
+                                        {"key", "rotate"},
+                                        {"key", "refresh"},
+                                        {"key", "suspend"},
+                                        {"key", "resume"},
+                                        {"key", "deactivate"},
+                                        {"key", "destroy"},
+                                        {"key", "backups"},
+                                        {"key", "restore"},
+                                        {"key", "backup-key"},
+                                        {"key", "approvals"},
+                                        {"key", "approve"},
+                                        {"key", "deny"},
+                                        {"key", "audit", "verify"},
                                         {"local", "preprocess"},
                                         {"local", "run"},
                                         {"params"},
@@ -48,11 +70,18 @@ TEST(HelpTest, EverySubcommandHasAnExample) {
 }
 
 TEST(HelpTest, EveryGroupOfSubcommandsHasAnExample) {
-  for (const char* group : {"client", "local", "store", "circuit", "bench"}) {
-    const Ended ended = tinyot({group, "--help"});
+  for (const Arguments& group : {Arguments{"client"},
+                                 {"key"},
+                                 {"key", "audit"},
+                                 {"local"},
+                                 {"store"},
+                                 {"circuit"},
+                                 {"bench"}}) {
+    const Ended ended = tinyot(group + Arguments{"--help"});
     EXPECT_TRUE(ended_with(ended, 0));
-    EXPECT_NE(ended.out.find(std::string("Usage: tinyot ") + group), std::string::npos)
-        << ended.out;
+    std::string name = "tinyot";
+    for (const std::string& word : group) name += " " + word;
+    EXPECT_NE(ended.out.find("Usage: " + name + " COMMAND"), std::string::npos) << ended.out;
     EXPECT_NE(ended.out.find("Example:"), std::string::npos) << ended.out;
   }
 }
@@ -68,6 +97,8 @@ TEST(HelpTest, HelpAndVersionHaveSeveralNames) {
   EXPECT_EQ(tinyot({"store", "help", "info"}).out, tinyot({"store", "info", "--help"}).out);
   EXPECT_EQ(tinyot({"help", "client", "run"}).out, tinyot({"client", "run", "--help"}).out);
   EXPECT_EQ(tinyot({"help", "store", "info"}).out, tinyot({"store", "info", "--help"}).out);
+  EXPECT_EQ(tinyot({"help", "key", "audit", "verify"}).out,
+            tinyot({"key", "audit", "verify", "--help"}).out);
 }
 
 TEST(HelpTest, RareOptionsAreInHelpAllOnly) {
@@ -89,7 +120,7 @@ TEST(HelpTest, TopLevelNamesEverySubcommandAndStatus) {
   const Ended ended = tinyot({"--help"});
   EXPECT_TRUE(ended_with(ended, 0));
   for (const char* word :
-       {"demo", "keygen", "preprocess", "run", "serve", "client", "local", "params", "store",
+       {"demo", "keygen", "preprocess", "run", "serve", "client", "key", "local", "params", "store",
         "circuit", "--version", "2 usage", "6 the parties disagree"})
     EXPECT_NE(ended.out.find(word), std::string::npos) << word;
 }

@@ -93,8 +93,15 @@ class StartCheckTest : public DaemonTest {
     const std::size_t at = ended.err.find("ERROR tinyot: ");
     return at == std::string::npos ? ended.err : ended.err.substr(at);
   }
+  std::string with_custody(const std::string& fields) const {
+    std::string text = configuration();
+    text.resize(text.rfind('}'));
+    return text + "sigma: 64 custody { policy: '" + path("keys") + "' " + fields + " } }\n";
+  }
   void expect_refused(const Fields& changes, const std::string& message) const {
-    const std::string text = configuration(changes);
+    expect_text_refused(configuration(changes), message);
+  }
+  void expect_text_refused(const std::string& text, const std::string& message) const {
     const Ended check = serve(text, {"--check"});
     EXPECT_EQ(check.status, kUsage) << message << check.out;
     EXPECT_NE(check.err.find(path("conf") + ": " + message), std::string::npos) << check.err;
@@ -216,6 +223,42 @@ TEST_F(StartCheckTest, RefusesDirectories) {
   expect_refused({{"socket", path(std::string(100, 's'))}},
                  "socket: the path has more than the 107");
   expect_refused({{"tls.listen", "nowhere"}}, "tls.listen: ");
+}
+
+TEST_F(StartCheckTest, RefusesWhatCustodyCannotUse) {
+  write_parties();
+  const std::string in_peer = "peer bob: custody.", directory = dir_.string();
+  expect_text_refused(with_custody(""), in_peer + "policy: cannot read " + path("keys"));
+  write("keys", "allow {");
+  expect_text_refused(with_custody(""), in_peer + "policy: " + path("keys") + ":1:8: ");
+  write("keys", "allow { user: 'no-such-user' key: 'a' may: SIGN }");
+  expect_text_refused(with_custody(""),
+                      in_peer + "policy: rule 1: user: there is no user 'no-such-user'");
+  write("keys", "allow { peer: true key: 'a' may: SIGN }");
+  expect_text_refused(with_custody("audit_log: '" + path("none/audit.log") + "'"),
+                      in_peer + "audit_log: cannot write the directory " + path("none"));
+  expect_text_refused(with_custody("audit_log: '" + directory + "'"),
+                      in_peer + "audit_log: " + directory + " is there, and is not a file");
+  const std::string to = "backup_to { name: 'safe' key: '" + std::string(64, 'a') + "' } ";
+  expect_text_refused(with_custody(to + "backup_directory: '" + path("none") + "'"),
+                      in_peer + "backup_directory: cannot write the directory " + path("none"));
+  const Ended check = serve(with_custody(to + "backup_directory: '" + directory + "'" +
+                                         " audit_log: '" + path("audit.log") + "'"),
+                            {"--check"});
+  EXPECT_EQ(check.status, 0) << check.err;
+  EXPECT_EQ(check.err, "");
+  EXPECT_FALSE(fs::exists(dir_ / "audit.log")) << "nothing is made";
+}
+
+TEST_F(StartCheckTest, WarnsOfKeyPolicyThatAllowsNothing) {
+  write_parties();
+  write("keys", "");
+  const Ended check = serve(with_custody(""), {"--check"});
+  EXPECT_EQ(check.status, 0) << check.err;
+  EXPECT_NE(check.err.find(path("conf") + ": peer bob: custody.policy: " + path("keys") +
+                           " allows nothing"),
+            std::string::npos)
+      << check.err;
 }
 
 // The service manager makes it at the start.

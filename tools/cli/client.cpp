@@ -9,6 +9,7 @@
 #include "circuitgen/formats/values.h"
 #include "tools/cli/circuit_spec.h"
 #include "tools/cli/client_rows.h"
+#include "tools/cli/daemon_options.h"
 #include "tools/cli/failure.h"
 #include "tools/cli/log.h"
 #include "tools/cli/outputs.h"
@@ -21,37 +22,9 @@ using service::DaemonConnection;
 using service::RemoteJob;
 using service::RemoteOutput;
 using service::RemoteResult;
-using service::ServerAddress;
-
-constexpr const char* kDefaultServer = "unix:/run/tinyot/tinyot.sock";
-
-void add_server_options(Options& options) {
-  options.group("Daemon")
-      .value("server",
-             "this party's daemon: unix:PATH of its socket, or HOST:PORT with the options of TLS",
-             kDefaultServer)
-      .value("tls-ca", "FILE of the certificate that signed the daemon's, for HOST:PORT")
-      .value("tls-certificate", "FILE of this client's certificate")
-      .value("tls-key", "FILE of its private key");
-}
 
 DaemonConnection daemon_from(const CommandLine& line) {
-  ServerAddress address{line.text("server"), {}};
-  const std::vector<std::string> names = {"tls-ca", "tls-certificate", "tls-key"};
-  std::vector<std::string> missing;
-  for (const std::string& name : names)
-    if (!line.has(name)) missing.push_back("--" + name);
-  if (missing.empty())
-    address.tls = {line.text(names[0]), line.text(names[1]), line.text(names[2])};
-  else if (missing.size() < names.size())
-    refuse_missing(missing, ": TLS takes a certificate of each side and this one's key");
-  if (address.text.starts_with("unix:") == address.tls.has_value())
-    throw UsageError(address.tls ? "--tls-ca, --tls-certificate and --tls-key are for --server "
-                                   "HOST:PORT, not for a socket"
-                                 : "--server " + address.text +
-                                       " requires --tls-ca, --tls-certificate and --tls-key; a "
-                                       "socket on this machine is unix:PATH");
-  return DaemonConnection(std::move(address));
+  return DaemonConnection(server_address_from(line));
 }
 
 std::string peer_from(const CommandLine& line) { return line.has("peer") ? line.text("peer") : ""; }

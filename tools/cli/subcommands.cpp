@@ -38,6 +38,33 @@ constexpr Subcommand kSubcommands[] = {
     {"client retire", "end the session with a peer: all its material is lost, and a new one begins",
      client_retire},
     {"client resume", "let refills with a peer go on that a limit has stopped", client_resume},
+    {"key", "keys in two shares, one at each party: uses, life, approvals and evidence", nullptr,
+     "tinyot key encrypt payments/card data.key data.key.enc"},
+    {"key create", "make a key with the peer", key_create},
+    {"key import", "put a key that is there already into two shares", key_import},
+    {"key derive", "make a key from one of class kdf", key_derive},
+    {"key list", "the keys, and their states", key_list},
+    {"key show", "a key", key_show},
+    {"key encrypt", "encrypt a data key, or another short text", key_encrypt},
+    {"key decrypt", "decrypt what `encrypt` has written", key_decrypt},
+    {"key sign", "print the tag of a message", key_sign},
+    {"key verify", "check the tag of a message", key_verify},
+    {"key rotate", "make the next version; the older ones only decrypt and verify", key_rotate},
+    {"key refresh", "give both parties new shares of the same key", key_refresh},
+    {"key suspend", "stop all uses, until the key is resumed", key_suspend},
+    {"key resume", "allow uses again, of a key or after the peer cheated", key_resume},
+    {"key deactivate", "from now on the key only decrypts and verifies", key_deactivate},
+    {"key destroy", "erase this party's share", key_destroy},
+    {"key backups", "the backups of shares in the daemon's directory", key_backups},
+    {"key restore", "give the daemon a share from a backup", key_restore},
+    {"key backup-key", "make a private key that opens backups", key_backup_key},
+    {"key approvals", "requests that wait for an officer of this party", key_approvals},
+    {"key approve", "let a request go on", key_approve},
+    {"key deny", "refuse a request", key_deny},
+    {"key audit", "logs of what keys were used for", nullptr,
+     "tinyot key audit verify audit.log --key @party-a.pem.crt --peer-key @party-b.pem.crt"},
+    {"key audit verify", "what is wrong with a log, by itself or beside the peer's",
+     key_audit_verify},
     {"local", "preprocess or run, both parties as two processes on this machine", nullptr,
      "tinyot local preprocess --store trial --ands 2^18"},
     {"local preprocess", "make material and store it, for both parties", local_preprocess},
@@ -82,7 +109,7 @@ const Subcommand* find(std::string_view name) {
 std::vector<const Subcommand*> members_of(std::string_view group) {
   std::vector<const Subcommand*> members;
   for (const Subcommand& subcommand : kSubcommands) {
-    const auto space = subcommand.name.find(' ');
+    const auto space = subcommand.name.rfind(' ');
     const std::string_view parent =
         space == std::string_view::npos ? "" : subcommand.name.substr(0, space);
     if (parent == group) members.push_back(&subcommand);
@@ -152,8 +179,9 @@ int run_member(const Subcommand& group, const Arguments& rest) {
   if (asks_for_help(rest[0]) && rest.size() == 1) return print(help_of(group));
   if (rest[0] == "help") return run_member(group, {rest[1], "--help"});
   const Subcommand* member = find(std::string(group.name) + " " + rest[0]);
-  if (member == nullptr) refuse(rest[0], group.name);
-  return member->run({rest.begin() + 1, rest.end()});
+  if (member == nullptr || rest[0].find(' ') != std::string::npos) refuse(rest[0], group.name);
+  const Arguments after(rest.begin() + 1, rest.end());
+  return member->run != nullptr ? member->run(after) : run_member(*member, after);
 }
 
 }  // namespace

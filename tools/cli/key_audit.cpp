@@ -1,0 +1,32 @@
+// `tinyot key audit verify`: what is wrong with a log of what keys were used for.
+#include "service/key_audit.h"
+
+#include "engine/key_file.h"
+#include "tools/cli/command_line.h"
+#include "tools/cli/failure.h"
+#include "tools/cli/render/key.h"
+
+namespace tinyot::tools {
+
+int key_audit_verify(const Arguments& arguments) {
+  CommandLine line("key audit verify",
+                   "LOG --key FINGERPRINT|@FILE --peer-key FINGERPRINT|@FILE [--with PEERS_LOG]",
+                   "tinyot key audit verify audit.log --key @party-a.pem.crt --peer-key "
+                   "@party-b.pem.crt --with peers.log");
+  line.options()
+      .value("log", "the audit log of this party's daemon, or a copy of it")
+      .value("key", "fingerprint of this party's key, or @FILE with it or a certificate")
+      .value("peer-key", "that of the peer, or @FILE")
+      .value("with", "the peer's log: each request that was accepted has to be in both");
+  line.positional("log", 1);
+  for (const char* name : {"log", "key", "peer-key"}) line.require(name);
+  if (!line.parse(arguments)) return 0;
+  service::AuditParties parties{
+      engine::peer_key_from(line.text("key")), engine::peer_key_from(line.text("peer-key")), {}};
+  if (line.has("with")) parties.peers_log = line.text("with");
+  const service::AuditReport report = service::verify_audit(line.text("log"), parties);
+  print(line.common().format, line.text("log"), report);
+  return report.problems.empty() ? 0 : static_cast<int>(ExitStatus::Store);
+}
+
+}  // namespace tinyot::tools

@@ -1,0 +1,201 @@
+#include "tools/cli/render/key.h"
+
+#include <chrono>
+
+#include "base/hex.h"
+#include "service/foreign_text.h"
+#include "system/clock.h"
+#include "tools/cli/render/report.h"
+#include "tools/cli/render/text.h"
+
+namespace tinyot::tools {
+namespace {
+
+using service::foreign_text;
+using service::RemoteKey;
+using service::WaitingRequest;
+
+std::string name_text(const RemoteKey& key) {
+  return key.label + ", version " + std::to_string(key.version) + ", with " + key.peer;
+}
+
+std::string state_text(const RemoteKey& key) {
+  return key.state + (key.peer_state.empty() || key.peer_state == key.state
+                          ? ""
+                          : ", at the peer " + key.peer_state);
+}
+
+std::string kind_text(const RemoteKey& key) {
+  return key.key_class + " " + key.algorithm +
+         (key.key_class == "aead" ? ", " + key.nonces + " nonces" : "") + ", " + key.origin;
+}
+
+std::string line_of(const RemoteKey& key) {
+  return key.id + "  " + name_text(key) + ": " + kind_text(key) + ", " + state_text(key) + "\n";
+}
+
+std::string text_of(const RemoteKey& key) {
+  std::string epochs;
+  for (const std::string& epoch : key.epochs) epochs += (epochs.empty() ? "" : ", ") + epoch;
+  return "key " + key.id + ": " + name_text(key) + "\n" + kind_text(key) +
+         (key.parent.empty() ? "" : " from " + key.parent) + "; " + state_text(key) +
+         "\nfingerprint " + key.fingerprint + ", the same at both parties\n" +
+         (epochs.empty() ? "" : "epoch " + epochs + "\n") + "at most " +
+         counted(key.use_bound, "use") + " so far\n";
+}
+
+Json json_of(const RemoteKey& key) {
+  Json json = {{"id", key.id},           {"peer", key.peer},       {"label", key.label},
+               {"version", key.version}, {"class", key.key_class}, {"algorithm", key.algorithm},
+               {"nonces", key.nonces},   {"origin", key.origin}};
+  if (!key.parent.empty()) json["parent"] = key.parent;
+  json["state"] = key.state;
+  json["peer_state"] = key.peer_state;
+  json["fingerprint"] = key.fingerprint;
+  json["epochs"] = key.epochs;
+  json["use_bound"] = key.use_bound;
+  return json;
+}
+
+std::string lines_of(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+std::string hex_of_text(const std::string& text) { return hex_of(std::as_bytes(std::span(text))); }
+
+std::chrono::system_clock::time_point expiry_of(const WaitingRequest& waiting) {
+  return std::chrono::system_clock::time_point() +
+         std::chrono::milliseconds(waiting.expires_unix_ms);
+}
+
+// The client, the label and the associated data may be the peer's choice.
+std::string text_of(const WaitingRequest& waiting) {
+  return waiting.request + "  " + waiting.operation + " with " + foreign_text(waiting.label) +
+         " (" + waiting.key + "), " + counted(waiting.bytes, "byte") +
+         (waiting.aad_bytes == 0
+              ? ""
+              : ", associated data of " + counted(waiting.aad_bytes, "byte") +
+                    (waiting.shown_aad.empty() ? ""
+                                               : " '" + foreign_text(waiting.shown_aad) + "'")) +
+         "; by " +
+         (waiting.is_own ? foreign_text(waiting.client) + " of this party"
+                         : foreign_text(waiting.client) + " of " + waiting.peer) +
+         ", until " + system::utc_text(expiry_of(waiting)) + "\n";
+}
+
+Json json_of(const WaitingRequest& waiting) {
+  return {{"request", waiting.request},
+          {"peer", waiting.peer},
+          {"is_own", waiting.is_own},
+          {"client", waiting.client},
+          {"operation", waiting.operation},
+          {"key", waiting.key},
+          {"label", waiting.label},
+          {"bytes", waiting.bytes},
+          {"aad_bytes", waiting.aad_bytes},
+          {"shown_aad", hex_of_text(waiting.shown_aad)},
+          {"expires_at_s", static_cast<double>(waiting.expires_unix_ms) / 1000}};
+}
+
+}  // namespace
+
+void print(Format format, const std::string& command, const RemoteKey& key) {
+  Json report = {{"command", command}};
+  report.update(json_of(key));
+  print_report(format, report, text_of(key));
+}
+
+void print(Format format, const std::vector<RemoteKey>& keys) {
+  Json list = Json::array();
+  std::string text;
+  for (const RemoteKey& key : keys) {
+    list.push_back(json_of(key));
+    text += line_of(key);
+  }
+  print_report(format, {{"command", "key list"}, {"keys", list}},
+               text.empty() ? "no keys\n" : text);
+}
+
+void print(Format format, const service::DestroyedKey& destroyed) {
+  Json report = {{"command", "key destroy"}};
+  report.update(json_of(destroyed.key));
+  report["backups"] = destroyed.backups;
+  print_report(format, report,
+               "this party's share of key " + destroyed.key.id + ", " + name_text(destroyed.key) +
+                   ", is destroyed\n" +
+                   (destroyed.backups.empty()
+                        ? "there is no backup of it in the daemon's directory; those that were "
+                          "taken elsewhere have it still\n"
+                        : "these backups have it still; remove them, and their copies:\n" +
+                              lines_of(destroyed.backups)));
+}
+
+void print_backups(Format format, const std::vector<std::string>& files) {
+  print_report(format, {{"command", "key backups"}, {"files", files}},
+               files.empty() ? "no backups\n" : lines_of(files));
+}
+
+void print_resumed_keys(Format format, const std::string& peer) {
+  print_report(format, {{"command", "key resume"}, {"peer", peer}},
+               "the keys with " + peer + " are used again\n");
+}
+
+void print(Format format, const std::vector<WaitingRequest>& waiting) {
+  Json list = Json::array();
+  std::string text;
+  for (const WaitingRequest& one : waiting) {
+    list.push_back(json_of(one));
+    text += text_of(one);
+  }
+  print_report(format, {{"command", "key approvals"}, {"approvals", list}},
+               text.empty() ? "no request waits for an approval\n" : text);
+}
+
+void print_decided(Format format, const std::string& command, const std::string& request,
+                   const std::string& decision) {
+  print_report(format, {{"command", command}, {"request", request}},
+               "request " + request + " is " + decision + "\n");
+}
+
+void print_written(Format format, const std::string& command, const std::string& key,
+                   std::uint64_t bytes, const std::string& file) {
+  print_report(format, {{"command", command}, {"key", key}, {"bytes", bytes}, {"output", file}},
+               counted(bytes, "byte") + " with key " + key + ": " + file + "\n");
+}
+
+void print_tag(Format format, const std::vector<std::byte>& tag) {
+  const std::string digits = hex_of(tag);
+  print_report(format, {{"command", "key sign"}, {"tag", digits}}, digits + "\n");
+}
+
+void print_valid(Format format, const std::string& key) {
+  print_report(format, {{"command", "key verify"}, {"key", key}, {"is_valid", true}},
+               "the tag is valid\n");
+}
+
+void print_backup_key(Format format, const crypto::BoxPublicKey& key, const std::string& file) {
+  const std::string digits = hex_of(key);
+  print_report(format, {{"command", "key backup-key"}, {"public_key", digits}, {"key", file}},
+               "public key " + digits +
+                   ", for custody { backup_to { name: ... key: ... } } of the daemon's "
+                   "configuration\nprivate key: " +
+                   file + "; keep it offline, it opens all backups for this public key\n");
+}
+
+void print(Format format, const std::string& log, const service::AuditReport& report) {
+  print_report(format,
+               {{"command", "key audit verify"},
+                {"log", log},
+                {"lines", report.lines},
+                {"requests", report.requests},
+                {"problems", report.problems}},
+               log + ": " + counted(report.lines, "line") + ", " +
+                   counted(report.requests, "request") + ": " +
+                   (report.problems.empty() ? "nothing is wrong"
+                                            : counted(report.problems.size(), "problem")) +
+                   "\n" + lines_of(report.problems));
+}
+
+}  // namespace tinyot::tools
