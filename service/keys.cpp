@@ -158,7 +158,7 @@ void Keys::require_open() const {
     throw KeyFailed(KeyFailure::Cheated,
                     settings_.name +
                         " has failed a check: all keys with it are suspended until an "
-                        "officer resumes them (tinyot key resume --peer)");
+                        "officer resumes them");
   if (is_stopping_)
     throw KeyFailed(KeyFailure::Unavailable, "the daemon is stopping: repeat the request");
   if (!is_linked_) throw KeyFailed(KeyFailure::Unavailable, settings_.name + " is not connected");

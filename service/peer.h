@@ -14,11 +14,11 @@
 // this class, and by the function that a worker calls at the end of a job; both are called without
 // a lock.
 //
-// Locks are taken in the order Scheduler or Refills (never both), Stock, Keys, then one of the others:
-// Link, Evaluations, Sessions, Jobs, RefillSlots and DaemonMetrics, none of which takes another of
-// these while it holds its own. An evaluation or a refill runs without a lock. The files of jobs
-// are written without the lock of Jobs, and with the Scheduler's only for a job that fails or is
-// cancelled.
+// Locks are taken in the order Scheduler or Refills (never both), Stock, Keys, then one of the
+// others: Link, Evaluations, Sessions, Jobs, RefillSlots and DaemonMetrics, none of which takes
+// another of these while it holds its own. An evaluation or a refill runs without a lock. The files
+// of jobs are written without the lock of Jobs, and with the Scheduler's only for a job that fails
+// or is cancelled.
 //
 // Party A leads: it begins each job, each refill and each run that is prepared, once both parties
 // have what it takes.

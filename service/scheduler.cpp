@@ -112,8 +112,7 @@ std::optional<std::string> Scheduler::begin(const SharedKeyWork& work,
                                             const wire::KeyStart& start) {
   const Lock lock(mutex_);
   check_connection("key_start", start.worker(), start.group(), settings_.evaluations);
-  if (is_stopping_) return "the daemon is stopping";
-  if (!stock_.has(start.session())) return "there is no such session, or it has been retired";
+  if (auto refusal = refusal_of_session(start.session())) return refusal;
   if (auto refusal = evaluations_.begin(
           start.worker(), {.key = work, .group = start.group(), .session = start.session()}))
     return refusal;
@@ -504,7 +503,12 @@ std::optional<std::string> Scheduler::refusal_to_start(const wire::Start& start,
     return "the job has not been submitted, or no longer waits";
   if (!same_terms(job->request().terms, *theirs))
     return "the parties have submitted different jobs under this id";
-  if (!stock_.has(start.session())) return "there is no such session, or it has been retired";
+  return refusal_of_session(start.session());
+}
+
+std::optional<std::string> Scheduler::refusal_of_session(std::uint64_t session) {
+  if (is_stopping_) return "the daemon is stopping";
+  if (!stock_.has(session)) return "there is no such session, or it has been retired";
   return std::nullopt;
 }
 

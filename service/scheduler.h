@@ -140,6 +140,7 @@ class Scheduler {
   std::optional<std::size_t> free_worker(std::optional<std::uint64_t> session = {});
   bool begin(const SharedJob& job, const Place& place);
   std::optional<std::string> refusal_to_start(const wire::Start& start, const SharedJob& job);
+  std::optional<std::string> refusal_of_session(std::uint64_t session);
   void end_job(const Evaluations::Order& order, Evaluations::Outcome outcome);
   void note_lost();
   void tell_kept();

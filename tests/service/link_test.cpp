@@ -101,7 +101,7 @@ TEST(LinkTest, EndIsSeenAtBoth) {
 
 // As a peer that does not follow the protocol would send them.
 TEST(LinkTest, MalformedMessagesEndTheLink) {
-  for (const std::string& bytes : {std::string("\xff\xff"), std::string("\x7a\x00", 2)}) {
+  for (const std::string& bytes : {std::string("\xff\xff"), std::string("\xfa\x01\x00", 3)}) {
     Ports ports;
     auto opening = std::async(std::launch::async, [&] {
       return std::make_unique<PeerLink>(ports.a, Party::A, std::vector<net::Parameter>{},
