@@ -397,6 +397,18 @@ TEST_F(BackupsTest, RestoreLeavesOtherEpochsUntilItIsSettled) {
   EXPECT_EQ(problem_of([&] { files->share(key_id(1), epoch(1)); }), KeyProblem::NoShare);
 }
 
+// On an empty disk, too, what was used stays used.
+TEST_F(BackupsTest, HaveWhatWasUsed) {
+  KeyRecord record = new_record(1);
+  record.use_bound = 4096;
+  const Backups made(medium, {{"officer", public_key_of(officer)}});
+  made.write({Party::A, "peer", "identity"}, record, epoch(3), share_of(9));
+  const auto files = open();
+  files->restore(custody::open_backup(content(made.files().front()), officer));
+  EXPECT_EQ(files->record(key_id(1)).use_bound, 4096u);
+  EXPECT_EQ(files->share(key_id(1), epoch(3)), share_of(9));
+}
+
 // What an officer has taken away, a backup does not give back.
 TEST_F(BackupsTest, RestoredKeyIsWhatItWas) {
   for (const KeyState state : {KeyState::Deactivated, KeyState::Suspended}) {

@@ -299,6 +299,22 @@ TEST(KeyAudit, AcceptedRequestsNameALine) {
   EXPECT_EQ(parties.verify(1, false).problems.size(), 1u);
 }
 
+TEST(KeyAudit, AcceptingAnswersNameALine) {
+  for (const bool is_accepted : {true, false}) {
+    Parties parties;
+    const AuditHead begun = parties.log(0).append(parties.line_of(1));
+    const SignedMessage request = signed_by(parties.identities[0], parties.request_of(0, 1, begun));
+    AuditLine end = parties.line_of(1);
+    end.event = AuditLine::Event::End;
+    end.outcome = is_accepted ? "done" : "refused";
+    end.asked = request.message;
+    end.signed_by_peer =
+        signed_by(parties.identities[1], parties.answer_of(0, 1, request, is_accepted, {}));
+    parties.log(0).append(end);
+    EXPECT_EQ(parties.verify(0, false).problems.size(), is_accepted ? 1u : 0u);
+  }
+}
+
 // The peer accepts, and signs for a line that is there, but not for that of the request.
 TEST(KeyAudit, AcceptedRequestIsInThePeersLog) {
   Parties parties;
@@ -372,6 +388,19 @@ TEST(KeyAudit, LineHasOneSpelling) {
   lines[0].insert(1, "\"client\":\"other\",");
   parties.write(1, lines);
   EXPECT_FALSE(parties.verify(1, false).problems.empty());
+}
+
+// The last line, which no other has the hash of.
+TEST(KeyAudit, LineHasItsNumber) {
+  for (const std::string number : {"0", "1", "3", "20"}) {
+    Parties parties;
+    parties.use(0, 1);
+    std::vector<std::string> lines = parties.lines(0);
+    ASSERT_TRUE(lines.back().starts_with("{\"sequence\":2,"));
+    lines.back().replace(12, 1, number);
+    parties.write(0, lines);
+    EXPECT_FALSE(parties.verify(0, false).problems.empty()) << number;
+  }
 }
 
 TEST(KeyAudit, IsOfOneProcess) {
