@@ -2,6 +2,8 @@
 #include "custody/key_files.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "two_custodians.h"
 
@@ -395,6 +397,18 @@ TEST_F(BackupsTest, RestoreLeavesOtherEpochsUntilItIsSettled) {
   EXPECT_EQ(problem_of([&] { files->share(key_id(1), epoch(1)); }), KeyProblem::NoShare);
 }
 
+// On an empty disk, too, what was used stays used.
+TEST_F(BackupsTest, HaveWhatWasUsed) {
+  KeyRecord record = new_record(1);
+  record.use_bound = 4096;
+  const Backups made(medium, {{"officer", public_key_of(officer)}});
+  made.write({Party::A, "peer", "identity"}, record, epoch(3), share_of(9));
+  const auto files = open();
+  files->restore(custody::open_backup(content(made.files().front()), officer));
+  EXPECT_EQ(files->record(key_id(1)).use_bound, 4096u);
+  EXPECT_EQ(files->share(key_id(1), epoch(3)), share_of(9));
+}
+
 // What an officer has taken away, a backup does not give back.
 TEST_F(BackupsTest, RestoredKeyIsWhatItWas) {
   for (const KeyState state : {KeyState::Deactivated, KeyState::Suspended}) {
@@ -429,6 +443,44 @@ TEST_F(BackupsTest, OfAnotherPartyOrPeerAreRefused) {
 TEST_F(BackupsTest, NeedTheirDirectory) {
   std::filesystem::remove(medium);
   EXPECT_THROW(backups(), StoreError);
+}
+
+// A directory on another file system than `place`; empty if there is none.
+std::filesystem::path directory_beside(const std::filesystem::path& place) {
+  struct stat of_place {
+  }, other{};
+  if (::stat(place.c_str(), &of_place) != 0) return {};
+  for (const std::filesystem::path& directory :
+       {std::filesystem::temp_directory_path(), std::filesystem::current_path(),
+        std::filesystem::path("/var/tmp")})
+    if (::stat(directory.c_str(), &other) == 0 && other.st_dev != of_place.st_dev &&
+        ::access(directory.c_str(), W_OK) == 0)
+      return directory;
+  return {};
+}
+
+// Not to the empty directory that is left once the medium is no longer mounted; in its place, a
+// link leads elsewhere.
+TEST_F(BackupsTest, AreWrittenToTheMediumOfTheStartAlone) {
+  const std::filesystem::path another = directory_beside(medium);
+  if (another.empty()) GTEST_SKIP() << "there is one file system alone";
+  const TestDirectory elsewhere(another);
+  const std::filesystem::path mounted = directory / "mounted";
+  const auto lead_to = [&](const std::filesystem::path& place) {
+    std::filesystem::remove(mounted);
+    std::filesystem::create_directory_symlink(place, mounted);
+  };
+  lead_to(medium);
+  const Backups backups(mounted, {{"officer", public_key_of(officer)}});
+  const auto write = [&] {
+    backups.write({Party::A, "peer", "identity"}, new_record(1), epoch(1), share_of(9));
+  };
+  lead_to(elsewhere.path());
+  EXPECT_THROW(write(), StoreError);
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));
+  lead_to(medium);
+  write();
+  EXPECT_EQ(backups.files_of(key_id(1)).size(), 1u);
 }
 
 // No key without its backup.

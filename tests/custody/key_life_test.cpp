@@ -1,6 +1,9 @@
 // The steps of a key's life with an honest peer, and with shares that are not those of the key.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include "base/hex.h"
 #include "circuitgen/generators/registry.h"
 #include "two_custodians.h"
@@ -285,6 +288,110 @@ TEST(KeyLife, KeyThatIsDestroyedDuringALoadStaysDestroyed) {
     EXPECT_FALSE(ends[0].is_done);
     EXPECT_EQ(world.files(Party::A).record(key_id(1)).state, KeyState::Destroyed);
   }
+}
+
+TEST(KeyLife, KeyOfAnotherEpochSinceTheLoadIsNotLoaded) {
+  TwoCustodians world;
+  world.run_done(creates(attributes_of(1)));
+  const StepEnds ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+    custody::KeyFiles& files = custodian.files();
+    const custody::KeyRecord record = files.record(key_id(1));
+    During during(peer, [&] {
+      const std::uint64_t link = files.begin_link();
+      files.store_epoch(link, record, epoch(2), custody::Share(16, std::byte{7}));
+      files.keep_only(link, key_id(1), epoch(2));
+    });
+    custodian.load(during, key_id(1));
+  });
+  for (const StepEnd& end : ends) EXPECT_EQ(end.problem, KeyProblem::State);
+}
+
+// The peer says at the end that its own is not settled.
+class LeavesPending final : public PassingPeer {
+ public:
+  using PassingPeer::PassingPeer;
+  std::vector<std::byte> exchange(const std::string& label,
+                                  std::span<const std::byte> mine) override {
+    auto have = custody::have_from(mine, key_id(1));
+    if (!label.starts_with("new ")) return PassingPeer::exchange(label, mine);
+    have.value().state = KeyState::Pending;
+    return PassingPeer::exchange(label, custody::message_about(key_id(1), have));
+  }
+};
+
+TEST(KeyLife, StepIsDoneOnceTheKeyIsActiveAtBoth) {
+  const auto attributes = attributes_of(1), import = imported(1);
+  const std::vector<TwoCustodians::Step> steps = {
+      creates(attributes), [&](Custodian& custodian, KeyPeer& peer) {
+        const bool is_a = custodian.files().owner().party == Party::A;
+        custodian.import(peer, request_id(1), import, Party::A,
+                         is_a ? std::optional(custody::Share(16, std::byte{7})) : std::nullopt);
+      }};
+  for (const auto& step : steps) {
+    TwoCustodians world;
+    const StepEnds ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+      LeavesPending leaves(peer);
+      step(custodian, custodian.files().owner().party == Party::A ? peer : leaves);
+    });
+    EXPECT_EQ(ends[0].problem, KeyProblem::NotAtPeer) << ends[0].message;
+    world.run_done(step);  // the request is repeated
+  }
+}
+
+TEST(KeyLife, KeysAreDerivedFromActiveOnesAlone) {
+  auto child = attributes_of(2);
+  child.origin = custody::KeyOrigin::Derived;
+  child.parent = key_id(1);
+  child.id = Custodian::derived_id(child, {});
+  for (const KeyState state : {KeyState::Active, KeyState::Deactivated, KeyState::Suspended})
+    for (const Party party : {Party::A, Party::B}) {
+      TwoCustodians world;
+      world.run_done(creates(attributes_of(1, KeyClass::Kdf)));
+      const StepEnds ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+        const custody::LoadedKey parent = custodian.load(peer, key_id(1));
+        if (custodian.files().owner().party == party) custodian.files().set_state(key_id(1), state);
+        custodian.derive(peer, request_id(3), parent, child, {});
+      });
+      const StepEnd& end = ends[TwoCustodians::index(party)];
+      EXPECT_EQ(end.problem,
+                state == KeyState::Active ? std::nullopt : std::optional(KeyProblem::State));
+      EXPECT_EQ(world.files(party).find(child.id).has_value(), state == KeyState::Active);
+    }
+}
+
+// The tag of an epoch is no secret: what a refresh adds to the shares is something else.
+TEST(KeyLife, RefreshAddsNothingThatIsInTheRecord) {
+  for (const KeyAlgorithm algorithm : {KeyAlgorithm::Aes128, KeyAlgorithm::Aes256}) {
+    TwoCustodians world;
+    world.run_done(creates(attributes_of(1, KeyClass::Aead, algorithm)));
+    const auto share_of = [&](Party party) {
+      custody::KeyFiles& files = world.files(party);
+      return files.share(key_id(1), files.record(key_id(1)).held.front().epoch);
+    };
+    const custody::Share a = share_of(Party::A), b = share_of(Party::B);
+    world.run_done(refreshes(key_id(1)));
+    const std::vector<std::byte> added = TwoCustodians::sum(a, share_of(Party::A));
+    EXPECT_EQ(added, TwoCustodians::sum(b, share_of(Party::B)));
+    const auto tag = world.files(Party::A).record(key_id(1)).held.front().epoch.tag;
+    EXPECT_TRUE(std::ranges::search(added, std::span(tag).first(8)).empty());
+    EXPECT_TRUE(std::ranges::search(added, std::span(tag).last(8)).empty());
+  }
+}
+
+// A disk that was lost, and a backup from before: the peer knows what has been used.
+TEST(KeyLife, RestoredKeyHasUsedWhatItHasAtThePeer) {
+  TwoCustodians world;
+  const auto empty = world.copy_disk(Party::A);
+  world.run_done(creates(attributes_of(1)));
+  custody::KeyRecord record = world.files(Party::A).record(key_id(1));
+  const custody::Epoch only = record.held.front().epoch;
+  const custody::Share share = world.files(Party::A).share(key_id(1), only);
+  world.files(Party::B).raise_use_bound(key_id(1), 4096);
+  world.set_back(Party::A, empty);
+  world.files(Party::A).restore({Party::A, "the peer", record_without_epochs(record), only, share});
+  world.run_done([](Custodian& custodian, KeyPeer& peer) { custodian.settle(peer, key_id(1)); });
+  expect_active(world, key_id(1), 1);
+  EXPECT_EQ(world.files(Party::A).record(key_id(1)).use_bound, 4096u);
 }
 
 // The bits of a child depend on its context, class, algorithm and nonces: under another label it is

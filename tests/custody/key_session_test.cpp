@@ -264,6 +264,52 @@ TEST_F(KeySessionTest, BothPartiesLoadAsOneOfThemSays) {
   for (const test::StepEnd& end : ends) EXPECT_TRUE(end.is_done) << end.message;
 }
 
+// A use whose parties mean different ones: neither gets a result, or spends the other's.
+TEST_F(KeySessionTest, UsesThatDifferInAnythingDoNotMeet) {
+  create(KeyClass::Aead);
+  world.run_done([](Custodian& custodian, KeyPeer& peer) {
+    custodian.create(peer, request_id(2), attributes_of(2));
+  });
+  UseTerms right = terms_of(KeyUse::Encrypt, Party::A, 4, 6);
+  right.request = request_id(8);
+  right.shown_aad = plain("header");
+  const UsePayload payload{secret("text"), {}, {}, {}};
+  const std::map<std::string, std::function<void(UseTerms & terms)>> changes = {
+      {"nothing", [](UseTerms&) {}},
+      {"request", [](UseTerms& terms) { terms.request[0] ^= std::byte{1}; }},
+      {"key", [](UseTerms& terms) { terms.key = key_id(2); }},
+      {"use", [](UseTerms& terms) { terms.use = KeyUse::Decrypt; }},
+      {"requester", [](UseTerms& terms) { terms.requester = Party::B; }},
+      {"bytes", [](UseTerms& terms) { terms.bytes = 5; }},
+      {"length of the associated data",
+       [](UseTerms& terms) {
+         terms.aad_bytes = 5;
+         terms.shown_aad->pop_back();
+       }},
+      {"associated data", [](UseTerms& terms) { terms.shown_aad->back() ^= std::byte{1}; }},
+      {"what is shown", [](UseTerms& terms) { terms.shown_aad.reset(); }}};
+  for (const auto& [name, change] : changes) {
+    UseTerms other = right;
+    change(other);
+    bool has_result = false;
+    ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+      KeySession session(custodian, peer);
+      // Both have both keys, so that the use alone differs.
+      session.load(key_id(1));
+      session.load(key_id(2));
+      const bool is_a = custodian.files().owner().party == Party::A;
+      if (is_a) {
+        has_result = !session.use(right, &payload).text.empty();
+        return;
+      }
+      const UsePayload of_b{secret("text."), {}, {}, {}};
+      session.use(other, other.requester == Party::B ? &of_b : nullptr);
+    });
+    EXPECT_EQ(is_done(), name == "nothing") << name << ends[0].message << ends[1].message;
+    EXPECT_EQ(has_result, name == "nothing") << name;
+  }
+}
+
 TEST_F(KeySessionTest, LoadedKeyOfADroppedEpochIsNotUsed) {
   create(KeyClass::Mac);
   const UsePayload payload{secret("text"), {}, {}, {}};

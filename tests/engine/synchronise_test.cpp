@@ -2,6 +2,8 @@
 // nothing from the honest party's store.
 #include "engine/synchronise.h"
 
+#include <latch>
+
 #include "base/error.h"
 #include "material/counts.h"
 #include "tests/storage/store_support.h"
@@ -342,6 +344,40 @@ TEST_F(WrongLists, CutOffOrFollowedByBytesAreRejected) {
   EXPECT_EQ(check_after([](auto& payload) { payload.push_back({}); }),
             "store status: bytes after the last list");
   EXPECT_TRUE(mentions(check_after([](auto& payload) { payload.resize(1000); }), "framing"));
+}
+
+// Another run of both parties unlocks a unit and takes objects between the report of one party and
+// that of the other, which is older then. Neither store is an older copy.
+TEST_F(Agreement, RunsAtTheSameTimeMakeNoStoreOlder) {
+  std::uint64_t served = kServed;
+  for (const Party late : {Party::A, Party::B})
+    for (const bool is_unit_made : {false, true}) {
+      std::latch is_told(1);
+      Outcomes meanwhile;
+      const ChannelWrapper first =
+          cheating([&](std::string_view sent, std::size_t, std::vector<std::byte>&) {
+            if (sent == kStatusSent.tag) is_told.count_down();
+          });
+      const ChannelWrapper second =
+          cheating([&](std::string_view sent, std::size_t, std::vector<std::byte>&) {
+            if (sent != kStatusSent.tag) return;
+            is_told.wait();
+            for (const Party party : {Party::A, Party::B}) {
+              if (!is_unit_made) continue;
+              Store store = Store::open(place(party), {.purpose = Purpose::Make});
+              add_locked_unit(store, kKind, kNeeded);
+            }
+            meanwhile = run({});
+          });
+      PartyOptions options;
+      options.wrap_a = late == Party::A ? second : first;
+      options.wrap_b = late == Party::A ? first : second;
+      const Outcomes outcomes = run(options);
+      for (const Outcome& outcome : {meanwhile.a, meanwhile.b, outcomes.a, outcomes.b})
+        EXPECT_EQ(outcome.kind, Outcome::Kind::Done) << letter(late) << outcome.message;
+      served += 2 * kNeeded;
+      for (const Party party : {Party::A, Party::B}) expect_nothing_lost(party, served);
+    }
 }
 
 // A has adopted a copy of its store from before a grant, which B had taken when it was killed.

@@ -2,11 +2,16 @@
 // less; bytes and ends of connections pass through.
 #include "net/shaped_link.h"
 
+#include <fstream>
 #include <functional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "base/error.h"
 #include "tests/net/stream_pair.h"
+#include "tests/support/becomes_true.h"
 
 namespace tinyot {
 namespace {
@@ -145,14 +150,28 @@ TEST(ShapedLink, EndsArriveAfterTheBytesBeforeThem) {
   EXPECT_THROW(linked.a[0]->read(received), NetworkError);
 }
 
+// Connections of this machine that were refused before they were made.
+std::uint64_t failed_attempts() {
+  std::ifstream table("/proc/net/snmp");
+  std::string names, values, name;
+  while (std::getline(table, names) && !names.starts_with("Tcp:")) continue;
+  std::getline(table, values);
+  std::istringstream of_names(names), of_values(values);
+  of_names >> name, of_values >> name;
+  for (std::int64_t value = 0; of_names >> name && of_values >> value;)
+    if (name == "AttemptFails") return static_cast<std::uint64_t>(value);
+  throw std::runtime_error("the kernel does not count refused connections");
+}
+
 TEST(ShapedLink, ConnectsBeforeTheTargetListens) {
   const Address here = free_address(), there = free_address();
+  const std::uint64_t before = failed_attempts();
   const ShapedLink link({.rtt = 2ms}, here, there);
   const auto connected = tcp_connect(here, kLongTimeouts);
   connected->write(payload_of(10));
   connected->flush();
-  // For the link to try in vain, which nobody sees.
-  std::this_thread::sleep_for(50ms);
+  // The link has tried in vain, if no other program of this machine has.
+  EXPECT_TRUE(becomes_true([&] { return failed_attempts() > before; }));
   TcpListener listener(there, kLongTimeouts);
   std::vector<std::byte> received(10);
   listener.accept()->read(received);

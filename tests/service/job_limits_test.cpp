@@ -121,6 +121,28 @@ TEST_F(JobLimitsTest, JobThatBeginsAtTheEndOfItsTimeIsNotGivenUp) {
   EXPECT_EQ(jobs.status(*job).state, service::JobState::Done) << jobs.status(*job).error.message;
 }
 
+// Its client is told that it was cancelled. It has been begun, and waits for the end of another one
+// on its connection.
+TEST_F(JobLimitsTest, JobThatIsCancelledBeforeItsTurnIsNotEvaluated) {
+  start_with_stock(Party::A, {}, {});
+  for (const std::string job : {"first", "second"}) queued(job);
+  Gate gate;
+  ScriptedPeer::Worker worker(*peer_, 1, 1, [&](const Outgoing& message) {
+    if (message.tag == kMacDigest) gate.pass(message.ended);
+  });
+  peer_->start_job("first");
+  worker.begin("first", kShort);
+  gate.wait_until_reached();
+  peer_->start_job("second");
+  ASSERT_TRUE(becomes_true([&] { return state("second") == v1::RUNNING; }));
+  ASSERT_TRUE(b_->client().cancel("second").ok());
+  EXPECT_EQ(b_->client().result("second").job.state(), v1::CANCELLED);
+  gate.open();
+  EXPECT_TRUE(worker.end().is_done);
+  EXPECT_EQ(b_->client().result("first").job.state(), v1::DONE);
+  EXPECT_FALSE(worker.run("second", kShort).is_done);
+}
+
 // Offers are kept for jobs that wait, not for those that have been matched.
 TEST_F(JobLimitsTest, OffersOfJobsThatNoLongerWaitTakeNoRoomAtTheLeader) {
   Setup setup;

@@ -154,6 +154,19 @@ class CopiedJobsTest : public KeptJobsTest {
     fs::remove(file_of("job"));
     fs::copy_file(copy_.path() / "job", file_of("job"));
   }
+  // All keys that are in the table now.
+  std::vector<crypto::SealKey> keys_left() const {
+    SessionId owner;
+    const std::string peer = "bob";
+    const crypto::SealKey hash =
+        crypto::derive_key(std::as_bytes(std::span(peer)), {}, "TinyOT jobs with a peer");
+    std::memcpy(owner.bytes.data(), hash.bytes.data(), owner.bytes.size());
+    const storage::KeyTable table(dir_ / "job.keys", owner, key_of_jobs());
+    std::vector<crypto::SealKey> keys;
+    for (std::uint64_t slot = 1; slot < table.slots_end(); ++slot)
+      if (!table.is_erased(slot)) keys.push_back(table.key(slot, "a job"));
+    return keys;
+  }
   const TestDirectory copy_;
 };
 
@@ -169,6 +182,37 @@ TEST_F(CopiedJobsTest, InputsCannotBeReadOnceTheJobHasBegun) {
   KeptJobs later(dir_);
   EXPECT_NE(later.failure().find("had begun"), std::string::npos) << later.failure();
   EXPECT_EQ(later->inputs(*later.restored().front().job), nullptr);
+}
+
+// Nor with any key that is still in the table.
+TEST_F(CopiedJobsTest, NoKeyThatIsLeftOpensTheInputsOfAJobThatHasBegun) {
+  for (const bool has_begun : {false, true}) {
+    {
+      KeptJobs jobs(dir_);
+      const SharedJob job = jobs.add("job");
+      fs::remove(copy_.path() / "job");
+      copy_job();
+      if (has_begun) jobs->begin(*job);
+    }
+    const service::SealedJob sealed(copy_.path() / "job");
+    service::record::Job record;
+    record.add_values()->set_name("a");
+    record.mutable_values(0)->set_lanes(1);
+    record.mutable_values(0)->set_bits(32);
+    std::size_t keys = 0, open_inputs = 0;
+    for (const crypto::SealKey& key : keys_left()) {
+      ++keys;
+      try {
+        EXPECT_EQ(sealed.open_values(record, key).integer("a"), 5u);
+        ++open_inputs;
+      } catch (const StoreError&) {
+      }
+    }
+    EXPECT_EQ(keys, has_begun ? 1u : 2u);
+    EXPECT_EQ(open_inputs, has_begun ? 0u : 1u);
+    fs::remove_all(dir_ / "jobs");
+    fs::remove(dir_ / "job.keys");
+  }
 }
 
 TEST_F(CopiedJobsTest, NothingCanBeReadOnceTheJobIsForgotten) {
@@ -279,6 +323,32 @@ TEST_F(KeptJobsTest, NothingIsReadableInTheFiles) {
     for (const char* secret : {"tsrq", "millionaires", "a_has_more"})
       EXPECT_EQ(bytes.find(secret), std::string::npos) << path << secret;
   }
+}
+
+// Once a job has ended, one key seals all parts of its file.
+TEST_F(KeptJobsTest, NonceSealsOnce) {
+  constexpr std::size_t kNoncesAt = 48, kHeaderBytes = 72;
+  std::set<std::string> nonces;
+  std::size_t seals = 0;
+  const auto note = [&] {
+    const std::string header = read_file(file_of("job")).substr(0, kHeaderBytes);
+    for (std::size_t at = kNoncesAt; at < kHeaderBytes; at += sizeof(crypto::SealNonce), ++seals)
+      nonces.insert(header.substr(at, sizeof(crypto::SealNonce)));
+  };
+  KeptJobs jobs(dir_);
+  for (int i = 0; i < 8; ++i) {
+    const SharedJob job = jobs.add("job");
+    note();
+    jobs->begin(*job);
+    if (i % 2 == 0)
+      jobs->finish(*job, KeptJobs::result(1));
+    else
+      jobs->cancel(*job);
+    note();
+    jobs->forget(*job);
+  }
+  EXPECT_EQ(seals, 32u);
+  EXPECT_EQ(nonces.size(), seals);
 }
 
 TEST_F(KeptJobsTest, EveryChangedByteIsFound) {

@@ -299,6 +299,22 @@ TEST(KeyAudit, AcceptedRequestsNameALine) {
   EXPECT_EQ(parties.verify(1, false).problems.size(), 1u);
 }
 
+TEST(KeyAudit, AcceptingAnswersNameALine) {
+  for (const bool is_accepted : {true, false}) {
+    Parties parties;
+    const AuditHead begun = parties.log(0).append(parties.line_of(1));
+    const SignedMessage request = signed_by(parties.identities[0], parties.request_of(0, 1, begun));
+    AuditLine end = parties.line_of(1);
+    end.event = AuditLine::Event::End;
+    end.outcome = is_accepted ? "done" : "refused";
+    end.asked = request.message;
+    end.signed_by_peer =
+        signed_by(parties.identities[1], parties.answer_of(0, 1, request, is_accepted, {}));
+    parties.log(0).append(end);
+    EXPECT_EQ(parties.verify(0, false).problems.size(), is_accepted ? 1u : 0u);
+  }
+}
+
 // The peer accepts, and signs for a line that is there, but not for that of the request.
 TEST(KeyAudit, AcceptedRequestIsInThePeersLog) {
   Parties parties;
@@ -330,6 +346,40 @@ TEST(KeyAudit, RequestIsInTheLogBeforeItIsSigned) {
   EXPECT_EQ(parties.verify(1).problems.size(), 1u);
 }
 
+// A peer answers another request with the same id. A line has none of the fields that differ: the
+// hash alone tells what was answered.
+TEST(KeyAudit, AnswerIsToWhatWasAsked) {
+  using service::keys::Request;
+  const std::vector<std::pair<const char*, std::function<void(Request & request)>>> changes = {
+      {"nothing", [](Request&) {}},
+      {"attributes", [](Request& request) { request.set_attributes("others"); }},
+      {"epoch", [](Request& request) { request.set_epoch_number(2); }},
+      {"tag of the epoch", [](Request& request) { request.set_epoch_tag("another"); }},
+      {"associated data", [](Request& request) { request.set_shown_aad("other"); }},
+      {"nonce", [](Request& request) { request.set_nonce("another one."); }},
+      {"context", [](Request& request) { request.set_context("another"); }},
+      {"begin", [](Request& request) { request.set_begun_unix_ms(1); }},
+      {"end", [](Request& request) { request.set_expires_unix_ms(1); }},
+      {"line", [](Request& request) { request.mutable_head()->set_sequence(2); }}};
+  for (const auto& [name, change] : changes)
+    for (const bool is_accepted : {true, false}) {
+      Parties parties;
+      const AuditHead begun = parties.log(0).append(parties.line_of(1));
+      service::keys::Said asked = parties.request_of(0, 1, begun);
+      const SignedMessage request = signed_by(parties.identities[0], asked);
+      change(*asked.mutable_request());
+      const SignedMessage another = signed_by(parties.identities[0], asked);
+      AuditLine end = parties.line_of(1);
+      end.event = AuditLine::Event::End;
+      end.outcome = is_accepted ? "done" : "refused";
+      end.asked = request.message;
+      end.signed_by_peer =
+          signed_by(parties.identities[1], parties.answer_of(0, 1, another, is_accepted, {1, {}}));
+      parties.log(0).append(end);
+      EXPECT_EQ(parties.verify(0, false).problems.empty(), std::string(name) == "nothing") << name;
+    }
+}
+
 // The same values in another spelling, such as a name twice.
 TEST(KeyAudit, LineHasOneSpelling) {
   Parties parties;
@@ -338,6 +388,19 @@ TEST(KeyAudit, LineHasOneSpelling) {
   lines[0].insert(1, "\"client\":\"other\",");
   parties.write(1, lines);
   EXPECT_FALSE(parties.verify(1, false).problems.empty());
+}
+
+// The last line, which no other has the hash of.
+TEST(KeyAudit, LineHasItsNumber) {
+  for (const std::string number : {"0", "1", "3", "20"}) {
+    Parties parties;
+    parties.use(0, 1);
+    std::vector<std::string> lines = parties.lines(0);
+    ASSERT_TRUE(lines.back().starts_with("{\"sequence\":2,"));
+    lines.back().replace(12, 1, number);
+    parties.write(0, lines);
+    EXPECT_FALSE(parties.verify(0, false).problems.empty()) << number;
+  }
 }
 
 TEST(KeyAudit, IsOfOneProcess) {

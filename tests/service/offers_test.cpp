@@ -71,6 +71,36 @@ TEST_P(OffersTest, OfferBeforeTheJobIsTakenUp) {
   EXPECT_EQ(state("later"), v1::QUEUED);
 }
 
+// What the leading party alone sends, and what the other one alone answers.
+std::vector<wire::Message> messages_of(Party party) {
+  std::vector<wire::Message> messages;
+  if (party == Party::A) {
+    wire::Start& start = *messages.emplace_back().mutable_start();
+    start.set_job("job");
+    start.set_group(1);
+    start.set_session(1);
+    messages.emplace_back().mutable_prepare()->set_group(2);
+    messages.emplace_back().mutable_refill()->set_group(3);
+  } else {
+    messages.emplace_back().mutable_prepare_answer();
+    messages.emplace_back().mutable_refill_answer();
+  }
+  return messages;
+}
+
+TEST_P(OffersTest, MessageOfTheOtherRoleEndsTheLink) {
+  const wire::Message offer = submitted("job", kCircuit);
+  for (const wire::Message& message : messages_of(peer_of(GetParam()))) {
+    peer_->send(offer);
+    ASSERT_TRUE(becomes_true([&] { return state("job") == v1::QUEUED; }));
+    peer_->send(message);
+    EXPECT_THROW(peer_->next(wire::Message::BODY_NOT_SET), NetworkError);
+    EXPECT_FALSE(peer_->has_lost_patience()) << message.ShortDebugString();
+    EXPECT_TRUE(becomes_true([&] { return state("job") == v1::WAITING_FOR_PEER; }));
+    peer_->connect();
+  }
+}
+
 // A daemon that was killed as the job began offers it again, and would wait for a job that has
 // failed.
 class RepeatedOfferTest : public ScriptedPeerTest, public ::testing::WithParamInterface<Party> {};

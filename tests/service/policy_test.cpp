@@ -227,6 +227,24 @@ TEST(Policy, CountsStayWhenThePolicyChanges) {
   EXPECT_FALSE(changed("").refusal(terms_of("aes128"), later));
 }
 
+// The jobs that began last count under a lower rate, whenever those before them began.
+TEST(Policy, LowerRateCountsTheLastJobs) {
+  const Clock::time_point begin{};
+  const auto at = [&](int seconds) { return begin + std::chrono::seconds(seconds); };
+  const auto rate_of = [](int jobs) {
+    return "allow { circuit: 'aes128' rate { jobs: " + std::to_string(jobs) + " seconds: 10 } }";
+  };
+  Policy policy = policy_from(rate_of(3));
+  for (const int seconds : {0, 4, 8}) ASSERT_FALSE(policy.begin(terms_of("aes128"), at(seconds)));
+  Policy lower = policy_from(rate_of(1));
+  lower.take_counts_of(policy);
+  for (const int seconds : {9, 11, 14, 17})
+    EXPECT_TRUE(lower.refusal(terms_of("aes128"), at(seconds))) << seconds;
+  EXPECT_FALSE(lower.begin(terms_of("aes128"), at(18)));
+  EXPECT_TRUE(lower.refusal(terms_of("aes128"), at(27)));
+  EXPECT_FALSE(lower.refusal(terms_of("aes128"), at(28)));
+}
+
 // Each rule keeps its own count, also beside another rule for the same circuit.
 TEST(Policy, CountsOfEqualRulesStayTheirOwn) {
   const std::string rules =
