@@ -167,6 +167,7 @@ void check_custody(const config::Peer& peer, const config::Daemon& daemon, const
     file.require(parse_hex(to.key(), key), of + "backup_to " + to.name() +
                                                ": the key is a public one, 64 hex digits, not " +
                                                std::to_string(to.key().size()) + " characters");
+    file.parses(of + "backup_to " + to.name(), [&] { (void)crypto::seal_box(key, {}); });
   }
   file.in_range(of + "keys_max", custody.keys_max(), 1, 100'000);
   file.in_range(of + "request_timeout_s", custody.request_timeout_s(), 1, 3600);

@@ -18,6 +18,7 @@ config::Daemon rest_of(config::Daemon config) {
     peer.clear_policy();
     peer.clear_key();
     peer.clear_peer_key();
+    if (peer.has_custody()) peer.mutable_custody()->clear_policy();
   }
   if (config.has_tls()) {
     config.mutable_tls()->clear_certificate();

@@ -140,6 +140,22 @@ TEST(Reload, TellsWhatTakesARestart) {
   EXPECT_NE(fields(base + b + "'p' sigma: 50 }\n" + c).find("peer[0].sigma"), std::string::npos);
 }
 
+TEST(Reload, KeyPolicyIsReadAgain) {
+  const auto configuration = [](const std::string& custody) {
+    return service::parse_configuration(
+        "directory: 'd' store_key: 's' peer { name: 'b' party: A listen: '127.0.0.1:2' "
+        "profile: 'fast' policy: 'p' low { ands: 1 } high { ands: 2 } sigma: 64 key: 'k' "
+        "peer_key: 'l' custody { " +
+            custody + " } }",
+        "conf");
+  };
+  const auto started = configuration("policy: 'before'");
+  EXPECT_EQ(service::fields_for_restart(started, configuration("policy: 'now'")), "");
+  EXPECT_NE(service::fields_for_restart(started, configuration("policy: 'now' keys_max: 7"))
+                .find("peer[0].custody.keys_max"),
+            std::string::npos);
+}
+
 TEST_F(ReloadTest, InterfaceTakesItsNewCertificateAndAuthority) {
   fs::create_directories(dir_ / "new");
   if (!make_certificates(dir_) || !make_certificates(dir_ / "new"))
