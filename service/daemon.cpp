@@ -11,6 +11,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include "base/error.h"
 #include "service/api.h"
@@ -19,6 +21,7 @@
 #include "service/reload.h"
 #include "service/service_manager.h"
 #include "service/start_check.h"
+#include "system/clock.h"
 #include "system/descriptor.h"
 #include "system/errno_text.h"
 #include "system/file.h"
@@ -87,13 +90,31 @@ std::vector<Health::PeerState> states_of(const Peers& peers) {
   return states;
 }
 
+std::vector<CertificateEnd> certificates_of(const Peers& peers, const Api& api) {
+  std::vector<CertificateEnd> ends = api.certificates();
+  for (const auto& peer : peers) std::ranges::move(peer->certificates(), std::back_inserter(ends));
+  return ends;
+}
+
+// A line for each certificate as it expires.
+class ExpiryLog {
+ public:
+  void write(const std::vector<CertificateEnd>& ends) {
+    for (const CertificateEnd& end : ends)
+      if (end.at <= std::chrono::system_clock::now() &&
+          written_.emplace(end.use, end.peer, end.at).second)
+        log_event(LogLevel::Error, "certificate has expired",
+                  {{"use", end.use}, {"peer", end.peer}, {"expired_at", system::utc_text(end.at)}});
+  }
+
+ private:
+  std::set<std::tuple<std::string, std::string, std::chrono::system_clock::time_point>> written_;
+};
+
 DaemonGauges gauges_of(const std::filesystem::path& directory, const Peers& peers, const Api& api) {
   DaemonGauges gauges;
-  gauges.certificates = api.certificates();
-  for (const auto& peer : peers) {
-    gauges.peers.push_back(peer->gauges());
-    for (CertificateEnd& end : peer->certificates()) gauges.certificates.push_back(std::move(end));
-  }
+  gauges.certificates = certificates_of(peers, api);
+  for (const auto& peer : peers) gauges.peers.push_back(peer->gauges());
   std::error_code error;
   const auto space = std::filesystem::space(directory, error);
   if (!error) gauges.disk_available = space.available;
@@ -175,6 +196,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   manager.tell("READY=1");
   // What fails now may not fail the next time, and concerns no other peer.
   ErrorLog errors("daemon goes on after an error");
+  ExpiryLog expiries;
   while (!cancel.stop_requested()) {
     if (take_reload()) try_reload(manager, configuration, config, peers, api, log, errors);
     errors.run([&] { give_up_late_jobs(peers, jobs); });
@@ -182,6 +204,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
       errors.run([&] { peer->keep_up(); });
       errors.run([&] { (void)peer->status(); });  // a deadlock would stop the watchdog
     }
+    errors.run([&] { expiries.write(certificates_of(peers, api)); });
     errors.run([&] { api.end_late_calls(); });
     errors.run([&] {
       health.passed(states_of(peers), Clock::now());

@@ -174,7 +174,8 @@ PeerStatus Peer::status() {
 }
 
 std::string Peer::lacking() {
-  if (!link_.status().is_up) return "not connected";
+  if (const Link::Status link = link_.status(); !link.is_up)
+    return "not connected" + (link.last_error.empty() ? "" : ": " + link.last_error);
   const engine::Demand left = stock_.left_at_both();
   return left.ands < settings_.low.ands || left.inputs < settings_.low.inputs
              ? "less than the low watermark in stock"

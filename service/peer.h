@@ -102,7 +102,10 @@ class Peer final : private Link::Listener {
   void give_up(const SharedJob& job) { scheduler_.give_up(job); }
 
   // What has to be done after a time; called now and then.
-  void keep_up() { scheduler_.dispatch(); }
+  void keep_up() {
+    link_.end_expired();
+    scheduler_.dispatch();
+  }
 
   // Takes the locks of Link, Stock, Refills and Scheduler, so that a deadlock of one shows.
   PeerStatus status();
