@@ -374,7 +374,8 @@ std::vector<RemotePeer> DaemonConnection::peers() {
                      peer.sessions_revoked(),
                      peer.refills_stopped(),
                      peer.sessions_risk(),
-                     {}});
+                     {},
+                     peer.jobs_held()});
     for (const v1::PreparedRuns& runs : peer.prepared())
       peers.back().prepared.push_back({runs.circuit(), runs.lanes(), runs.in_stock(), runs.kept(),
                                        runs.configured(), runs.reason()});

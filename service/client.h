@@ -97,6 +97,7 @@ struct RemotePeer {
   std::string refills_stopped;  // the reason; empty if they are not
   double sessions_risk = 0;
   std::vector<RemotePrepared> prepared;
+  std::string jobs_held;  // why no job begins; empty if they do
 };
 
 class DaemonConnection {

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "service/api.h"
+#include "service/disk_room.h"
 #include "service/error_log.h"
 #include "service/event_log.h"
 #include "service/reload.h"
@@ -111,13 +112,34 @@ class ExpiryLog {
   std::set<std::tuple<std::string, std::string, std::chrono::system_clock::time_point>> written_;
 };
 
+// Says that the disk has filled up and that it has room again, and then writes what it had none
+// for.
+class DiskWatch {
+ public:
+  void look_at(const std::filesystem::path& directory, Jobs& jobs) {
+    const std::string full = full_disk(directory);
+    const bool has_changed = full.empty() != full_.empty();
+    full_ = full;
+    if (has_changed && !full.empty())
+      log_event(LogLevel::Error, "disk is full; jobs wait", {{"reason", full}});
+    else if (has_changed)
+      log_event(LogLevel::Info, "disk has room again", {});
+    if (!full.empty() || (!has_changed && Clock::now() < next_)) return;
+    next_ = Clock::now() + kInterval;
+    jobs.write_again();
+  }
+
+ private:
+  static constexpr auto kInterval = std::chrono::seconds(10);
+  std::string full_;
+  Clock::time_point next_{};
+};
+
 DaemonGauges gauges_of(const std::filesystem::path& directory, const Peers& peers, const Api& api) {
   DaemonGauges gauges;
   gauges.certificates = certificates_of(peers, api);
   for (const auto& peer : peers) gauges.peers.push_back(peer->gauges());
-  std::error_code error;
-  const auto space = std::filesystem::space(directory, error);
-  if (!error) gauges.disk_available = space.available;
+  gauges.disk_available = free_bytes_in(directory);
   return gauges;
 }
 
@@ -197,8 +219,10 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   // What fails now may not fail the next time, and concerns no other peer.
   ErrorLog errors("daemon goes on after an error");
   ExpiryLog expiries;
+  DiskWatch disk;
   while (!cancel.stop_requested()) {
     if (take_reload()) try_reload(manager, configuration, config, peers, api, log, errors);
+    errors.run([&] { disk.look_at(config.directory(), jobs); });
     errors.run([&] { give_up_late_jobs(peers, jobs); });
     for (const auto& peer : peers) {
       errors.run([&] { peer->keep_up(); });

@@ -169,13 +169,14 @@ void Peer::received(const wire::Message& message) {
 }
 
 PeerStatus Peer::status() {
-  return {settings_.name,    settings_.me,        link_.status(),       stock_.status(),
-          refills_.status(), scheduler_.counts(), scheduler_.prepared()};
+  return {settings_.name,    settings_.me,        link_.status(),        stock_.status(),
+          refills_.status(), scheduler_.counts(), scheduler_.prepared(), stock_.disk_shortage()};
 }
 
 std::string Peer::lacking() {
   if (const Link::Status link = link_.status(); !link.is_up)
     return "not connected" + (link.last_error.empty() ? "" : ": " + link.last_error);
+  if (std::string shortage = stock_.disk_shortage(); !shortage.empty()) return shortage;
   const engine::Demand left = stock_.left_at_both();
   return left.ands < settings_.low.ands || left.inputs < settings_.low.inputs
              ? "less than the low watermark in stock"
@@ -204,6 +205,7 @@ PeerGauges Peer::gauges() {
   gauges.ands = left.ands;
   gauges.inputs = left.inputs;
   gauges.jobs = scheduler_.counts();
+  gauges.unwritten = shared_.jobs.unwritten(settings_.name);
   gauges.prepared = scheduler_.prepared();
   gauges.stores = sessions_.inventories();
   return gauges;

@@ -66,6 +66,7 @@ struct PeerStatus {
   Refills::Status refills;
   JobCounts jobs;
   std::vector<PreparedCount> prepared;
+  std::string jobs_held;  // why no job begins; empty if they do
 };
 
 class Peer final : private Link::Listener {
@@ -97,6 +98,9 @@ class Peer final : private Link::Listener {
   std::optional<std::string> refusal(const std::string& job, const wire::Terms& terms) {
     return scheduler_.refusal(job, terms);
   }
+  void note_unkept(const std::string& job, const std::string& reason) {
+    scheduler_.note_unkept(job, reason);
+  }
   void submit(const SharedJob& job) { scheduler_.submit(job); }
   void cancel(const SharedJob& job) { scheduler_.cancel(job); }
   void give_up(const SharedJob& job) { scheduler_.give_up(job); }
@@ -104,6 +108,7 @@ class Peer final : private Link::Listener {
   // What has to be done after a time; called now and then.
   void keep_up() {
     link_.end_expired();
+    stock_.tell_room();
     scheduler_.dispatch();
   }
 

@@ -9,6 +9,7 @@
 #include "engine/connection.h"
 #include "engine/disk_space.h"
 #include "service/cancellable_stream.h"
+#include "service/disk_room.h"
 #include "service/event_log.h"
 #include "service/foreign_text.h"
 
@@ -21,12 +22,6 @@ constexpr std::chrono::milliseconds kSlotInterval{100};
 constexpr int kRefillNice = 10;
 // A peer that claims to have less than this party has makes it store at most so many times `high`.
 constexpr std::uint64_t kStockMax = 2;
-
-LocalFailure::Bytes free_bytes_in(const std::filesystem::path& directory) {
-  std::error_code error;
-  const auto space = std::filesystem::space(directory, error);
-  return error ? LocalFailure::Bytes() : space.available;
-}
 
 // Lowers the priority of this thread and its children: evaluations come first.
 class LowPriority {

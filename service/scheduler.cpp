@@ -55,6 +55,11 @@ std::optional<std::string> Scheduler::refusal(const std::string& job, const wire
   return reason;
 }
 
+void Scheduler::note_unkept(const std::string& job, const std::string& reason) {
+  const Lock lock(mutex_);
+  log_refusal(job, reason, submission_lines_);
+}
+
 void Scheduler::submit(const SharedJob& job) {
   const Lock lock(mutex_);
   if (!is_linked_) return;  // it is offered once connected
@@ -86,6 +91,8 @@ void Scheduler::give_up(const SharedJob& job) {
   if (const Link::Status link = link_.status(); !link.is_up)
     why += "; " + settings_.name + " is not connected" +
            (link.last_error.empty() ? "" : ": " + link.last_error);
+  if (const std::string shortage = stock_.disk_shortage(); !shortage.empty())
+    why += "; " + shortage;
   fail(job, {is_queued ? ErrorClass::Store : ErrorClass::Network, why});
   withdraw(*job);
 }
@@ -329,6 +336,7 @@ void Scheduler::begin_what_can() {
 
 // A job leaves the queue first: whatever fails then, it is not begun twice.
 void Scheduler::begin_queued() {
+  if (!stock_.disk_shortage().empty()) return;
   bool is_starved = false;
   while (!queue_.empty()) {
     const SharedJob job = queue_.front();

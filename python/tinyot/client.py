@@ -173,6 +173,7 @@ class Peer:
     jobs_running: int
     sessions_revoked: int
     refills_stopped: str
+    jobs_held: str
     sessions_risk: float
     prepared: tuple[PreparedRuns, ...]
 

@@ -7,6 +7,7 @@
 #include "base/secret_text.h"
 #include "engine/key_file.h"
 #include "tests/service/daemons.h"
+#include "tests/support/small_disk.h"
 #include "tests/support/sockets.h"
 
 namespace tinyot::test {
@@ -38,7 +39,7 @@ class StartCheckTest : public DaemonTest {
     write(name + ".key", both.substr(0, both.find("-----BEGIN CERTIFICATE")));
     write(name + ".crt", identity.certificate_pem(), 0644);
   }
-  static Identity identity(days from, days valid) {
+  static Identity identity(std::chrono::hours from, days valid) {
     return Identity::generate(Identity::Clock::now() + from, valid);
   }
 
@@ -180,6 +181,27 @@ TEST_F(StartCheckTest, WarnsOfCertificatesThatExpireSoon) {
     EXPECT_NE(check.err.find(path("conf") + ": " + field + " expires in 28 days"),
               std::string::npos)
         << check.err;
+}
+
+TEST_F(StartCheckTest, TellsTheHoursOfTheLastDays) {
+  write_parties();
+  const Identity soon = identity(std::chrono::hours(5) - days(1), days(1));
+  write("party.pem", std::string(view_of(soon.private_pem())));
+  const Ended check = serve(configuration(), {"--check"});
+  EXPECT_NE(check.err.find(path("party.pem") + " expires in 4 hours"), std::string::npos)
+      << check.err;
+}
+
+TEST_F(StartCheckTest, WarnsOfAFullDisk) {
+  write_parties();
+  const SmallDisk disk(dir_ / "disk", 1 << 19);
+  if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount";
+  for (const std::string directory : {"disk", "disk/stores"}) {
+    const Ended check = serve(configuration({{"directory", path(directory)}}), {"--check"});
+    EXPECT_EQ(check.status, 0) << check.err;
+    EXPECT_NE(check.err.find(path("conf") + ": directory: the disk is full: "), std::string::npos)
+        << check.err;
+  }
 }
 
 TEST_F(StartCheckTest, RefusesKeysOfPartiesAndStores) {
