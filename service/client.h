@@ -117,6 +117,9 @@ class DaemonConnection {
   };
   // Waits until the job has ended. Empty if the limit has passed, or a stop was requested.
   std::optional<RemoteResult> result(const JobName& job, const Wait& wait);
+  // Fails if this client may not read results, to be known before a job is submitted for its
+  // result.
+  void require_results();
   // The daemon drops a job that has ended, and its outputs.
   void forget(const JobName& job);
 

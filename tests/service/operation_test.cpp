@@ -193,6 +193,14 @@ TEST_F(OperationTest, ClientsMayDoWhatTheConfigurationSays) {
                                         "that names it has may: RESULTS");
   EXPECT_TRUE(denied(client.cancel("1")));
   EXPECT_TRUE(denied(client.retire("bob")));
+  // No job is left that its client cannot do anything about.
+  const Ended run =
+      Process(TINYOT_BINARY, {"client", "run", "--server", "unix:" + a_->socket().string(), "--job",
+                              "run", "--circuit", "millionaires", "--input", "a=7"})
+          .end();
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.err.find("may: RESULTS; no job was submitted"), std::string::npos) << run.err;
+  EXPECT_EQ(client.status("run").id(), "");
   // On the connection that is open.
   allow("may: CANCEL may: RETIRE");
   ASSERT_TRUE(reloads());
