@@ -17,6 +17,7 @@ namespace {
 // For the peer's answer to `prepare`.
 constexpr auto kPreparationAnswerTime = std::chrono::seconds(30);
 
+constexpr const char* kFailedHere = "it has failed at the other party, whose log has the reason";
 constexpr const char* kHasEnded =
     "the job has ended at the other party: submit it under another id";
 
@@ -174,6 +175,10 @@ void Scheduler::log_refusal(const std::string& job, const std::string& reason, L
 
 void Scheduler::refuse(const std::string& job, const std::string& reason) {
   log_refusal(job, reason, refusal_lines_);
+  send_refusal(job, reason);
+}
+
+void Scheduler::send_refusal(const std::string& job, const std::string& reason) {
   wire::Message message;
   message.mutable_refuse()->set_job(job);
   message.mutable_refuse()->set_reason(foreign_text(reason));
@@ -710,7 +715,10 @@ void Scheduler::end_job(const Evaluations::Order& order, Evaluations::Outcome ou
     fail(order.job, *outcome.error);
   else
     finish(order.job, std::move(outcome.result));
-  if (outcome.error && is_offered) refuse(id, kHasEnded);
+  if (outcome.error && is_offered)
+    refuse(id, kHasEnded);
+  else if (outcome.is_to_be_told)
+    send_refusal(id, stock_.is_disk_full() ? "its disk is full" : kFailedHere);
   if (is_offered) offers_.forget(id);
   matched_.erase(id);
 }

@@ -134,6 +134,7 @@ class Scheduler {
   void offer_waiting();
   void withdraw(const Job& job);
   void refuse(const std::string& job, const std::string& reason);
+  void send_refusal(const std::string& job, const std::string& reason);
   void log_refusal(const std::string& job, const std::string& reason, LogRate& lines);
 
   const PeerSettings& settings_;

@@ -75,7 +75,7 @@ void Stock::send_own() {
     sent.set_has_room(session.has_room);
   }
   stock.set_last_session(last_session());
-  is_told_full_ = !full_disk(shared_.config.directory()).empty();
+  is_told_full_ = is_disk_full();
   stock.set_is_disk_full(is_told_full_);
   link_.send(message);
 }
@@ -149,8 +149,10 @@ void Stock::send() {
 
 void Stock::tell_room() {
   const Lock lock(mutex_);
-  if (full_disk(shared_.config.directory()).empty() == is_told_full_) send_own();
+  if (is_disk_full() != is_told_full_) send_own();
 }
+
+bool Stock::is_disk_full() const { return !full_disk(shared_.config.directory()).empty(); }
 
 std::string Stock::disk_shortage() {
   std::string mine = full_disk(shared_.config.directory());

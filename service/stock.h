@@ -57,6 +57,7 @@ class Stock {
   // Tells the peer as the disk of this party fills up, and as there is room again; called now and
   // then.
   void tell_room();
+  bool is_disk_full() const;  // of this party
   // Why no job can begin, since a party could not record what it takes; empty if one can.
   std::string disk_shortage();
 
