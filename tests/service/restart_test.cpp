@@ -305,7 +305,10 @@ TEST_F(RestartTest, JobsWaitWhileADiskIsFull) {
   EXPECT_NE(late.error().message().find("within 10 s; the peer's disk is full"), std::string::npos)
       << late.error().message();
   ASSERT_TRUE(a_->client().submit(millionaires_a("waits", 2)).ok());
-  EXPECT_TRUE(becomes_true([&] { return a_->client().status("waits").state() == v1::QUEUED; }));
+  EXPECT_TRUE(becomes_true([&] {
+    return a_->client().status("waits").state() == v1::QUEUED &&
+           b_->client().status("waits").state() == v1::QUEUED;
+  }));
   ASSERT_TRUE(disk.resize(64 << 20));
   expect_result("waits", true);
   const std::string log_a = a_->stop().err, log_b = b_->stop().err;
