@@ -212,10 +212,9 @@ CommandLine submission_line(const std::string& verb) {
 // Cancels the job after a signal.
 int cancel_job(const CommandLine& line, DaemonConnection& daemon, const service::JobName& name) {
   const RemoteJob job = daemon.cancel(name);
-  if (!line.common().quiet)
-    log_line(LogLevel::Info, job.state == RemoteJob::State::Cancelled
-                                 ? "the job is cancelled at the daemon"
-                                 : "the job has ended before it could be cancelled");
+  log_line(LogLevel::Info, job.state == RemoteJob::State::Cancelled
+                               ? "the job is cancelled at the daemon"
+                               : "the job has ended before it could be cancelled");
   print(line.common().format, "client run", job);
   return 128 + StopSignals::received();
 }
@@ -254,7 +253,7 @@ int client_run(const Arguments& arguments) {
   wait.stop = cancel.get_token();
   require_results(daemon);
   const RemoteJob job = submission.submit(line, daemon);
-  if (!line.common().quiet) log_line(LogLevel::Info, "job " + job.id + " is submitted");
+  log_line(LogLevel::Info, "job " + job.id + " is submitted");
   const service::JobName name{job.id, job.peer};
   const auto result = daemon.result(name, wait);
   if (result)
