@@ -45,7 +45,9 @@ class DirectoryLock {
     if (!file_.is_open())
       throw UsageError("directory: cannot open " + path.string() + ": " + system::errno_text());
     if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
-      throw StoreError("another daemon uses " + directory.string());
+      throw StoreError("another daemon uses " + directory.string() +
+                       "; if it is stopping, it ends evaluations in progress first, which may take "
+                       "30 s: start again then");
   }
 
  private:

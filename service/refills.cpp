@@ -322,21 +322,35 @@ void Refills::refill(const wire::Refill& order, const std::stop_token& stop, Tur
   errors_.run([&] { stock_.end_revoked(); });
   if (is_new && storage::Store::exists(request.store))
     shared_.metrics.session_begun(settings_.name);
+  RefillOutcome outcome{};
   {
     const Lock lock(mutex_);
     is_refilling_ = false;
     const bool has_session_ended = stock_.end_filling();
-    if (result)
+    outcome = outcome_of(order.session(), error);
+    if (outcome == RefillOutcome::Done)
       note_success(*result);
+    else if (outcome == RefillOutcome::Cancelled)
+      log_event(LogLevel::Info, "refill cancelled",
+                {{"peer", settings_.name}, {"number", order.session()}});
     else if (!cancel.stop_requested() || turn.broken.stop_requested())
       note_failure(*error, has_session_ended);
     pause_.begin(Clock::now());
   }
-  shared_.metrics.refill(settings_.name, result ? RefillOutcome::Done : RefillOutcome::Failed,
-                         result ? result->ands : 0);
+  shared_.metrics.refill(settings_.name, outcome, result ? result->ands : 0);
   stock_.end_old();
   stock_.send();
   scheduler_.dispatch();
+}
+
+// What the operator has ended has not failed.
+RefillOutcome Refills::outcome_of(std::uint64_t session,
+                                  const std::optional<JobError>& error) const {
+  if (!error) return RefillOutcome::Done;
+  const bool is_retired = session < sessions_.first_active_session();
+  return error->error_class != ErrorClass::PeerCheated && (is_stopping_ || is_retired)
+             ? RefillOutcome::Cancelled
+             : RefillOutcome::Failed;
 }
 
 void Refills::note_success(const PreprocessResult& result) {

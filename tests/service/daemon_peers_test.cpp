@@ -212,6 +212,8 @@ TEST_F(DaemonTest, RetirementEndsSessionDuringRefill) {
     if (is_killed) continue;
     for (const char* const bytes : {"tinyot_sent_bytes_total{", "tinyot_received_bytes_total{"})
       EXPECT_GT(std::stod(a_->metric(bytes + std::string("peer=\"bob\",phase=\"refill\""))), 1000);
+    EXPECT_EQ(a_->metric("tinyot_refills_total{outcome=\"cancelled\""), "1");
+    EXPECT_EQ(a_->metric("tinyot_refills_total{outcome=\"failed\""), "0");
   }
   EXPECT_FALSE(std::filesystem::exists(a_->stores() / "bob" / "000001"));
 }
