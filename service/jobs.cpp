@@ -139,6 +139,7 @@ Jobs::Restored Jobs::restored(const std::string& peer, Party me, JobFiles::Kept 
   job->status_ = status_from(record);
   if (!kept.damage.empty()) job->status_.submitted_at = std::chrono::system_clock::now();
   job->submitted_ = as_steady(job->status_.submitted_at);
+  job->ands_ = record.ands();
   if (record.has_ended()) {
     job->ended_ = as_steady(time_from(record.ended_at_s()));
     job->ands_ = record.ended().ands();
