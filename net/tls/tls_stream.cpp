@@ -242,7 +242,7 @@ void TlsStream::fail(int error) {
   else if (wire_.dataless.are_too_many())
     failure_ = "TLS 1.3 failed: too many records without application data";
   else if (error == SSL_ERROR_ZERO_RETURN)
-    failure_ = "the peer closed the connection" + pin_hint_if_no_data();
+    failure_ = "the peer closed the connection";
   else if (error == SSL_ERROR_WANT_READ)
     failure_ = "TLS 1.3 failed: an incomplete message after the handshake";
   else if (reason >= SSL_AD_REASON_OFFSET)

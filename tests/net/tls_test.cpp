@@ -334,6 +334,15 @@ TEST(Tls, CloseNotifyIsAnOrderlyEnd) {
   EXPECT_EQ(message, "the peer closed the connection");
 }
 
+// Only a peer that has admitted this side sends close_notify: nothing is wrong with the keys.
+TEST(Tls, CloseNotifyBeforeDataIsNoRejection) {
+  StreamPair pair(Layer::Tls);
+  pair.a.reset();
+  std::vector<std::byte> received(1);
+  const std::string message = message_of<NetworkError>([&] { pair.b->read(received); });
+  EXPECT_EQ(message, "the peer closed the connection");
+}
+
 TEST(Tls, RejectsAlteredByte) {
   const Address address = free_address();
   for (const std::uint64_t byte : {100u, 2500u, 5000u}) {
