@@ -1,5 +1,7 @@
 #include "service/link.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "engine/key_file.h"
 #include "service/event_log.h"

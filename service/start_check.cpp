@@ -39,7 +39,7 @@ bool can_write(const fs::path& directory) {
 }
 
 // Whole days, or hours if there are few.
-std::string text_of(std::chrono::system_clock::duration left) {
+std::string time_left_text(std::chrono::system_clock::duration left) {
   const auto days = std::chrono::floor<std::chrono::days>(left);
   if (days.count() >= 2) return std::to_string(days.count()) + " days";
   const auto hours = std::chrono::floor<std::chrono::hours>(left);
@@ -196,7 +196,7 @@ class Check {
     const auto left = end - std::chrono::system_clock::now();
     if (left > kExpiresSoon) return;
     result_.warnings.push_back(file_ + ": " + field + ": the certificate in " + file +
-                               " expires in " + text_of(left));
+                               " expires in " + time_left_text(left));
   }
 
   std::string file_;

@@ -28,7 +28,7 @@ bool is_supported(const EVP_PKEY& key) {
          std::string_view(group) == "prime256v1";
 }
 
-std::string text_of(const ASN1_TIME* time, const char* format) {
+std::string time_text(const ASN1_TIME* time, const char* format) {
   std::tm date{};
   char text[32] = "?";
   if (ASN1_TIME_to_tm(time, &date) == 1) std::strftime(text, sizeof text, format, &date);
@@ -36,8 +36,8 @@ std::string text_of(const ASN1_TIME* time, const char* format) {
 }
 
 std::string validity_of(const X509& certificate, const char* format) {
-  return text_of(X509_get0_notBefore(&certificate), format) + " to " +
-         text_of(X509_get0_notAfter(&certificate), format);
+  return time_text(X509_get0_notBefore(&certificate), format) + " to " +
+         time_text(X509_get0_notAfter(&certificate), format);
 }
 
 CertificatePtr self_signed(EVP_PKEY& key, Identity::Clock::time_point from,
