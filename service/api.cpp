@@ -242,10 +242,15 @@ class PartyService final : public v1::Party::Service {
     // Its file is made in memory before it is written.
     if (jobs_.are_kept(peer.name()))
       submission.take(submission.circuit_bytes() + bytes_of(*inputs));
-    const SharedJob job =
-        jobs_.add({submission.job().id(), peer.name(), std::move(circuit), std::move(terms),
-                   std::move(inputs), submission.circuit_bytes(), output_bytes},
-                  {submission.job(), submission.circuit_file()});
+    SharedJob job;
+    try {
+      job = jobs_.add({submission.job().id(), peer.name(), std::move(circuit), std::move(terms),
+                       std::move(inputs), submission.circuit_bytes(), output_bytes},
+                      {submission.job(), submission.circuit_file()});
+    } catch (const StoreError& error) {
+      peer.note_unkept(submission.job().id(), error.what());
+      throw;
+    }
     peer.submit(job);
     describe(*job, reply);
     return grpc::Status::OK;
@@ -263,6 +268,7 @@ class PartyService final : public v1::Party::Service {
     state.set_sessions_revoked(status.stock.revoked);
     state.set_refills_stopped(why_no_refill_begins(status.refills));
     state.set_sessions_risk(status.stock.risk);
+    state.set_jobs_held(status.jobs_held);
     for (const PreparedCount& count : status.prepared) {
       v1::PreparedRuns& runs = *state.add_prepared();
       runs.set_circuit(count.circuit);

@@ -243,6 +243,17 @@ std::optional<RemoteResult> DaemonConnection::result(const JobName& job, const W
   return parts.take();
 }
 
+// Rights are looked at before the job, which no daemon has: an id is not empty.
+void DaemonConnection::require_results() {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kAnswerTime);
+  const auto replies = state_->stub->Result(&context, v1::ResultRequest());
+  for (v1::ResultPart part; replies->Read(&part);) {
+  }
+  const grpc::Status status = replies->Finish();
+  if (status.error_code() != grpc::StatusCode::NOT_FOUND) state_->check(status);
+}
+
 void DaemonConnection::forget(const JobName& job) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + ClientChannel::kAnswerTime);
@@ -282,7 +293,8 @@ std::vector<RemotePeer> DaemonConnection::peers() {
                      peer.sessions_revoked(),
                      peer.refills_stopped(),
                      peer.sessions_risk(),
-                     {}});
+                     {},
+                     peer.jobs_held()});
     for (const v1::PreparedRuns& runs : peer.prepared())
       peers.back().prepared.push_back({runs.circuit(), runs.lanes(), runs.in_stock(), runs.kept(),
                                        runs.configured(), runs.reason()});

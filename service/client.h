@@ -90,6 +90,7 @@ struct RemotePeer {
   std::string refills_stopped;  // the reason; empty if they are not
   double sessions_risk = 0;
   std::vector<RemotePrepared> prepared;
+  std::string jobs_held;  // why no job begins; empty if they do
 };
 
 class DaemonConnection {
@@ -109,6 +110,9 @@ class DaemonConnection {
   };
   // Waits until the job has ended. Empty if the limit has passed, or a stop was requested.
   std::optional<RemoteResult> result(const JobName& job, const Wait& wait);
+  // Fails if this client may not read results, to be known before a job is submitted for its
+  // result.
+  void require_results();
   // The daemon drops a job that has ended, and its outputs.
   void forget(const JobName& job);
 

@@ -9,16 +9,21 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include "base/error.h"
 #include "service/api.h"
+#include "service/disk_room.h"
 #include "service/error_log.h"
 #include "service/event_log.h"
 #include "service/reload.h"
 #include "service/service_manager.h"
 #include "service/start_check.h"
+#include "system/clock.h"
 #include "system/descriptor.h"
 #include "system/errno_text.h"
 #include "system/file.h"
@@ -41,7 +46,9 @@ class DirectoryLock {
     if (!file_.is_open())
       throw UsageError("directory: cannot open " + path.string() + ": " + system::errno_text());
     if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
-      throw StoreError("another daemon uses " + directory.string());
+      throw StoreError("another daemon uses " + directory.string() +
+                       "; if it is stopping, it ends evaluations in progress first, which may take "
+                       "30 s: start again then");
   }
 
  private:
@@ -87,16 +94,55 @@ std::vector<Health::PeerState> states_of(const Peers& peers) {
   return states;
 }
 
+std::vector<CertificateEnd> certificates_of(const Peers& peers, const Api& api) {
+  std::vector<CertificateEnd> ends = api.certificates();
+  for (const auto& peer : peers) std::ranges::move(peer->certificates(), std::back_inserter(ends));
+  return ends;
+}
+
+// A line for each certificate as it expires.
+class ExpiryLog {
+ public:
+  void write(const std::vector<CertificateEnd>& ends) {
+    for (const CertificateEnd& end : ends)
+      if (end.at <= std::chrono::system_clock::now() &&
+          written_.emplace(end.use, end.peer, end.at).second)
+        log_event(LogLevel::Error, "certificate has expired",
+                  {{"use", end.use}, {"peer", end.peer}, {"expired_at", system::utc_text(end.at)}});
+  }
+
+ private:
+  std::set<std::tuple<std::string, std::string, std::chrono::system_clock::time_point>> written_;
+};
+
+// Says that the disk has filled up and that it has room again, and then writes what it had none
+// for.
+class DiskWatch {
+ public:
+  void look_at(const std::filesystem::path& directory, Jobs& jobs) {
+    const std::string full = full_disk(directory);
+    const bool has_changed = full.empty() != full_.empty();
+    full_ = full;
+    if (has_changed && !full.empty())
+      log_event(LogLevel::Error, "disk is full; jobs wait", {{"reason", full}});
+    else if (has_changed)
+      log_event(LogLevel::Info, "disk has room again", {});
+    if (!full.empty() || (!has_changed && Clock::now() < next_)) return;
+    next_ = Clock::now() + kInterval;
+    jobs.write_again();
+  }
+
+ private:
+  static constexpr auto kInterval = std::chrono::seconds(10);
+  std::string full_;
+  Clock::time_point next_{};
+};
+
 DaemonGauges gauges_of(const std::filesystem::path& directory, const Peers& peers, const Api& api) {
   DaemonGauges gauges;
-  gauges.certificates = api.certificates();
-  for (const auto& peer : peers) {
-    gauges.peers.push_back(peer->gauges());
-    for (CertificateEnd& end : peer->certificates()) gauges.certificates.push_back(std::move(end));
-  }
-  std::error_code error;
-  const auto space = std::filesystem::space(directory, error);
-  if (!error) gauges.disk_available = space.available;
+  gauges.certificates = certificates_of(peers, api);
+  for (const auto& peer : peers) gauges.peers.push_back(peer->gauges());
+  gauges.disk_available = free_bytes_in(directory);
   return gauges;
 }
 
@@ -175,13 +221,17 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   manager.tell("READY=1");
   // What fails now may not fail the next time, and concerns no other peer.
   ErrorLog errors("daemon goes on after an error");
+  ExpiryLog expiries;
+  DiskWatch disk;
   while (!cancel.stop_requested()) {
     if (take_reload()) try_reload(manager, configuration, config, peers, api, log, errors);
+    errors.run([&] { disk.look_at(config.directory(), jobs); });
     errors.run([&] { give_up_late_jobs(peers, jobs); });
     for (const auto& peer : peers) {
       errors.run([&] { peer->keep_up(); });
       errors.run([&] { (void)peer->status(); });  // a deadlock would stop the watchdog
     }
+    errors.run([&] { expiries.write(certificates_of(peers, api)); });
     errors.run([&] { api.end_late_calls(); });
     errors.run([&] {
       health.passed(states_of(peers), Clock::now());

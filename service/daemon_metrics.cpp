@@ -78,6 +78,8 @@ class PeerCollector {
       jobs(JobState::WaitingForPeer, of.jobs.waiting);
       jobs(JobState::Queued, of.jobs.queued);
       jobs(JobState::Running, of.jobs.running);
+      set("tinyot_jobs_unwritten", "Jobs that have ended, and whose end is not on the disk yet",
+          peer, number(of.unwritten));
       set("tinyot_stock_ands", "ANDs that both parties have material for", peer, number(of.ands));
       set("tinyot_stock_inputs", "Inputs of each party that both have material for", peer,
           number(of.inputs));
@@ -155,7 +157,7 @@ struct DaemonMetrics::State {
   CounterFamily& sent = counters("sent_bytes_total", "Bytes sent to the peer");
   CounterFamily& received = counters("received_bytes_total", "Bytes received from the peer");
   CounterFamily& refusals =
-      counters("refusals_total", "Jobs refused by a policy or for their terms");
+      counters("refusals_total", "Jobs refused by a policy, for their terms or for want of disk");
   CounterFamily& cheating = counters("cheating_detected_total", "Checks that the peer failed");
   CounterFamily& begun = counters("sessions_begun_total", "Sessions begun");
   CounterFamily& ended = counters("sessions_ended_total", "Sessions ended, by reason");

@@ -37,6 +37,7 @@ struct PeerGauges {
   bool is_connected = false, are_refills_stopped = false;
   double risk = 0;  // of all sessions, also of those that have ended
   JobCounts jobs;
+  std::uint64_t unwritten = 0;         // jobs that have ended, which is not on the disk yet
   std::uint64_t ands = 0, inputs = 0;  // in stock
   std::uint64_t low_ands = 0, high_ands = 0;
   std::uint64_t refill_bytes = 0;  // on disk, of all that `high` has

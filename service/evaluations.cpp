@@ -11,6 +11,8 @@ namespace tinyot::service {
 namespace {
 
 constexpr auto kLookInterval = std::chrono::seconds(1);
+constexpr auto kPeersEndTime = std::chrono::seconds(1);
+constexpr std::chrono::milliseconds kPeersEndInterval{10};
 constexpr const char* kGivenUp =
     "the leading party has given the job up before there was a connection for it: submit it again";
 
@@ -271,11 +273,22 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
         worker.agreed = {};
       }
     }
-    closed.reset();
+    if (!outcome.is_to_be_told) closed.reset();
     errors_.run([&] { ended_(index, order, std::move(outcome)); });
+    if (closed) await_peers_end(*closed, stop);
   }
   worker.keys.reset();
   worker.evaluator.reset();
+}
+
+// The peer is told on the link why the job has failed here, and ends the connection: if this party
+// did, the peer could see that first.
+void Evaluations::await_peers_end(const Evaluator& evaluator, const std::stop_token& stop) {
+  const auto until = std::chrono::steady_clock::now() + kPeersEndTime;
+  std::unique_lock lock(mutex_);
+  while (evaluator.is_connected() && std::chrono::steady_clock::now() < until &&
+         !stop.stop_requested())
+    changed_.wait_for(lock, stop, kPeersEndInterval, [] { return false; });
 }
 
 void Evaluations::end_given_up(std::size_t index) {
@@ -393,6 +406,7 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
     outcome.traffic = take_traffic(worker, report.phases);
   } catch (const std::exception&) {
     outcome.error = current_error();
+    outcome.is_to_be_told = order.job && outcome.error->error_class == ErrorClass::Store;
   }
   return outcome;
 }

@@ -65,6 +65,8 @@ class Evaluations {
     // Whether a job has run meanwhile, which may have taken what was skipped.
     bool beside_job = false;
     std::optional<JobError> error;
+    // Of a job: its store or its disk has failed at this party, which the peer cannot see.
+    bool is_to_be_told = false;
     Traffic traffic;
   };
   // Both are called on the worker's thread. A connection has been lost: prepared runs may have been
@@ -132,6 +134,7 @@ class Evaluations {
 
   void work(std::size_t index, const std::stop_token& stop);
   void end_given_up(std::size_t index);
+  void await_peers_end(const Evaluator& evaluator, const std::stop_token& stop);
   // Waits for an order or for the end of the connection. Returns the evaluator of a connection that
   // has been lost.
   std::unique_ptr<Evaluator> wait_for_order(std::unique_lock<std::mutex>& lock, Worker& worker,

@@ -217,13 +217,13 @@ std::uint64_t JobFiles::add(const record::Job& job, std::string_view circuit_fil
 
 void JobFiles::begin(std::uint64_t number) { keys_.erase(std::array{inputs_slot_of(number)}); }
 
-void JobFiles::end(std::uint64_t number, const std::string& id, const record::Job& job,
+bool JobFiles::end(std::uint64_t number, const std::string& id, const record::Job& job,
                    const Values& outputs) {
   // First, so that a job that has ended is not begun if it cannot be written that it has.
   errors_.run([&] {
     if (!keys_.is_erased(inputs_slot_of(number))) begin(number);
   });
-  errors_.run([&] {
+  return errors_.run([&] {
     const crypto::SealKey key = keys_.key(slot_of(number), "the job " + id);
     system::replace_file(path_of(id), seal_job(number, job, {}, outputs, key, key));
   });

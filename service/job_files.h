@@ -52,9 +52,9 @@ class JobFiles {
   std::uint64_t add(const record::Job& job, std::string_view circuit_file, const Values& inputs);
   // Fails: StoreError; then the job must not begin.
   void begin(std::uint64_t number);
-  // What fails here and below is logged. Without space for the outputs, the job counts as one that
-  // has begun.
-  void end(std::uint64_t number, const std::string& id, const record::Job& job,
+  // What fails here and below is logged. Returns whether the end of the job is on the disk; as long
+  // as it is not, a later process takes the job for one that was in the middle. May be repeated.
+  bool end(std::uint64_t number, const std::string& id, const record::Job& job,
            const Values& outputs);
   struct Place {
     std::string id;

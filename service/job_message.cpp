@@ -51,6 +51,7 @@ record::Job record_of(const JobRequest& request, const JobOrigin& origin,
   *record.mutable_submitted() = origin.job;
   *record.mutable_terms() = request.terms;
   record.set_submitted_at_s(seconds_of(submitted_at));
+  record.set_ands(request.circuit->cost().ands_of(request.circuit->lanes()));
   add_bundles(*request.inputs, record);
   return record;
 }

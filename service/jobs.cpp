@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bit_vector.h"
+#include "service/event_log.h"
 #include "service/job_message.h"
 #include "service/policy.h"
 #include "service/submission.h"
@@ -138,6 +139,7 @@ Jobs::Restored Jobs::restored(const std::string& peer, Party me, JobFiles::Kept 
   job->status_ = status_from(record);
   if (!kept.damage.empty()) job->status_.submitted_at = std::chrono::system_clock::now();
   job->submitted_ = as_steady(job->status_.submitted_at);
+  job->ands_ = record.ands();
   if (record.has_ended()) {
     job->ended_ = as_steady(time_from(record.ended_at_s()));
     job->ands_ = record.ended().ands();
@@ -260,14 +262,55 @@ void Jobs::begin(Job& job) {
 }
 
 // With the change of the caller.
-void Jobs::write_end(const Job& job, const JobStatus& status, const Values& outputs) const {
+void Jobs::write_end(Job& job, const JobStatus& status, const Values& outputs) {
   JobFiles* files = nullptr;
   {
     const std::lock_guard lock(mutex_);
     files = files_of(job.request().peer);
   }
-  if (files != nullptr && job.number_ != 0)
-    files->end(job.number_, job.id(), record_of_end(job, status, outputs), outputs);
+  if (files == nullptr || job.number_ == 0) return;
+  const bool is_written =
+      files->end(job.number_, job.id(), record_of_end(job, status, outputs), outputs);
+  const std::lock_guard lock(mutex_);
+  job.is_unwritten_ = !is_written;
+}
+
+// One that has ended, whose file nobody changes from now on; null if there is none.
+SharedJob Jobs::take_unwritten() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, job] : jobs_) {
+    if (!job->is_unwritten_ || !has_ended(job->status_.state) || job->is_changing_ ||
+        job->is_leaving_)
+      continue;
+    job->is_changing_ = true;
+    return job;
+  }
+  return nullptr;
+}
+
+void Jobs::write_again() {
+  for (bool is_written = true; is_written;) {
+    const SharedJob job = take_unwritten();
+    if (!job) return;
+    write_end(*job, job->status_, job->result_.outputs);  // which change no more
+    {
+      const std::lock_guard lock(mutex_);
+      job->is_changing_ = false;
+      is_written = !job->is_unwritten_;
+    }
+    changed_.notify_all();
+    if (is_written)
+      log_event(LogLevel::Info, "job is on the disk now",
+                {{"peer", job->request().peer}, {"job", job->id()}});
+  }
+}
+
+std::uint64_t Jobs::unwritten(const std::string& peer) const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::uint64_t>(std::ranges::count_if(jobs_, [&](const auto& each) {
+    const Job& job = *each.second;
+    return job.request().peer == peer && job.is_unwritten_ && !job.is_leaving_;
+  }));
 }
 
 void Jobs::publish_end(Job& job, JobStatus status) {
@@ -360,11 +403,12 @@ void Jobs::remove(const std::vector<SharedJob>& jobs) {
 void Jobs::forget(const Job& job) {
   SharedJob leaving;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     const auto found = jobs_.find(key_of(job));
     if (found == jobs_.end() || found->second.get() != &job || job.is_leaving_) return;
     leaving = found->second;
     leaving->is_leaving_ = true;
+    changed_.wait(lock, [&] { return !job.is_changing_; });
   }
   remove({leaving});
 }
@@ -377,7 +421,7 @@ std::vector<SharedJob> Jobs::expire() {
     for (const auto& [key, job] : jobs_) {
       if (!job->is_accepted_ || job->is_leaving_) continue;
       if (has_ended(job->status_.state)) {
-        if (job->ended_ + limits_.results_kept > now) continue;
+        if (job->ended_ + limits_.results_kept > now || job->is_changing_) continue;
         job->is_leaving_ = true;
         leaving.push_back(job);
       } else if (job->status_.state != JobState::Running &&

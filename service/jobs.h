@@ -111,10 +111,10 @@ class Job {
   std::uint64_t ands_ = 0;
   std::vector<circuit::OutputBundle> outputs_;
   // Of its file: the number of its keys, 0 without a file; whether a thread changes it; the total
-  // time, once it has the result. A job is accepted once it has a file, and leaves before that
-  // goes.
+  // time, once it has the result; whether that, or another end, could not be written. A job is
+  // accepted once it has a file, and leaves before that goes.
   std::uint64_t number_ = 0;
-  bool is_changing_ = false, is_accepted_ = false, is_leaving_ = false;
+  bool is_changing_ = false, is_accepted_ = false, is_leaving_ = false, is_unwritten_ = false;
   std::optional<double> total_s_;
 };
 using SharedJob = std::shared_ptr<Job>;
@@ -179,6 +179,10 @@ class Jobs {
   // Of a job that has ended nothing changes any more; these return whether it had not. What they
   // say is on the disk before anyone is told, unless that cannot be written.
   bool finish(Job& job, JobResult result);
+  // Writes what could not be written of jobs that have ended, until that fails again.
+  void write_again();
+  // How many there are.
+  std::uint64_t unwritten(const std::string& peer) const;
   bool fail(Job& job, JobError error);
   bool cancel(Job& job);
 
@@ -206,7 +210,8 @@ class Jobs {
   class Change;
 
   bool end(Job& job, JobState state, JobError error);
-  void write_end(const Job& job, const JobStatus& status, const Values& outputs) const;
+  void write_end(Job& job, const JobStatus& status, const Values& outputs);
+  SharedJob take_unwritten();
   void remove(const std::vector<SharedJob>& jobs);
   Restored restored(const std::string& peer, Party me, JobFiles::Kept kept);
 

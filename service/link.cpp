@@ -1,9 +1,12 @@
 #include "service/link.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "engine/key_file.h"
 #include "service/event_log.h"
 #include "service/foreign_text.h"
+#include "system/clock.h"
 
 namespace tinyot::service {
 namespace {
@@ -55,6 +58,20 @@ std::vector<net::Parameter> parameters_of(const config::Daemon& daemon, const co
           {"evaluations", std::to_string(settings.evaluations)}};
 }
 
+// That the certificate of this party, or of the peer as it was last seen, has expired; empty if it
+// has not.
+std::string own_expiry(const net::TlsAdmission* tls) {
+  if (tls == nullptr || std::chrono::system_clock::now() < tls->valid_until()) return {};
+  return "this party's certificate expired at " + system::utc_text(tls->valid_until()) +
+         ": renew it and reload the configuration";
+}
+std::string peers_expiry(const net::TlsAdmission* tls) {
+  const auto end = tls == nullptr ? std::nullopt : tls->peer_valid_until();
+  if (!end || std::chrono::system_clock::now() < *end) return {};
+  return "the peer's certificate expired at " + system::utc_text(*end) +
+         ": the peer has to renew it";
+}
+
 }  // namespace
 
 Link::Link(const config::Daemon& daemon, const config::Peer& peer, const PeerSettings& settings,
@@ -89,6 +106,25 @@ std::shared_ptr<const net::TlsAdmission> Link::renewed(const config::Peer& peer)
   }
 }
 
+void Link::renew(std::shared_ptr<const net::TlsAdmission> tls) {
+  port_.renew(std::move(tls));
+  {
+    const Lock lock(mutex_);
+    is_renewed_ = true;
+  }
+  stopped_.notify_all();
+}
+
+void Link::end_expired() {
+  const auto tls = port_.options().tls;
+  std::string why = own_expiry(tls.get());
+  if (why.empty()) why = peers_expiry(tls.get());
+  const Lock lock(mutex_);
+  if (why.empty() || !link_) return;
+  ended_because_ = std::move(why);
+  link_->shut_down();
+}
+
 void Link::start() {
   thread_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
 }
@@ -114,8 +150,9 @@ void Link::keep(const std::stop_token& stop) {
     if (stop.stop_requested()) break;
     errors_.run([&] { is_down(why); });
     Lock lock(mutex_);
-    stopped_.wait_for(lock, stop, pause, [] { return false; });
-    pause = std::min(2 * pause, kLinkPauseMax);
+    const bool is_renewed =
+        stopped_.wait_for(lock, stop, pause, [&] { return std::exchange(is_renewed_, false); });
+    pause = is_renewed ? kLinkPauseMin : std::min(2 * pause, kLinkPauseMax);
   }
   std::shared_ptr<PeerLink> ended;  // destroyed without the lock
   const Lock lock(mutex_);
@@ -124,6 +161,8 @@ void Link::keep(const std::stop_token& stop) {
 
 // Returns by an exception alone. A link that was up is connected again soon.
 void Link::connect_and_receive(const std::stop_token& stop, std::chrono::milliseconds& pause) {
+  if (const std::string why = own_expiry(port_.options().tls.get()); !why.empty())
+    throw NetworkError(why);
   const auto link = std::make_shared<PeerLink>(port_, settings_.me, parameters_, stop,
                                                [this] { listener_.link_has_room(); });
   const std::stop_callback end(stop, [&] { link->shut_down(); });
@@ -137,6 +176,7 @@ void Link::is_up(std::shared_ptr<PeerLink> link) {
     const Lock lock(mutex_);
     link_ = std::move(link);
     last_error_.clear();
+    ended_because_.clear();
     if (const auto suppressed = link_lines_.admit(Clock::now()))
       log_event(LogLevel::Info, "peer connected",
                 {{"peer", settings_.name}, {"suppressed", *suppressed}});
@@ -144,10 +184,11 @@ void Link::is_up(std::shared_ptr<PeerLink> link) {
   listener_.link_is_up();
 }
 
-void Link::is_down(const std::string& why) {
+void Link::is_down(std::string why) {
   std::shared_ptr<PeerLink> ended;  // destroyed without the lock
   {
     const Lock lock(mutex_);
+    if (!ended_because_.empty()) why = std::exchange(ended_because_, {});
     const bool is_news = link_ || !last_error_.starts_with(why);
     if (const auto suppressed = is_news ? link_lines_.admit(Clock::now()) : std::nullopt)
       log_event(LogLevel::Warning, "peer not connected",

@@ -1,5 +1,6 @@
 // The link with a peer for as long as the daemon runs: it connects, again after each failure, and
-// tells its listener what arrives. PeerLink is one connection of it.
+// tells its listener what arrives. PeerLink is one connection of it. None outlasts the certificates
+// of the parties: no connection of a job could be made beside it.
 #pragma once
 
 #include <condition_variable>
@@ -55,8 +56,10 @@ class Link {
   // The same certificates after they have been renewed, of the same keys; null without TLS. Fails:
   // UsageError for another key, or if a file cannot be used.
   std::shared_ptr<const net::TlsAdmission> renewed(const config::Peer& peer) const;
-  // Of connections from now on.
-  void renew(std::shared_ptr<const net::TlsAdmission> tls) { port_.renew(std::move(tls)); }
+  // Of connections from now on, the next of which is tried at once.
+  void renew(std::shared_ptr<const net::TlsAdmission> tls);
+  // Ends a connection whose certificates have expired; called now and then.
+  void end_expired();
 
   void start();
   // Ends the link for good; messages are no longer sent.
@@ -81,7 +84,7 @@ class Link {
   void keep(const std::stop_token& stop);
   void connect_and_receive(const std::stop_token& stop, std::chrono::milliseconds& pause);
   void is_up(std::shared_ptr<PeerLink> link);
-  void is_down(const std::string& why);
+  void is_down(std::string why);
   void rejected(const std::string& connection);
   void replaced_by(std::uint64_t group);
 
@@ -91,6 +94,8 @@ class Link {
   std::condition_variable_any stopped_;
   std::shared_ptr<PeerLink> link_;  // null: not connected
   std::string last_error_, last_rejection_;
+  std::string ended_because_;  // by this party; empty otherwise
+  bool is_renewed_ = false;    // since the last attempt to connect
   LogRate link_lines_, rejection_lines_;
   ErrorLog errors_{"end of the link failed", settings_.name};
   // After the members above, since it rejects connections on a thread of its own.

@@ -14,8 +14,8 @@ constexpr std::array<std::string_view, kSessionEnds.size()> kSessionEndNames = {
     "revoked", "retired", "replaced"};
 constexpr std::array<std::string_view, kTrafficOf.size()> kTrafficNames = {"evaluation",
                                                                            "preparation", "refill"};
-constexpr std::array<std::string_view, kRefillOutcomes.size()> kRefillOutcomeNames = {"done",
-                                                                                      "failed"};
+constexpr std::array<std::string_view, kRefillOutcomes.size()> kRefillOutcomeNames = {
+    "done", "failed", "cancelled"};
 
 constexpr std::array<std::string_view, kPreparedOutcomes.size()> kPreparedOutcomeNames = {
     "made", "used", "wasted", "failed"};

@@ -58,8 +58,10 @@ inline constexpr std::array kTrafficOf = {TrafficOf::Evaluation, TrafficOf::Prep
                                           TrafficOf::Refill};
 std::string name_of(TrafficOf use);
 
-enum class RefillOutcome : std::uint8_t { Done, Failed };
-inline constexpr std::array kRefillOutcomes = {RefillOutcome::Done, RefillOutcome::Failed};
+// Cancelled: by this party, which stops or has retired the session.
+enum class RefillOutcome : std::uint8_t { Done, Failed, Cancelled };
+inline constexpr std::array kRefillOutcomes = {RefillOutcome::Done, RefillOutcome::Failed,
+                                               RefillOutcome::Cancelled};
 std::string name_of(RefillOutcome outcome);
 
 // What becomes of a run that is prepared: it waits for a job, a job takes it, it is lost with its

@@ -109,6 +109,8 @@ void Peer::renew(Renewal renewal) {
 }
 
 void Peer::keep_up() {
+  link_.end_expired();
+  stock_.tell_room();
   scheduler_.dispatch();
   if (keys_) keys_->keep_up();
 }
@@ -220,12 +222,14 @@ bool Peer::received_about_keys(const wire::Message& message) {
 }
 
 PeerStatus Peer::status() {
-  return {settings_.name,    settings_.me,        link_.status(),       stock_.status(),
-          refills_.status(), scheduler_.counts(), scheduler_.prepared()};
+  return {settings_.name,    settings_.me,        link_.status(),        stock_.status(),
+          refills_.status(), scheduler_.counts(), scheduler_.prepared(), stock_.disk_shortage()};
 }
 
 std::string Peer::lacking() {
-  if (!link_.status().is_up) return "not connected";
+  if (const Link::Status link = link_.status(); !link.is_up)
+    return "not connected" + (link.last_error.empty() ? "" : ": " + link.last_error);
+  if (std::string shortage = stock_.disk_shortage(); !shortage.empty()) return shortage;
   const engine::Demand left = stock_.left_at_both();
   return left.ands < settings_.low.ands || left.inputs < settings_.low.inputs
              ? "less than the low watermark in stock"
@@ -254,6 +258,7 @@ PeerGauges Peer::gauges() {
   gauges.ands = left.ands;
   gauges.inputs = left.inputs;
   gauges.jobs = scheduler_.counts();
+  gauges.unwritten = shared_.jobs.unwritten(settings_.name);
   gauges.prepared = scheduler_.prepared();
   gauges.stores = sessions_.inventories();
   if (keys_) gauges.keys = keys_->counts();

@@ -68,6 +68,7 @@ struct PeerStatus {
   Refills::Status refills;
   JobCounts jobs;
   std::vector<PreparedCount> prepared;
+  std::string jobs_held;  // why no job begins; empty if they do
 };
 
 class Peer final : private Link::Listener {
@@ -99,6 +100,9 @@ class Peer final : private Link::Listener {
   // Of this party's clients; see Scheduler.
   std::optional<std::string> refusal(const std::string& job, const wire::Terms& terms) {
     return scheduler_.refusal(job, terms);
+  }
+  void note_unkept(const std::string& job, const std::string& reason) {
+    scheduler_.note_unkept(job, reason);
   }
   void submit(const SharedJob& job) { scheduler_.submit(job); }
   void cancel(const SharedJob& job) { scheduler_.cancel(job); }

@@ -9,6 +9,7 @@
 #include "engine/connection.h"
 #include "engine/disk_space.h"
 #include "service/cancellable_stream.h"
+#include "service/disk_room.h"
 #include "service/event_log.h"
 #include "service/foreign_text.h"
 
@@ -21,12 +22,6 @@ constexpr std::chrono::milliseconds kSlotInterval{100};
 constexpr int kRefillNice = 10;
 // A peer that claims to have less than this party has makes it store at most so many times `high`.
 constexpr std::uint64_t kStockMax = 2;
-
-LocalFailure::Bytes free_bytes_in(const std::filesystem::path& directory) {
-  std::error_code error;
-  const auto space = std::filesystem::space(directory, error);
-  return error ? LocalFailure::Bytes() : space.available;
-}
 
 // Lowers the priority of this thread and its children: evaluations come first.
 class LowPriority {
@@ -327,21 +322,35 @@ void Refills::refill(const wire::Refill& order, const std::stop_token& stop, Tur
   errors_.run([&] { stock_.end_revoked(); });
   if (is_new && storage::Store::exists(request.store))
     shared_.metrics.session_begun(settings_.name);
+  RefillOutcome outcome{};
   {
     const Lock lock(mutex_);
     is_refilling_ = false;
     const bool has_session_ended = stock_.end_filling();
-    if (result)
+    outcome = outcome_of(order.session(), error);
+    if (outcome == RefillOutcome::Done)
       note_success(*result);
+    else if (outcome == RefillOutcome::Cancelled)
+      log_event(LogLevel::Info, "refill cancelled",
+                {{"peer", settings_.name}, {"number", order.session()}});
     else if (!cancel.stop_requested() || turn.broken.stop_requested())
       note_failure(*error, has_session_ended);
     pause_.begin(Clock::now());
   }
-  shared_.metrics.refill(settings_.name, result ? RefillOutcome::Done : RefillOutcome::Failed,
-                         result ? result->ands : 0);
+  shared_.metrics.refill(settings_.name, outcome, result ? result->ands : 0);
   stock_.end_old();
   stock_.send();
   scheduler_.dispatch();
+}
+
+// What the operator has ended has not failed.
+RefillOutcome Refills::outcome_of(std::uint64_t session,
+                                  const std::optional<JobError>& error) const {
+  if (!error) return RefillOutcome::Done;
+  const bool is_retired = session < sessions_.first_active_session();
+  return error->error_class != ErrorClass::PeerCheated && (is_stopping_ || is_retired)
+             ? RefillOutcome::Cancelled
+             : RefillOutcome::Failed;
 }
 
 void Refills::note_success(const PreprocessResult& result) {

@@ -76,6 +76,7 @@ class Refills {
   // All under the lock.
   std::optional<std::string> refusal(std::uint64_t session);
   bool has_all_but_for_claims(const engine::Demand& own);
+  RefillOutcome outcome_of(std::uint64_t session, const std::optional<JobError>& error) const;
   void set_stopped(const std::string& reason);
   void note_peers_answer(const std::string& reason);
   void note_success(const PreprocessResult& result);

@@ -17,6 +17,7 @@ namespace {
 // For the peer's answer to `prepare`.
 constexpr auto kPreparationAnswerTime = std::chrono::seconds(30);
 
+constexpr const char* kFailedHere = "it has failed at the other party, whose log has the reason";
 constexpr const char* kHasEnded =
     "the job has ended at the other party: submit it under another id";
 
@@ -55,6 +56,11 @@ std::optional<std::string> Scheduler::refusal(const std::string& job, const wire
   return reason;
 }
 
+void Scheduler::note_unkept(const std::string& job, const std::string& reason) {
+  const Lock lock(mutex_);
+  log_refusal(job, reason, submission_lines_);
+}
+
 void Scheduler::submit(const SharedJob& job) {
   const Lock lock(mutex_);
   if (!is_linked_) return;  // it is offered once connected
@@ -86,6 +92,8 @@ void Scheduler::give_up(const SharedJob& job) {
   if (const Link::Status link = link_.status(); !link.is_up)
     why += "; " + settings_.name + " is not connected" +
            (link.last_error.empty() ? "" : ": " + link.last_error);
+  if (const std::string shortage = stock_.disk_shortage(); !shortage.empty())
+    why += "; " + shortage;
   fail(job, {is_queued ? ErrorClass::Store : ErrorClass::Network, why});
   withdraw(*job);
 }
@@ -194,6 +202,10 @@ void Scheduler::log_refusal(const std::string& job, const std::string& reason, L
 
 void Scheduler::refuse(const std::string& job, const std::string& reason) {
   log_refusal(job, reason, refusal_lines_);
+  send_refusal(job, reason);
+}
+
+void Scheduler::send_refusal(const std::string& job, const std::string& reason) {
   wire::Message message;
   message.mutable_refuse()->set_job(job);
   message.mutable_refuse()->set_reason(foreign_text(reason));
@@ -397,6 +409,7 @@ void Scheduler::begin_key_work(bool& is_starved) {
 
 // A job leaves the queue first: whatever fails then, it is not begun twice.
 void Scheduler::begin_queued() {
+  if (!stock_.disk_shortage().empty()) return;
   bool is_starved = false;
   begin_key_work(is_starved);
   while (!queue_.empty()) {
@@ -778,7 +791,10 @@ void Scheduler::end_job(const Evaluations::Order& order, Evaluations::Outcome ou
     fail(order.job, *outcome.error);
   else
     finish(order.job, std::move(outcome.result));
-  if (outcome.error && is_offered) refuse(id, kHasEnded);
+  if (outcome.error && is_offered)
+    refuse(id, kHasEnded);
+  else if (outcome.is_to_be_told)
+    send_refusal(id, stock_.is_disk_full() ? "its disk is full" : kFailedHere);
   if (is_offered) offers_.forget(id);
   matched_.erase(id);
 }

@@ -49,6 +49,8 @@ class Scheduler {
   // Of this party's clients. Why a job of these terms may not be submitted, which is logged; empty
   // if it may.
   std::optional<std::string> refusal(const std::string& job, const wire::Terms& terms);
+  // Of this party's clients: the job cannot be kept.
+  void note_unkept(const std::string& job, const std::string& reason);
   // The job is among the daemon's jobs.
   void submit(const SharedJob& job);
   // A job of an earlier process does not wait again.
@@ -157,6 +159,7 @@ class Scheduler {
   void offer_waiting();
   void withdraw(const Job& job);
   void refuse(const std::string& job, const std::string& reason);
+  void send_refusal(const std::string& job, const std::string& reason);
   void log_refusal(const std::string& job, const std::string& reason, LogRate& lines);
 
   const PeerSettings& settings_;

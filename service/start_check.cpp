@@ -13,6 +13,7 @@
 #include "net/tls/server_certificate.h"
 #include "service/access.h"
 #include "service/configuration.h"
+#include "service/disk_room.h"
 #include "service/key_policy.h"
 #include "service/log_output.h"
 #include "service/peer.h"
@@ -36,6 +37,15 @@ bool can_write(const fs::path& directory) {
     return false;
   }
   return ::access(directory.c_str(), R_OK | W_OK | X_OK) == 0;
+}
+
+// Whole days, or hours if there are few.
+std::string time_left_text(std::chrono::system_clock::duration left) {
+  const auto days = std::chrono::floor<std::chrono::days>(left);
+  if (days.count() >= 2) return std::to_string(days.count()) + " days";
+  const auto hours = std::chrono::floor<std::chrono::hours>(left);
+  if (hours.count() >= 2) return std::to_string(hours.count()) + " hours";
+  return std::to_string(std::chrono::floor<std::chrono::minutes>(left).count()) + " minutes";
 }
 
 UsageError unusable(const fs::path& directory) {
@@ -76,6 +86,7 @@ class Check {
     named([&] { LogOutput::check(config.log()); });
     if (config.has_tls()) result_.tls = read_tls(config.tls());
     note_prepared_memory();
+    note_disk();
     for (const config::Peer& peer : config.peer()) {
       named([&] { Peer::check(peer); });
       if (peer.has_custody()) check_custody(peer.name(), peer.custody());
@@ -199,13 +210,22 @@ class Check {
                                "prepared_bytes_max");
   }
 
+  // A daemon whose stores are there starts all the same, and its jobs wait.
+  void note_disk() {
+    fs::path directory = fs::absolute(result_.config.directory());
+    std::error_code error;
+    if (!fs::exists(directory, error)) directory = parent_of(directory);
+    if (const std::string full = full_disk(directory); !full.empty())
+      result_.warnings.push_back(file_ + ": directory: " + full +
+                                 ": no job is kept or begins until there is room");
+  }
+
   void note_end(const std::string& field, const std::string& file,
                 std::chrono::system_clock::time_point end) {
     const auto left = end - std::chrono::system_clock::now();
     if (left > kExpiresSoon) return;
-    result_.warnings.push_back(
-        file_ + ": " + field + ": the certificate in " + file + " expires in " +
-        std::to_string(std::chrono::floor<std::chrono::days>(left).count()) + " days");
+    result_.warnings.push_back(file_ + ": " + field + ": the certificate in " + file +
+                               " expires in " + time_left_text(left));
   }
 
   std::string file_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "service/disk_room.h"
 #include "service/event_log.h"
 
 namespace tinyot::service {
@@ -74,6 +75,8 @@ void Stock::send_own() {
     sent.set_has_room(session.has_room);
   }
   stock.set_last_session(last_session());
+  is_told_full_ = is_disk_full();
+  stock.set_is_disk_full(is_told_full_);
   link_.send(message);
 }
 
@@ -125,6 +128,10 @@ void Stock::link_is_down() {
 
 void Stock::received(const wire::Stock& stock) {
   const Lock lock(mutex_);
+  if (stock.is_disk_full() && !peers_.is_disk_full())
+    if (const auto suppressed = full_lines_.admit(LogRate::Clock::now()))
+      log_event(LogLevel::Warning, "the peer's disk is full; jobs wait",
+                {{"peer", settings_.name}, {"suppressed", *suppressed}});
   peers_ = stock;
   are_peers_awaited_ = false;
   out_of_stock_ = false;  // as was known with the stock before
@@ -138,6 +145,20 @@ void Stock::await_peers() {
 void Stock::send() {
   const Lock lock(mutex_);
   send_own();
+}
+
+void Stock::tell_room() {
+  const Lock lock(mutex_);
+  if (is_disk_full() != is_told_full_) send_own();
+}
+
+bool Stock::is_disk_full() const { return !full_disk(shared_.config.directory()).empty(); }
+
+std::string Stock::disk_shortage() {
+  std::string mine = full_disk(shared_.config.directory());
+  const Lock lock(mutex_);
+  if (mine.empty() && peers_.is_disk_full()) return "the peer's disk is full";
+  return mine;
 }
 
 bool Stock::is_low() {

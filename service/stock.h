@@ -12,6 +12,7 @@
 
 #include "service/evaluations.h"
 #include "service/link.h"
+#include "service/log_rate.h"
 #include "service/peer_settings.h"
 #include "service/sessions.h"
 
@@ -52,6 +53,13 @@ class Stock {
   // What the peer has said is old: it will send its stock.
   void await_peers();
   void send();
+
+  // Tells the peer as the disk of this party fills up, and as there is room again; called now and
+  // then.
+  void tell_room();
+  bool is_disk_full() const;  // of this party
+  // Why no job can begin, since a party could not record what it takes; empty if one can.
+  std::string disk_shortage();
 
   // Whether less is left than the low watermark, or the next job takes more, as far as is known
   // without the stock that the peer will send.
@@ -117,6 +125,8 @@ class Stock {
   wire::Stock peers_;
   bool are_peers_awaited_ = true;
   bool out_of_stock_ = false;
+  bool is_told_full_ = false;  // the peer, of this party's disk
+  LogRate full_lines_;
   std::uint64_t current_ = 0;  // the newest session in which a job has begun
   std::uint64_t revoked_ = 0;
   std::optional<Filling> filling_;

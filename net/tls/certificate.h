@@ -16,6 +16,9 @@ struct Identity::Parts {
 Fingerprint fingerprint_of(const X509& certificate);
 std::string dates_of(const X509& certificate);
 bool is_valid_now(const X509& certificate);
+// Why it is not valid now, "has expired: ..." or "is not valid yet: ...", with the times; empty if
+// it is.
+std::string invalidity_of(const X509& certificate);
 // Of its validity.
 Identity::Clock::time_point end_of(const X509& certificate);
 

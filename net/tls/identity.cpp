@@ -28,11 +28,16 @@ bool is_supported(const EVP_PKEY& key) {
          std::string_view(group) == "prime256v1";
 }
 
-std::string date_of(const ASN1_TIME* time) {
+std::string time_text(const ASN1_TIME* time, const char* format) {
   std::tm date{};
-  char text[16] = "?";
-  if (ASN1_TIME_to_tm(time, &date) == 1) std::strftime(text, sizeof text, "%Y-%m-%d", &date);
+  char text[32] = "?";
+  if (ASN1_TIME_to_tm(time, &date) == 1) std::strftime(text, sizeof text, format, &date);
   return text;
+}
+
+std::string validity_of(const X509& certificate, const char* format) {
+  return time_text(X509_get0_notBefore(&certificate), format) + " to " +
+         time_text(X509_get0_notAfter(&certificate), format);
 }
 
 CertificatePtr self_signed(EVP_PKEY& key, Identity::Clock::time_point from,
@@ -130,14 +135,18 @@ Fingerprint fingerprint_of(const X509& certificate) {
   return fingerprint;
 }
 
-std::string dates_of(const X509& certificate) {
-  return date_of(X509_get0_notBefore(&certificate)) + " to " +
-         date_of(X509_get0_notAfter(&certificate));
-}
+std::string dates_of(const X509& certificate) { return validity_of(certificate, "%Y-%m-%d"); }
 
 bool is_valid_now(const X509& certificate) {
   return X509_cmp_current_time(X509_get0_notBefore(&certificate)) < 0 &&
          X509_cmp_current_time(X509_get0_notAfter(&certificate)) > 0;
+}
+
+std::string invalidity_of(const X509& certificate) {
+  if (is_valid_now(certificate)) return {};
+  const bool is_early = X509_cmp_current_time(X509_get0_notBefore(&certificate)) > 0;
+  return (is_early ? "is not valid yet: valid from " : "has expired: valid from ") +
+         validity_of(certificate, "%Y-%m-%dT%H:%M:%SZ");
 }
 
 Identity::Clock::time_point end_of(const X509& certificate) {
@@ -163,9 +172,8 @@ Identity Identity::parse(std::string_view pem, const std::string& file) {
   if (!certificate) throw refusal(file, "holds no certificate");
   if (X509_check_private_key(certificate.get(), key.get()) != 1)
     throw refusal(file, "holds a certificate that does not belong to its private key");
-  if (!net::is_valid_now(*certificate))
-    throw UsageError(file + " holds a certificate that is not valid now: " + dates_of(*certificate),
-                     Remedy::RenewCertificate);
+  if (const std::string invalidity = invalidity_of(*certificate); !invalidity.empty())
+    throw UsageError(file + " holds a certificate that " + invalidity, Remedy::RenewCertificate);
   const Fingerprint fingerprint = fingerprint_of(*certificate);
   return Identity(
       std::unique_ptr<Parts>(new Parts{std::move(key), std::move(certificate), fingerprint}));

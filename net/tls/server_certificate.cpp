@@ -44,9 +44,8 @@ std::chrono::system_clock::time_point check_server_certificate(const PemFile& ce
   if (X509_check_private_key(chain.front().get(), private_key.get()) != 1)
     throw refusal(certificate,
                   "holds a certificate that does not belong to the private key in " + key.name);
-  if (!is_valid_now(*chain.front()))
-    throw refusal(certificate,
-                  "holds a certificate that is not valid now: " + dates_of(*chain.front()));
+  if (const std::string invalidity = invalidity_of(*chain.front()); !invalidity.empty())
+    throw refusal(certificate, "holds a certificate that " + invalidity);
   return end_of(*chain.front());
 }
 

@@ -18,9 +18,9 @@ int verify(X509_STORE_CTX* store, void*) noexcept {
       X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto* stream = static_cast<TlsStream*>(SSL_get_app_data(ssl));
   const X509* certificate = X509_STORE_CTX_get0_cert(store);
-  if (certificate && stream->accepts(*certificate)) return 1;
-  X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED);
-  return 0;
+  const int error = certificate ? stream->check(*certificate) : X509_V_ERR_CERT_UNTRUSTED;
+  X509_STORE_CTX_set_error(store, error);
+  return error == X509_V_OK ? 1 : 0;
 }
 
 SslContextPtr make_context(const Identity::Parts& mine) {

@@ -206,21 +206,25 @@ std::size_t TlsStream::decrypt_ready(std::span<std::byte> bytes) {
   return done;
 }
 
-bool TlsStream::accepts(const X509& certificate) noexcept {
+// The alert tells the peer which of the two it is: that of an expired certificate also stands for
+// one that is not valid yet (RFC 8446, 6.2).
+int TlsStream::check(const X509& certificate) noexcept {
   try {
     const Fingerprint shown = fingerprint_of(certificate);
-    const std::string of_both = "expected " + text_of(settings_.peers) + ", but the peer has " +
-                                text_of(shown) + " in a certificate valid from " +
-                                dates_of(certificate);
-    if (shown != settings_.peers)
-      refusal_ = "the peer's key is not the expected one: " + of_both,
+    if (shown != settings_.peers) {
+      refusal_ = "the peer's key is not the expected one: expected " + text_of(settings_.peers) +
+                 ", but the peer has " + text_of(shown) + " in a certificate valid from " +
+                 dates_of(certificate);
       remedy_ = Remedy::CheckPinnedKey;
-    else if (!is_valid_now(certificate))
-      refusal_ = "the peer's certificate is not valid now: " + of_both;
-    return refusal_.empty();
+      return X509_V_ERR_CERT_UNTRUSTED;
+    }
+    const std::string invalidity = invalidity_of(certificate);
+    if (invalidity.empty()) return X509_V_OK;
+    refusal_ = "the peer's certificate " + invalidity;
+    return X509_V_ERR_CERT_HAS_EXPIRED;
   } catch (...) {
     unexpected_ = std::current_exception();
-    return false;
+    return X509_V_ERR_CERT_UNTRUSTED;
   }
 }
 
@@ -238,11 +242,11 @@ void TlsStream::fail(int error) {
   else if (wire_.dataless.are_too_many())
     failure_ = "TLS 1.3 failed: too many records without application data";
   else if (error == SSL_ERROR_ZERO_RETURN)
-    failure_ = "the peer closed the connection" + pin_hint_if_no_data();
+    failure_ = "the peer closed the connection";
   else if (error == SSL_ERROR_WANT_READ)
     failure_ = "TLS 1.3 failed: an incomplete message after the handshake";
   else if (reason >= SSL_AD_REASON_OFFSET)
-    failure_ = "the peer rejected the connection" + pin_hint();
+    failure_ = "the peer rejected the connection" + reason_of_alert(reason - SSL_AD_REASON_OFFSET);
   else
     failure_ = "TLS 1.3 failed: " + text;
   try {
@@ -259,6 +263,15 @@ void TlsStream::fail_cut(const ConnectionClosed& closed) {
       closed.what() + std::string(" without close_notify: it failed, or the connection was cut");
   failure_ += pin_hint_if_no_data();
   throw NetworkError(failure_);
+}
+
+std::string TlsStream::reason_of_alert(int alert) const {
+  const X509* const mine = SSL_get_certificate(ssl_.get());
+  if (alert != SSL_AD_CERTIFICATE_EXPIRED || mine == nullptr) return pin_hint();
+  const std::string invalidity = invalidity_of(*mine);
+  if (!invalidity.empty()) return ": this party's certificate " + invalidity;
+  return ": this party's certificate, valid from " + dates_of(*mine) +
+         ", is not valid by the peer's clock: compare the clocks";
 }
 
 std::string TlsStream::pin_hint() const {

@@ -55,8 +55,9 @@ class TlsStream final : public ByteStream {
     tcp_->set_deadline(deadline);
   }
 
-  // OpenSSL's callback: whether the certificate is valid and its key the pinned one. Never throws.
-  bool accepts(const X509& certificate) noexcept;
+  // OpenSSL's callback: X509_V_OK if the certificate is valid and its key the pinned one; otherwise
+  // the error of which OpenSSL makes the alert for the peer. Never throws.
+  int check(const X509& certificate) noexcept;
 
  private:
   bool begins_as_tls();
@@ -68,6 +69,7 @@ class TlsStream final : public ByteStream {
   void check_usable() const;
   [[noreturn]] void fail(int error);
   [[noreturn]] void fail_cut(const ConnectionClosed& closed);
+  std::string reason_of_alert(int alert) const;
   std::string pin_hint() const;
   std::string pin_hint_if_no_data() const;
   void drop_unread();

@@ -173,6 +173,7 @@ class Peer:
     jobs_running: int
     sessions_revoked: int
     refills_stopped: str
+    jobs_held: str
     sessions_risk: float
     prepared: tuple[PreparedRuns, ...]
 
@@ -325,7 +326,8 @@ class Daemon:
         wait_s: float | None = None,
         forget: bool = False,
     ) -> JobResult:
-        """Submits a job and waits for its result."""
+        """Submits a job and waits for its result; submits nothing if this client may not read it."""
+        self._require_results()
         self.submit(job, circuit, inputs, peer=peer, lanes=lanes, online=online)
         return self.result(job, circuit, peer=peer, lanes=lanes, wait_s=wait_s, forget=forget)
 
@@ -399,6 +401,19 @@ class Daemon:
             if time.monotonic() > end:
                 raise NetworkError(f"the daemon has no link to its peer after {timeout_s:g} s")
             time.sleep(0.1)
+
+    def _require_results(self) -> None:
+        # Rights are looked at before the job, which no daemon has: an id is not empty.
+        call = self._channel.unary_stream(
+            "/tinyot.v1.Party/Result",
+            request_serializer=lambda message: message.SerializeToString(),
+            response_deserializer=_M["ResultPart"].FromString,
+        )
+        try:
+            list(call(_M["ResultRequest"](), timeout=self._timeout_s))
+        except grpc.RpcError as error:
+            if error.code() is not grpc.StatusCode.NOT_FOUND:
+                raise _error_from(error) from None
 
     def _call(self, method: str, reply: str, request: Any) -> Any:
         call = self._channel.unary_unary(

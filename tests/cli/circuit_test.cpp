@@ -119,6 +119,7 @@ TEST_F(CircuitTest, FileWithoutDescriptionIsReadWithDefaultsThatAreSaid) {
   for (const Arguments& roles : {Arguments{"--to", "B"}, Arguments{"--owner", "0=B"}})
     EXPECT_EQ(tinyot(Arguments{"circuit", "info", path("aes.txt")} + roles).err.find(said),
               std::string::npos);
+  EXPECT_EQ(tinyot({"circuit", "info", path("aes.txt"), "--quiet"}).err, "");
 }
 
 TEST_F(CircuitTest, ConversionReplacesFileEvenItsInput) {

@@ -257,6 +257,11 @@ TEST_F(ClientTest, StockPeersAndRetire) {
             "bank: this is party A, connected, 1 job waiting, 0 running; last error: connection "
             "refused\n");
   EXPECT_EQ(json("peers")["peers"][0]["last_error"], "connection refused");
+  server_->peers_reply.mutable_peers(0)->set_jobs_held("the peer's disk is full");
+  EXPECT_EQ(ask("peers").out,
+            "bank: this is party A, connected, 1 job waiting, 0 running; jobs wait: the peer's "
+            "disk is full; last error: connection refused\n");
+  EXPECT_EQ(json("peers")["peers"][0]["jobs_held"], "the peer's disk is full");
 
   server_->retire_reply.set_session("0ld");
   EXPECT_EQ(ask("retire", {"--peer", "bank"}).out,

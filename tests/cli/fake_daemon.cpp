@@ -74,6 +74,7 @@ grpc::Status FakeDaemon::Status(grpc::ServerContext*, const v1::StatusRequest* r
 
 grpc::Status FakeDaemon::Result(grpc::ServerContext* context, const v1::ResultRequest* request,
                                 grpc::ServerWriter<v1::ResultPart>* writer) {
+  if (request->id().empty()) return {grpc::StatusCode::NOT_FOUND, "there is no job ''"};
   note("result", *request);
   if (request->forget()) forgot = true;
   std::unique_lock lock(mutex_);

@@ -112,6 +112,11 @@ TEST_F(KeysTest, RenewedCertificateHasTheSameKey) {
   EXPECT_TRUE(std::filesystem::is_symlink(path("link.pem")));
   for (const char* const file : {"k.pem.new", "k.pem.crt.new", "link.pem.crt"})
     EXPECT_FALSE(std::filesystem::exists(path(file))) << file;
+  const std::string text = tinyot({"keygen", "--renew", path("k.pem")}).out;
+  EXPECT_NE(text.find(fingerprint + ": stores can still be used, and the peer needs nothing\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("send"), std::string::npos) << text;
   EXPECT_TRUE(ended_with(tinyot({"keygen", "--renew", path("none.pem")}), 2, "cannot read"));
   EXPECT_TRUE(ended_with(tinyot({"keygen", "--renew", path("k.pem.crt")}), 2, ""));
   EXPECT_TRUE(ended_with(tinyot({"keygen", "--renew", path("k.pem"), "--output", path("l.pem")}), 2,

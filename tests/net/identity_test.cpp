@@ -113,7 +113,7 @@ TEST(Identity, ExpiredOneIsRenewedWithItsKey) {
       Identity::generate(Identity::Clock::now() - std::chrono::days(9), std::chrono::days(8));
   const std::string pem = private_pem(expired);
   const Thrown thrown = thrown_by<UsageError>([&] { Identity::parse(pem, "key.pem"); });
-  expect_thrown(thrown, "not valid now", Remedy::RenewCertificate);
+  expect_thrown(thrown, "has expired", Remedy::RenewCertificate);
   const Identity renewed = Identity::renew(pem, "key.pem");
   EXPECT_TRUE(renewed.is_valid_now());
   EXPECT_EQ(renewed.fingerprint(), expired.fingerprint());

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "net/tls/tls_admission.h"
+#include "system/clock.h"
 #include "tests/net/raw_tls.h"
 #include "tests/support/layers.h"
 #include "tests/support/relay.h"
@@ -116,23 +117,35 @@ TEST(Tls, ComparesEveryByteOfThePin) {
   }
 }
 
+// Both sides say which certificate it is, why, and when it is valid, in place of the keys.
 TEST(Tls, RejectsCertificateOutsideItsValidity) {
   const auto now = Identity::Clock::now();
-  for (const auto& [from, days] :
-       {std::pair{now - std::chrono::days(30), 29}, {now + std::chrono::days(1), 30}}) {
+  struct Case {
+    Identity::Clock::time_point from;
+    int days;
+    std::string why;
+  };
+  for (const auto& [from, days, why] : {Case{now - std::chrono::days(30), 29, "has expired"},
+                                        Case{now + std::chrono::days(1), 30, "is not valid yet"}}) {
     const Identity late = Identity::generate(from, std::chrono::days(days));
     const Fingerprint key = late.fingerprint();
+    const std::string times = why + ": valid from " + system::utc_text(from) + " to " +
+                              system::utc_text(from + std::chrono::days(days));
     const Connected listening =
         connect_both(TlsAdmission(late, identity_of(Side::Connects).fingerprint()),
                      TlsAdmission(identity_of(Side::Connects), key));
-    expect_contains(listening.of_connector, "not valid now");
-    expect_contains(listening.of_connector, late.dates());
+    expect_contains(listening.of_connector, "the peer's certificate " + times);
     EXPECT_EQ(listening.remedy_of_connector, Remedy::None);
     const Connected connecting =
         connect_both(TlsAdmission(identity_of(Side::Listens), key),
                      TlsAdmission(late, identity_of(Side::Listens).fingerprint()));
-    expect_contains(connecting.of_listener, "not valid now");
-    expect_contains(connecting.of_listener, late.dates());
+    expect_contains(connecting.of_listener, "the peer's certificate " + times);
+    for (const std::string& rejected : {listening.of_listener, connecting.of_connector})
+      expect_contains(rejected,
+                      "the peer rejected the connection: this party's certificate " + times);
+    for (const std::string& text : {listening.of_connector, listening.of_listener,
+                                    connecting.of_connector, connecting.of_listener})
+      EXPECT_EQ(text.find("sha256:"), std::string::npos) << text;
   }
 }
 
@@ -317,6 +330,15 @@ TEST(Tls, CloseNotifyIsAnOrderlyEnd) {
   pair.a.reset();
   std::vector<std::byte> received(3);
   pair.b->read(received);
+  const std::string message = message_of<NetworkError>([&] { pair.b->read(received); });
+  EXPECT_EQ(message, "the peer closed the connection");
+}
+
+// Only a peer that has admitted this side sends close_notify: nothing is wrong with the keys.
+TEST(Tls, CloseNotifyBeforeDataIsNoRejection) {
+  StreamPair pair(Layer::Tls);
+  pair.a.reset();
+  std::vector<std::byte> received(1);
   const std::string message = message_of<NetworkError>([&] { pair.b->read(received); });
   EXPECT_EQ(message, "the peer closed the connection");
 }

@@ -156,6 +156,9 @@ peer {{
         daemon = self.daemons["A"]
         daemon.peers()
         self.refused(tinyot.UsageError, "may not retire sessions", daemon.retire, "bob")
+        self.refused(tinyot.UsageError, "may not read results", daemon.run, "unread",
+                     "millionaires", {"a": 1})
+        self.refused(tinyot.Error, "no job 'unread'", daemon.status, "unread")
 
     def reload(self, home, conf):
         """Returns once the daemon has said that it has read the configuration again."""

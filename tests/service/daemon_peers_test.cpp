@@ -159,6 +159,21 @@ TEST_F(DaemonTest, FullDiskSpendsNothing) {
   evaluate("after");
 }
 
+// The peer of a party that cannot record what a job takes does not see that on the connection.
+TEST_F(DaemonTest, PeerIsToldThatAJobHasFailed) {
+  start();
+  for (int worker = 0; worker < 4; ++worker)  // in the place of the files
+    std::filesystem::create_directory(b_->ledgers() / ("alice-" + std::to_string(worker)));
+  ASSERT_TRUE(a_->client().submit(millionaires_a("job", 2)).ok());
+  ASSERT_TRUE(b_->client().submit(millionaires_b("job", 1)).ok());
+  const v1::Job of_a = a_->client().result("job").job, of_b = b_->client().result("job").job;
+  EXPECT_EQ(of_b.state(), v1::FAILED);
+  EXPECT_EQ(of_b.error().error_class(), v1::STORE) << of_b.error().message();
+  EXPECT_EQ(of_a.state(), v1::FAILED);
+  EXPECT_EQ(of_a.error().message(),
+            "the peer refuses the job: it has failed at the other party, whose log has the reason");
+}
+
 // Whether the first unit of a refill has begun: its risk is outstanding until it ends.
 bool is_in_unit(const v1::StockReply& stock) {
   return stock.sessions_size() == 1 && stock.sessions(0).is_refilling() &&
@@ -197,6 +212,8 @@ TEST_F(DaemonTest, RetirementEndsSessionDuringRefill) {
     if (is_killed) continue;
     for (const char* const bytes : {"tinyot_sent_bytes_total{", "tinyot_received_bytes_total{"})
       EXPECT_GT(std::stod(a_->metric(bytes + std::string("peer=\"bob\",phase=\"refill\""))), 1000);
+    EXPECT_EQ(a_->metric("tinyot_refills_total{outcome=\"cancelled\""), "1");
+    EXPECT_EQ(a_->metric("tinyot_refills_total{outcome=\"failed\""), "0");
   }
   EXPECT_FALSE(std::filesystem::exists(a_->stores() / "bob" / "000001"));
 }

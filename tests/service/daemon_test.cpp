@@ -572,6 +572,7 @@ TEST_F(DaemonTest, OneDaemonForDirectory) {
   const Ended ended = second.end();
   EXPECT_EQ(ended.status, 5);
   EXPECT_NE(ended.err.find("another daemon uses"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("if it is stopping"), std::string::npos) << ended.err;
   evaluate("still");
 }
 

@@ -190,6 +190,46 @@ TEST_F(KeptJobsFaultTest, CancelledJobDoesNotWaitAgain) {
   }
 }
 
+// Whatever could not be written of a job that has ended is written once there is room.
+TEST_F(KeptJobsFaultTest, EndThatMetAFullDiskIsWrittenLater) {
+  std::uint64_t unwritten = 0;
+  for (std::uint64_t at = 1;; ++at) {
+    const test::TestDirectory directory;
+    bool is_reached = false;
+    {
+      KeptJobs jobs(directory.path());
+      const SharedJob job = jobs.add("job", kInput), forgotten = jobs.add("forgotten", kInput);
+      jobs->begin(*job);
+      jobs->begin(*forgotten);
+      arm(Fault::NoSpace, at);
+      jobs->finish(*job, KeptJobs::result(kOutput));
+      is_reached = calls() >= at;
+      arm(Fault::NoSpace, at);
+      jobs->fail(*forgotten, {ErrorClass::Network, "another"});
+      disarm();
+      // Of a full disk nothing is known but that it was: the call may have been the last one.
+      const std::uint64_t both = jobs->unwritten("bob");
+      unwritten += both;
+      EXPECT_EQ(jobs->unwritten("carol"), 0u);
+      arm(Fault::NoSpace, 1);
+      jobs->write_again();
+      disarm();
+      EXPECT_EQ(jobs->unwritten("bob"), both) << "still no room";
+      jobs->forget(*forgotten);
+      jobs->write_again();
+      EXPECT_EQ(jobs->unwritten("bob"), 0u);
+    }
+    KeptJobs later(directory.path());
+    ASSERT_EQ(later.restored().size(), 1u) << at;
+    const auto& [job, failure] = later.restored().front();
+    EXPECT_FALSE(failure.has_value()) << at << failure->message;
+    ASSERT_EQ(later->status(*job).state, JobState::Done);
+    EXPECT_EQ(later->outputs(*job).integer("a_has_more"), kOutput);
+    if (!is_reached) break;
+  }
+  EXPECT_GE(unwritten, 4u);
+}
+
 TEST_F(KeptJobsFaultTest, SurvivesPowerCutAtEveryCall) {
   const test::TestDirectory root;
   const fs::path place = root / "disk", image = root / "image";

@@ -136,6 +136,7 @@ TEST_F(KeptJobsTest, JobThatHasBegunIsNotRepeated) {
     EXPECT_NE(later.failure().find("stopped after the job had begun"), std::string::npos);
     const SharedJob job = later.restored().front().job;
     EXPECT_EQ(later->inputs(*job), nullptr);
+    EXPECT_EQ(job->ands(), 32u);  // as before
     later->fail(*job, *later.restored().front().failure);
   }
   // It is not news the next time, and still the id of a job.

@@ -3,8 +3,11 @@
 
 #include <signal.h>
 
+#include "base/secret_text.h"
+#include "net/tls/identity.h"
 #include "service/client.h"
 #include "service/configuration.h"
+#include "system/clock.h"
 #include "tests/service/daemon_loop.h"
 #include "tests/support/certificates.h"
 
@@ -98,6 +101,52 @@ TEST_F(ReloadTest, IsRefusedAsAWhole) {
   for (const char* const reason : {"bob: key names another key", "bob: peer_key names another key",
                                    "there is no circuit 'no-such'", "socked"})
     EXPECT_NE(ended.err.find(reason), std::string::npos) << ended.err;
+}
+
+// The link ends as the certificate does: jobs wait, and go on once it has been renewed.
+TEST_F(ReloadTest, JobsWaitForARenewedCertificate) {
+  for (const char* const name : {"a.pem", "b.pem"}) keygen(name);
+  Setup setup;
+  setup.peer_a = keys(path("a.pem"), path("b.pem"));
+  setup.peer_b = keys(path("b.pem"), path("a.pem"));
+  DaemonTest::start(setup);
+  a_->stop();
+  const auto day = std::chrono::days(1);
+  const auto end = net::Identity::Clock::now() + std::chrono::seconds(10);
+  write_file(
+      path("a.pem"),
+      std::string(view_of(
+          net::Identity::renew(read_file(path("a.pem")), "a.pem", end - day, day).private_pem())));
+  start_a();
+  const std::string expired = "this party's certificate expired at " + system::utc_text(end);
+  ASSERT_TRUE(becomes_true(
+      [&] {
+        return a_->get("/readyz").find("bob: not connected: " + expired) != std::string::npos;
+      },
+      std::chrono::seconds(60)));
+  EXPECT_NE(a_->get("/readyz").find(" 503 "), std::string::npos);
+  EXPECT_NE(a_->client().peer().last_error().find(expired), std::string::npos);
+  ASSERT_TRUE(becomes_true([&] {
+    return b_->client().peer().last_error().find("the peer's certificate") != std::string::npos;
+  }));
+  ASSERT_TRUE(a_->client().submit(millionaires_a("waits", 2)).ok());
+  ASSERT_TRUE(b_->client().submit(millionaires_b("waits", 1)).ok());
+  ASSERT_TRUE(passes_loop());
+  for (const Daemon* const daemon : {a_.get(), b_.get()})
+    EXPECT_EQ(daemon->client().status("waits").state(), v1::WAITING_FOR_PEER);
+  ASSERT_EQ(Process(TINYOT_BINARY, {"keygen", "--renew", path("a.pem")}).end().status, 0);
+  ASSERT_TRUE(reloads());
+  for (const Daemon* const daemon : {a_.get(), b_.get()})
+    EXPECT_EQ(daemon->client().result("waits").job.state(), v1::DONE);
+  const std::string log_a = a_->stop().err, log_b = b_->stop().err;
+  for (const std::string& line :
+       {"\"event\":\"peer not connected\",\"peer\":\"bob\",\"error\":\"" + expired,
+        "\"event\":\"certificate has "
+        "expired\",\"use\":\"party\",\"peer\":\"bob\",\"expired_at\":\"" +
+            system::utc_text(end)})
+    EXPECT_NE(log_a.find(line), std::string::npos) << log_a;
+  EXPECT_NE(log_b.find("the peer's certificate has expired: valid from "), std::string::npos)
+      << log_b;
 }
 
 TEST_F(ReloadTest, FieldsThatNeedARestartAreNamedAndStay) {

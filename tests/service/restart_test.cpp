@@ -275,5 +275,49 @@ TEST_F(RestartTest, FullDiskRefusesTheJob) {
   EXPECT_EQ(a_->client().status("small").state(), v1::WAITING_FOR_PEER);
 }
 
+// Jobs that could not be recorded wait at both parties, whose operators see why.
+TEST_F(RestartTest, JobsWaitWhileADiskIsFull) {
+  Setup setup = kept();
+  setup.daemon_a += "job_timeout_s: 10 ";
+  make(setup);
+  const SmallDisk disk(b_->stores(), 64 << 20);
+  if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount";
+  a_->start();
+  b_->start();
+  ASSERT_TRUE(is_stocked(20000));
+  ASSERT_TRUE(b_->client().submit(millionaires_b("waits", 1)).ok());
+  ASSERT_TRUE(becomes_true([&] { return disk.resize(disk.used_bytes()); }));
+  const auto is_held = [](const Daemon& daemon, const std::string& reason) {
+    const std::string ready = daemon.get("/readyz");
+    return ready.find(" 503 ") != std::string::npos && ready.find(reason) != std::string::npos;
+  };
+  ASSERT_TRUE(becomes_true([&] {
+    return is_held(*a_, "bob: the peer's disk is full") &&
+           is_held(*b_, "alice: the disk is full: ");
+  }));
+  EXPECT_EQ(a_->client().peer().jobs_held(), "the peer's disk is full");
+  EXPECT_EQ(b_->client().submit(millionaires_b("refused", 1)).error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(b_->metric("tinyot_refusals_total{by=\"this_party\",peer=\"alice\"}"), "1");
+  ASSERT_TRUE(a_->client().submit(millionaires_a("refused", 2)).ok());
+  const v1::Job late = a_->client().result("refused").job;
+  EXPECT_EQ(late.state(), v1::FAILED);
+  EXPECT_NE(late.error().message().find("within 10 s; the peer's disk is full"), std::string::npos)
+      << late.error().message();
+  ASSERT_TRUE(a_->client().submit(millionaires_a("waits", 2)).ok());
+  EXPECT_TRUE(becomes_true([&] {
+    return a_->client().status("waits").state() == v1::QUEUED &&
+           b_->client().status("waits").state() == v1::QUEUED;
+  }));
+  ASSERT_TRUE(disk.resize(64 << 20));
+  expect_result("waits", true);
+  const std::string log_a = a_->stop().err, log_b = b_->stop().err;
+  EXPECT_NE(log_a.find("\"the peer's disk is full; jobs wait\""), std::string::npos) << log_a;
+  for (const char* const line :
+       {"\"disk is full; jobs wait\"", "\"disk has room again\"",
+        "\"job refused\",\"peer\":\"alice\",\"job\":\"refused\",\"reason\":\"disk full: "})
+    EXPECT_NE(log_b.find(line), std::string::npos) << log_b;
+}
+
 }  // namespace
 }  // namespace tinyot::test

@@ -7,6 +7,7 @@
 #include "base/secret_text.h"
 #include "engine/key_file.h"
 #include "tests/service/daemons.h"
+#include "tests/support/small_disk.h"
 #include "tests/support/sockets.h"
 
 namespace tinyot::test {
@@ -38,7 +39,7 @@ class StartCheckTest : public DaemonTest {
     write(name + ".key", both.substr(0, both.find("-----BEGIN CERTIFICATE")));
     write(name + ".crt", identity.certificate_pem(), 0644);
   }
-  static Identity identity(days from, days valid) {
+  static Identity identity(std::chrono::hours from, days valid) {
     return Identity::generate(Identity::Clock::now() + from, valid);
   }
 
@@ -159,22 +160,20 @@ TEST_F(StartCheckTest, RefusesFilesOfTls) {
 
 TEST_F(StartCheckTest, RefusesCertificatesThatAreNotValid) {
   write_parties();
-  const auto refused = [&](const Identity& not_valid) {
+  const auto refused = [&](const Identity& not_valid, const std::string& why) {
     write_pair("server", not_valid);
-    expect_refused({}, "tls: " + path("server.crt") +
-                           " holds a certificate that is not valid now: " + not_valid.dates());
+    expect_refused({}, "tls: " + path("server.crt") + " holds a certificate that " + why);
     write_pair("server", Identity::generate());
     write_pair("clients", not_valid);
     expect_refused({}, "tls.clients: " + path("clients.crt") +
                            " holds no certificate that is valid now: " + not_valid.dates());
     write_pair("clients", Identity::generate());
     write("party.pem", std::string(view_of(not_valid.private_pem())));
-    expect_refused({}, "peer bob: " + path("party.pem") +
-                           " holds a certificate that is not valid now: " + not_valid.dates());
+    expect_refused({}, "peer bob: " + path("party.pem") + " holds a certificate that " + why);
     write_parties();
   };
-  refused(identity(days(-10), days(9)));
-  refused(identity(days(1), days(9)));
+  refused(identity(days(-10), days(9)), "has expired: valid from ");
+  refused(identity(days(1), days(9)), "is not valid yet: valid from ");
 }
 
 TEST_F(StartCheckTest, WarnsOfCertificatesThatExpireSoon) {
@@ -189,6 +188,27 @@ TEST_F(StartCheckTest, WarnsOfCertificatesThatExpireSoon) {
     EXPECT_NE(check.err.find(path("conf") + ": " + field + " expires in 28 days"),
               std::string::npos)
         << check.err;
+}
+
+TEST_F(StartCheckTest, TellsTheHoursOfTheLastDays) {
+  write_parties();
+  const Identity soon = identity(std::chrono::hours(5) - days(1), days(1));
+  write("party.pem", std::string(view_of(soon.private_pem())));
+  const Ended check = serve(configuration(), {"--check"});
+  EXPECT_NE(check.err.find(path("party.pem") + " expires in 4 hours"), std::string::npos)
+      << check.err;
+}
+
+TEST_F(StartCheckTest, WarnsOfAFullDisk) {
+  write_parties();
+  const SmallDisk disk(dir_ / "disk", 1 << 19);
+  if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount";
+  for (const std::string directory : {"disk", "disk/stores"}) {
+    const Ended check = serve(configuration({{"directory", path(directory)}}), {"--check"});
+    EXPECT_EQ(check.status, 0) << check.err;
+    EXPECT_NE(check.err.find(path("conf") + ": directory: the disk is full: "), std::string::npos)
+        << check.err;
+  }
 }
 
 TEST_F(StartCheckTest, RefusesKeysOfPartiesAndStores) {

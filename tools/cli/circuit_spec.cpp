@@ -327,10 +327,10 @@ namespace {
 SecretText read_input(const std::string& path) {
   system::InputFile file(path);
   if (file.is_open_to_others())
-    log_line(LogLevel::Info, path +
-                                 " is readable by other users; if its value is secret, restrict "
-                                 "it with: chmod 600 " +
-                                 path);
+    log_line(LogLevel::Warning, path +
+                                    " is readable by other users; if its value is secret, restrict "
+                                    "it with: chmod 600 " +
+                                    path);
   return system::read_secret(std::move(file));
 }
 

@@ -185,12 +185,22 @@ CommandLine submission_line(const std::string& verb) {
 // Cancels the job after a signal.
 int cancel_job(const CommandLine& line, DaemonConnection& daemon, const service::JobName& name) {
   const RemoteJob job = daemon.cancel(name);
-  if (!line.common().quiet)
-    log_line(LogLevel::Info, job.state == RemoteJob::State::Cancelled
-                                 ? "the job is cancelled at the daemon"
-                                 : "the job has ended before it could be cancelled");
+  log_line(LogLevel::Info, job.state == RemoteJob::State::Cancelled
+                               ? "the job is cancelled at the daemon"
+                               : "the job has ended before it could be cancelled");
   print(line.common().format, "client run", job);
   return 128 + StopSignals::received();
+}
+
+// Before anything is submitted, which the peer may then evaluate.
+void require_results(DaemonConnection& daemon) {
+  try {
+    daemon.require_results();
+  } catch (const Error& error) {
+    if (error.error_class() != ErrorClass::Usage) throw;
+    throw UsageError(std::string(error.what()) +
+                     "; no job was submitted: tinyot client submit does that without the result");
+  }
 }
 
 }  // namespace
@@ -204,6 +214,7 @@ int client_run(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   if (const auto rows = rows_from(line)) {
     DaemonConnection daemon = daemon_from(line);
+    require_results(daemon);
     return run_client_rows(line, *rows, daemon);
   }
   const Submission submission(line, "run");
@@ -213,8 +224,9 @@ int client_run(const Arguments& arguments) {
   std::stop_source cancel;
   const StopSignals signals(cancel);
   wait.stop = cancel.get_token();
+  require_results(daemon);
   const RemoteJob job = submission.submit(line, daemon);
-  if (!line.common().quiet) log_line(LogLevel::Info, "job " + job.id + " is submitted");
+  log_line(LogLevel::Info, "job " + job.id + " is submitted");
   const service::JobName name{job.id, job.peer};
   const auto result = daemon.result(name, wait);
   if (result)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "base/suggestion.h"
+#include "tools/cli/log.h"
 
 namespace tinyot::tools {
 namespace {
@@ -74,7 +75,7 @@ bool CommandLine::parse(const Arguments& arguments) {
                    "FILE of further options: lines such as sigma = 64, in sections such as "
                    "[preprocess] for one subcommand");
   options_.value("format", "text, or json: one object on stdout", "text")
-      .flag("quiet", "no progress and no log lines");
+      .flag("quiet", "no progress, and no log lines but warnings and errors");
   take_arguments(arguments);
   if (has("help") || has("help-all")) {
     print_help(has("help-all"));
@@ -84,6 +85,7 @@ bool CommandLine::parse(const Arguments& arguments) {
   if (takes_file && has("config")) take_file(text("config"));
   take_defaults();
   check_required();
+  set_quiet(common().quiet);
   return true;
 }
 

@@ -25,7 +25,7 @@ int keygen_command(const Arguments& arguments) {
   if (line.has("renew")) {
     if (line.has("output")) throw UsageError("--renew and --output exclude each other");
     const std::filesystem::path file = line.text("renew");
-    print(line.common().format, engine::renew_identity(file), file);
+    print_renewed(line.common().format, engine::renew_identity(file), file);
     return 0;
   }
   std::filesystem::path file = line.text("output");

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cstdlib>
 
@@ -10,6 +11,8 @@
 
 namespace tinyot::tools {
 namespace {
+
+std::atomic<bool> is_quiet = false;
 
 std::string upper_case(std::string_view text) {
   std::string upper(text);
@@ -19,7 +22,10 @@ std::string upper_case(std::string_view text) {
 
 }  // namespace
 
+void set_quiet(bool quiet) { is_quiet = quiet; }
+
 void log_line(LogLevel level, const std::string& text) {
+  if (is_quiet && level == LogLevel::Info) return;
   const char* const party = std::getenv(kPartyVariable);
   const std::string sender = party == nullptr ? "tinyot" : party;
   if (::isatty(STDERR_FILENO) == 1)

@@ -238,7 +238,7 @@ std::optional<RowsSpec> rows_from(const CommandLine& line) {
 
 void say_complete_rows(std::uint64_t first, std::uint64_t done) {
   if (done > first)
-    log_line(LogLevel::Info,
+    log_line(LogLevel::Warning,
              std::to_string(done) + " rows are complete: both parties go on with --from-row " +
                  std::to_string(done + 1) + ", or with the peer's number if it is less");
 }

@@ -87,6 +87,7 @@ Json json_of(const RemotePeer& peer) {
           {"sessions_revoked", peer.sessions_revoked},
           {"refills_stopped", peer.refills_stopped},
           {"sessions_risk", peer.sessions_risk},
+          {"jobs_held", peer.jobs_held},
           {"prepared", prepared}};
 }
 
@@ -99,6 +100,7 @@ std::string text_of(const RemotePeer& peer) {
          " running" +
          (peer.sessions_revoked > 0 ? ", " + counted(peer.sessions_revoked, "session") + " revoked"
                                     : "") +
+         (peer.jobs_held.empty() ? "" : "; jobs wait: " + peer.jobs_held) +
          (peer.refills_stopped.empty() ? "" : "; no refills: " + peer.refills_stopped) +
          (peer.last_error.empty() ? "" : "; last error: " + peer.last_error) + "\n" + prepared;
 }

@@ -11,6 +11,8 @@
 namespace tinyot::tools {
 
 void print(Format format, const net::Identity& identity, const std::filesystem::path& file);
+// Of a key whose certificate has been renewed.
+void print_renewed(Format format, const net::Identity& identity, const std::filesystem::path& file);
 void print(Format format, const std::string& file, const service::StartCheck& check);
 
 }  // namespace tinyot::tools
