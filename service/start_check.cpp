@@ -77,8 +77,8 @@ class Check {
     if (config.has_tls()) result_.tls = read_tls(config.tls());
     note_prepared_memory();
     for (const config::Peer& peer : config.peer()) {
+      if (peer.has_custody()) check_custody(peer.name(), peer.custody());  // names the fields
       named([&] { Peer::check(peer); });
-      if (peer.has_custody()) check_custody(peer.name(), peer.custody());
       of("peer " + peer.name(),
          [&] { check_files(fs::path(config.directory()) / peer.name(), peer.name()); });
       if (!peer.has_key()) continue;
