@@ -88,8 +88,8 @@ class Check {
     note_prepared_memory();
     note_disk();
     for (const config::Peer& peer : config.peer()) {
+      if (peer.has_custody()) check_custody(peer.name(), peer.custody());  // names the fields
       named([&] { Peer::check(peer); });
-      if (peer.has_custody()) check_custody(peer.name(), peer.custody());
       of("peer " + peer.name(),
          [&] { check_files(fs::path(config.directory()) / peer.name(), peer.name()); });
       if (!peer.has_key()) continue;
