@@ -246,12 +246,12 @@ std::optional<RemoteResult> DaemonConnection::result(const JobName& job, const W
 // Rights are looked at before the job, which no daemon has: an id is not empty.
 void DaemonConnection::require_results() {
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kAnswerTime);
+  context.set_deadline(std::chrono::system_clock::now() + ClientChannel::kAnswerTime);
   const auto replies = state_->stub->Result(&context, v1::ResultRequest());
   for (v1::ResultPart part; replies->Read(&part);) {
   }
   const grpc::Status status = replies->Finish();
-  if (status.error_code() != grpc::StatusCode::NOT_FOUND) state_->check(status);
+  if (status.error_code() != grpc::StatusCode::NOT_FOUND) state_->channel.check(status);
 }
 
 void DaemonConnection::forget(const JobName& job) {

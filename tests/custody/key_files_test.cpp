@@ -404,7 +404,8 @@ TEST_F(BackupsTest, HaveWhatWasUsed) {
   const Backups made(medium, {{"officer", public_key_of(officer)}});
   made.write({Party::A, "peer", "identity"}, record, epoch(3), share_of(9));
   const auto files = open();
-  files->restore(custody::open_backup(content(made.files().front()), officer));
+  files->restore(
+      custody::backup_from(custody::open_backup(content(made.files().front()), officer)));
   EXPECT_EQ(files->record(key_id(1)).use_bound, 4096u);
   EXPECT_EQ(files->share(key_id(1), epoch(3)), share_of(9));
 }

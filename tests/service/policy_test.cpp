@@ -230,16 +230,16 @@ TEST(Policy, CountsStayWhenThePolicyChanges) {
 // The jobs that began last count under a lower rate, whenever those before them began.
 TEST(Policy, LowerRateCountsTheLastJobs) {
   const Clock::time_point begin{};
-  const auto at = [&](int seconds) { return begin + std::chrono::seconds(seconds); };
+  const auto at = [&](int second) { return begin + std::chrono::seconds(second); };
   const auto rate_of = [](int jobs) {
     return "allow { circuit: 'aes128' rate { jobs: " + std::to_string(jobs) + " seconds: 10 } }";
   };
   Policy policy = policy_from(rate_of(3));
-  for (const int seconds : {0, 4, 8}) ASSERT_FALSE(policy.begin(terms_of("aes128"), at(seconds)));
+  for (const int second : {0, 4, 8}) ASSERT_FALSE(policy.begin(terms_of("aes128"), at(second)));
   Policy lower = policy_from(rate_of(1));
   lower.take_counts_of(policy);
-  for (const int seconds : {9, 11, 14, 17})
-    EXPECT_TRUE(lower.refusal(terms_of("aes128"), at(seconds))) << seconds;
+  for (const int second : {9, 11, 14, 17})
+    EXPECT_TRUE(lower.refusal(terms_of("aes128"), at(second))) << second;
   EXPECT_FALSE(lower.begin(terms_of("aes128"), at(18)));
   EXPECT_TRUE(lower.refusal(terms_of("aes128"), at(27)));
   EXPECT_FALSE(lower.refusal(terms_of("aes128"), at(28)));
