@@ -20,6 +20,7 @@ class CustodyTest : public DaemonTest {
     std::string policy_a = kAll, policy_b = kAll;
     std::string custody_a = {}, custody_b = {};  // further fields
     std::string ands = "300000";                 // high
+    std::string peer = {};                       // further fields of both parts of the peer
   };
   static constexpr const char* kAll =
       "allow { peer: true user: 'ME' key: '*' bytes_max: 65536\n"
@@ -48,8 +49,8 @@ class CustodyTest : public DaemonTest {
     const auto peer = [&](const std::string& name, const std::string& other,
                           const std::string& policy, const std::string& further) {
       write_policy(name, policy);
-      return "sigma: 64 key: '" + (dir_ / (name + ".pem")).string() + "' peer_key: '@" +
-             (dir_ / (other + ".pem.crt")).string() + "' custody { policy: '" +
+      return custody.peer + " sigma: 64 key: '" + (dir_ / (name + ".pem")).string() +
+             "' peer_key: '@" + (dir_ / (other + ".pem.crt")).string() + "' custody { policy: '" +
              policy_of(name).string() + "' " + further + " }";
     };
     setup.peer_a = peer("A", "B", custody.policy_a, custody.custody_a);
