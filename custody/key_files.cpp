@@ -422,7 +422,9 @@ void KeyFiles::set_state(const KeyId& id, KeyState state) {
   if (next.state == state) return;
   if (next.state == KeyState::Destroyed)
     throw KeyError(KeyProblem::State, "key " + text_of(id) + " is destroyed, for good");
-  if (state == KeyState::Suspended) next.state_resumed = next.state;
+  // What a restored key is once it is settled stays so.
+  if (state == KeyState::Suspended && next.state != KeyState::Restored)
+    next.state_resumed = next.state;
   next.state = state;
   try {
     replace(id, next);

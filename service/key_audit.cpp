@@ -282,6 +282,8 @@ KeyAudit::KeyAudit(std::filesystem::path file)
     throw StoreError("the audit log is damaged: " + problems.front() +
                      "; keep it as evidence, and begin another one in its place");
   if (!lines.empty()) head_ = lines.back().head;
+  for (const ReadLine& read : lines)
+    if (read.line.event == AuditLine::Event::Begin) requests_.push_back(read.line.request);
   file_.sync();
   system::sync_directory(path_.has_parent_path() ? path_.parent_path() : ".");
   synced_ = head_;

@@ -57,6 +57,8 @@ class KeyAudit {
   // if the last whole line is not one of such a file.
   explicit KeyAudit(std::filesystem::path file);
 
+  // The requests that the lines of the file begin, at the start. Once.
+  std::vector<std::string> take_requests() { return std::move(requests_); }
   // The last line that is durable.
   AuditHead head() const;
   // Durable on return. Lines of several threads are synced together.
@@ -74,6 +76,7 @@ class KeyAudit {
   AuditHead head_;         // written
   AuditHead synced_;       // durable
   bool has_failed_ = false;
+  std::vector<std::string> requests_;
 };
 
 // What is wrong with a log; empty if nothing is. With the peer's log, for both logs together: the

@@ -17,7 +17,14 @@ using Time = std::chrono::system_clock::time_point;
 std::int64_t unix_ms(Time time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
-Time time_from(std::int64_t unix_ms) { return Time(std::chrono::milliseconds(unix_ms)); }
+// Within what the clock can say.
+Time time_from(std::int64_t unix_ms) {
+  constexpr std::int64_t kMax = std::int64_t{1} << 42;  // in the year 2109
+  return Time(std::chrono::milliseconds(std::clamp<std::int64_t>(unix_ms, 0, kMax)));
+}
+constexpr std::size_t kTimeBytes = 6;
+// Of a request with all that it may show.
+constexpr std::size_t kSaidBytesMax = 24 << 10;
 
 std::span<const std::byte> bytes_of(const net::Fingerprint& key) {
   return std::as_bytes(std::span(key.bytes));
@@ -79,8 +86,14 @@ std::pair<SignedMessage, keys::Said> received(const Message& message, const KeyP
   keys::Said said;
   if (!net::is_signed_by(parties.peer, from.signature, kCustodyDomain, from.message))
     throw BadKeyMessage{"the peer has not signed it"};
-  if (!said.ParseFromArray(from.message.data(), static_cast<int>(from.message.size())))
+  if (from.message.size() > kSaidBytesMax ||
+      !said.ParseFromArray(from.message.data(), static_cast<int>(from.message.size())))
     throw BadKeyMessage{"it is malformed"};
+  // It stands in the log as it was signed.
+  const keys::Said whole = said;
+  said.DiscardUnknownFields();
+  if (said.ByteSizeLong() != whole.ByteSizeLong())
+    throw BadKeyMessage{"it has fields that this version does not know"};
   return {std::move(from), std::move(said)};
 }
 
@@ -134,7 +147,18 @@ KeyTerms terms_from(const wire::KeyRequest& message, const keys::Request& reques
 }  // namespace
 
 custody::RequestId random_request() {
-  return crypto::Rng::from_system().object<custody::RequestId>();
+  auto request = crypto::Rng::from_system().object<custody::RequestId>();
+  const auto now = static_cast<std::uint64_t>(unix_ms(std::chrono::system_clock::now()));
+  for (std::size_t i = 0; i < kTimeBytes; ++i)
+    request[i] = static_cast<std::byte>(now >> (8 * (kTimeBytes - 1 - i)));
+  return request;
+}
+
+Time time_of(const custody::RequestId& request) {
+  std::int64_t ms = 0;
+  for (std::size_t i = 0; i < kTimeBytes; ++i)
+    ms = ms << 8 | std::to_integer<std::int64_t>(request[i]);
+  return time_from(ms);
 }
 
 wire::KeyRequest message_of(const AskedKey& asked, const KeyParties& parties,

@@ -60,6 +60,9 @@ AnsweredKey answer_from(const wire::KeyAnswer& message, const SignedMessage& ask
 std::optional<custody::RequestId> request_in(const wire::KeyAnswer& message);
 std::optional<custody::RequestId> request_in(const wire::KeyRequest& message);
 
+// A number that is used once: the time, and random bytes. So it is enough to remember those of the
+// last minutes.
 custody::RequestId random_request();
+std::chrono::system_clock::time_point time_of(const custody::RequestId& request);
 
 }  // namespace tinyot::service

@@ -1,5 +1,7 @@
 #include "service/key_operation.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "circuitgen/generators/registry.h"
 #include "engine/run_estimate.h"
@@ -58,15 +60,22 @@ void require_possible(const KeyTerms& terms, const custody::KeyFiles& files) {
   }
   const custody::KeyAttributes& attributes = terms.attributes.value();
   custody::require_valid(attributes);
+  // The newest version is what a label means: nobody makes one that is never exceeded.
+  std::uint32_t newest = 0;
   for (const custody::KeyRecord& other : files.records())
-    if (other.attributes.id != attributes.id && other.attributes.label == attributes.label &&
-        other.attributes.version == attributes.version)
-      throw custody::KeyError(custody::KeyProblem::Exists,
-                              "there is a key " + attributes.label + " of version " +
-                                  std::to_string(attributes.version) +
-                                  " already: rotate it, or choose another label");
-  if (terms.operation == config::DERIVE)
-    custody::require_use(files.record(attributes.parent.value()), KeyUse::Derive);
+    if (other.attributes.id != attributes.id && other.attributes.label == attributes.label)
+      newest = std::max(newest, other.attributes.version);
+  if (!files.find(attributes.id) && attributes.version != newest + 1)
+    throw custody::KeyError(custody::KeyProblem::Exists,
+                            "the next key " + attributes.label + " is of version " +
+                                std::to_string(newest + 1) + ", not " +
+                                std::to_string(attributes.version) +
+                                (newest > 0 ? ": rotate it, or choose another label" : ""));
+  if (terms.operation != config::DERIVE) return;
+  // So it is no other key, and not its own parent.
+  if (terms.key != custody::Custodian::derived_id(attributes, terms.context))
+    throw UsageError("a derived key has another id");
+  custody::require_use(files.record(attributes.parent.value()), KeyUse::Derive);
 }
 
 void require_payload(const KeyTerms& terms, const KeyPayload& payload,
@@ -134,20 +143,30 @@ std::vector<std::string> circuits_to_settle(const custody::KeyId& key,
                 : std::vector<std::string>{};
 }
 
-KeyCircuits::Cost KeyCircuits::cost_of(const std::vector<std::string>& names) {
+// A large circuit is counted without the lock, and not to its end.
+std::optional<KeyCircuits::Cost> KeyCircuits::cost_of(const std::vector<std::string>& names,
+                                                      std::uint64_t ands_max) {
   Cost cost;
-  const std::lock_guard lock(mutex_);
-  for (const std::string& name : names) {
-    auto found = known_.find(name);
-    if (found == known_.end()) {
-      if (known_.size() == kKept) known_.clear();
-      std::shared_ptr<const circuit::Circuit> circuit = circuit::find_key_circuit(name);
-      ENSURE(circuit);
-      found = known_.emplace(name, engine::LoadedCircuit::of(std::move(circuit), 1)).first;
-    }
-    cost.circuits.push_back(found->second);
+  for (const std::string& name : names) cost.circuits.push_back(circuit_named(name));
+  std::uint64_t ands = 0;
+  for (const engine::LoadedCircuit& circuit : cost.circuits) {
+    const circuit::CircuitCost* const of_circuit = circuit.cost_within_ands(ands_max - ands);
+    if (of_circuit == nullptr) return std::nullopt;
+    ands += of_circuit->ands;
   }
   return cost;
+}
+
+engine::LoadedCircuit KeyCircuits::circuit_named(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  auto found = known_.find(name);
+  if (found == known_.end()) {
+    if (known_.size() == kKept) known_.clear();
+    std::shared_ptr<const circuit::Circuit> circuit = circuit::find_key_circuit(name);
+    ENSURE(circuit);
+    found = known_.emplace(name, engine::LoadedCircuit::of(std::move(circuit), 1)).first;
+  }
+  return found->second;
 }
 
 // A value that an interactive run has left takes masks in a garbled one.

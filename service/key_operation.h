@@ -70,9 +70,12 @@ class KeyCircuits {
     MaterialCounts material(AndMaterial form) const;
     std::uint64_t ands() const;
   };
-  Cost cost_of(const std::vector<std::string>& names);
+  // Empty if they have more ANDs.
+  std::optional<Cost> cost_of(const std::vector<std::string>& names, std::uint64_t ands_max);
 
  private:
+  engine::LoadedCircuit circuit_named(const std::string& name);
+
   static constexpr std::size_t kKept = 256;
   std::mutex mutex_;
   std::map<std::string, engine::LoadedCircuit> known_;

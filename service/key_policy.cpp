@@ -177,6 +177,7 @@ KeyPolicy::Finding KeyPolicy::find(const KeyRequestTerms& terms, Clock::time_poi
   for (std::size_t i = 0; i < begun_.size(); ++i) {
     if (!(caller == nullptr ? rule(i).peer() : is_of(i, *caller)) ||
         !names_key(rule(i), terms.key, terms.label) ||
+        (terms.parent && !names_key(rule(i), terms.parent->first, terms.parent->second)) ||
         std::ranges::find(rule(i).may(), terms.operation) == rule(i).may().end())
       continue;
     auto obstacle = obstacle_in(rule(i), terms, now);

@@ -32,8 +32,10 @@ struct KeyRequestTerms {
   config::KeyOperation operation = config::ENCRYPT;
   custody::KeyId key;  // of a derivation, and of a key that is made, the new one
   std::string label;
+  // Of a derivation: a rule names it, too.
+  std::optional<std::pair<custody::KeyId, std::string>> parent = {};
   custody::NonceMode nonces = custody::NonceMode::Joint;
-  std::uint64_t bytes = 0;  // of the payload
+  std::uint64_t bytes = 0;  // of the payload and the associated data
   std::optional<std::vector<std::byte>> shown_aad = {};
 };
 

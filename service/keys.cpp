@@ -23,6 +23,7 @@ constexpr std::uint64_t kUsesAtOnce = 1024;
 // Encryptions under one key with random nonces (NIST SP 800-38D, section 8.3).
 constexpr std::uint64_t kEncryptionsMax = std::uint64_t{1} << 32;
 constexpr std::chrono::milliseconds kLookInterval{200};
+constexpr std::size_t kShownToOfficers = 256;
 constexpr const char* kCheatedFile = "peer-cheated";
 
 custody::Backups backups_of(const config::Custody& custody) {
@@ -40,6 +41,23 @@ std::filesystem::path audit_log_of(const config::Custody& custody,
                                    const std::filesystem::path& directory) {
   return custody.has_audit_log() ? std::filesystem::path(custody.audit_log())
                                  : directory / "audit.log";
+}
+
+// Its text may name what is on the disk.
+template <class Failure>
+bool is_of_the_store(const std::optional<Failure>& failure) {
+  try {
+    if (failure && failure->error) std::rethrow_exception(failure->error);
+  } catch (const custody::KeyError&) {
+    return false;
+  } catch (const OutOfMaterial&) {
+    return false;
+  } catch (const StoreError&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+  return false;
 }
 
 KeyParties parties_of(const config::Peer& peer) {
@@ -70,6 +88,11 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
       has_peer_cheated_(std::filesystem::exists(directory_ / kCheatedFile)),
       errors_("custody goes on after an error", settings.name) {
   custody::require_mechanisms();
+  for (const std::string& text : audit_.take_requests()) {
+    custody::RequestId id{};
+    if (parse_hex(text, id) && time_of(id) + kRemembered > Clock::now())
+      seen_.emplace(id, time_of(id) + kRemembered);
+  }
   for (std::size_t i = 0; i < settings.evaluations; ++i)
     desk_.emplace_back([this](const std::stop_token& stop) { work_at_desk(stop); });
 }
@@ -139,7 +162,7 @@ void Keys::keep_up() {
     const auto now = Clock::now();
     std::vector<SharedRequest> expired;
     for (const auto& [id, request] : requests_)
-      if (!request->is_own() && request->asked.expires <= now) expired.push_back(request);
+      if (!request->is_own() && request->until <= now) expired.push_back(request);
     const std::string why = "it has expired";
     for (const SharedRequest& request : expired) {
       late.push_back(request);
@@ -166,7 +189,6 @@ void Keys::require_open() const {
 
 KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
                     const std::function<bool()>& is_gone) {
-  terms.request = random_request();
   terms.requester = settings_.me;
   if (terms.shown_aad && terms.shown_aad->size() > kShownBytesMax)
     throw UsageError("associated data that is shown has at most " + std::to_string(kShownBytesMax) +
@@ -179,31 +201,43 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
   require_allowed(caller, terms, about);
   require_possible(terms, files_);
   require_payload(terms, payload, files_);
-  AskedKey asked{.terms = std::move(terms),
+  // What loses its connection is asked anew, once: with another number, in the logs as another
+  // request, on fresh material and with another nonce.
+  for (int attempt = 1;; ++attempt) {
+    const SharedRequest request = make_own(caller, terms, about);
+    request->payload = std::move(payload);
+    request->is_gone = is_gone;
+    Lock lock(mutex_);
+    begin_own(request, lock);
+    await(request, lock, [&] { return request->state == Request::State::Ended; });
+    if (!request->failure) return std::move(request->result);
+    lock.unlock();
+    if (!request->may_be_asked_anew || attempt == Work::kAttemptsMax ||
+        terms.operation == config::REFRESH)
+      std::rethrow_exception(request->failure->error);
+    payload = std::move(request->payload);
+  }
+}
+
+Keys::SharedRequest Keys::make_own(const Caller& caller, const KeyTerms& terms,
+                                   const custody::KeyAttributes& about) {
+  AskedKey asked{.terms = terms,
                  .epoch = {},
                  .client = text_of(caller).substr(0, kClientNameMax),
                  .begun = Clock::now(),
-                 .expires = Clock::now() + request_time_,
+                 .expires = Clock::now() + approval_time_,
                  .head = {},
                  .signed_by = {}};
+  asked.terms.request = random_request();
   const custody::KeyId of_epoch = about.parent.value_or(about.id);
   if (const auto record = files_.find(of_epoch); record && record->held.size() == 1)
     asked.epoch = record->held.front().epoch;
-  KeyCircuits::Cost cost = circuits_.cost_of(circuits_of(asked.terms, files_));
-  if (cost.ands() > settings_.high.ands)
-    throw KeyFailed(KeyFailure::Full, "it takes " + std::to_string(cost.ands()) +
-                                          " ANDs, more than the stock may have (high { } of the "
+  auto cost = circuits_.cost_of(circuits_of(asked.terms, files_), settings_.high.ands);
+  if (!cost)
+    throw KeyFailed(KeyFailure::Full, "it takes more than " + std::to_string(settings_.high.ands) +
+                                          " ANDs, as many as the stock may have (high { } of the "
                                           "configuration): for more bytes, encrypt a data key");
-  const auto request =
-      std::make_shared<Request>(*this, std::move(cost), std::move(asked), about, caller);
-  request->payload = std::move(payload);
-  request->is_gone = is_gone;
-  Lock lock(mutex_);
-  begin_own(request, lock);
-  await(request, lock, [&] { return request->state == Request::State::Ended; });
-  if (!request->failure) return std::move(request->result);
-  lock.unlock();
-  std::rethrow_exception(request->failure->error);
+  return std::make_shared<Request>(*this, std::move(*cost), std::move(asked), about, caller);
 }
 
 // First of all: a client that may not use a key learns nothing of its state.
@@ -244,14 +278,23 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
   const KeyPolicy::Verdict verdict = policy_.begin(request->policy_terms(), Clock::now());
   if (!verdict.refusal.empty()) throw KeyFailed(KeyFailure::Refused, verdict.refusal);
   requests_.emplace(request->id(), request);
+  request->until = Clock::now() + request_time_;
   if (verdict.needs_approval) {
     request->state = Request::State::Waiting;
-    request->asked.expires = Clock::now() + approval_time_;
+    request->until = request->asked.expires;
     log_event(LogLevel::Info, "key request waits for approval",
               {{"peer", settings_.name}, {"request", hex_of(request->id())}});
     await(request, lock, [&] { return request->state != Request::State::Waiting; });
     if (request->state == Request::State::Ended) return;
+    // To the peer it begins now.
+    requests_.erase(request->id());
+    request->asked.terms.request = random_request();
+    request->asked.begun = Clock::now();
+    request->asked.expires = request->asked.begun + approval_time_;
+    request->until = request->asked.begun + request_time_;
+    requests_.emplace(request->id(), request);
   }
+  seen_.emplace(request->id(), time_of(request->id()) + kRemembered);
   request->state = Request::State::New;
   lock.unlock();
   std::optional<Failure> failure;
@@ -277,12 +320,11 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
 // Until the condition holds, the request has expired, or its client has gone.
 void Keys::await(const SharedRequest& request, Lock& lock, const std::function<bool()>& is_over) {
   const auto is_gone = [&] { return request->is_gone && request->is_gone(); };
-  while (Clock::now() < request->asked.expires && !is_gone())
-    if (changed_.wait_until(lock, std::min(request->asked.expires, Clock::now() + kLookInterval),
-                            is_over))
+  while (Clock::now() < request->until && !is_gone())
+    if (changed_.wait_until(lock, std::min(request->until, Clock::now() + kLookInterval), is_over))
       return;
   const std::string why =
-      Clock::now() < request->asked.expires       ? "the client has gone"
+      Clock::now() < request->until               ? "the client has gone"
       : request->state == Request::State::Waiting ? "no officer of this party approved it in time"
       : request->state == Request::State::Asked
           ? settings_.name + " did not answer in time: its officers may have to approve it"
@@ -320,7 +362,9 @@ void Keys::finish(const SharedRequest& request, std::optional<Failure> failure) 
       settings_.name, name_of(request->terms().operation),
       request->is_own() ? RefusedBy::ThisParty : RefusedBy::Peer, !request->failure,
       std::chrono::duration<double>(Clock::now() - request->asked.begun).count());
-  if (is_known_to_peer && !request->is_done_at_peer) send_end(*request, reason);
+  if (is_known_to_peer && !request->is_done_at_peer)
+    send_end(*request,
+             is_of_the_store(request->failure) ? "its store or its log cannot be used" : reason);
   if (request->failure)
     if (const auto suppressed = end_lines_.admit(LogRate::Clock::now()))
       log_event(LogLevel::Warning, "key request failed",
@@ -347,13 +391,18 @@ void Keys::log_refusal(const std::string& what, const std::string& reason) {
 
 // What custody does with a peer that has failed a check does not end with this process.
 void Keys::peer_cheated() {
+  std::vector<std::shared_ptr<Work>> running;
   {
     const Lock lock(mutex_);
     has_peer_cheated_ = true;
+    for (const auto& [id, request] : requests_)
+      if (request->is_running) running.push_back(request);
+    for (const auto& [id, work] : settling_) running.push_back(work);
     for (const auto& [group, at] : connections_)
       if (const auto connection = at.lock()) connection->session.forget_all();
     end_waiting(KeyFailure::Cheated, settings_.name + " has failed a check");
   }
+  for (const auto& work : running) scheduler_.cancel(work);
   errors_.run([&] { system::replace_file(directory_ / kCheatedFile, {}); });
   log_event(LogLevel::Error, "keys suspended",
             {{"peer", settings_.name}, {"reason", "a check with the peer has failed"}});
@@ -369,21 +418,29 @@ void Keys::resume_peer(const Caller& officer) {
   system::sync_directory(directory_);
   const Lock lock(mutex_);
   has_peer_cheated_ = false;
+  for (const custody::KeyRecord& record : files_.records()) to_settle_.insert(record.attributes.id);
 }
 
-custody::KeyRecord Keys::named(const std::string& name) const {
-  if (const auto id = custody::key_id_from(name)) return files_.record(*id);
+custody::KeyRecord Keys::named(const std::string& name, const Caller* caller) {
+  const auto id = custody::key_id_from(name);
+  const auto is_meant = [&](const custody::KeyRecord& record) {
+    if (id ? record.attributes.id != *id
+           : record.attributes.label != name || record.state == KeyState::Destroyed)
+      return false;
+    const Lock lock(mutex_);
+    return caller == nullptr ||
+           policy_.names(*caller, record.attributes.id, record.attributes.label);
+  };
   std::optional<custody::KeyRecord> best;
   const auto rank = [](const custody::KeyRecord& record) {
     return std::pair(record.state == KeyState::Active, record.attributes.version);
   };
   for (custody::KeyRecord& record : files_.records())
-    if (record.attributes.label == name && record.state != KeyState::Destroyed &&
-        (!best || rank(*best) < rank(record)))
-      best = std::move(record);
+    if (is_meant(record) && (!best || rank(*best) < rank(record))) best = std::move(record);
   if (!best)
     throw custody::KeyError(KeyProblem::Unknown,
-                            "there is no key '" + foreign_text(name) + "' with " + settings_.name);
+                            "there is no key '" + foreign_text(name) + "' with " + settings_.name +
+                                (caller != nullptr ? " that a rule of the key policy names" : ""));
   return *best;
 }
 
@@ -483,10 +540,14 @@ KeyCounts Keys::counts() {
 std::vector<Keys::Waiting> Keys::approvals() {
   std::vector<Waiting> all;
   const Lock lock(mutex_);
-  for (const auto& [id, request] : requests_)
-    if (request->state == Request::State::Waiting)
-      all.push_back({request->terms(), request->about.label, request->asked.client,
-                     request->is_own(), request->asked.expires});
+  for (const auto& [id, request] : requests_) {
+    if (request->state != Request::State::Waiting) continue;
+    Waiting& waiting =
+        all.emplace_back(Waiting{request->terms(), request->about.label, request->asked.client,
+                                 request->is_own(), request->until});
+    auto& shown = waiting.terms.shown_aad;
+    if (shown && shown->size() > kShownToOfficers) shown->resize(kShownToOfficers);
+  }
   return all;
 }
 
@@ -499,7 +560,8 @@ void Keys::decide(const Caller& officer, const custody::RequestId& id, bool is_a
       throw UsageError("no request " + hex_of(id) + " waits for an approval");
     request = at->second;
   }
-  if (const auto* const by = std::get_if<Caller>(&request->by); by != nullptr && *by == officer)
+  if (const auto* const by = std::get_if<Caller>(&request->by);
+      by != nullptr && by->user == officer.user && by->name == officer.name)
     throw KeyFailed(KeyFailure::Refused, "who asks does not approve the request");
   audit_.append({.event = AuditLine::Event::Alone,
                  .request = hex_of(random_request()),

@@ -96,8 +96,9 @@ class Keys {
   // `is_gone`: whether the client no longer waits; called now and then.
   KeyResult ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
                 const std::function<bool()>& is_gone = {});
-  // By id, or by label: its newest active version, otherwise the newest. Fails: KeyError(Unknown).
-  custody::KeyRecord named(const std::string& name) const;
+  // By id, or by label: its newest active version, otherwise the newest. Of the keys that a rule
+  // names for the caller; null: of all. Fails: KeyError(Unknown).
+  custody::KeyRecord named(const std::string& name, const Caller* caller = nullptr);
   View view(const custody::KeyId& id);
   // Those that the caller's rules name; null: all.
   std::vector<View> list(const Caller* caller);
@@ -119,6 +120,7 @@ class Keys {
   void told(const wire::KeyHaves& haves);
   void requested(const wire::KeyRequest& message);
   void answered(const wire::KeyAnswer& message);
+  void waits(const wire::KeyWaits& message);
   void started(const wire::KeyStart& start);  // to the party that does not lead
   void ended(const wire::KeyEnd& end);
   // A check has failed in a run with the peer, of custody or not: its keys are suspended until an
@@ -145,8 +147,15 @@ class Keys {
   }
   // Of one party.
   static constexpr std::size_t kRequestsMax = 256;
+  // Between the clocks of both parties; the numbers of requests are remembered for longer.
+  static constexpr std::chrono::minutes kClockDifferenceMax{10}, kRemembered{20};
 
   // Requests of clients.
+  KeyRequestTerms policy_terms(std::variant<FromPeer, Caller> by, const KeyTerms& terms,
+                               const custody::KeyAttributes& about) const;
+  KeyCircuits::Cost cost_to_settle(const custody::KeyId& key);
+  SharedRequest make_own(const Caller& caller, const KeyTerms& terms,
+                         const custody::KeyAttributes& about);
   void require_allowed(const Caller& caller, const KeyTerms& terms,
                        const custody::KeyAttributes& about);
   void begin_own(const SharedRequest& request, Lock& lock);
@@ -154,6 +163,8 @@ class Keys {
   // Requests of the peer, on the threads of the desk.
   void receive(const wire::KeyRequest& message);
   std::optional<std::string> refusal(const Request& request) const;
+  std::optional<std::string> refusal_by_policy(const KeyTerms& terms,
+                                               const custody::KeyAttributes& about);
   void accept(const SharedRequest& request);
   void answer(const Request& request, bool is_accepted, const std::string& reason,
               const AuditHead& head);

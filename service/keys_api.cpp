@@ -186,7 +186,8 @@ class KeysService final : public v1::Keys::Service {
                        v1::EncryptReply* reply) override {
     return answered([&] {
       Keys& keys = keys_of(request->peer());
-      KeyTerms terms = use_terms(keys, config::ENCRYPT, request->key(), request->plaintext());
+      KeyTerms terms =
+          use_terms(context, keys, config::ENCRYPT, request->key(), request->plaintext());
       KeyPayload payload;
       add_associated_data(*request, terms, payload);
       if (!request->nonce().empty()) terms.nonce = sized<12>(request->nonce(), "nonce");
@@ -204,7 +205,8 @@ class KeysService final : public v1::Keys::Service {
                        v1::DecryptReply* reply) override {
     return answered([&] {
       Keys& keys = keys_of(request->peer());
-      KeyTerms terms = use_terms(keys, config::DECRYPT, request->key(), request->ciphertext());
+      KeyTerms terms =
+          use_terms(context, keys, config::DECRYPT, request->key(), request->ciphertext());
       KeyPayload payload;
       add_associated_data(*request, terms, payload);
       payload.use.nonce = sized<12>(request->nonce(), "nonce");
@@ -220,7 +222,7 @@ class KeysService final : public v1::Keys::Service {
                     v1::SignReply* reply) override {
     return answered([&] {
       Keys& keys = keys_of(request->peer());
-      KeyTerms terms = use_terms(keys, config::SIGN, request->key(), request->message());
+      KeyTerms terms = use_terms(context, keys, config::SIGN, request->key(), request->message());
       KeyPayload payload;
       payload.use.text = take_secret(request->message());
       reply->set_key(text_of(terms.key));
@@ -232,7 +234,7 @@ class KeysService final : public v1::Keys::Service {
                       v1::VerifyReply* reply) override {
     return answered([&] {
       Keys& keys = keys_of(request->peer());
-      KeyTerms terms = use_terms(keys, config::VERIFY, request->key(), request->message());
+      KeyTerms terms = use_terms(context, keys, config::VERIFY, request->key(), request->message());
       KeyPayload payload;
       payload.use.text = take_secret(request->message());
       payload.use.tag = public_bytes(request->tag());
@@ -261,17 +263,10 @@ class KeysService final : public v1::Keys::Service {
                     v1::Key* reply) override {
     return answered([&] {
       Keys& keys = keys_of(request->peer());
-      const custody::KeyRecord record = keys.named(request->key());
       const Caller caller = callers_.caller_of(*context);
-      const auto seen = keys.list(callers_.is_officer(caller) ? nullptr : &caller);
-      const auto found = std::ranges::find_if(seen, [&](const Keys::View& view) {
-        return view.record.attributes.id == record.attributes.id;
-      });
-      if (found == seen.end())
-        throw custody::KeyError(
-            KeyProblem::Unknown,
-            "there is no key '" + request->key() + "' that a rule names for " + text_of(caller));
-      describe(*found, peer_named(request->peer()).name(), *reply);
+      const custody::KeyRecord record =
+          keys.named(request->key(), callers_.is_officer(caller) ? nullptr : &caller);
+      describe(keys.view(record.attributes.id), peer_named(request->peer()).name(), *reply);
     });
   }
 
@@ -435,11 +430,12 @@ class KeysService final : public v1::Keys::Service {
   }
   Keys& keys_of(const std::string& peer) const { return *peer_named(peer).keys(); }
 
-  static KeyTerms use_terms(const Keys& keys, config::KeyOperation operation,
-                            const std::string& key, const std::string& payload) {
+  KeyTerms use_terms(const grpc::ServerContext* context, Keys& keys, config::KeyOperation operation,
+                     const std::string& key, const std::string& payload) const {
+    const Caller caller = callers_.caller_of(*context);
     KeyTerms terms;
     terms.operation = operation;
-    terms.key = keys.named(key).attributes.id;
+    terms.key = keys.named(key, callers_.is_officer(caller) ? nullptr : &caller).attributes.id;
     terms.bytes = length_of(payload);
     return terms;
   }

@@ -12,8 +12,6 @@ namespace {
 
 using custody::KeyState;
 
-// Between the clocks of both parties.
-constexpr std::chrono::minutes kClockDifferenceMax{10};
 constexpr std::size_t kPendingMax = 16;
 constexpr std::size_t kSeenMax = 1 << 20;
 constexpr std::size_t kHavesBytesMax = 32 << 10;
@@ -40,9 +38,13 @@ void Keys::receive(const wire::KeyRequest& message) {
       const custody::KeyAttributes about = asked.terms.attributes
                                                ? *asked.terms.attributes
                                                : files_.record(asked.terms.key).attributes;
-      KeyCircuits::Cost cost = circuits_.cost_of(circuits_of(asked.terms, files_));
-      request = std::make_shared<Request>(*this, std::move(cost), asked, about, FromPeer{});
-      reason.clear();
+      reason = refusal_by_policy(asked.terms, about).value_or("");
+      auto cost = reason.empty()
+                      ? circuits_.cost_of(circuits_of(asked.terms, files_), settings_.high.ands)
+                      : std::nullopt;
+      if (reason.empty() && !cost) reason = "it takes more material than the stock may have";
+      if (cost)
+        request = std::make_shared<Request>(*this, std::move(*cost), asked, about, FromPeer{});
     } catch (const Error& error) {
       reason = error.what();
     }
@@ -63,8 +65,10 @@ void Keys::receive(const wire::KeyRequest& message) {
       needs_approval = verdict.needs_approval;
     }
     if (reason.empty()) {
-      request->asked.expires = std::min(request->asked.expires, Clock::now() + approval_time_);
-      seen_.emplace(request->id(), request->asked.begun + kClockDifferenceMax);
+      request->until = needs_approval
+                           ? std::min(request->asked.expires, Clock::now() + approval_time_)
+                           : Clock::now() + request_time_;
+      seen_.emplace(request->id(), time_of(request->id()) + kRemembered);
       requests_.emplace(request->id(), request);
       request->state = needs_approval ? Request::State::Waiting : Request::State::New;
     }
@@ -73,11 +77,22 @@ void Keys::receive(const wire::KeyRequest& message) {
     log_refusal(name_of(request->terms().operation), reason);
     return answer(*request, false, reason, {});
   }
-  if (needs_approval)
-    log_event(LogLevel::Info, "key request waits for approval",
-              {{"peer", settings_.name}, {"request", hex_of(request->id())}});
-  else
-    accept(request);
+  if (!needs_approval) return accept(request);
+  log_event(LogLevel::Info, "key request waits for approval",
+            {{"peer", settings_.name}, {"request", hex_of(request->id())}});
+  wire::Message waits;
+  custody::put_bytes(request->id(), *waits.mutable_key_waits()->mutable_request());
+  link_.send(waits);
+}
+
+// Before any circuit is made for it; the rates are counted when it is taken up.
+std::optional<std::string> Keys::refusal_by_policy(const KeyTerms& terms,
+                                                   const custody::KeyAttributes& about) {
+  const Lock lock(mutex_);
+  std::string refusal =
+      policy_.verdict(policy_terms(FromPeer{}, terms, about), Clock::now()).refusal;
+  if (refusal.empty()) return refusal_of_nonces(terms, about);
+  return refusal;
 }
 
 // Why a request of the peer is not taken up, besides the policy.
@@ -86,9 +101,9 @@ std::optional<std::string> Keys::refusal(const Request& request) const {
     return "a check with the other party has failed, so its keys are suspended";
   if (is_stopping_ || !is_linked_) return "the daemon is stopping";
   const auto now = Clock::now();
-  if (request.asked.begun > now + kClockDifferenceMax ||
-      request.asked.begun < now - kClockDifferenceMax)
-    return "the clocks of the parties differ by more than 10 minutes";
+  for (const auto time : {request.asked.begun, time_of(request.id())})
+    if (time > now + kClockDifferenceMax || time < now - kClockDifferenceMax)
+      return "the clocks of the parties differ by more than 10 minutes";
   if (request.asked.expires <= now) return "it has expired";
   if (requests_.contains(request.id()) || seen_.contains(request.id()))
     return "there was a request with this number before";
@@ -122,6 +137,7 @@ void Keys::accept(const SharedRequest& request) {
     request->has_begun_line = head.sequence > 0;
     if (request->state == Request::State::Ended) return;
     if (failed.empty()) request->state = Request::State::Accepted;
+    request->until = Clock::now() + request_time_;
   }
   if (!failed.empty()) {
     errors_.write(failed.c_str());
@@ -163,8 +179,20 @@ void Keys::answered(const wire::KeyAnswer& message) {
       return finish(request, failed(KeyFailure::Refused, why));
     }
     request->state = Request::State::Accepted;
+    request->until = Clock::now() + request_time_;
   }
   if (settings_.leads()) queue({request});
+}
+
+// As long as an officer there may take.
+void Keys::waits(const wire::KeyWaits& message) {
+  custody::RequestId id{};
+  if (!custody::take_bytes(message.request(), id))
+    throw NetworkError("`key_waits` names an invalid request");
+  const Lock lock(mutex_);
+  const auto at = requests_.find(id);
+  if (at == requests_.end() || at->second->state != Request::State::Asked) return;
+  at->second->until = at->second->asked.expires;
 }
 
 // What may have changed since the request was taken up.
@@ -194,8 +222,7 @@ void Keys::started(const wire::KeyStart& start) {
         reason = "neither party has such a key";
       else if (!may_settle(key))
         reason = "the key was settled a moment ago";
-      auto settling = std::make_shared<Settling>(
-          *this, circuits_.cost_of(circuits_to_settle(key, files_)), key);
+      auto settling = std::make_shared<Settling>(*this, cost_to_settle(key), key);
       if (reason.empty()) settling_[key] = settling;
       work = settling;
     } else {
@@ -204,7 +231,7 @@ void Keys::started(const wire::KeyStart& start) {
         throw NetworkError("`key_start` names an invalid request");
       const auto at = requests_.find(id);
       if (at != requests_.end() && at->second->state == Request::State::Accepted &&
-          !at->second->is_running && at->second->attempts < Work::kAttemptsMax) {
+          !at->second->is_running && at->second->attempts == 0) {
         reason = refusal_to_start(*at->second).value_or("");
         work = at->second;
       } else {
@@ -220,9 +247,15 @@ void Keys::started(const wire::KeyStart& start) {
     }
   }
   if (work && reason.empty()) {
-    const auto refusal = scheduler_.begin(work, start);
-    if (!refusal) return;
-    reason = *refusal;
+    try {
+      const auto refusal = scheduler_.begin(work, start);
+      if (!refusal) return;
+      reason = *refusal;
+    } catch (const NetworkError&) {
+      const Lock lock(mutex_);
+      work->is_running = false;  // the link ends, and the request with it
+      throw;
+    }
   }
   if (!work) {
     wire::Message message;
@@ -261,12 +294,15 @@ void Keys::ended(const wire::KeyEnd& end) {
               ? "the connection was lost after " + settings_.name + " had its result: repeat it"
               : settings_.name + ": " + foreign_text(end.reason());
       to_cancel = request;
+      request->may_be_asked_anew = request->is_running;
       finish(request, failed(KeyFailure::Unavailable, why));
     } else if (custody::take_bytes(end.key(), key.bytes)) {
       const auto at = settling_.find(key);
       if (at == settling_.end()) return;
       at->second->is_done_at_peer = true;
       to_cancel = at->second;
+      if (!to_cancel->is_running) settling_.erase(at);
+      to_settle_.insert(key);
     } else {
       throw NetworkError("`key_end` names neither a request nor a key");
     }
@@ -319,6 +355,8 @@ void Keys::told(const wire::KeyHaves& haves) {
       }
       if (peers_.size() >= 2 * keys_max_ && !peers_.contains(told.id))
         throw NetworkError("the peer has more keys than two parties may have");
+      // What is loaded of it may be forgotten there.
+      if (told.have && told.have->state != KeyState::Active) forget(told.id);
       peers_[told.id] = std::move(told.have);
       changed.insert(told.id);
     }

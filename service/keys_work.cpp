@@ -30,15 +30,25 @@ bool may_be_repeated(const std::exception_ptr& error, const std::optional<JobErr
 
 }  // namespace
 
-KeyRequestTerms policy_terms(std::variant<FromPeer, Caller> by, const KeyTerms& terms,
-                             const custody::KeyAttributes& about) {
-  return {.by = std::move(by),
-          .operation = terms.operation,
-          .key = terms.key,
-          .label = about.label,
-          .nonces = about.nonces,
-          .bytes = terms.bytes,
-          .shown_aad = terms.shown_aad};
+KeyRequestTerms Keys::policy_terms(std::variant<FromPeer, Caller> by, const KeyTerms& terms,
+                                   const custody::KeyAttributes& about) const {
+  KeyRequestTerms for_policy{.by = std::move(by),
+                             .operation = terms.operation,
+                             .key = terms.key,
+                             .label = about.label,
+                             .parent = {},
+                             .nonces = about.nonces,
+                             .bytes = std::uint64_t{terms.bytes} + terms.aad_bytes,
+                             .shown_aad = terms.shown_aad};
+  if (terms.operation == config::DERIVE) {
+    const auto parent = files_.find(about.parent.value());
+    for_policy.parent = {*about.parent, parent ? parent->attributes.label : std::string()};
+  }
+  return for_policy;
+}
+
+KeyRequestTerms Keys::Request::policy_terms() const {
+  return keys_.policy_terms(by, terms(), about);
 }
 
 AuditLine Keys::Request::line(AuditLine::Event event) const {
@@ -153,7 +163,10 @@ std::shared_ptr<std::shared_mutex> Keys::lock_of(const custody::KeyId& key) {
 
 // At the leading party, under the lock of the Scheduler.
 bool Keys::begins(Work& work, wire::KeyStart& start) {
-  if (is_stopping_ || has_peer_cheated_) return false;
+  if (is_stopping_ || has_peer_cheated_) {
+    if (const auto key = work.changed_key()) settling_.erase(*key);
+    return false;
+  }
   auto* const request = dynamic_cast<Request*>(&work);
   if (request != nullptr) {
     if (request->state != Request::State::Accepted) return false;
@@ -191,28 +204,24 @@ void Keys::work_ended(const std::shared_ptr<Work>& work, const std::optional<Job
   const auto request = std::dynamic_pointer_cast<Request>(work);
   const auto settling = std::dynamic_pointer_cast<Settling>(work);
   const bool may_repeat = outcome && may_be_repeated(work->error, outcome) && is_linked_ &&
-                          !is_stopping_ && !has_peer_cheated_ && !work->is_done_at_peer &&
-                          work->attempts < Work::kAttemptsMax;
+                          !is_stopping_ && !has_peer_cheated_ && !work->is_done_at_peer;
   if (request && request->state == Request::State::Accepted) {
-    const bool is_repeated = may_repeat && Clock::now() < request->asked.expires &&
-                             request->terms().operation != config::REFRESH;
-    if (is_repeated && settings_.leads()) {
-      to_queue.push_back(work);
-    } else if (!is_repeated) {
-      std::optional<Failure> failure;
-      if (outcome) failure = Failure{work->error, outcome->message};
-      if (outcome && !work->error)
-        failure->error = std::make_exception_ptr(
-            KeyFailed(KeyFailure::Unavailable, outcome->message + "; repeat the request"));
-      finish(request, std::move(failure));
-      if (outcome && changes_key(request->terms().operation))
-        settle_if_needed(request->terms().key, to_queue);
-    }
+    // It is in the logs once, and so is its result: the requester, whose connection was lost, asks
+    // anew. Whoever ends it after its result and before the last check gets no second one.
+    std::optional<Failure> failure;
+    if (outcome) failure = Failure{work->error, outcome->message};
+    if (outcome && !work->error)
+      failure->error = std::make_exception_ptr(
+          KeyFailed(KeyFailure::Unavailable, outcome->message + "; repeat the request"));
+    request->may_be_asked_anew = may_repeat;
+    finish(request, std::move(failure));
+    if (outcome && changes_key(request->terms().operation)) to_settle_.insert(request->terms().key);
   }
-  if (settling && settings_.leads() && may_repeat) {
+  if (settling && settings_.leads() && may_repeat && work->attempts < Work::kAttemptsMax) {
     to_queue.push_back(work);
   } else if (settling) {
     settling_.erase(settling->key);
+    if (outcome) to_settle_.insert(settling->key);
     if (outcome)
       log_event(LogLevel::Warning, "key not settled",
                 {{"peer", settings_.name},
@@ -251,6 +260,11 @@ void Keys::forget(const custody::KeyId& key) {
     if (const auto connection = at.lock()) connection->session.forget(key);
 }
 
+KeyCircuits::Cost Keys::cost_to_settle(const custody::KeyId& key) {
+  return circuits_.cost_of(circuits_to_settle(key, files_), settings_.high.ands)
+      .value_or(KeyCircuits::Cost{});
+}
+
 // A peer that always says something new of a key would have its material spent.
 bool Keys::may_settle(const custody::KeyId& key) {
   const auto now = Clock::now();
@@ -282,8 +296,7 @@ void Keys::settle_if_needed(const custody::KeyId& key,
     return;
   }
   to_settle_.erase(key);
-  auto work =
-      std::make_shared<Settling>(*this, circuits_.cost_of(circuits_to_settle(key, files_)), key);
+  auto work = std::make_shared<Settling>(*this, cost_to_settle(key), key);
   settling_.emplace(key, work);
   to_queue.push_back(std::move(work));
 }

@@ -7,9 +7,6 @@
 
 namespace tinyot::service {
 
-KeyRequestTerms policy_terms(std::variant<FromPeer, Caller> by, const KeyTerms& terms,
-                             const custody::KeyAttributes& about);
-
 class Keys::Work : public KeyWork, public std::enable_shared_from_this<Keys::Work> {
  public:
   Work(Keys& keys, KeyCircuits::Cost cost) : keys_(keys), cost_(std::move(cost)) {}
@@ -57,7 +54,7 @@ class Keys::Request final : public Keys::Work {
   bool is_own() const { return std::holds_alternative<Caller>(by); }
   const KeyTerms& terms() const { return asked.terms; }
   const custody::RequestId& id() const { return asked.terms.request; }
-  KeyRequestTerms policy_terms() const { return service::policy_terms(by, terms(), about); }
+  KeyRequestTerms policy_terms() const;
   AuditLine line(AuditLine::Event event) const;
 
   std::optional<custody::KeyId> changed_key() const override;
@@ -73,7 +70,8 @@ class Keys::Request final : public Keys::Work {
   std::optional<SignedMessage> answer;  // of the peer
   std::function<bool()> is_gone;        // of an own one; may be empty
   State state = State::New;
-  bool has_begun_line = false, is_approved = false;
+  bool has_begun_line = false, is_approved = false, may_be_asked_anew = false;
+  Clock::time_point until;  // of this party, for what it waits for
   KeyResult result;
   std::optional<Failure> failure;
 };

@@ -7,6 +7,7 @@
 #include "engine/run_estimate.h"
 #include "online/online_phase.h"
 #include "service/configuration.h"
+#include "service/error_log.h"
 #include "service/event_log.h"
 
 namespace tinyot::service {
@@ -36,14 +37,15 @@ Peer::Peer(const config::Peer& config, Shared& shared)
           settings_, link_.port(), sessions_, shared.jobs, ledger_of(shared.config, config),
           [this](std::size_t worker, const Evaluations::Order& order,
                  Evaluations::Outcome outcome) {
-            if (keys_ && outcome.error && outcome.error->error_class == ErrorClass::PeerCheated)
-              keys_->peer_cheated();
+            if (outcome.error && outcome.error->error_class == ErrorClass::PeerCheated)
+              peer_cheated();
             scheduler_.ended(worker, order, std::move(outcome));
           },
           [this] { scheduler_.dispatch(); }),
       stock_(settings_, shared, sessions_, evaluations_, link_),
       scheduler_(settings_, shared, policy_of(config), link_, stock_, evaluations_),
-      refills_(settings_, shared, sessions_, stock_, scheduler_, link_) {
+      refills_(settings_, shared, sessions_, stock_, scheduler_, link_,
+               [this] { peer_cheated(); }) {
   restore_jobs(std::filesystem::path(shared.config.directory()) / config.name());
   if (config.has_custody())
     keys_ = std::make_unique<Keys>(config, settings_, shared, link_, scheduler_);
@@ -78,6 +80,12 @@ std::optional<std::string> Peer::refusal_of_restored(const Job& job) {
   }
   if (auto reason = refusal(job.id(), job.request().terms)) return reason;
   return too_large(*job.request().circuit);
+}
+
+// A failure here must not keep what calls it from going on.
+void Peer::peer_cheated() {
+  ErrorLog errors("keys not suspended", name());
+  if (keys_) errors.run([&] { keys_->peer_cheated(); });
 }
 
 // First the threads, which use several parts.
@@ -185,6 +193,7 @@ void Peer::received(const wire::Message& message) {
     case wire::Message::kKeyAnswer:
     case wire::Message::kKeyStart:
     case wire::Message::kKeyEnd:
+    case wire::Message::kKeyWaits:
       if (received_about_keys(message)) return;
       break;
     case wire::Message::BODY_NOT_SET:
@@ -212,6 +221,8 @@ bool Peer::received_about_keys(const wire::Message& message) {
     keys_->requested(message.key_request());
   else if (message.has_key_answer())
     keys_->answered(message.key_answer());
+  else if (message.has_key_waits())
+    keys_->waits(message.key_waits());
   else if (message.has_key_end())
     keys_->ended(message.key_end());
   else if (!settings_.leads())

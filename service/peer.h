@@ -134,6 +134,7 @@ class Peer final : private Link::Listener {
  private:
   void restore_jobs(const std::filesystem::path& directory);
   std::optional<std::string> refusal_of_restored(const Job& job);
+  void peer_cheated();
   void link_is_up() override;
   void link_is_down() override;
   void link_has_room() override { scheduler_.link_has_room(); }

@@ -32,9 +32,9 @@ class LowPriority {
 }  // namespace
 
 Refills::Refills(const PeerSettings& settings, Shared& shared, Sessions& sessions, Stock& stock,
-                 Scheduler& scheduler, Link& link)
+                 Scheduler& scheduler, Link& link, std::function<void()> peer_cheated)
     : settings_(settings), shared_(shared), sessions_(sessions), stock_(stock),
-      scheduler_(scheduler), link_(link),
+      scheduler_(scheduler), link_(link), call_peer_cheated_(std::move(peer_cheated)),
       thread_([this](const std::stop_token& stop) { run_refills(stop); }) {}
 
 void Refills::request_stop() {
@@ -341,6 +341,7 @@ void Refills::refill(const wire::Refill& order, const std::stop_token& stop, Tur
   stock_.end_old();
   stock_.send();
   scheduler_.dispatch();
+  if (error && error->error_class == ErrorClass::PeerCheated) call_peer_cheated_();
 }
 
 // What the operator has ended has not failed.

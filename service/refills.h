@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -33,8 +34,9 @@ class Refills {
     std::string declined_by_peer;  // why the last order was not begun
   };
 
+  // `peer_cheated` is called on the thread of the refills, without a lock.
   Refills(const PeerSettings& settings, Shared& shared, Sessions& sessions, Stock& stock,
-          Scheduler& scheduler, Link& link);
+          Scheduler& scheduler, Link& link, std::function<void()> peer_cheated);
   ~Refills() { stop(); }
   Refills(const Refills&) = delete;
   Refills& operator=(const Refills&) = delete;
@@ -88,6 +90,7 @@ class Refills {
   Stock& stock_;
   Scheduler& scheduler_;
   Link& link_;
+  const std::function<void()> call_peer_cheated_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   bool is_stopping_ = false, is_refilling_ = false;

@@ -19,8 +19,10 @@ class CustodyTest : public DaemonTest {
     // Of this party's clients and of the peer.
     std::string policy_a = kAll, policy_b = kAll;
     std::string custody_a = {}, custody_b = {};  // further fields
-    std::string ands = "300000";                 // high
-    std::string port_b = {};                     // to which B connects, if it is not A's
+    std::string rights_a = "USE_KEYS, MANAGE_KEYS";
+    std::string ands = "300000";  // high
+    std::string port_b = {};      // to which B connects, if it is not A's
+    std::string peer = {};        // further fields of both parts of the peer
   };
   static constexpr const char* kAll =
       "allow { peer: true user: 'ME' key: '*' bytes_max: 65536\n"
@@ -41,17 +43,17 @@ class CustodyTest : public DaemonTest {
       write_file(store_key, std::string(32, party == Party::A ? 'a' : 'b'));
       std::filesystem::permissions(store_key, std::filesystem::perms::owner_read);
     }
-    const auto daemon = [&](const std::string& name) {
+    const auto daemon = [&](const std::string& name, const std::string& rights) {
       return "store_key: '" + (dir_ / (name + ".store_key")).string() + "'\naccess { user: '" +
-             me() + "' may: [SUBMIT, RESULTS, CANCEL, RETIRE, RESUME, USE_KEYS, MANAGE_KEYS] }";
+             me() + "' may: [SUBMIT, RESULTS, CANCEL, RETIRE, RESUME, " + rights + "] }";
     };
-    setup.daemon_a = daemon("A");
-    setup.daemon_b = daemon("B");
+    setup.daemon_a = daemon("A", custody.rights_a);
+    setup.daemon_b = daemon("B", CustodySetup().rights_a);
     const auto peer = [&](const std::string& name, const std::string& other,
                           const std::string& policy, const std::string& further) {
       write_policy(name, policy);
-      return "sigma: 64 key: '" + (dir_ / (name + ".pem")).string() + "' peer_key: '@" +
-             (dir_ / (other + ".pem.crt")).string() + "' custody { policy: '" +
+      return custody.peer + " sigma: 64 key: '" + (dir_ / (name + ".pem")).string() +
+             "' peer_key: '@" + (dir_ / (other + ".pem.crt")).string() + "' custody { policy: '" +
              policy_of(name).string() + "' " + further + " }";
     };
     setup.peer_a = peer("A", "B", custody.policy_a, custody.custody_a);

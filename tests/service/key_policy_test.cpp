@@ -114,6 +114,15 @@ TEST(KeyPolicy, Operations) {
     EXPECT_FALSE(service::key_operation_named(unknown)) << unknown;
 }
 
+TEST(KeyPolicy, DerivationsNameParentAndChild) {
+  KeyRequestTerms derived = terms("team-a/child", config::DERIVE);
+  derived.parent = {custody::KeyId{}, "team-b/root"};
+  EXPECT_FALSE(allows("allow { peer: true key: 'team-a/*' may: DERIVE }", derived));
+  EXPECT_FALSE(allows("allow { peer: true key: 'team-b/*' may: DERIVE }", derived));
+  EXPECT_TRUE(
+      allows("allow { peer: true key: 'team-a/*' key: 'team-b/root' may: DERIVE }", derived));
+}
+
 TEST(KeyPolicy, BytesOfPayloads) {
   KeyRequestTerms of = terms("a");
   of.bytes = 4096;

@@ -1,5 +1,6 @@
 #include "tests/service/scripted_peer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -97,12 +98,12 @@ std::vector<net::Parameter> ScriptedPeer::parameters() const {
   const auto level = [](const engine::Demand& demand) {
     return std::to_string(demand.ands) + " ANDs, " + std::to_string(demand.inputs) + " inputs";
   };
-  return {{"version of the daemon's messages", "3"},
+  return {{"version of the daemon's messages", "4"},
           {"listening party", "A"},
           {"profile", "fast"},
-          {"sigma", "40"},
+          {"sigma", setup_.sigma},
           {"material", std::string(name_of(setup_.material))},
-          {"online", "auto"},
+          {"online", setup_.online},
           {"low", level(setup_.low)},
           {"high", level(setup_.high)},
           {"refill_threads", "1"},
@@ -143,7 +144,7 @@ void ScriptedPeer::connect() {
   link_ = std::make_unique<service::PeerLink>(port(), setup_.me, parameters(), std::stop_token());
 }
 
-wire::Message ScriptedPeer::next(wire::Message::BodyCase kind) {
+wire::Message ScriptedPeer::next_of(const std::vector<wire::Message::BodyCase>& kinds) {
   // The daemon shows all the time that it is there, so the link would not end of itself.
   std::mutex mutex;
   std::condition_variable_any received;
@@ -155,7 +156,9 @@ wire::Message ScriptedPeer::next(wire::Message::BodyCase kind) {
     link_->shut_down();
   });
   for (;;)
-    if (wire::Message message = link_->receive(); message.body_case() == kind) return message;
+    if (wire::Message message = link_->receive();
+        std::ranges::find(kinds, message.body_case()) != kinds.end())
+      return message;
 }
 
 std::string ScriptedPeer::refusal(const std::string& job) {
@@ -192,8 +195,8 @@ wire::Message ScriptedPeer::stock_of(const std::vector<std::uint64_t>& sessions)
   wire::Message message;
   wire::Stock& stock = *message.mutable_stock();
   for (const std::uint64_t number : sessions) {
-    const auto store =
-        storage::Store::open(store_of(number), {.purpose = storage::Purpose::Inspect});
+    const auto store = storage::Store::open(
+        store_of(number), {.purpose = storage::Purpose::Inspect, .store_key = setup_.store_key});
     const engine::Demand left =
         engine::capacity_of(store.left(), *engine::begun_parameters(store.manifest()).material);
     wire::Session& sent = *stock.add_sessions();
@@ -268,6 +271,17 @@ PreprocessResult ScriptedPeer::refill(const wire::Refill& order, const OnSend& o
   request.parameters.sigma = 40;
   request.parameters.material = setup_.material;
   return preprocess(request, nullptr, cancel);
+}
+
+std::unique_ptr<Evaluator> ScriptedPeer::evaluator(std::uint64_t group, std::uint64_t session,
+                                                   const OnSend& on_send,
+                                                   const std::stop_token& cancel) {
+  const RunRequest request{.party = setup_.me,
+                           .endpoint = endpoint(group, on_send, cancel),
+                           .stores = {store_of(session)},
+                           .store_key = setup_.store_key,
+                           .reserve_ahead_ands = service::kReserveAheadAnds};
+  return std::make_unique<Evaluator>(request, cancel);
 }
 
 fs::path ScriptedPeer::store_of(std::uint64_t session) const {

@@ -73,6 +73,8 @@ class ScriptedPeer {
     std::uint32_t evaluations = 4;
     AndMaterial material = AndMaterial::Triples;
     std::string key = {}, peer_key = {};  // as in a configuration
+    std::string sigma = "40", online = "auto";
+    std::optional<StoreKey> store_key = {};
   };
   explicit ScriptedPeer(Setup setup);
 
@@ -88,8 +90,10 @@ class ScriptedPeer {
   std::unique_ptr<net::ByteStream> open_slowly(std::uint64_t group, std::uint32_t number);
 
   void send(const wire::Message& message) { link_->send(message); }
-  // The next message of this kind. Fails: NetworkError if the link ends, also as none comes.
-  wire::Message next(wire::Message::BodyCase kind);
+  // The next message of this kind, or of one of these. Fails: NetworkError if the link ends, also
+  // as none comes.
+  wire::Message next(wire::Message::BodyCase kind) { return next_of({kind}); }
+  wire::Message next_of(const std::vector<wire::Message::BodyCase>& kinds);
   // Whether it has once ended the link itself, as no message came.
   bool has_lost_patience() const { return has_lost_patience_; }
   // Of the next refusal of this job.
@@ -112,6 +116,10 @@ class ScriptedPeer {
   PreprocessResult refill(const wire::Refill& order, const OnSend& on_send = {},
                           const std::stop_token& cancel = {});
   std::filesystem::path store_of(std::uint64_t session) const;
+  // A connection for what the test evaluates itself.
+  std::unique_ptr<Evaluator> evaluator(std::uint64_t group, std::uint64_t session,
+                                       const OnSend& on_send = {},
+                                       const std::stop_token& cancel = {});
 
   // A link without the buffers and limits of PeerLink: a message is sent at once, or waits until
   // the daemon has room for it, and what the daemon sends is read only when it is asked for, also

@@ -1,0 +1,508 @@
+// Attacks on keys of custody: by clients that have some rights, by another party that is allowed
+// something, and by a party whose daemon is a program of the attacker.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/error.h"
+#include "base/hex.h"
+#include "crypto/sealed_box.h"
+#include "custody/backups.h"
+#include "custody_daemons.h"
+#include "scripted_peer.h"
+#include "service/key_message.h"
+#include "service/key_work.h"
+#include "tests/support/openssl_mechanisms.h"
+
+namespace tinyot {
+namespace {
+
+using service::AskedKey;
+using service::KeyTerms;
+using test::CustodyTest;
+using test::KeyClient;
+using Stub = v1::Keys::Stub;
+namespace config = service::config;
+namespace wire = service::wire;
+
+#define ASSERT_OK(of) ASSERT_TRUE((of).status.ok()) << (of).status.error_message()
+
+class CustodyAttackTest : public CustodyTest {
+ protected:
+  static std::string code_of(const grpc::Status& status) {
+    return std::to_string(status.error_code()) + " " + status.error_message();
+  }
+  grpc::Status derive(const KeyClient& client, const std::string& label,
+                      const std::string& parent) {
+    v1::DeriveKeyRequest request;
+    request.mutable_key()->set_label(label);
+    request.mutable_key()->set_key_class("mac");
+    request.mutable_key()->set_algorithm("aes128");
+    request.set_parent(parent);
+    request.set_context("tenant 1");
+    v1::Key child;
+    return client.call(&Stub::Derive, request, child);
+  }
+};
+
+// The rule names neither the parent nor any key like it.
+TEST_F(CustodyAttackTest, DerivingTakesARuleForTheParent) {
+  CustodySetup setup;
+  setup.policy_a =
+      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
+      "allow { peer: true key: 'team-a/*' may: [DERIVE, SIGN] }\n";
+  start_custody(setup);
+  ASSERT_OK(keys_a_->create("team-b/root", "kdf"));
+  const grpc::Status derived = derive(*keys_b_, "team-a/child", "team-b/root");
+  EXPECT_EQ(derived.error_code(), grpc::StatusCode::PERMISSION_DENIED) << code_of(derived);
+  EXPECT_FALSE(keys_b_->sign("team-a/child", "text").status.ok());
+}
+
+TEST_F(CustodyAttackTest, AssociatedDataCountsForTheMostBytes) {
+  CustodySetup setup;
+  setup.policy_a =
+      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
+      "allow { peer: true key: '*' may: [ENCRYPT] bytes_max: 16 }\n";
+  start_custody(setup);
+  ASSERT_OK(keys_a_->create("data"));
+  const auto sealed = keys_b_->encrypt("data", "text", std::string(256, 'a'));
+  EXPECT_EQ(sealed.status.error_code(), grpc::StatusCode::PERMISSION_DENIED)
+      << code_of(sealed.status);
+}
+
+TEST_F(CustodyAttackTest, AClientLearnsNothingOfKeysThatNoRuleNamesForIt) {
+  CustodySetup setup;
+  setup.policy_a =
+      "allow { user: 'ME' key: 'mine/*' may: [CREATE, ENCRYPT] }\n"
+      "allow { peer: true key: '*' may: [CREATE] }\n";
+  setup.rights_a = "USE_KEYS";
+  start_custody(setup);
+  const auto made = keys_b_->create("secret/x");
+  ASSERT_OK(made);
+  const auto there = keys_a_->encrypt("secret/x", "text"),
+             not_there = keys_a_->encrypt("secret/y", "text");
+  EXPECT_EQ(there.status.error_code(), not_there.status.error_code())
+      << code_of(there.status) << " / " << code_of(not_there.status);
+  // The label of a key of which the client knows the id, as from a ciphertext.
+  const auto by_id = keys_a_->encrypt(made.key.id(), "text");
+  EXPECT_EQ(by_id.status.error_message().find("secret/x"), std::string::npos)
+      << by_id.status.error_message();
+}
+
+// By the party that leads, so that nothing of the peer's would have it settle the key.
+TEST_F(CustodyAttackTest, ARestoredKeyOfTheLeadingPartyIsSettledAtOnce) {
+  const crypto::BoxPrivateKey box = crypto::random_box_key();
+  const std::filesystem::path backups = dir_ / "backups";
+  std::filesystem::create_directory(backups);
+  CustodySetup setup;
+  setup.custody_a = "backup_directory: '" + backups.string() + "' backup_to { name: 'safe' key: '" +
+                    hex_of(crypto::public_key_of(box)) + "' }";
+  start_custody(setup);
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  std::filesystem::path first;
+  for (const auto& entry : std::filesystem::directory_iterator(backups)) first = entry.path();
+  const std::string file = test::read_file(first);
+  ASSERT_OK(keys_a_->named(&Stub::Refresh, "data"));
+  const auto content = custody::open_backup(std::as_bytes(std::span(file)), box);
+  v1::RestoreKeyRequest request;
+  request.set_backup(std::string(reinterpret_cast<const char*>(content.data()), content.size()));
+  v1::Key restored;
+  const grpc::Status status = keys_a_->call(&Stub::Restore, request, restored);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_TRUE(test::becomes_true([&] { return keys_a_->show("data").key.state() == "active"; }))
+      << keys_a_->show("data").key.state();
+}
+
+// Party B's daemon has ended, and a program of the attacker has all that it had.
+class HostileFollowerTest : public CustodyAttackTest {
+ protected:
+  void start_hostile(const std::string& online = {}, CustodySetup setup = {}) {
+    if (!online.empty()) setup.peer = "online: '" + online + "'";
+    online_ = online.empty() ? "auto" : online;
+    start_custody(setup);
+  }
+  void take_over() {
+    keys_b_.reset();
+    EXPECT_EQ(b_->stop().status, 0);
+    const std::string key = (dir_ / "B.pem").string();
+    identity_ = engine::read_identity(key);
+    parties_ = {identity_->fingerprint(),
+                engine::read_identity((dir_ / "A.pem").string()).fingerprint()};
+    store_key_ = StoreKey::read(dir_ / "B.store_key");
+    peer_ = std::make_unique<test::ScriptedPeer>(
+        test::ScriptedPeer::Setup{.me = Party::B,
+                                  .port = port_,
+                                  .stores = b_->stores() / "alice",
+                                  .low = {100000, 20000},
+                                  .high = {300000, 60000},
+                                  .key = key,
+                                  .peer_key = "@" + (dir_ / "A.pem.crt").string(),
+                                  .sigma = "64",
+                                  .online = online_,
+                                  .store_key = store_key_});
+    connect();
+  }
+  void connect() {
+    peer_->connect();
+    peer_->send_stock({session()});
+  }
+  std::uint64_t session() const {
+    std::uint64_t last = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(b_->stores() / "alice")) {
+      const std::string name = entry.path().filename().string();
+      if (name.size() == 6 && std::ranges::all_of(name, ::isdigit))
+        last = std::max<std::uint64_t>(last, std::stoul(name));
+    }
+    return last;
+  }
+
+  AskedKey asked(KeyTerms terms) const {
+    AskedKey asked;
+    terms.requester = Party::B;
+    asked.terms = std::move(terms);
+    asked.client = "hostile";
+    asked.begun = std::chrono::system_clock::now();
+    asked.expires = asked.begun + std::chrono::seconds(60);
+    asked.head.sequence = 1;
+    return asked;
+  }
+  wire::Message message_of(const AskedKey& asked) const {
+    wire::Message message;
+    *message.mutable_key_request() = service::message_of(asked, parties_, identity_.value());
+    return message;
+  }
+  // Whether the daemon has taken the request up.
+  bool is_accepted(const wire::Message& request) {
+    peer_->send(request);
+    service::keys::Said said;
+    EXPECT_TRUE(said.ParseFromString(peer_->next(wire::Message::kKeyAnswer).key_answer().said()));
+    return said.answer().is_accepted();
+  }
+  void end(const custody::RequestId& request) {
+    wire::Message message;
+    message.mutable_key_end()->set_request(
+        std::string(reinterpret_cast<const char*>(request.data()), request.size()));
+    message.mutable_key_end()->set_reason("no more");
+    peer_->send(message);
+  }
+  KeyTerms use_terms(config::KeyOperation operation, const std::string& key,
+                     std::uint32_t bytes) const {
+    KeyTerms terms;
+    terms.request = service::random_request();
+    terms.operation = operation;
+    terms.key = custody::key_id_from(key).value();
+    terms.bytes = bytes;
+    return terms;
+  }
+  std::vector<std::string> problems_of_a() const {
+    return service::verify_audit(directory_of(Party::A) / "audit.log",
+                                 {parties_.peer, parties_.own})
+        .problems;
+  }
+  std::size_t lines_with(const std::string& text) const {
+    const std::string log = test::read_file(directory_of(Party::A) / "audit.log");
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = log.find(text, at)) != std::string::npos; ++at) ++count;
+    return count;
+  }
+
+  std::string online_;
+  std::optional<net::Identity> identity_;
+  service::KeyParties parties_;
+  std::optional<StoreKey> store_key_;
+  std::unique_ptr<test::ScriptedPeer> peer_;
+};
+
+// The worker takes the lock of the parent, shared, and that of the child, alone: of one key. It
+// waits for ever, whatever is cancelled, and the daemon cannot stop.
+TEST_F(HostileFollowerTest, AsksForAKeyThatIsDerivedFromItself) {
+  start_hostile();
+  const auto made = keys_a_->create("root", "kdf");
+  ASSERT_OK(made);
+  take_over();
+  KeyTerms terms;
+  terms.request = service::random_request();
+  terms.making = service::random_request();
+  terms.operation = config::DERIVE;
+  terms.key = custody::key_id_from(made.key.id()).value();
+  terms.attributes = custody::KeyAttributes{.id = terms.key,
+                                            .label = "child",
+                                            .key_class = custody::KeyClass::Mac,
+                                            .algorithm = custody::KeyAlgorithm::Aes128,
+                                            .origin = custody::KeyOrigin::Derived,
+                                            .parent = terms.key};
+  if (!is_accepted(message_of(asked(terms)))) return;
+  ADD_FAILURE() << "the request was accepted";
+  const wire::KeyStart start = peer_->next(wire::Message::kKeyStart).key_start();
+  (void)peer_->evaluator(start.group(), start.session());
+  a_->kill();
+}
+
+// Unlike a request of this party's own, it was not compared with what the stock may have. It would
+// stay at the head of the queue; and its circuit is counted, for half a minute or more, under the
+// lock of the Scheduler.
+TEST_F(HostileFollowerTest, AsksForMoreMaterialThanThereMayBe) {
+  start_hostile();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 16);
+  terms.aad_bytes = 65535;
+  EXPECT_FALSE(is_accepted(message_of(asked(terms))));
+  a_->kill();
+}
+
+// An officer can see, and so approve or deny, what waits.
+TEST_F(HostileFollowerTest, ShowsMoreThanAListOfApprovalsHasRoomFor) {
+  CustodySetup setup;
+  setup.policy_a =
+      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
+      "allow { peer: true key: '*' may: [ENCRYPT] approval: true bytes_max: 65536 }\n";
+  start_hostile({}, setup);
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 16);
+  terms.shown_aad.emplace(4096, std::byte{'a'});
+  terms.aad_bytes = 4096;
+  peer_->send(message_of(asked(terms)));
+  (void)peer_->next(wire::Message::kKeyWaits);
+  // 256 requests of 16 KiB each would be more than a reply may have.
+  v1::ApprovalsReply approvals;
+  const grpc::Status status = keys_a_->call(&Stub::Approvals, {}, approvals);
+  ASSERT_TRUE(status.ok()) << code_of(status);
+  ASSERT_EQ(approvals.approvals_size(), 1);
+  EXPECT_EQ(approvals.approvals(0).aad_bytes(), 4096u);
+  EXPECT_EQ(approvals.approvals(0).shown_aad(), std::string(256, 'a'));
+}
+
+// The id of a request is used once: otherwise the log of a party that is honest does not hold.
+TEST_F(HostileFollowerTest, UsesTheIdOfAnEndedRequestOfTheOtherParty) {
+  start_hostile();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  const std::string log = test::read_file(directory_of(Party::A) / "audit.log");
+  const std::size_t at = log.find("\"request\":\"") + 11;
+  KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 4);
+  ASSERT_TRUE(parse_hex(log.substr(at, 32), terms.request));
+  EXPECT_FALSE(is_accepted(message_of(asked(terms))));
+  end(terms.request);
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  EXPECT_EQ(problems_of_a(), std::vector<std::string>());
+}
+
+TEST_F(HostileFollowerTest, RepeatsARequestAfterARestart) {
+  start_hostile();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  const KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 4);
+  const wire::Message message = message_of(asked(terms));
+  EXPECT_TRUE(is_accepted(message));
+  end(terms.request);
+  peer_->shut_down();
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  a_->start();
+  connect();
+  EXPECT_FALSE(is_accepted(message));
+  end(terms.request);
+  EXPECT_EQ(a_->stop().status, 0);
+  EXPECT_EQ(problems_of_a(), std::vector<std::string>());
+}
+
+// What is signed besides the request's fields is written to the log, twice as long.
+TEST_F(HostileFollowerTest, SignsMoreThanARequest) {
+  start_hostile();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  const KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 4);
+  wire::Message message = message_of(asked(terms));
+  wire::KeyRequest& request = *message.mutable_key_request();
+  // An unknown field of 50,000 bytes.
+  std::string said = request.said();
+  said += std::string("\xfa\x3e\xd0\x86\x03", 5) + std::string(50000, 'x');
+  request.set_said(said);
+  const net::Signature signature =
+      net::sign(*identity_, service::kCustodyDomain, std::as_bytes(std::span(said)));
+  request.set_signature(
+      std::string(reinterpret_cast<const char*>(signature.bytes.data()), signature.bytes.size()));
+  const auto before = std::filesystem::file_size(directory_of(Party::A) / "audit.log");
+  peer_->send(message);
+  // Without an answer if it is malformed; so another one follows.
+  const KeyTerms other = use_terms(config::ENCRYPT, made.key.id(), 4);
+  peer_->send(message_of(asked(other)));
+  service::keys::Said answer;
+  const std::string last(reinterpret_cast<const char*>(other.request.data()), other.request.size());
+  while (answer.answer().request() != last)
+    ASSERT_TRUE(answer.ParseFromString(peer_->next(wire::Message::kKeyAnswer).key_answer().said()));
+  peer_->shut_down();
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  EXPECT_LT(std::filesystem::file_size(directory_of(Party::A) / "audit.log"), before + 20000);
+}
+
+// A request that is in both logs once gives two results. The connection ends once this party has
+// its result and before the last check of the other one, which takes that for a lost connection.
+TEST_F(HostileFollowerTest, GetsTwoResultsOfOneRequest) {
+  start_hostile("interactive");
+  const std::string key(16, 'k');
+  const auto made = keys_a_->import("mac", "mac", "aes128", key);
+  ASSERT_OK(made);
+  take_over();
+  custody::KeyFiles files(b_->stores() / "alice" / "custody",
+                          {Party::B, "alice", net::text_of(parties_.peer)}, *store_key_);
+  const custody::Backups backups;
+  const std::uint64_t link = files.begin_link();
+  std::atomic<int> digests = 0, last = -1;
+  const test::OnSend on_send = [&](const test::Outgoing& message) {
+    if (message.tag == test::kMacDigest && ++digests == last) throw NetworkError("enough");
+  };
+  struct Connection {
+    std::unique_ptr<Evaluator> evaluator;
+    std::unique_ptr<service::KeyConnection> keys;
+  };
+  std::map<std::uint64_t, Connection> connections;
+  const auto use = [&](const wire::KeyStart& start, const KeyTerms& terms,
+                       const std::string& text) {
+    Connection& of = connections[start.group()];
+    if (!of.evaluator) {
+      of.evaluator = peer_->evaluator(start.group(), start.session(), on_send);
+      of.keys = std::make_unique<service::KeyConnection>(*of.evaluator, files, backups, link);
+    }
+    custody::UsePayload payload;
+    const auto bytes = std::as_bytes(std::span(text));
+    payload.text.assign(bytes.begin(), bytes.end());
+    digests = 0;
+    const auto result = of.keys->session.use({.request = terms.request,
+                                              .key = terms.key,
+                                              .use = custody::KeyUse::Sign,
+                                              .requester = Party::B,
+                                              .bytes = terms.bytes},
+                                             &payload, start.is_loaded());
+    return std::string(reinterpret_cast<const char*>(result.tag.data()), result.tag.size());
+  };
+  const auto begun = [&](const KeyTerms& terms) {
+    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
+    return peer_->next(wire::Message::kKeyStart).key_start();
+  };
+  // So many digests are sent of a use of a key that has been loaded.
+  for (int k = 0; k < 2; ++k) {
+    const KeyTerms terms = use_terms(config::SIGN, made.key.id(), 5);
+    EXPECT_EQ(use(begun(terms), terms, "first"), test::openssl_cmac(key, "first"));
+    (void)peer_->next(wire::Message::kKeyEnd);
+  }
+  last = digests.load();
+  const KeyTerms terms = use_terms(config::SIGN, made.key.id(), 5);
+  const wire::KeyStart start = begun(terms);
+  ASSERT_TRUE(start.is_loaded());
+  // With the other party's shares of the tag, which it has sent before this digest.
+  EXPECT_THROW(use(start, terms, "one  "), NetworkError);
+  connections.clear();
+  last = -1;
+  const wire::Message next = peer_->next_of({wire::Message::kKeyStart, wire::Message::kKeyEnd});
+  EXPECT_TRUE(next.has_key_end()) << "the request begins again";
+  if (!next.has_key_start()) return;
+  const bool has_second = use(next.key_start(), terms, "other") == test::openssl_cmac(key, "other");
+  EXPECT_FALSE(has_second) << "a second result, of another text, and one begin: "
+                           << lines_with("\"begin\",\"request\":\"" + hex_of(terms.request));
+}
+
+// Party A's daemon has ended, and a program of the attacker has all that it had.
+class HostileLeaderTest : public CustodyAttackTest {
+ protected:
+  void take_over() {
+    keys_a_.reset();
+    EXPECT_EQ(a_->stop().status, 0);
+    const std::string key = (dir_ / "A.pem").string();
+    identity_ = engine::read_identity(key);
+    parties_ = {identity_->fingerprint(),
+                engine::read_identity((dir_ / "B.pem").string()).fingerprint()};
+    peer_ = std::make_unique<test::ScriptedPeer>(
+        test::ScriptedPeer::Setup{.me = Party::A,
+                                  .port = port_,
+                                  .stores = a_->stores() / "bob",
+                                  .low = {100000, 20000},
+                                  .high = {300000, 60000},
+                                  .key = key,
+                                  .peer_key = "@" + (dir_ / "B.pem.crt").string(),
+                                  .sigma = "64",
+                                  .store_key = StoreKey::read(dir_ / "A.store_key")});
+    peer_->connect();
+  }
+  // Of the next request of the other party, which this one accepts.
+  std::string accepted() {
+    const wire::KeyRequest request = peer_->next(wire::Message::kKeyRequest).key_request();
+    const auto id = service::request_in(request);
+    service::SignedMessage asked;
+    const auto said = std::as_bytes(std::span(request.said()));
+    asked.message.assign(said.begin(), said.end());
+    service::AnsweredKey answered;
+    answered.request = id.value();
+    answered.is_accepted = true;
+    answered.head.sequence = 1;
+    wire::Message message;
+    *message.mutable_key_answer() =
+        service::message_of(answered, asked, parties_, identity_.value());
+    peer_->send(message);
+    return {reinterpret_cast<const char*>(id->data()), id->size()};
+  }
+
+  std::optional<net::Identity> identity_;
+  service::KeyParties parties_;
+  std::unique_ptr<test::ScriptedPeer> peer_;
+};
+
+// The link ends, and so does the request, which does not run.
+TEST_F(HostileLeaderTest, BeginsARequestOnAWorkerThatThereIsNot) {
+  start_custody();
+  ASSERT_OK(keys_a_->create("data"));
+  take_over();
+  KeyClient::Sealed sealed;
+  std::jthread client([&] {
+    while (sealed.status = keys_b_->encrypt("data", "text").status,
+           sealed.status.error_message().find("is not connected") != std::string::npos) {
+    }
+  });
+  wire::Message message;
+  message.mutable_key_start()->set_request(accepted());
+  message.mutable_key_start()->set_worker(99);
+  message.mutable_key_start()->set_group(1);
+  message.mutable_key_start()->set_session(1);
+  peer_->send(message);
+  client.join();
+  EXPECT_EQ(sealed.status.error_code(), grpc::StatusCode::UNAVAILABLE) << code_of(sealed.status);
+}
+
+// What an officer has set is there again when the key is settled.
+TEST(RestoredKey, IsDeactivatedAgainAfterItWasSuspended) {
+  const test::TestDirectory directory("/dev/shm");
+  const std::string bytes(32, 's');
+  custody::KeyFiles files(directory.path() / "custody", {Party::A, "bob", "peer"},
+                          StoreKey(std::as_bytes(std::span(bytes))));
+  const std::uint64_t link = files.begin_link();
+  custody::KeyRecord record;
+  record.attributes.label = "data";
+  record.attributes.algorithm = custody::KeyAlgorithm::Aes128;
+  const custody::KeyId id = record.attributes.id;
+  const custody::Epoch first{1, {}}, second{2, {}};
+  const custody::Share share(16);
+  files.store_epoch(link, record, first, share);
+  files.keep_only(link, id, first);
+  files.set_state(id, custody::KeyState::Deactivated);
+  files.restore({Party::A, "bob", files.record(id), second, share});
+  // The officer suspends it and resumes it, or a check fails meanwhile.
+  files.set_state(id, custody::KeyState::Suspended);
+  files.set_state(id, files.record(id).state_resumed);
+  files.keep_only(link, id, second);
+  files.keep_only(link, id, second);
+  EXPECT_EQ(custody::name_of(files.record(id).state), "deactivated");
+}
+
+}  // namespace
+}  // namespace tinyot
