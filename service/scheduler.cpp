@@ -770,7 +770,7 @@ void Scheduler::ended(std::size_t worker, const Evaluations::Order& order,
     errors_.run([&] { note_prepared(order, outcome); });
   else if (order.job && !errors_.run([&] { end_job(order, std::move(outcome)); }))
     fail(order.job, {ErrorClass::Other, "the daemon could not keep the job's result"});
-  go_on();
+  errors_.run([&] { go_on(); });
   lock.unlock();
   if (order.key) errors_.run([&] { order.key->ended(outcome.error); });
 }

@@ -85,7 +85,7 @@ bool CommandLine::parse(const Arguments& arguments) {
   if (takes_file && has("config")) take_file(text("config"));
   take_defaults();
   check_required();
-  set_quiet(common().quiet);
+  set_quiet(has("quiet"));
   return true;
 }
 
