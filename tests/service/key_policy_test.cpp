@@ -107,9 +107,9 @@ TEST(KeyPolicy, Operations) {
     const auto operation = static_cast<config::KeyOperation>(i);
     EXPECT_EQ(allows(policy, terms("a", operation)),
               operation == config::DECRYPT || operation == config::REFRESH);
-    EXPECT_EQ(service::key_operation_named(name_of(operation)), operation);
+    EXPECT_EQ(service::key_operation_named(service::name_of(operation)), operation);
   }
-  EXPECT_EQ(name_of(config::ENCRYPT), "encrypt");
+  EXPECT_EQ(service::name_of(config::ENCRYPT), "encrypt");
   for (const char* unknown : {"", "ENCRYPT", "encrypt ", "settle"})
     EXPECT_FALSE(service::key_operation_named(unknown)) << unknown;
 }
