@@ -133,6 +133,7 @@ void IdealConnection::perform() {
   }
   results_ = {Result(), Result()};
   if (calls_[0]->circuit != nullptr) evaluate();
+  if (down_) return;
   SecretVector<std::byte> coins(32);
   for (std::byte& byte : coins) byte = static_cast<std::byte>(rng_());
   for (const std::size_t party : {0, 1}) {
