@@ -375,6 +375,9 @@ void Keys::finish(const SharedRequest& request, std::optional<Failure> failure) 
                  {"by", request->is_own() ? request->asked.client : settings_.name},
                  {"reason", foreign_text(reason)},
                  {"suppressed", *suppressed}});
+  // What has waited for it, while it was waiting itself.
+  if (request->changed_key() && !blocked_.empty())
+    put_on_desk([this, blocked = std::exchange(blocked_, {})] { queue(blocked); });
   if (request->has_begun_line)
     put_on_desk([this, line = request->line(AuditLine::Event::End)] { audit_.append(line); });
   changed_.notify_all();

@@ -174,6 +174,7 @@ class Keys {
   std::optional<std::string> refusal_to_start(const Request& request) const;
   bool begins(Work& work, wire::KeyStart& start);
   bool take_gates(const Work& work);
+  bool is_change_waiting(const custody::KeyId& key) const;
   std::vector<std::shared_ptr<Work>> open_gates(const Work& work);
   std::optional<std::string> refusal_of_nonces(const KeyTerms& terms,
                                                const custody::KeyAttributes& about) const;

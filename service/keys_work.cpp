@@ -1,5 +1,7 @@
 #include "service/keys_work.h"
 
+#include <algorithm>
+
 #include "base/hex.h"
 #include "custody/coded.h"
 #include "service/event_log.h"
@@ -137,9 +139,18 @@ void Keys::Work::ended(const std::optional<JobError>& outcome) {
   keys_.work_ended(shared_from_this(), outcome);
 }
 
+// Uses that follow each other at once would keep a change waiting for ever.
+bool Keys::is_change_waiting(const custody::KeyId& key) const {
+  return std::ranges::any_of(blocked_, [&](const std::shared_ptr<Work>& work) {
+    const auto* const request = dynamic_cast<const Request*>(work.get());
+    return work->changed_key() == key &&
+           (request == nullptr || request->state == Request::State::Accepted);
+  });
+}
+
 bool Keys::take_gates(const Work& work) {
   const auto used = work.used_key(), changed = work.changed_key();
-  if (used && gates_[*used].is_changing) return false;
+  if (used && (gates_[*used].is_changing || is_change_waiting(*used))) return false;
   if (changed && (gates_[*changed].is_changing || gates_[*changed].uses > 0)) return false;
   if (used) ++gates_[*used].uses;
   if (changed) gates_[*changed].is_changing = true;
