@@ -232,20 +232,11 @@ wire::KeyAnswer message_of(const AnsweredKey& answered, const SignedMessage& ask
   return wire_of<wire::KeyAnswer>(signed_message(said, identity));
 }
 
-std::optional<custody::RequestId> request_in(const wire::KeyAnswer& message) {
+std::optional<custody::RequestId> request_in(const std::string& text) {
   keys::Said said;
   custody::RequestId request{};
-  if (!said.ParseFromString(message.said()) || !said.has_answer() ||
-      !take_bytes(said.answer().request(), request))
-    return std::nullopt;
-  return request;
-}
-
-std::optional<custody::RequestId> request_in(const wire::KeyRequest& message) {
-  keys::Said said;
-  custody::RequestId request{};
-  if (!said.ParseFromString(message.said()) || !said.has_request() ||
-      !take_bytes(said.request().request(), request))
+  if (!said.ParseFromString(text) ||
+      !take_bytes(said.has_answer() ? said.answer().request() : said.request().request(), request))
     return std::nullopt;
   return request;
 }

@@ -56,9 +56,9 @@ wire::KeyAnswer message_of(const AnsweredKey& answered, const SignedMessage& ask
 // To what this party has asked. Fails: BadKeyMessage.
 AnsweredKey answer_from(const wire::KeyAnswer& message, const SignedMessage& asked,
                         const KeyParties& parties);
-// Of which request it may be; to be looked up before answer_from(). Empty if it is malformed.
-std::optional<custody::RequestId> request_in(const wire::KeyAnswer& message);
-std::optional<custody::RequestId> request_in(const wire::KeyRequest& message);
+// The number of the request that a keys.Said may be of, signed or not: to look it up, or to refuse
+// it. Empty if it is malformed.
+std::optional<custody::RequestId> request_in(const std::string& said);
 
 // A number that is used once: the time, and random bytes. So it is enough to remember those of the
 // last minutes.

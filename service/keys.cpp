@@ -109,6 +109,11 @@ void Keys::stop_beginning() {
   end_waiting(KeyFailure::Unavailable, "the daemon is stopping: repeat the request");
 }
 
+std::size_t Keys::requests_of(bool own) const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      requests_, [&](const auto& each) { return each.second->is_own() == own; }));
+}
+
 // Those that are not being evaluated.
 void Keys::end_waiting(KeyFailure failure, const std::string& why) {
   std::vector<SharedRequest> waiting;
@@ -264,9 +269,7 @@ std::optional<std::string> Keys::refusal_of_nonces(const KeyTerms& terms,
 
 void Keys::begin_own(const SharedRequest& request, Lock& lock) {
   require_open();
-  const auto own =
-      std::ranges::count_if(requests_, [](const auto& each) { return each.second->is_own(); });
-  if (static_cast<std::size_t>(own) >= kRequestsMax)
+  if (requests_of(true) >= kRequestsMax)
     throw KeyFailed(KeyFailure::Full, "there are " + std::to_string(kRequestsMax) +
                                           " requests of this party already: try again");
   if (makes_key(request->terms().operation) && !files_.find(request->terms().key)) {

@@ -171,6 +171,7 @@ class Keys {
 
   // All under the lock.
   void require_open() const;
+  std::size_t requests_of(bool own) const;
   std::optional<std::string> refusal_to_start(const Request& request) const;
   bool begins(Work& work, wire::KeyStart& start);
   bool take_gates(const Work& work);

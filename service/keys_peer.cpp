@@ -20,9 +20,7 @@ constexpr std::size_t kHavesBytesMax = 32 << 10;
 
 void Keys::requested(const wire::KeyRequest& message) {
   const Lock lock(mutex_);
-  const auto peers =
-      std::ranges::count_if(requests_, [](const auto& each) { return !each.second->is_own(); });
-  if (static_cast<std::size_t>(peers) + tasks_.size() >= 4 * kRequestsMax)
+  if (requests_of(false) + tasks_.size() >= 4 * kRequestsMax)
     throw NetworkError("the peer asks for keys faster than a party may");
   put_on_desk([this, message] { receive(message); });
 }
@@ -108,9 +106,7 @@ std::optional<std::string> Keys::refusal(const Request& request) const {
   if (requests_.contains(request.id()) || seen_.contains(request.id()))
     return "there was a request with this number before";
   if (seen_.size() >= kSeenMax) return "there were too many requests in the last minutes";
-  const auto peers =
-      std::ranges::count_if(requests_, [](const auto& each) { return !each.second->is_own(); });
-  if (static_cast<std::size_t>(peers) >= kRequestsMax)
+  if (requests_of(false) >= kRequestsMax)
     return "there are " + std::to_string(kRequestsMax) + " requests of this party already";
   const KeyTerms& terms = request.terms();
   if (makes_key(terms.operation) && !files_.find(terms.key)) {
@@ -159,7 +155,7 @@ void Keys::answer(const Request& request, bool is_accepted, const std::string& r
 }
 
 void Keys::answered(const wire::KeyAnswer& message) {
-  const auto id = request_in(message);
+  const auto id = request_in(message.said());
   if (!id) throw NetworkError("the peer's answer to a key request is malformed");
   SharedRequest request;
   {

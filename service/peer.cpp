@@ -208,7 +208,7 @@ bool Peer::received_about_keys(const wire::Message& message) {
   if (!keys_) {
     if (!message.has_key_request()) return message.has_key_haves() || message.has_key_end();
     wire::Message reply;
-    const auto id = request_in(message.key_request());
+    const auto id = request_in(message.key_request().said());
     if (!id) return false;
     custody::put_bytes(*id, *reply.mutable_key_end()->mutable_request());
     reply.mutable_key_end()->set_reason("the configuration has no custody { } for this peer");

@@ -438,7 +438,7 @@ class HostileLeaderTest : public CustodyAttackTest {
   // Of the next request of the other party, which this one accepts.
   std::string accepted() {
     const wire::KeyRequest request = peer_->next(wire::Message::kKeyRequest).key_request();
-    const auto id = service::request_in(request);
+    const auto id = service::request_in(request.said());
     service::SignedMessage asked;
     const auto said = std::as_bytes(std::span(request.said()));
     asked.message.assign(said.begin(), said.end());
