@@ -66,7 +66,6 @@ void Scheduler::submit(const SharedJob& job) {
   if (!is_linked_) return;  // it is offered once connected
   to_offer_.push_back(job);
   offer_waiting();
-  if (const wire::Terms* const theirs = offers_.find(job->id())) match(job, *theirs);
 }
 
 void Scheduler::cancel(const SharedJob& job) {
@@ -160,6 +159,7 @@ void Scheduler::link_is_down() {
   asked_.reset();
   told_.clear();
   prepared_.forget_peers();
+  offered_.clear();
   for (const SharedJob& job : queue_) shared_.jobs.set_state(*job, JobState::WaitingForPeer);
   queue_.clear();
   key_queue_.clear();
@@ -178,8 +178,10 @@ void Scheduler::offer_waiting() {
   while (is_linked_ && !to_offer_.empty() && link_.has_room()) {
     const SharedJob job = std::move(to_offer_.front());
     to_offer_.pop_front();
-    if (shared_.jobs.status(*job).state == JobState::WaitingForPeer)
-      link_.send(offer_of(job->id(), job->request().terms));
+    if (shared_.jobs.status(*job).state != JobState::WaitingForPeer) continue;
+    link_.send(offer_of(job->id(), job->request().terms));
+    offered_.insert(job);
+    if (const wire::Terms* const theirs = offers_.find(job->id())) match(job, *theirs);
   }
 }
 
@@ -250,7 +252,10 @@ void Scheduler::refused(const wire::Refuse& refuse) {
 }
 
 // `theirs` is a copy, as the offer is erased. Both parties compare; the leading one begins the job.
+// A job that the peer has offered first waits until it is offered here, too: the peer begins none,
+// and is told of none that begins, before that.
 void Scheduler::match(const SharedJob& job, wire::Terms theirs) {
+  if (!offered_.contains(job)) return;
   const wire::Terms& mine = job->request().terms;
   const JobState state = shared_.jobs.status(*job).state;
   // Of a job that runs here, the peer is told once it has failed: it waits there.
@@ -797,6 +802,7 @@ void Scheduler::end_job(const Evaluations::Order& order, Evaluations::Outcome ou
     send_refusal(id, stock_.is_disk_full() ? "its disk is full" : kFailedHere);
   if (is_offered) offers_.forget(id);
   matched_.erase(id);
+  offered_.erase(order.job);
 }
 
 void Scheduler::finish(const SharedJob& job, JobResult result) {
@@ -828,6 +834,7 @@ void Scheduler::fail(const SharedJob& job, JobError error) {
 
 void Scheduler::forget(const SharedJob& job) {
   matched_.erase(job->id());
+  offered_.erase(job);
   offers_.forget(job->id());
   std::erase(to_offer_, job);
   std::erase(queue_, job);

@@ -17,6 +17,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -172,6 +173,7 @@ class Scheduler {
   bool is_linked_ = false, is_stopping_ = false;
   PeerOffers offers_;
   std::deque<SharedJob> to_offer_;  // as soon as the link has room
+  std::set<SharedJob> offered_;     // on this link, of jobs that have not ended
   std::map<std::string, Clock::time_point> matched_;
   std::deque<SharedJob> queue_;             // that both parties want, on the same terms
   std::deque<QueuedKeyWork> key_queue_;     // of the leading party

@@ -17,6 +17,22 @@ class JobLimitsTest : public ScriptedPeerTest {
     EXPECT_TRUE(becomes_true([&] { return state(job) == v1::QUEUED; }, std::chrono::seconds(30)));
     return offer;
   }
+  // A job of the honest party `me`, before anything but `jobs` knows it.
+  service::SharedJob added(service::Jobs& jobs, const std::string& id, Party me) {
+    service::MemoryBudget budget(16 << 20);
+    service::Submission submission(1 << 20, budget);
+    v1::SubmitRequest request;
+    request.mutable_job()->set_id(id);
+    request.mutable_job()->set_circuit(kShort);
+    request.add_inputs()->set_name(me == Party::A ? "a" : "b");
+    request.mutable_inputs(0)->add_numbers("1");
+    submission.add(std::move(request));
+    engine::LoadedCircuit circuit = submission.circuit();
+    (void)circuit.cost();
+    service::wire::Terms terms = service::terms_of(circuit);
+    auto inputs = std::make_shared<const Values>(submission.inputs(circuit, me));
+    return jobs.add({id, peer_name(), std::move(circuit), std::move(terms), std::move(inputs)});
+  }
   static std::string random_policy(const std::string& rate) {
     return "allow { circuit: 'random' parameter { name: 'width' max: 100 }\n"
            "        parameter { name: 'depth' max: 100 } rate { " +
@@ -77,6 +93,35 @@ TEST_F(JobLimitsTest, RateOfLeaderIsNotUsedUpByJobsThatDoNotBegin) {
   }
 }
 
+// While a client's call submits it: the peer is told of it, and only then may it begin.
+class OfferWhileSubmittedTest : public JobLimitsTest,
+                                public ::testing::WithParamInterface<Party> {};
+
+INSTANTIATE_TEST_SUITE_P(ScriptedAs, OfferWhileSubmittedTest, ::testing::Values(Party::A, Party::B),
+                         [](const auto& party) { return std::string(1, letter(party.param)); });
+
+TEST_P(OfferWhileSubmittedTest, IsMatchedOnceTheJobIsOfferedToThePeer) {
+  start_with_stock(GetParam(), {}, {});
+  wire::Message offer = submitted("as-this", kShort);
+  offer.mutable_offer()->set_job("late");
+  honest().stop();
+  LocalPeers peers(honest(), {});
+  peer_->connect();
+  peer_->send_stock({1});
+  wait_until_read();  // what the link offers as it comes up
+  const service::SharedJob job = added(peers.jobs(), "late", peer_of(GetParam()));
+  peer_->send(offer);
+  wait_until_read();
+  EXPECT_EQ(peers.jobs().status(*job).state, service::JobState::WaitingForPeer);
+  peers.peer().submit(job);
+  const auto first = peer_->next_of({wire::Message::kOffer, wire::Message::kStart});
+  EXPECT_EQ(first.offer().job(), "late");
+  if (GetParam() == Party::B)
+    EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "late");
+  else
+    EXPECT_EQ(peers.jobs().status(*job).state, service::JobState::Queued);
+}
+
 // Its client would be told that it has not begun, while its outputs are on their way.
 TEST_F(JobLimitsTest, JobThatBeginsAtTheEndOfItsTimeIsNotGivenUp) {
   start_with_stock(Party::A, {}, {});
@@ -86,20 +131,7 @@ TEST_F(JobLimitsTest, JobThatBeginsAtTheEndOfItsTimeIsNotGivenUp) {
   service::Jobs& jobs = peers.jobs();
   peer_->connect();
 
-  service::MemoryBudget budget(16 << 20);
-  service::Submission submission(1 << 20, budget);
-  v1::SubmitRequest request;
-  request.mutable_job()->set_id("late");
-  request.mutable_job()->set_circuit(kShort);
-  request.add_inputs()->set_name("b");
-  request.mutable_inputs(0)->add_numbers("1");
-  submission.add(std::move(request));
-  engine::LoadedCircuit circuit = submission.circuit();
-  (void)circuit.cost();
-  service::wire::Terms terms = service::terms_of(circuit);
-  auto inputs = std::make_shared<const Values>(submission.inputs(circuit, Party::B));
-  const service::SharedJob job =
-      jobs.add({"late", "alice", std::move(circuit), std::move(terms), std::move(inputs)});
+  const service::SharedJob job = added(jobs, "late", Party::B);
   peer.submit(job);
   const std::vector<service::SharedJob> late = jobs.expire();
   ASSERT_EQ(late.size(), 1u);
