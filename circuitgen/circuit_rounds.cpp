@@ -1,5 +1,6 @@
 #include "circuitgen/circuit_rounds.h"
 
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -8,64 +9,68 @@
 namespace tinyot::circuit {
 namespace {
 
-class KeptRounds final : public RoundSink {
+// Passes each round to two sinks, of which the first leaves it as it is.
+class BothSinks final : public RoundSink {
  public:
-  explicit KeptRounds(std::vector<Round>& rounds) : rounds_(rounds) {}
-  void round(Round& round) override { rounds_.push_back(std::move(round)); }
-
- private:
-  std::vector<Round>& rounds_;
-};
-
-class ObservedRounds final : public RoundSink {
- public:
-  ObservedRounds(RoundSink& observer, RoundSink& sink) : observer_(observer), sink_(sink) {}
+  BothSinks(RoundSink& first, RoundSink& second) : first_(first), second_(second) {}
   void round(Round& round) override {
-    observer_.round(round);
-    sink_.round(round);
+    first_.round(round);
+    second_.round(round);
   }
 
  private:
-  RoundSink &observer_, &sink_;
+  RoundSink &first_, &second_;
 };
 
 }  // namespace
 
 CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::size_t lanes,
-                             std::size_t window)
-    : circuit_(circuit), lanes_(lanes), window_(window), prepared_(gates <= kPreparedMax) {
-  if (!prepared_) return;
-  KeptRounds kept(rounds_);
-  generate_rounds(circuit, lanes, window, kept);
-  // The bounds of the last round are those of all: the sink makes room once.
-  for (Round& round : rounds_) {
-    gates_ += round.gates();
-    round.slots = rounds_.back().slots;
-    round.invariant_slots = rounds_.back().invariant_slots;
+                             std::size_t window, KeptRounds kept)
+    : circuit_(circuit), lanes_(lanes), window_(window), kept_(std::move(kept)) {
+  if (kept_.layered || gates > kPreparedMax) return;
+  LayeredCircuitMaker maker(std::numeric_limits<std::size_t>::max());
+  generate_rounds(circuit, lanes, window, maker);
+  kept_.layered = maker.finish();
+  if (kept_.keep && kept_.layered->bytes <= kKeptBytesMax) kept_.keep(kept_.layered);
+}
+
+// Once without failure, it need not be generated again.
+void CircuitRounds::generate(RoundSink& sink) {
+  if (!kept_.keep) return generate_rounds(circuit_, lanes_, window_, sink);
+  LayeredCircuitMaker maker(kKeptBytesMax);
+  BothSinks both(maker, sink);
+  generate_rounds(circuit_, lanes_, window_, both);
+  if ((kept_.layered = maker.finish())) kept_.keep(kept_.layered);
+}
+
+// As copies: a sink takes what it may change.
+void CircuitRounds::pass(RoundSink& sink) const {
+  Round copy;
+  for (const Round& round : kept_.layered->rounds) {
+    copy = round;
+    sink.round(copy);
   }
 }
 
-void CircuitRounds::visit(RoundSink& sink) const {
+void CircuitRounds::visit(RoundSink& sink) {
   ENSURE(!has_run_);
-  if (!prepared_) {
-    generate_rounds(circuit_, lanes_, window_, sink);
-    return;
-  }
-  for (Round& round : rounds_) sink.round(round);
+  if (kept_.layered)
+    pass(sink);
+  else
+    generate(sink);
 }
 
 double CircuitRounds::run(RoundSink& given) {
   ENSURE(!std::exchange(has_run_, true));
-  ObservedRounds observed(observer_ != nullptr ? *observer_ : given, given);
+  BothSinks observed(observer_ != nullptr ? *observer_ : given, given);
   RoundSink& sink = observer_ != nullptr ? static_cast<RoundSink&>(observed) : given;
-  if (!prepared_) {
-    RoundPipeline pipeline(sink, window_);
-    generate_rounds(circuit_, lanes_, window_, pipeline);
-    return pipeline.finish();
+  if (kept_.layered) {
+    pass(sink);
+    return 0;
   }
-  for (Round& round : rounds_) sink.round(round);
-  rounds_.clear();
-  return 0;
+  RoundPipeline pipeline(sink, window_);
+  generate(pipeline);
+  return pipeline.finish();
 }
 
 }  // namespace tinyot::circuit

@@ -3,31 +3,47 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <functional>
+#include <memory>
 
+#include "circuitgen/layered_circuit.h"
 #include "circuitgen/layering.h"
 
 namespace tinyot::circuit {
 
+// What is kept of a circuit from one run to the next.
+struct KeptRounds {
+  std::shared_ptr<const LayeredCircuit> layered;  // null if there is nothing yet
+  // Called with what may be kept. Empty if nothing is.
+  std::function<void(std::shared_ptr<const LayeredCircuit>)> keep;
+};
+
 // A circuit on a number of lanes, layered with a window. A circuit of at most kPreparedMax gates is
 // layered in the constructor, so that the run only evaluates its rounds; a larger one is generated
-// and layered during the run, while another thread evaluates: at most a window of gates ahead.
+// and layered during the run, while another thread evaluates: at most a window of gates ahead. A
+// circuit that has been kept is not generated at all.
 class CircuitRounds {
  public:
-  // `circuit` outlives this object, and has `gates` gates. Fails: as generate_rounds.
-  CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::size_t lanes, std::size_t window);
+  // Of a circuit that is kept.
+  static constexpr std::size_t kKeptBytesMax = std::size_t{1} << 24;
+
+  // `circuit` outlives this object, and has `gates` gates; `kept` is of the same circuit and
+  // window, and of one lane or of several as this. Fails: as generate_rounds.
+  CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::size_t lanes, std::size_t window,
+                KeptRounds kept = {});
 
   const Circuit& circuit() const { return circuit_; }
   std::size_t lanes() const { return lanes_; }
   std::size_t window() const { return window_; }
   // Whether layering with the other window gives the same rounds, as far as that is known.
   bool are_same_with(std::size_t window) const {
-    return window == window_ || (prepared_ && gates_ <= std::min(window, window_));
+    return window == window_ ||
+           (kept_.layered && kept_.layered->gates <= std::min(window, window_));
   }
 
   // Passes the rounds to a sink that leaves them as they are, before run(). A large circuit is
-  // generated and layered for it. Fails: as generate_rounds.
-  void visit(RoundSink& sink) const;
+  // generated and layered for it, and kept if that is possible. Fails: as generate_rounds.
+  void visit(RoundSink& sink);
   // In run(), `observer` sees each round before the sink does, and leaves it as it is.
   void observe(RoundSink& observer) { observer_ = &observer; }
 
@@ -39,13 +55,13 @@ class CircuitRounds {
  private:
   static constexpr std::uint64_t kPreparedMax = std::uint64_t{1} << 18;
 
+  void generate(RoundSink& sink);
+  void pass(RoundSink& sink) const;
+
   const Circuit& circuit_;
-  std::size_t lanes_;
-  std::size_t window_;
-  bool prepared_;
-  std::size_t gates_ = 0;  // of a prepared circuit, with inputs and outputs
+  const std::size_t lanes_, window_;
+  KeptRounds kept_;
   bool has_run_ = false;
-  mutable std::vector<Round> rounds_;  // const but in run(): a sink takes what may be changed
   RoundSink* observer_ = nullptr;
 };
 

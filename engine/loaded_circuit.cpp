@@ -7,6 +7,7 @@
 #include "circuitgen/checked_circuit.h"
 #include "circuitgen/formats/text_source.h"
 #include "circuitgen/generators/registry.h"
+#include "engine/circuit_cache.h"
 #include "engine/circuit_fingerprint.h"
 
 namespace tinyot::engine {
@@ -16,6 +17,7 @@ KnownCircuit::KnownCircuit(std::shared_ptr<const circuit::Circuit> circuit)
   if (const auto what = circuit::built_in(*circuit_)) {
     is_built_in_ = true;
     fingerprint_ = fingerprint_of(circuit_->info(), *what);
+    cost_ = CircuitCache::of_process().cost(fingerprint_);
     return;
   }
   GateFingerprint gates = fingerprint_of_gates(*circuit_);
@@ -27,8 +29,13 @@ KnownCircuit::KnownCircuit(std::shared_ptr<const circuit::Circuit> circuit)
 
 const circuit::CircuitCost& KnownCircuit::cost() const {
   const std::lock_guard lock(mutex_);
-  if (!cost_) cost_ = circuit::cost_of(*circuit_);
+  if (!cost_) set_cost(circuit::cost_of(*circuit_));
   return *cost_;
+}
+
+void KnownCircuit::set_cost(const std::optional<circuit::CircuitCost>& cost) const {
+  cost_ = cost;
+  if (cost_ && is_built_in_) CircuitCache::of_process().keep_cost(fingerprint_, *cost_);
 }
 
 const circuit::CircuitCost* KnownCircuit::known_cost() const {
@@ -38,13 +45,13 @@ const circuit::CircuitCost* KnownCircuit::known_cost() const {
 
 const circuit::CircuitCost* KnownCircuit::cost_within_ands(std::uint64_t ands_max) const {
   const std::lock_guard lock(mutex_);
-  if (!cost_) cost_ = circuit::cost_within_ands(*circuit_, ands_max);
+  if (!cost_) set_cost(circuit::cost_within_ands(*circuit_, ands_max));
   return cost_ && cost_->ands <= ands_max ? &*cost_ : nullptr;
 }
 
 const circuit::CircuitCost* KnownCircuit::cost_within(std::uint64_t gates_max) const {
   const std::lock_guard lock(mutex_);
-  if (!cost_) cost_ = circuit::cost_within(*circuit_, gates_max);
+  if (!cost_) set_cost(circuit::cost_within(*circuit_, gates_max));
   return cost_ ? &*cost_ : nullptr;
 }
 
@@ -107,7 +114,18 @@ LoadedCircuit LoadedCircuit::borrowed(const circuit::Circuit& circuit, std::size
 circuit::CircuitRounds LoadedCircuit::rounds(std::size_t window) const {
   const circuit::CircuitCost* const known = known_cost();
   return circuit::CircuitRounds(circuit(), known != nullptr ? known->gates() : ~std::uint64_t{0},
-                                lanes_, window);
+                                lanes_, window, kept_rounds(window));
+}
+
+// A function that does not do the same on each call is found by generating it for each run.
+circuit::KeptRounds LoadedCircuit::kept_rounds(std::size_t window) const {
+  if (!is_built_in()) return {};
+  CircuitCache& cache = CircuitCache::of_process();
+  const CircuitCache::Layering layering = {fingerprint(), window, lanes_ > 1};
+  return {cache.rounds(layering),
+          [&cache, layering](std::shared_ptr<const circuit::LayeredCircuit> rounds) {
+            cache.keep_rounds(layering, std::move(rounds));
+          }};
 }
 
 std::string LoadedCircuit::shown() const {

@@ -40,6 +40,8 @@ class KnownCircuit final : public circuit::Circuit {
   std::shared_ptr<const circuit::Circuit> circuit_;
   circuit::CircuitFingerprint fingerprint_, interface_;
   bool is_built_in_ = false;
+  void set_cost(const std::optional<circuit::CircuitCost>& cost) const;
+
   mutable std::mutex mutex_;
   mutable std::optional<circuit::CircuitCost> cost_;  // set once
 };
@@ -81,7 +83,8 @@ class LoadedCircuit {
     return circuit_->cost_within_ands(ands_max);
   }
   std::size_t lanes() const { return lanes_; }
-  // Layered with a window, before a run if the circuit is known to be small.
+  // Layered with a window, before a run if the circuit is known to be small. A circuit that is
+  // built in may be kept from an earlier run (engine/circuit_cache.h).
   circuit::CircuitRounds rounds(std::size_t window) const;
   // The same circuit on another number of lanes.
   LoadedCircuit on_lanes(std::size_t lanes) const {
@@ -106,6 +109,7 @@ class LoadedCircuit {
                             const std::string& name, const circuit::CircuitFileOptions& options,
                             std::size_t lanes);
   LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit, std::size_t lanes);
+  circuit::KeptRounds kept_rounds(std::size_t window) const;
 
   std::shared_ptr<const KnownCircuit> circuit_;
   bool has_roles_ = true;

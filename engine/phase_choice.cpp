@@ -63,7 +63,7 @@ void PhaseChoice::accept(const checks::Agreement& agreement) {
   set(**found, PhaseChosenBy::Peer);
 }
 
-void PhaseChoice::estimate(const LoadedCircuit& circuit, const circuit::CircuitRounds& rounds,
+void PhaseChoice::estimate(const LoadedCircuit& circuit, circuit::CircuitRounds& rounds,
                            const PreparationBy& preparation_by) {
   const circuit::CircuitCost* const cost = circuit.known_cost();
   if (!is_open() || cost == nullptr) return;

@@ -38,7 +38,7 @@ class PhaseChoice {
   // Role: A, before the run: estimates what is possible; of a run that is prepared, what is left
   // once its inputs are known. A circuit that is large and has not been counted is not estimated;
   // then the first phase is chosen.
-  void estimate(const LoadedCircuit& circuit, const circuit::CircuitRounds& rounds,
+  void estimate(const LoadedCircuit& circuit, circuit::CircuitRounds& rounds,
                 const PreparationBy& preparation_by = not_prepared);
   // Role: both. A chooses among the phases of which `can_have` is true, and B takes part as told.
   // Wire: 8 bytes from A if the choice is open. Fails: PeerCheated("framing") if A names a phase

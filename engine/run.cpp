@@ -32,7 +32,7 @@ bool RunPlan::can_be_prepared_by(const online::OnlinePhaseEntry& phase) const tr
   return false;
 }
 
-void RunPlan::estimate(const circuit::CircuitRounds& layered) {
+void RunPlan::estimate(circuit::CircuitRounds& layered) {
   choice.estimate(circuit, layered, [this](const online::OnlinePhaseEntry& phase) {
     return can_be_prepared_by(phase) ? preparation_by(phase) : std::nullopt;
   });

@@ -108,7 +108,7 @@ double RunEstimate::link_s(const net::LinkShape& link) const {
          (link.bits_per_s > 0 ? 8 * bytes / link.bits_per_s : 0);
 }
 
-std::vector<RunEstimate> estimate_runs(const circuit::CircuitRounds& rounds,
+std::vector<RunEstimate> estimate_runs(circuit::CircuitRounds& rounds,
                                        std::span<const online::OnlinePhaseEntry* const> phases,
                                        AndMaterial form, const PreparationBy& preparation_by) {
   Counters counters;
@@ -149,7 +149,8 @@ std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, AndMaterial
   const auto phases = online::phases_on(form, {});
   const std::size_t layered =
       window ? *window : fastest_window(circuit, *phases.front(), form, round_trip);
-  return estimate_runs(circuit.rounds(layered), phases, form);
+  circuit::CircuitRounds rounds = circuit.rounds(layered);
+  return estimate_runs(rounds, phases, form);
 }
 
 RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstimate& estimate,

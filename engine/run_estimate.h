@@ -43,7 +43,7 @@ MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands,
 
 // Of each of the phases, in their order. Takes as long as layering the circuit, if the rounds are
 // not prepared.
-std::vector<RunEstimate> estimate_runs(const circuit::CircuitRounds& rounds,
+std::vector<RunEstimate> estimate_runs(circuit::CircuitRounds& rounds,
                                        std::span<const online::OnlinePhaseEntry* const> phases,
                                        AndMaterial form,
                                        const PreparationBy& preparation_by = not_prepared);

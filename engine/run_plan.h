@@ -36,7 +36,7 @@ struct RunPlan {
   bool can_be_prepared_by(const online::OnlinePhaseEntry& phase) const;
 
   // Role: A, before the choice: as PhaseChoice::estimate, of the run as it is prepared.
-  void estimate(const circuit::CircuitRounds& layered);
+  void estimate(circuit::CircuitRounds& layered);
 
   // Role: both. Chooses phase and window, as far as they are open (engine/phase_choice.h,
   // engine/window_choice.h).

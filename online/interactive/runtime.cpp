@@ -97,6 +97,7 @@ class Runtime final : public circuit::RoundSink {
   BlockChunk chunk_;
   OutputShares outputs_;
   std::optional<Evaluated> evaluated_;  // the round whose blocks have not been computed
+  circuit::Round spare_;                // whose memory is used again
 };
 
 BitVector Runtime::gather(const circuit::Round& round,
@@ -153,7 +154,7 @@ void Runtime::round(circuit::Round& round) {
     scatter(round, now.ands->open());
     ++result.and_rounds;
   }
-  now.round = std::move(round);
+  now.round = std::exchange(round, std::move(spare_));
   evaluated_ = std::move(now);
   if (progress_) progress_(result.ands);
 }
@@ -186,6 +187,7 @@ void Runtime::finish_blocks() {
     if (last.ands) combine(last.round.ands, tile, lanes_.width(tile), *last.ands);
   }
   if (last.ands) combine(last.round.invariant_ands, 0, 1, *last.ands);
+  spare_ = std::move(evaluated_->round);
   evaluated_.reset();
 }
 

@@ -115,6 +115,12 @@ TEST(RoundPipeline, DropsWaitingRoundsWhenTheGeneratorFails) {
   EXPECT_GE(sink.rounds.size(), 1u);
 }
 
+std::vector<std::size_t> and_counts(const Notes& notes) {
+  std::vector<std::size_t> counts;
+  for (const auto& [slots, ands] : notes.rounds) counts.push_back(ands);
+  return counts;
+}
+
 // The rounds of a prepared circuit are those of layering alone, except that the first one already
 // has the bounds of all slots.
 TEST(CircuitRounds, KnowsTheSlotsOfAPreparedCircuit) {
@@ -154,6 +160,73 @@ TEST(CircuitRounds, AreSeenByOthers) {
     EXPECT_GT(actual.rounds.size(), 20u);
     EXPECT_EQ(before.rounds, actual.rounds);
     EXPECT_EQ(during.rounds, actual.rounds);
+  }
+}
+
+// Counts its generations.
+class CountedCircuit final : public Circuit {
+ public:
+  explicit CountedCircuit(std::shared_ptr<const Circuit> circuit) : circuit_(std::move(circuit)) {}
+  const CircuitInfo& info() const override { return circuit_->info(); }
+  void generate(GateSink& sink) const override {
+    ++generations;
+    circuit_->generate(sink);
+  }
+  mutable int generations = 0;
+
+ private:
+  const std::shared_ptr<const Circuit> circuit_;
+};
+
+// What is kept is what is run, and serves the next run in place of the circuit.
+TEST(CircuitRounds, AreKeptForTheNextRun) {
+  const CountedCircuit circuit(find_circuit("random:width=100,depth=20"));
+  for (const std::uint64_t gates : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+    for (const bool is_visited : {false, true}) {
+      circuit.generations = 0;
+      KeptRounds kept;
+      Notes before, first, second, visited;
+      CircuitRounds rounds(circuit, gates, 1, 1000,
+                           {{}, [&](auto layered) { kept.layered = std::move(layered); }});
+      if (is_visited) rounds.visit(before);
+      rounds.run(first);
+      ASSERT_TRUE(kept.layered);
+      EXPECT_EQ(kept.layered->rounds.size(), first.rounds.size());
+      CircuitRounds again(circuit, gates, 1, 1000, kept);
+      again.visit(visited);
+      again.run(second);
+      EXPECT_EQ(circuit.generations, 1);
+      EXPECT_EQ(and_counts(second), and_counts(first));
+      EXPECT_EQ(and_counts(visited), and_counts(first));
+      EXPECT_TRUE(again.are_same_with(1 << 20) == (kept.layered->gates <= 1000));
+    }
+  }
+}
+
+// A sink may take the rounds that it gets.
+TEST(CircuitRounds, KeptRoundsAreNotChangedByARun) {
+  struct Taker final : RoundSink {
+    void round(Round& round) override { ands += std::exchange(round, {}).ands.size(); }
+    std::size_t ands = 0;
+  };
+  const auto circuit = find_circuit("random:width=100,depth=20");
+  KeptRounds kept;
+  CircuitRounds(*circuit, 0, 1, 1000, {{}, [&](auto layered) { kept.layered = layered; }});
+  for (int run = 0; run < 3; ++run) {
+    Taker taker;
+    CircuitRounds(*circuit, 0, 1, 1000, kept).run(taker);
+    EXPECT_EQ(taker.ands, 2000u);
+  }
+}
+
+TEST(CircuitRounds, ThatTakeMuchMemoryAreNotKept) {
+  const auto circuit = find_circuit("random:width=4096,depth=200");
+  for (const std::uint64_t gates : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+    Notes notes;
+    CircuitRounds rounds(*circuit, gates, 1, 1 << 20,
+                         {{}, [](const auto&) { ADD_FAILURE() << "kept"; }});
+    rounds.run(notes);
+    EXPECT_GE(notes.rounds.size(), 200u);
   }
 }
 

@@ -21,7 +21,8 @@ OnlinePhase chosen(
   run_channels([&](Party me, Channel& channel) {
     PhaseChoice choice(AndMaterial::Garbling, {});
     EXPECT_TRUE(choice.is_open());
-    if (me == Party::A) choice.estimate(circuit, circuit.rounds(1 << 20), preparation_by);
+    circuit::CircuitRounds rounds = circuit.rounds(1 << 20);
+    if (me == Party::A) choice.estimate(circuit, rounds, preparation_by);
     choice.choose(channel, me, round_trip, can_have);
     EXPECT_EQ(channel.counters().messages_sent, me == Party::A ? 1u : 0u);
     phases[static_cast<std::size_t>(me)] = choice.phase().phase;

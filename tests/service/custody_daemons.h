@@ -20,7 +20,7 @@ class CustodyTest : public DaemonTest {
     std::string policy_a = kAll, policy_b = kAll;
     std::string custody_a = {}, custody_b = {};  // further fields
     std::string rights_a = "USE_KEYS, MANAGE_KEYS";
-    std::string ands = "300000";  // high
+    std::string ands = "300000", inputs = "60000";  // high
     std::string port_b = {};      // to which B connects, if it is not A's
     std::string peer = {};        // further fields of both parts of the peer
   };
@@ -35,7 +35,7 @@ class CustodyTest : public DaemonTest {
     // Keys last longer than a session; sigma 64 takes more material.
     setup.low = "low { ands: 100000 inputs: 20000 }";
     setup.port_b = custody.port_b;
-    setup.high = "high { ands: " + custody.ands + " inputs: 60000 }";
+    setup.high = "high { ands: " + custody.ands + " inputs: " + custody.inputs + " }";
     for (const Party party : {Party::A, Party::B}) {
       const std::string name(1, letter(party));
       engine::write_identity(net::Identity::generate(), dir_ / (name + ".pem"));

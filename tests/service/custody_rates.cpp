@@ -52,9 +52,10 @@ class CustodyRates : public CustodyTest {
 
 TEST_F(CustodyRates, DISABLED_Print) {
   CustodySetup setup;
-  setup.ands = "6000000";
+  setup.ands = "12000000";
+  setup.inputs = "4000000";
   start_custody(setup);
-  ASSERT_TRUE(is_stocked(5'000'000));
+  ASSERT_TRUE(is_stocked(11'000'000));
   const auto made = keys_a_->create("gcm", "aead", "aes256");
   ASSERT_TRUE(made.status.ok()) << made.status.error_message();
   ASSERT_TRUE(keys_a_->create("cmac", "mac", "aes128").status.ok());
@@ -106,7 +107,8 @@ TEST_F(CustodyRates, DISABLED_Print) {
   }
   const auto hex = [](std::size_t bytes) { return "0x" + std::string(2 * bytes, '1'); };
   std::printf("plain job aes128        %7.2f ms\n",
-              plain_job_ms("aes128", {{"key", hex(16)}}, {{"block", hex(16)}}, kCalls));
+              plain_job_ms("aes128", {{"message", hex(16)}, {"key_a", hex(16)}},
+                           {{"key_b", hex(16)}}, kCalls));
 }
 
 }  // namespace

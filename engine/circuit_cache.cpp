@@ -1,0 +1,66 @@
+#include "engine/circuit_cache.h"
+
+#include <utility>
+
+namespace tinyot::engine {
+
+template <class Key, class Value>
+Value* CircuitCache::Recent<Key, Value>::find(const Key& key) {
+  const auto place = places.find(key);
+  if (place == places.end()) return nullptr;
+  entries.splice(entries.begin(), entries, place->second);
+  return &entries.front().second;
+}
+
+template <class Key, class Value>
+void CircuitCache::Recent<Key, Value>::add(const Key& key, Value value) {
+  entries.emplace_front(key, std::move(value));
+  places.emplace(key, entries.begin());
+}
+
+template <class Key, class Value>
+void CircuitCache::Recent<Key, Value>::drop_oldest() {
+  places.erase(entries.back().first);
+  entries.pop_back();
+}
+
+CircuitCache& CircuitCache::of_process() {
+  static CircuitCache cache;
+  return cache;
+}
+
+std::optional<circuit::CircuitCost> CircuitCache::cost(const circuit::CircuitFingerprint& circuit) {
+  const std::lock_guard lock(mutex_);
+  const circuit::CircuitCost* const found = costs_.find(circuit.bytes);
+  return found != nullptr ? std::optional(*found) : std::nullopt;
+}
+
+void CircuitCache::keep_cost(const circuit::CircuitFingerprint& circuit,
+                             const circuit::CircuitCost& cost) {
+  const std::lock_guard lock(mutex_);
+  if (costs_.find(circuit.bytes) != nullptr) return;
+  costs_.add(circuit.bytes, cost);
+  if (costs_.entries.size() > costs_max_) costs_.drop_oldest();
+}
+
+std::shared_ptr<const circuit::LayeredCircuit> CircuitCache::rounds(const Layering& layering) {
+  const std::lock_guard lock(mutex_);
+  const auto* const found =
+      rounds_.find({layering.circuit.bytes, layering.window, layering.has_several_lanes});
+  return found != nullptr ? *found : nullptr;
+}
+
+void CircuitCache::keep_rounds(const Layering& layering,
+                               std::shared_ptr<const circuit::LayeredCircuit> rounds) {
+  const LayeringKey key = {layering.circuit.bytes, layering.window, layering.has_several_lanes};
+  const std::lock_guard lock(mutex_);
+  if (rounds_.find(key) != nullptr) return;
+  bytes_ += rounds->bytes;
+  rounds_.add(key, std::move(rounds));
+  while (bytes_ > bytes_max_) {
+    bytes_ -= rounds_.entries.back().second->bytes;
+    rounds_.drop_oldest();
+  }
+}
+
+}  // namespace tinyot::engine

@@ -1,0 +1,65 @@
+// What this process has found out about built-in circuits, for those that are run again: their
+// costs, and the rounds of those that are not large. Thread-safe, in bounded memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "circuitgen/cost.h"
+#include "circuitgen/layered_circuit.h"
+#include "tinyot/circuit/fingerprint.h"
+
+namespace tinyot::engine {
+
+class CircuitCache {
+ public:
+  // What rounds depend on.
+  struct Layering {
+    circuit::CircuitFingerprint circuit;
+    std::uint64_t window = 0;
+    bool has_several_lanes = false;
+  };
+
+  // Costs of as many circuits, and rounds of as many bytes, as have been asked for last.
+  explicit CircuitCache(std::size_t costs_max = 4096, std::size_t bytes_max = std::size_t{1} << 26)
+      : costs_max_(costs_max), bytes_max_(bytes_max) {}
+  static CircuitCache& of_process();
+
+  std::optional<circuit::CircuitCost> cost(const circuit::CircuitFingerprint& circuit);
+  void keep_cost(const circuit::CircuitFingerprint& circuit, const circuit::CircuitCost& cost);
+
+  // Null if there are none.
+  std::shared_ptr<const circuit::LayeredCircuit> rounds(const Layering& layering);
+  void keep_rounds(const Layering& layering, std::shared_ptr<const circuit::LayeredCircuit> rounds);
+
+ private:
+  // The values that were asked for last are at the front.
+  template <class Key, class Value>
+  struct Recent {
+    using Entry = std::pair<Key, Value>;
+    std::list<Entry> entries;
+    std::map<Key, typename std::list<Entry>::iterator> places;
+
+    Value* find(const Key& key);
+    void add(const Key& key, Value value);
+    void drop_oldest();
+  };
+  using Bytes = std::array<std::uint8_t, 32>;
+  using LayeringKey = std::tuple<Bytes, std::uint64_t, bool>;
+
+  const std::size_t costs_max_, bytes_max_;
+  std::mutex mutex_;
+  Recent<Bytes, circuit::CircuitCost> costs_;
+  Recent<LayeringKey, std::shared_ptr<const circuit::LayeredCircuit>> rounds_;
+  std::size_t bytes_ = 0;  // of rounds_
+};
+
+}  // namespace tinyot::engine

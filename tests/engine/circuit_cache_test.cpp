@@ -1,0 +1,107 @@
+// What is kept of circuits that are run again.
+#include "engine/circuit_cache.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/loaded_circuit.h"
+#include "tests/support/layers.h"
+#include "tinyot/circuit.h"
+
+namespace tinyot::test {
+namespace {
+
+using engine::CircuitCache;
+
+CircuitFingerprint fingerprint(std::uint8_t number) {
+  CircuitFingerprint of;
+  of.bytes[31] = number;
+  return of;
+}
+
+std::shared_ptr<const LayeredCircuit> rounds_of(std::size_t bytes) {
+  LayeredCircuit layered;
+  layered.bytes = bytes;
+  return std::make_shared<const LayeredCircuit>(std::move(layered));
+}
+
+TEST(CircuitCache, KeepsTheCostsThatWereAskedForLast) {
+  CircuitCache cache(2, 100);
+  CircuitCost cost;
+  for (const std::uint8_t i : {1, 2}) {
+    cost.ands = i;
+    cache.keep_cost(fingerprint(i), cost);
+  }
+  EXPECT_EQ(cache.cost(fingerprint(1))->ands, 1u);
+  cache.keep_cost(fingerprint(3), cost);
+  EXPECT_FALSE(cache.cost(fingerprint(2)));
+  EXPECT_EQ(cache.cost(fingerprint(1))->ands, 1u);
+  EXPECT_TRUE(cache.cost(fingerprint(3)));
+}
+
+TEST(CircuitCache, KeepsRoundsOfSoManyBytes) {
+  CircuitCache cache(2, 100);
+  for (const std::uint8_t i : {1, 2}) cache.keep_rounds({fingerprint(i), 10, false}, rounds_of(50));
+  EXPECT_TRUE(cache.rounds({fingerprint(1), 10, false}));
+  cache.keep_rounds({fingerprint(1), 10, false}, rounds_of(50));  // is there already
+  EXPECT_TRUE(cache.rounds({fingerprint(2), 10, false}));
+  EXPECT_TRUE(cache.rounds({fingerprint(1), 10, false}));
+  cache.keep_rounds({fingerprint(3), 10, false}, rounds_of(1));
+  EXPECT_FALSE(cache.rounds({fingerprint(2), 10, false}));
+  EXPECT_TRUE(cache.rounds({fingerprint(1), 10, false}));
+  cache.keep_rounds({fingerprint(4), 10, false}, rounds_of(101));
+  for (const std::uint8_t i : {1, 2, 3, 4}) EXPECT_FALSE(cache.rounds({fingerprint(i), 10, false}));
+  cache.keep_rounds({fingerprint(1), 10, false}, rounds_of(100));
+  EXPECT_TRUE(cache.rounds({fingerprint(1), 10, false}));
+}
+
+TEST(CircuitCache, KnowsWhatRoundsDependOn) {
+  CircuitCache cache;
+  const auto rounds = rounds_of(1);
+  cache.keep_rounds({fingerprint(1), 10, false}, rounds);
+  EXPECT_EQ(cache.rounds({fingerprint(1), 10, false}), rounds);
+  EXPECT_FALSE(cache.rounds({fingerprint(2), 10, false}));
+  EXPECT_FALSE(cache.rounds({fingerprint(1), 11, false}));
+  EXPECT_FALSE(cache.rounds({fingerprint(1), 10, true}));
+}
+
+std::size_t ands_of(const LoadedCircuit& loaded, std::size_t window) {
+  struct Ands final : RoundSink {
+    void round(Round& round) override { count += round.ands.size(); }
+    std::size_t count = 0;
+  } ands;
+  loaded.rounds(window).run(ands);
+  return ands.count;
+}
+
+// By another object of the same name, too.
+TEST(CircuitCache, HoldsBuiltInCircuitsThatHaveRun) {
+  constexpr std::size_t kWindow = 12345;
+  const auto first = *LoadedCircuit::generated("minimum:count=7", 1);
+  const auto kept = [&](const LoadedCircuit& circuit) {
+    return CircuitCache::of_process().rounds({circuit.fingerprint(), kWindow, circuit.lanes() > 1});
+  };
+  EXPECT_FALSE(kept(first));
+  EXPECT_EQ(ands_of(first, kWindow), first.cost().ands);
+  const auto rounds = kept(first);
+  ASSERT_TRUE(rounds);
+  EXPECT_FALSE(kept(first.on_lanes(2)));
+  const auto second = *LoadedCircuit::not_generated("minimum:count=7", 1);
+  ASSERT_NE(second.known_cost(), nullptr);
+  EXPECT_EQ(second.known_cost()->ands, first.cost().ands);
+  EXPECT_EQ(ands_of(second, kWindow), first.cost().ands);
+  EXPECT_EQ(kept(second), rounds);
+}
+
+TEST(CircuitCache, HoldsNoFunctionsWhichMayChange) {
+  const auto circuit = make_circuit("mine", [](Program& program) {
+    const Number x = program.input("x", 8, Party::A), y = program.input("y", 8, Party::B);
+    program.output("z", x * y);
+  });
+  const auto loaded = LoadedCircuit::borrowed(*circuit, 1);
+  EXPECT_EQ(ands_of(loaded, 1000), loaded.cost().ands);
+  EXPECT_FALSE(CircuitCache::of_process().rounds({loaded.fingerprint(), 1000, false}));
+  EXPECT_FALSE(CircuitCache::of_process().cost(loaded.fingerprint()));
+}
+
+}  // namespace
+}  // namespace tinyot::test
