@@ -49,7 +49,7 @@ std::string name_of(KeyOrigin origin);
 // They never change, and are the same at both parties.
 struct KeyAttributes {
   KeyId id;
-  std::string label;  // 1 to 64 of letters, digits, '-', '_', '.' and '/'
+  std::string label;  // 1 to 64 of letters, digits, '-', '_', '.' and '/'; no KeyId
   std::uint32_t version = 1;
   KeyClass key_class = KeyClass::Aead;
   KeyAlgorithm algorithm = KeyAlgorithm::Aes256;

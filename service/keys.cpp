@@ -114,6 +114,20 @@ std::size_t Keys::requests_of(bool own) const {
       requests_, [&](const auto& each) { return each.second->is_own() == own; }));
 }
 
+std::size_t Keys::requests_of_client(const std::string& client) const {
+  return static_cast<std::size_t>(std::ranges::count_if(requests_, [&](const auto& each) {
+    return each.second->is_own() && each.second->asked.client == client;
+  }));
+}
+
+// Which have no file yet.
+std::size_t Keys::keys_being_made() const {
+  return static_cast<std::size_t>(std::ranges::count_if(requests_, [&](const auto& each) {
+    const KeyTerms& terms = each.second->terms();
+    return makes_key(terms.operation) && !files_.find(terms.key);
+  }));
+}
+
 // Those that are not being evaluated.
 void Keys::end_waiting(KeyFailure failure, const std::string& why) {
   std::vector<SharedRequest> waiting;
@@ -272,12 +286,13 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
   if (requests_of(true) >= kRequestsMax)
     throw KeyFailed(KeyFailure::Full, "there are " + std::to_string(kRequestsMax) +
                                           " requests of this party already: try again");
-  if (makes_key(request->terms().operation) && !files_.find(request->terms().key)) {
-    const auto records = files_.records();
-    if (records.size() >= keys_max_)
-      throw KeyFailed(KeyFailure::Full, "there are " + std::to_string(records.size()) +
-                                            " keys, as many as keys_max of the configuration");
-  }
+  if (requests_of_client(request->asked.client) >= kRequestsOfClientMax)
+    throw KeyFailed(KeyFailure::Full, "there are " + std::to_string(kRequestsOfClientMax) +
+                                          " requests of this client already: try again");
+  if (makes_key(request->terms().operation) && !files_.find(request->terms().key) &&
+      files_.records().size() + keys_being_made() >= keys_max_)
+    throw KeyFailed(KeyFailure::Full, "there are " + std::to_string(keys_max_) +
+                                          " keys, as many as keys_max of the configuration");
   const KeyPolicy::Verdict verdict = policy_.begin(request->policy_terms(), Clock::now());
   if (!verdict.refusal.empty()) throw KeyFailed(KeyFailure::Refused, verdict.refusal);
   requests_.emplace(request->id(), request);
@@ -310,8 +325,7 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
     failure = Failure{std::current_exception(), error.what()};
   }
   lock.lock();
-  request->has_begun_line = request->asked.head.sequence > 0;
-  if (request->state == Request::State::Ended) return;
+  if (!note_begun(request, request->asked.head)) return;
   if (failure) return finish(request, std::move(failure));
   const std::string& said = message.key_request().said();
   const auto bytes = std::as_bytes(std::span(said));
@@ -355,8 +369,8 @@ void Keys::note_use(const KeyTerms& terms) {
 
 void Keys::finish(const SharedRequest& request, std::optional<Failure> failure) {
   if (request->state == Request::State::Ended) return;
-  const bool is_known_to_peer = request->state != Request::State::New &&
-                                (request->state != Request::State::Waiting || !request->is_own());
+  const bool is_known_to_peer = !request->is_own() || (request->state != Request::State::New &&
+                                                       request->state != Request::State::Waiting);
   request->state = Request::State::Ended;
   request->failure = std::move(failure);
   requests_.erase(request->id());
@@ -381,9 +395,20 @@ void Keys::finish(const SharedRequest& request, std::optional<Failure> failure) 
   // What has waited for it, while it was waiting itself.
   if (request->changed_key() && !blocked_.empty())
     put_on_desk([this, blocked = std::exchange(blocked_, {})] { queue(blocked); });
-  if (request->has_begun_line)
-    put_on_desk([this, line = request->line(AuditLine::Event::End)] { audit_.append(line); });
+  if (request->has_begun_line) log_end(*request);
   changed_.notify_all();
+}
+
+void Keys::log_end(const Request& request) {
+  put_on_desk([this, line = request.line(AuditLine::Event::End)] { audit_.append(line); });
+}
+
+// Its first line is in the log, unless that failed. False if it has ended meanwhile.
+bool Keys::note_begun(const SharedRequest& request, const AuditHead& head) {
+  request->has_begun_line = head.sequence > 0;
+  if (request->state != Request::State::Ended) return true;
+  if (request->has_begun_line) log_end(*request);
+  return false;
 }
 
 void Keys::log_refusal(const std::string& what, const std::string& reason) {

@@ -117,6 +117,7 @@ class Keys {
   // The link, and messages of the peer. Fail: NetworkError if the peer may not send such a message.
   void link_is_up();
   void link_is_down();
+  void link_has_room();
   void told(const wire::KeyHaves& haves);
   void requested(const wire::KeyRequest& message);
   void answered(const wire::KeyAnswer& message);
@@ -146,7 +147,7 @@ class Keys {
     return {std::make_exception_ptr(KeyFailed(why, text)), text};
   }
   // Of one party.
-  static constexpr std::size_t kRequestsMax = 256;
+  static constexpr std::size_t kRequestsMax = 256, kRequestsOfClientMax = 64;
   // Between the clocks of both parties; the numbers of requests are remembered for longer.
   static constexpr std::chrono::minutes kClockDifferenceMax{10}, kRemembered{20};
 
@@ -172,6 +173,8 @@ class Keys {
   // All under the lock.
   void require_open() const;
   std::size_t requests_of(bool own) const;
+  std::size_t requests_of_client(const std::string& client) const;
+  std::size_t keys_being_made() const;
   std::optional<std::string> refusal_to_start(const Request& request) const;
   bool begins(Work& work, wire::KeyStart& start);
   bool take_gates(const Work& work);
@@ -180,6 +183,9 @@ class Keys {
   std::optional<std::string> refusal_of_nonces(const KeyTerms& terms,
                                                const custody::KeyAttributes& about) const;
   void finish(const SharedRequest& request, std::optional<Failure> failure);
+  bool note_begun(const SharedRequest& request, const AuditHead& head);
+  void log_end(const Request& request);
+  void tell_haves();
   void end_waiting(KeyFailure failure, const std::string& why);
   bool may_settle(const custody::KeyId& key);
   bool needs_settling(const custody::KeyId& key) const;
@@ -231,6 +237,7 @@ class Keys {
   std::map<custody::KeyId, Gate> gates_;                  // of the leading party
   std::vector<std::shared_ptr<Work>> blocked_;            // by gates
   std::map<custody::KeyId, std::shared_ptr<std::shared_mutex>> locks_;
+  std::optional<std::deque<custody::KeyId>> to_tell_;  // the peer, since the link is up
   std::map<custody::KeyId, std::optional<custody::KeyHave>> peers_;
   std::map<std::uint64_t, std::weak_ptr<KeyConnection>> connections_;  // by group
 

@@ -111,9 +111,12 @@ std::optional<std::string> Keys::refusal(const Request& request) const {
   const KeyTerms& terms = request.terms();
   if (makes_key(terms.operation) && !files_.find(terms.key)) {
     const auto records = files_.records();
-    if (records.size() >= keys_max_) return "there are as many keys as keys_max allows";
-    if (static_cast<std::size_t>(std::ranges::count(records, KeyState::Pending,
-                                                    &custody::KeyRecord::state)) >= kPendingMax)
+    const std::size_t being_made = keys_being_made();
+    if (records.size() + being_made >= keys_max_)
+      return "there are as many keys as keys_max allows";
+    if (being_made + static_cast<std::size_t>(std::ranges::count(records, KeyState::Pending,
+                                                                 &custody::KeyRecord::state)) >=
+        kPendingMax)
       return "too many keys are not settled yet";
   }
   return std::nullopt;
@@ -130,8 +133,7 @@ void Keys::accept(const SharedRequest& request) {
   }
   {
     const Lock lock(mutex_);
-    request->has_begun_line = head.sequence > 0;
-    if (request->state == Request::State::Ended) return;
+    if (!note_begun(request, head)) return;
     if (failed.empty()) request->state = Request::State::Accepted;
     request->until = Clock::now() + request_time_;
   }
@@ -263,6 +265,7 @@ void Keys::started(const wire::KeyStart& start) {
   work->is_running = false;
   if (const auto request = std::dynamic_pointer_cast<Request>(work))
     return finish(request, failed(KeyFailure::Refused, reason));
+  std::erase_if(settling_, [&](const auto& each) { return each.second == work; });
   send_end(*work, reason);
 }
 
@@ -311,24 +314,39 @@ void Keys::link_is_up() {
   is_linked_ = true;
   link_number_ = files_.begin_link();
   peers_.clear();
-  wire::Message message;
-  std::size_t bytes = 0;
-  for (const custody::KeyRecord& record : files_.records()) {
-    const auto have =
-        custody::message_about(record.attributes.id, files_.have(record.attributes.id));
-    custody::put_bytes(have, *message.mutable_key_haves()->add_have());
-    if ((bytes += have.size()) < kHavesBytesMax) continue;
+  to_tell_.emplace();
+  for (const custody::KeyRecord& record : files_.records())
+    to_tell_->push_back(record.attributes.id);
+  tell_haves();
+}
+
+void Keys::link_has_room() {
+  const Lock lock(mutex_);
+  tell_haves();
+}
+
+// As many as the link has room for; the rest once it has sent these.
+void Keys::tell_haves() {
+  while (is_linked_ && to_tell_ && link_.has_room()) {
+    wire::Message message;
+    wire::KeyHaves& haves = *message.mutable_key_haves();
+    for (std::size_t bytes = 0; !to_tell_->empty() && bytes < kHavesBytesMax;) {
+      const custody::KeyId id = to_tell_->front();
+      to_tell_->pop_front();
+      const auto have = custody::message_about(id, files_.have(id));
+      custody::put_bytes(have, *haves.add_have());
+      bytes += have.size();
+    }
+    haves.set_is_last(to_tell_->empty());
+    if (to_tell_->empty()) to_tell_.reset();
     link_.send(message);
-    message.Clear();
-    bytes = 0;
   }
-  message.mutable_key_haves()->set_is_last(true);
-  link_.send(message);
 }
 
 void Keys::link_is_down() {
   const Lock lock(mutex_);
   is_linked_ = false;
+  to_tell_.reset();
   blocked_.clear();
   std::erase_if(settling_, [](const auto& each) { return !each.second->is_running; });
   settled_.clear();

@@ -152,6 +152,11 @@ void Peer::link_is_up() {
   if (keys_) keys_->link_is_up();
 }
 
+void Peer::link_has_room() {
+  scheduler_.link_has_room();
+  if (keys_) keys_->link_has_room();
+}
+
 // First the scheduler, which begins nothing from then on.
 void Peer::link_is_down() {
   scheduler_.link_is_down();

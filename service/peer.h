@@ -137,7 +137,7 @@ class Peer final : private Link::Listener {
   void peer_cheated();
   void link_is_up() override;
   void link_is_down() override;
-  void link_has_room() override { scheduler_.link_has_room(); }
+  void link_has_room() override;
   void received(const wire::Message& message) override;
   bool received_about_keys(const wire::Message& message);
 

@@ -1,6 +1,10 @@
 // Keys of custody through two daemons, as clients use them.
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <thread>
+
+#include "custody/key_files.h"
 #include "custody_daemons.h"
 #include "tests/support/openssl_mechanisms.h"
 
@@ -185,6 +189,77 @@ TEST_F(CustodyTest, ManyClientsUseAndRefreshOneKey) {
   }
   clients.clear();
   EXPECT_EQ(failures, 0);
+}
+
+class ManyKeysTest : public CustodyTest {
+ protected:
+  // Of party A, which B does not have.
+  void make_keys(const std::filesystem::path& directory, std::uint16_t count) const {
+    const std::string peer_key =
+        net::text_of(engine::read_identity((dir_ / "B.pem").string()).fingerprint());
+    custody::KeyFiles files(directory, {Party::A, "bob", peer_key},
+                            StoreKey::read(dir_ / "A.store_key"));
+    const std::uint64_t link = files.begin_link();
+    for (std::uint16_t number = 1; number <= count; ++number) {
+      custody::KeyRecord record;
+      record.attributes.id.bytes.fill(std::byte{0xee});
+      std::memcpy(record.attributes.id.bytes.data(), &number, sizeof number);
+      record.attributes.label = "many/" + std::to_string(number);
+      record.attributes.version = 1;
+      custody::Epoch epoch;
+      epoch.number = 1;
+      files.store_epoch(link, record, epoch, custody::Share(32, std::byte{1}));
+      files.keep_only(link, record.attributes.id, epoch);
+    }
+  }
+};
+
+// Together more than may wait to be sent.
+TEST_F(ManyKeysTest, AreTold) {
+  start_custody();
+  ASSERT_OK(keys_a_->create("data"));
+  keys_a_.reset();
+  keys_b_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  EXPECT_EQ(b_->stop().status, 0);
+  // In memory, where nothing is waited for until it is durable.
+  const test::TestDirectory memory("/dev/shm");
+  const std::filesystem::path in_memory = memory / "custody",
+                              on_disk = directory_of(Party::A) / "custody";
+  std::filesystem::copy(on_disk, in_memory);
+  make_keys(in_memory, 12'000);
+  std::filesystem::copy(in_memory, on_disk, std::filesystem::copy_options::overwrite_existing);
+  a_->start();
+  b_->start();
+  keys_b_ = std::make_unique<KeyClient>(b_->socket());
+  ASSERT_TRUE(test::becomes_true([&] { return keys_b_->encrypt("data", "text").status.ok(); }))
+      << b_->client().peer().last_error();
+}
+
+// So that the others have places, too.
+TEST_F(CustodyTest, AClientHasAPartOfTheRequestsThatMayWait) {
+  CustodySetup setup;
+  setup.policy_a =
+      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
+      "allow { user: 'ME' key: '*' may: [ENCRYPT] approval: true }\n";
+  start_custody(setup);
+  ASSERT_OK(keys_a_->create("data"));
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < 64; ++i)
+    clients.emplace_back([&] {
+      const auto refused = KeyClient(a_->socket()).encrypt("data", "text");
+      EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::UNAVAILABLE)
+          << refused.status.error_message();
+    });
+  ASSERT_TRUE(test::becomes_true([&] {
+    v1::ApprovalsReply approvals;
+    return keys_a_->call(&Stub::Approvals, {}, approvals).ok() && approvals.approvals_size() == 64;
+  }));
+  const auto more = keys_a_->encrypt("data", "text");
+  EXPECT_EQ(more.status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED)
+      << more.status.error_message();
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
 }
 
 }  // namespace
