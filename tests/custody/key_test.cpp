@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error.h"
 #include "base/hex.h"
 
 namespace tinyot::test {
@@ -79,6 +80,29 @@ TEST(KeyFingerprint, EveryByteOfTheCheckValueIsInIt) {
     check[k] = std::byte{1};
     EXPECT_TRUE(fingerprints.insert(text_of(fingerprint_of(attributes(), check))).second) << k;
   }
+}
+
+// Not what names a key by itself: a key could pass for another one.
+TEST(KeyAttributes, LabelsAreNamesAndNoNamesOfKeys) {
+  const auto is_valid = [](const std::string& label) {
+    KeyAttributes of = attributes();
+    of.version = 1;
+    of.label = label;
+    try {
+      require_valid(of);
+      return true;
+    } catch (const UsageError&) {
+      return false;
+    }
+  };
+  const std::string digits(32, 'a');
+  for (const std::string& label :
+       {std::string("a"), std::string("app/data-1_2.x"), std::string(64, 'g'), digits.substr(1),
+        digits + "a", digits.substr(1) + "g"})
+    EXPECT_TRUE(is_valid(label)) << label;
+  for (const std::string& label : {std::string(), std::string("a b"), std::string("a\n"),
+                                   std::string(65, 'g'), digits, std::string(32, '0')})
+    EXPECT_FALSE(is_valid(label)) << label;
 }
 
 }  // namespace
