@@ -82,7 +82,8 @@ grpc::Status answered(const Work& work) {
   }
 }
 
-// The bytes of a message's field, which is wiped if they are secret.
+// The bytes of a message's field. A secret one is taken first of all, since gRPC frees a message as
+// it is: its bytes are wiped, and its length stays.
 std::vector<std::byte> public_bytes(const std::string& field) {
   const auto bytes = std::as_bytes(std::span(field));
   return {bytes.begin(), bytes.end()};
@@ -185,13 +186,13 @@ class KeysService final : public v1::Keys::Service {
   grpc::Status Encrypt(grpc::ServerContext* context, const v1::EncryptRequest* request,
                        v1::EncryptReply* reply) override {
     return answered([&] {
+      KeyPayload payload;
+      payload.use.text = take_secret(request->plaintext());
       Keys& keys = keys_of(request->peer());
       KeyTerms terms =
           use_terms(context, keys, config::ENCRYPT, request->key(), request->plaintext());
-      KeyPayload payload;
       add_associated_data(*request, terms, payload);
       if (!request->nonce().empty()) terms.nonce = sized<12>(request->nonce(), "nonce");
-      payload.use.text = take_secret(request->plaintext());
       const custody::KeyId key = terms.key;
       const KeyResult result = ask(context, keys, std::move(terms), std::move(payload));
       reply->set_key(text_of(key));
@@ -204,13 +205,13 @@ class KeysService final : public v1::Keys::Service {
   grpc::Status Decrypt(grpc::ServerContext* context, const v1::DecryptRequest* request,
                        v1::DecryptReply* reply) override {
     return answered([&] {
+      KeyPayload payload;
+      payload.use.text = take_secret(request->ciphertext());
       Keys& keys = keys_of(request->peer());
       KeyTerms terms =
           use_terms(context, keys, config::DECRYPT, request->key(), request->ciphertext());
-      KeyPayload payload;
       add_associated_data(*request, terms, payload);
       payload.use.nonce = sized<12>(request->nonce(), "nonce");
-      payload.use.text = take_secret(request->ciphertext());
       payload.use.tag = public_bytes(request->tag());
       const KeyResult result = ask(context, keys, std::move(terms), std::move(payload));
       reply->set_is_valid(result.use.is_valid);
@@ -221,10 +222,10 @@ class KeysService final : public v1::Keys::Service {
   grpc::Status Sign(grpc::ServerContext* context, const v1::SignRequest* request,
                     v1::SignReply* reply) override {
     return answered([&] {
-      Keys& keys = keys_of(request->peer());
-      KeyTerms terms = use_terms(context, keys, config::SIGN, request->key(), request->message());
       KeyPayload payload;
       payload.use.text = take_secret(request->message());
+      Keys& keys = keys_of(request->peer());
+      KeyTerms terms = use_terms(context, keys, config::SIGN, request->key(), request->message());
       reply->set_key(text_of(terms.key));
       put(ask(context, keys, std::move(terms), std::move(payload)).use.tag, reply->mutable_tag());
     });
@@ -233,10 +234,10 @@ class KeysService final : public v1::Keys::Service {
   grpc::Status Verify(grpc::ServerContext* context, const v1::VerifyRequest* request,
                       v1::VerifyReply* reply) override {
     return answered([&] {
-      Keys& keys = keys_of(request->peer());
-      KeyTerms terms = use_terms(context, keys, config::VERIFY, request->key(), request->message());
       KeyPayload payload;
       payload.use.text = take_secret(request->message());
+      Keys& keys = keys_of(request->peer());
+      KeyTerms terms = use_terms(context, keys, config::VERIFY, request->key(), request->message());
       payload.use.tag = public_bytes(request->tag());
       reply->set_is_valid(ask(context, keys, std::move(terms), std::move(payload)).use.is_valid);
     });
@@ -365,8 +366,9 @@ class KeysService final : public v1::Keys::Service {
   grpc::Status Restore(grpc::ServerContext* context, const v1::RestoreKeyRequest* request,
                        v1::Key* reply) override {
     return answered([&] {
+      const SecretVector<std::byte> content = take_secret(request->backup());
       Keys& keys = keys_of(request->peer());
-      const custody::BackedUpShare backup = custody::backup_from(take_secret(request->backup()));
+      const custody::BackedUpShare backup = custody::backup_from(content);
       describe(keys.restore(callers_.caller_of(*context), backup),
                peer_named(request->peer()).name(), *reply);
     });

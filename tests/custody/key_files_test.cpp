@@ -431,6 +431,23 @@ TEST_F(BackupsTest, RestoredKeyIsWhatItWas) {
   EXPECT_EQ(files->record(key_id(1)).state, KeyState::Deactivated);
 }
 
+// On an empty disk, too, it only decrypts and verifies.
+TEST_F(BackupsTest, HaveTheStateOfTheirKey) {
+  const Backups made(medium, {{"officer", public_key_of(officer)}});
+  std::uint64_t number = 0;
+  for (const KeyState state : {KeyState::Deactivated, KeyState::Suspended, KeyState::Active}) {
+    std::filesystem::remove_all(disk);
+    KeyRecord record = new_record(1);
+    record.state = state;
+    made.write({Party::A, "peer", "identity"}, record, epoch(++number), share_of(9));
+    const auto files = open();
+    files->restore(
+        custody::backup_from(custody::open_backup(content(made.files().back()), officer)));
+    files->keep_only(files->begin_link(), key_id(1), epoch(number));
+    EXPECT_EQ(files->record(key_id(1)).state, state);
+  }
+}
+
 TEST_F(BackupsTest, OfAnotherPartyOrPeerAreRefused) {
   const auto files = open_with_key();
   custody::BackedUpShare backup = backup_of(new_record(1), epoch(5), share_of(5));

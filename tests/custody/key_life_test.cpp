@@ -216,6 +216,20 @@ TEST(KeyLife, UnsettledAndSuspendedKeysAreNotLoaded) {
   }
 }
 
+// The other party would have half of a new epoch, and the key would have to be settled again.
+TEST(KeyLife, SuspendedKeyIsNotRefreshed) {
+  for (const Party party : {Party::A, Party::B}) {
+    TwoCustodians world;
+    world.run_done(creates(attributes_of(1)));
+    world.files(party).set_state(key_id(1), KeyState::Suspended);
+    for (const StepEnd& end : world.run(refreshes(key_id(1))))
+      EXPECT_EQ(end.problem, KeyProblem::State) << end.message;
+    world.files(party).set_state(key_id(1), KeyState::Active);
+    expect_active(world, key_id(1), 1);
+    EXPECT_TRUE(world.loads(key_id(1)));
+  }
+}
+
 // Pitfall: destruction by the peer, who may be an intruder, erases nothing here.
 TEST(KeyLife, PeersDestructionSuspends) {
   TwoCustodians world;

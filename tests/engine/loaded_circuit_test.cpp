@@ -53,6 +53,18 @@ TEST(CircuitSource, CircuitsThatAreNotBuiltInAreCountedAndChecked) {
   EXPECT_THROW(loaded.circuit().generate(counter), UsageError);
 }
 
+// Whether it was counted before, and for whom, changes nothing.
+TEST(CircuitSource, CostIsWithinTheAndsThatAreAskedFor) {
+  for (const bool is_counted : {false, true}) {
+    const auto circuit = LoadedCircuit::not_generated("aes128", 1).value();
+    EXPECT_EQ(is_counted ? circuit.cost().ands : 6400u, 6400u);
+    EXPECT_EQ(circuit.cost_within_ands(6399), nullptr);
+    ASSERT_NE(circuit.cost_within_ands(6400), nullptr);
+    EXPECT_EQ(circuit.cost_within_ands(6400)->ands, 6400u);
+    EXPECT_EQ(circuit.cost_within_ands(6399), nullptr);
+  }
+}
+
 // Replaced by another valid file of the same length after it was loaded: no gate of it is
 // evaluated.
 TEST(CircuitSource, NoGateOfAFileThatHasChangedIsEvaluated) {

@@ -18,7 +18,7 @@
 #include "tests/support/cheating_channel.h"
 #include "tests/support/half_round_trips.h"
 #include "tests/support/repetitions.h"
-#include "tinyot/circuit/operators.h"
+#include "tinyot/circuit.h"
 
 namespace tinyot {
 namespace {
@@ -573,6 +573,38 @@ TEST(RowHash, HasOtherHashesInEachRunAndBatch) {
   EXPECT_FALSE(differ({over[2]}, {of(1, kBatch)[0]})) << "entry 2^20";
   hash(crypto::HashUse::GarbledLeft, 0, same, first);
   EXPECT_FALSE(differ({first[0]}, {of(1, 0)[0]})) << "back in the first batch";
+}
+
+// A check fails on another connection of the session while B sends its bits of A's outputs.
+TEST(Garbled, SendsNoFurtherOutputsOnceTheSessionIsRevoked) {
+  constexpr std::size_t kLanes = 1024, kBits = 70;  // two messages
+  const auto circuit = circuit::make_circuit("wide", [](circuit::Program& program) {
+    const circuit::Number x = program.input("x", kBits, Party::A),
+                          y = program.input("y", kBits, Party::B);
+    program.output("z", x ^ y, circuit::Receiver::A);
+  });
+  Rng rng(Seed{{3, 4}});
+  const Inputs inputs = random_inputs(*circuit, kLanes, rng);
+  const auto flag = std::make_shared<RevocationFlag>();
+  std::size_t messages = 0;
+  const Outcomes outcomes = run_garbling(
+      [&](Session& outer, IdealDealer& dealer) {
+        PhaseLog log;
+        Revocations revocations;
+        if (outer.me() == Party::B) revocations.push_back(flag);
+        Session session(outer.me(), {outer.id(), outer.id()}, outer.global_key(), outer.channel(),
+                        outer.rng().fork(), log, revocations);
+        run_garbled_party(session, dealer, {*circuit, kLanes, inputs});
+      },
+      {.wrap_b = cheating([&](std::string_view tag, std::size_t, auto&) {
+         if (tag != "garbled.outputs") return;
+         ++messages;
+         flag->set();
+       })},
+      false);
+  EXPECT_NE(outcomes.b.message.find("the session is revoked"), std::string::npos)
+      << outcomes.b.message;
+  EXPECT_EQ(messages, 1u);
 }
 
 // A connection counts its garbled runs, the same at both parties.

@@ -10,6 +10,7 @@
 #include "crypto/sealed_box.h"
 #include "custody/backups.h"
 #include "custody_daemons.h"
+#include "daemon_loop.h"
 #include "scripted_peer.h"
 #include "service/key_message.h"
 #include "service/key_work.h"
@@ -411,6 +412,76 @@ TEST_F(HostileFollowerTest, GetsTwoResultsOfOneRequest) {
   const bool has_second = use(next.key_start(), terms, "other") == test::openssl_cmac(key, "other");
   EXPECT_FALSE(has_second) << "a second result, of another text, and one begin: "
                            << lines_with("\"begin\",\"request\":\"" + hex_of(terms.request));
+}
+
+// While it waits for material, the other party's policy changes: an officer sees it before it runs.
+TEST_F(HostileFollowerTest, BeginsNothingThatNeedsAnApprovalSince) {
+  start_hostile();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  peer_->shut_down();
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  test::LoopNotices notices(dir_ / "notices");
+  a_->start();
+  ::unsetenv("NOTIFY_SOCKET");
+  peer_->connect();  // without stock
+  const KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 4);
+  EXPECT_TRUE(is_accepted(message_of(asked(terms))));
+  write_policy("A", "allow { peer: true key: '*' may: [ENCRYPT] approval: true }\n");
+  ASSERT_TRUE(notices.reload(*a_));
+  peer_->send_stock({session()});
+  const wire::Message next = peer_->next_of({wire::Message::kKeyStart, wire::Message::kKeyEnd});
+  ASSERT_TRUE(next.has_key_end()) << "the request begins";
+  EXPECT_EQ(next.key_end().reason(), "it needs an approval since then");
+  peer_->shut_down();
+  EXPECT_EQ(a_->stop().status, 0);
+}
+
+// A refresh waits for the uses that have begun, and other keys do not wait for it.
+TEST_F(HostileFollowerTest, RefreshesAKeyThatIsUsed) {
+  start_hostile();
+  const auto used = keys_a_->create("used"), other = keys_a_->create("other");
+  ASSERT_OK(used);
+  ASSERT_OK(other);
+  take_over();
+  const auto bytes_of = [](const custody::RequestId& id) {
+    return std::string(reinterpret_cast<const char*>(id.data()), id.size());
+  };
+  const KeyTerms use = use_terms(config::ENCRYPT, used.key.id(), 4),
+                 refresh = use_terms(config::REFRESH, used.key.id(), 0),
+                 of_other = use_terms(config::ENCRYPT, other.key.id(), 4);
+  EXPECT_TRUE(is_accepted(message_of(asked(use))));
+  EXPECT_EQ(peer_->next(wire::Message::kKeyStart).key_start().request(), bytes_of(use.request));
+  EXPECT_TRUE(is_accepted(message_of(asked(refresh))));
+  peer_->send(message_of(asked(of_other)));
+  const std::string next = peer_->next(wire::Message::kKeyStart).key_start().request();
+  EXPECT_NE(next, bytes_of(refresh.request)) << "the key changes while it is used";
+  EXPECT_EQ(next, bytes_of(of_other.request));
+  a_->kill();
+}
+
+// A check that fails as material is made says as much of the peer as one of a use.
+TEST_F(HostileFollowerTest, CheatsInARefill) {
+  start_hostile();
+  ASSERT_OK(keys_a_->create("data"));
+  take_over();
+  peer_->send_stock({});  // so that the other party has some made
+  const wire::Refill order = peer_->next(wire::Message::kRefill).refill();
+  peer_->answer_refill(order, true);
+  EXPECT_ANY_THROW((void)peer_->refill(order, [](const test::Outgoing& message) {
+    if (message.tag == test::kLeakyTripleG) message.payload.at(0) ^= std::byte{1};
+  }));
+  EXPECT_TRUE(
+      test::becomes_true([&] { return a_->metric("tinyot_keys_suspended{peer=\"bob\"") == "1"; },
+                         std::chrono::seconds(30)));
+  peer_->shut_down();
+  const auto sealed = keys_a_->encrypt("data", "text");
+  EXPECT_EQ(sealed.status.error_code(), grpc::StatusCode::ABORTED) << code_of(sealed.status);
+  keys_a_.reset();
+  const test::Ended ended = a_->stop();
+  EXPECT_NE(ended.err.find("\"keys suspended\""), std::string::npos) << ended.err;
 }
 
 // Party A's daemon has ended, and a program of the attacker has all that it had.

@@ -1,6 +1,8 @@
 // The disk of an audit log fails, or the power: no operation goes on without its line.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "base/error.h"
 #include "service/key_audit.h"
 #include "tests/storage/faults/disk.h"
@@ -41,6 +43,33 @@ TEST(KeyAuditFault, LineIsDurableOnReturn) {
       EXPECT_EQ(later.head().hash.bytes, head.hash.bytes);
       fs::remove_all(image);
     }
+  }
+  observe(nullptr);
+}
+
+// A line that was written while another one was synced is not on the disk with that one.
+TEST(KeyAuditFault, LineDuringASyncIsDurableOnReturn) {
+  const test::TestDirectory root;
+  const fs::path place = root / "disk", image = root / "image";
+  fs::create_directory(place);
+  Disk disk(place, [] {});
+  observe(&disk);
+  {
+    KeyAudit log(place / "audit");
+    std::uint64_t second = 0;
+    std::jthread other;
+    after_syncs([&] {
+      if (other.joinable()) return;
+      const auto before = fs::file_size(place / "audit");
+      other = std::jthread([&] { second = log.append(line_of(2)).sequence; });
+      while (fs::file_size(place / "audit") == before) std::this_thread::yield();
+    });
+    EXPECT_EQ(log.append(line_of(1)).sequence, 1u);
+    other.join();
+    after_syncs({});
+    EXPECT_EQ(second, 2u);
+    disk.after_power_cut(image, [](std::size_t) { return 0; });
+    EXPECT_EQ(KeyAudit(image / "audit").head().sequence, 2u) << "line 2 is lost";
   }
   observe(nullptr);
 }

@@ -166,6 +166,42 @@ TEST_F(ReloadTest, FieldsThatNeedARestartAreNamedAndStay) {
   EXPECT_NE(ended.err.find("jobs_max"), std::string::npos) << ended.err;
 }
 
+// The link would go on without TLS, and the configuration would say that it has it.
+TEST_F(ReloadTest, TlsWithAPeerBeginsWithARestartAlone) {
+  for (const char* const name : {"a.pem", "b.pem"}) keygen(name);
+  Setup setup;
+  setup.policy_a = kOneCircuit;
+  start(setup);
+  std::string text = read_file(a_->configuration());
+  text.replace(text.find("profile:"), 0, keys(path("a.pem"), path("b.pem")) + " ");
+  write_file(a_->configuration(), text);
+  write_file(dir_ / "a" / "policy", kAes);
+  ASSERT_TRUE(reloads());
+  EXPECT_TRUE(refuses("aes128", "aes"));
+  const std::string log = a_->stop().err;
+  EXPECT_NE(log.find("bob: key: TLS with the peer begins and ends with a restart alone"),
+            std::string::npos)
+      << log;
+}
+
+// The file of the log is opened last, and its place may have gone since it was looked at.
+TEST_F(ReloadTest, LogThatCannotBeOpenedChangesNothing) {
+  Setup setup;
+  setup.policy_a = kOneCircuit;
+  start(setup);
+  fs::create_symlink(path("nowhere/log"), path("log"));
+  write_file(a_->configuration(), read_file(a_->configuration()) +
+                                      "access { user: '4000000' may: [SUBMIT] }\n"
+                                      "log { file: '" +
+                                      path("log") + "' }\n");
+  write_file(dir_ / "a" / "policy", kAes);
+  ASSERT_TRUE(reloads());
+  EXPECT_TRUE(refuses("aes128", "aes"));
+  evaluate("allowed");  // to this user, too
+  const std::string log = a_->stop().err;
+  EXPECT_NE(log.find("cannot write " + path("log")), std::string::npos) << log;
+}
+
 TEST(Reload, TellsWhatTakesARestart) {
   const std::string
       base =

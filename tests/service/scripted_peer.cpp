@@ -264,11 +264,12 @@ PreprocessResult ScriptedPeer::refill(const wire::Refill& order, const OnSend& o
   request.party = setup_.me;
   request.endpoint = endpoint(order.group(), on_send, cancel);
   request.store = store_of(order.session());
+  request.store_key = setup_.store_key;
   request.amount = Amount::Left;
   request.ands = order.ands();
   request.inputs = order.inputs();
   request.parameters.profile = Profile::Fast;
-  request.parameters.sigma = 40;
+  request.parameters.sigma = static_cast<std::uint32_t>(std::stoul(setup_.sigma));
   request.parameters.material = setup_.material;
   return preprocess(request, nullptr, cancel);
 }

@@ -79,6 +79,21 @@ TEST_F(SessionsTest, RiskAtTheEndIsThatOfAllAttempts) {
   EXPECT_EQ(record().total({}), kRisk + kRisk + kRisk + kRisk);
 }
 
+// From the moment that a check has failed, nothing begins in the session: its keys are erased next,
+// and then the reason is written.
+TEST_F(SessionsTest, SessionOfAFailedCheckIsNoStock) {
+  std::filesystem::create_directories(dir_);
+  for (const std::uint64_t number : {1, 2}) make_session(number);
+  Sessions sessions(dir_, {}, {});
+  ASSERT_EQ(sessions.stock().size(), 2u);
+  const Store failed = Store::open(place(1));
+  failed.announce_revocation();
+  const auto stock = sessions.stock();
+  ASSERT_EQ(stock.size(), 1u);
+  EXPECT_EQ(stock[0].number, 2u);
+  EXPECT_EQ(sessions.take_revoked().size(), 1u);
+}
+
 // Otherwise a daemon that is restarted some times in a day begins no session any more.
 TEST_F(SessionsTest, RestartsCountASessionOnce) {
   std::filesystem::create_directories(dir_);

@@ -129,6 +129,34 @@ TEST_F(MergeTest, PartsOfBatchesKeepShardAndOrigin) {
   EXPECT_EQ(parts[0].origin, 100u);
 }
 
+// The security that a store has reached is counted from them.
+TEST_F(MergeTest, UnitsOfAllShardsHaveTheirAttempts) {
+  constexpr UnitPlan kPlan{kSecond, 4};
+  std::vector<std::filesystem::path> shards;
+  for (std::uint32_t shard = 1; shard <= 3; ++shard) {
+    Manifest manifest = test_manifest(Party::A);
+    manifest.shard = shard;
+    manifest.shards = 3;
+    Store store =
+        Store::create(shards.emplace_back(root_ / std::to_string(shard)), manifest, kTestDelta, 0);
+    for (std::uint64_t unit = 0; unit < shard; ++unit) {
+      store.begin_unit({unit, kPlan, {{1, 0, 0}}});
+      store.pour(test_batch(kMerged, Party::A, unit * kSecond, kSecond));
+      store.finish_unit();
+    }
+    store.begin_unit({shard, {kSecond, 4 + shard}, {{std::uint64_t{16} << shard, 0, 0}}});
+    store.unlock(0, shard, store.halves(0, shard));
+    store.update_manifest([](Manifest& changed) { changed.state = StoreState::Complete; });
+  }
+  merge_shards(out_, shards, {});
+  const AttemptTotals attempts = Store::open(out_).attempts();
+  ASSERT_EQ(attempts.units.size(), 1u);
+  EXPECT_EQ(attempts.units[0].plan, kPlan);
+  EXPECT_EQ(attempts.units[0].count, 1u + 2u + 3u);
+  EXPECT_EQ(attempts.outstanding, 3u);
+  EXPECT_EQ(attempts.risk, (Risk{{32 + 64 + 128, 0, 0}}));
+}
+
 TEST_F(MergeTest, RepetitionAfterCompletionChangesNothing) {
   const auto shards = make_three();
   EXPECT_FALSE(merge_shards(out_, shards, {}).was_done);

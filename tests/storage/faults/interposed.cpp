@@ -19,7 +19,7 @@ namespace {
 
 Fault armed = Fault::None;
 std::uint64_t armed_at = 0, counted = 0;
-std::function<void()> before_truncating;
+std::function<void()> before_truncating, after_syncing;
 Observer* observer = nullptr;
 std::mutex observer_mutex;  // two parties may run in one process
 thread_local bool is_observing = false;
@@ -124,7 +124,9 @@ int done(const Call& call, const Notify& notify) {
 
 int synced(int file) {
   // Not executed: later processes see what was written even without a sync.
-  return done([] { return 0; }, [&](Observer& target) { target.synced(file); });
+  const int status = done([] { return 0; }, [&](Observer& target) { target.synced(file); });
+  if (status == 0 && after_syncing) after_syncing();
+  return status;
 }
 
 // Gathered writes are shortened to their first part.
@@ -159,6 +161,8 @@ std::string path_of(int file) {
       ::readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, sizeof path);
   return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
 }
+
+void after_syncs(std::function<void()> after) { after_syncing = std::move(after); }
 
 void allocate_nothing(std::function<void()> before) { before_truncating = std::move(before); }
 

@@ -43,6 +43,10 @@ void observe(Observer* observer);
 // The path of an open file.
 std::string path_of(int file);
 
+// From now on `after` is called after each sync of a file that succeeds, on its thread, while
+// others may go on. Empty: nothing is.
+void after_syncs(std::function<void()> after);
+
 // From now on fallocate() is not supported in this process, and `before` is called before each
 // ftruncate().
 void allocate_nothing(std::function<void()> before);
