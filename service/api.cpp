@@ -16,6 +16,7 @@
 #include "service/event_log.h"
 #include "service/job_message.h"
 #include "service/keys_api.h"
+#include "service/keys_socket.h"
 #include "service/names.h"
 #include "service/offer.h"
 #include "service/outputs.h"
@@ -331,6 +332,10 @@ class RefusingService final : public grpc::CallbackGenericService {
   const grpc::Status refusal_;
 };
 
+mode_t mode_of(const std::string& octal) {
+  return static_cast<mode_t>(std::stoul(octal, nullptr, 8));
+}
+
 using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 using Credentials = std::shared_ptr<grpc::ServerCredentials>;
 
@@ -375,12 +380,14 @@ struct Api::State {
                                            : tls_credentials(tls, by_certificate));
   }
   std::atomic<bool> is_stopping = false;
+  std::optional<KeyCalls> key_calls;
   std::unique_ptr<grpc::Service> service, keys_service;
   std::unique_ptr<grpc::CallbackGenericService> refusing_service;
   std::function<void()> end_late_calls;
   std::unique_ptr<grpc::Server> server, refusing;
   std::filesystem::path socket;
   std::optional<ClientPort> port;
+  std::optional<KeysSocket> keys_socket;
 };
 
 Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, const Peers& peers)
@@ -388,13 +395,14 @@ Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, 
   auto service = std::make_unique<PartyService>(config, jobs, peers, state_->is_stopping);
   state_->end_late_calls = [of = service.get()] { of->end_late_calls(); };
   state_->service = std::move(service);
-  state_->keys_service =
-      make_keys_service(peers, {[state = state_.get()](const grpc::ServerContext& call) {
-                                  return caller_in(call, state->local_callers);
-                                },
-                                [state = state_.get()](const Caller& caller) {
-                                  return state->access->may_manage_keys(caller);
-                                }});
+  state_->key_calls.emplace(peers);
+  state_->keys_service = make_keys_service(
+      *state_->key_calls, {[state = state_.get()](const grpc::ServerContext& call) {
+                             return caller_in(call, state->local_callers);
+                           },
+                           [state = state_.get()](const Caller& caller) {
+                             return state->access->may_manage_keys(caller);
+                           }});
   state_->refusing_service = std::make_unique<RefusingService>(config.client_connections_max());
   ::gpr_set_log_function([](gpr_log_func_args* line) {
     static ErrorLog lines("interface", {}, LogLevel::Warning);  // gRPC has one log in a process
@@ -419,8 +427,7 @@ Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, 
   std::vector<ClientSocket> sockets;
   state_->access = std::make_unique<Access>(AccessRules(config));
   state_->socket = config.socket();
-  system::Descriptor file = listen_on_file(
-      config.socket(), static_cast<mode_t>(std::stoul(config.socket_mode(), nullptr, 8)));
+  system::Descriptor file = listen_on_file(config.socket(), mode_of(config.socket_mode()));
   const int number = file.get();
   std::vector<std::function<void(int)>> by_caller;
   for (std::size_t caller = 0; caller < LocalCallers::kMax; ++caller)
@@ -449,12 +456,17 @@ Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, 
   if (!state_->server || !state_->refusing) throw NetworkError("cannot serve the interface");
   set_ready(false);
   state_->port.emplace(std::move(sockets), config.client_connections_max());
+  if (config.has_pkcs11())
+    state_->keys_socket.emplace(config.pkcs11().socket(), mode_of(config.pkcs11().socket_mode()),
+                                config.client_connections_max(), *state_->key_calls,
+                                *state_->access);
 }
 
 Api::~Api() {
   std::error_code error;
   std::filesystem::remove(state_->socket, error);
   state_->port.reset();
+  state_->keys_socket.reset();
   const auto until = std::chrono::system_clock::now() + kServerStopTime;
   for (grpc::Server* const server : {state_->server.get(), state_->refusing.get()})
     server->Shutdown(until);

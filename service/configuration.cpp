@@ -338,10 +338,17 @@ config::Daemon parse_configuration(const std::string& text, const std::string& n
   const Checks file(name);
   file.require(!daemon.directory().empty(), "directory is empty");
   file.require(daemon.peer_size() > 0, "there is no peer");
-  const std::string& mode = daemon.socket_mode();
-  file.require(mode.size() >= 3 && mode.size() <= 4 &&
-                   mode.find_first_not_of("01234567") == std::string::npos,
-               "socket_mode is an octal number such as 0660");
+  const auto check_mode = [&](const std::string& of, const std::string& mode) {
+    file.require(mode.size() >= 3 && mode.size() <= 4 &&
+                     mode.find_first_not_of("01234567") == std::string::npos,
+                 of + "socket_mode is an octal number such as 0660");
+  };
+  check_mode("", daemon.socket_mode());
+  if (daemon.has_pkcs11()) {
+    check_mode("pkcs11: ", daemon.pkcs11().socket_mode());
+    file.require(daemon.pkcs11().socket() != daemon.socket(),
+                 "pkcs11: socket is that of the interface");
+  }
   std::set<std::string> names, addresses, audit_logs;
   for (const config::Peer& peer : daemon.peer()) {
     check_peer(peer, file);

@@ -347,7 +347,9 @@ void Keys::await(const SharedRequest& request, Lock& lock, const std::function<b
           ? settings_.name + " did not answer in time: its officers may have to approve it"
       : request->is_running ? "it took too long"
                             : "there was no material or no free connection for it in time";
-  finish(request, failed(KeyFailure::TimedOut, why));
+  const bool is_answered =
+      request->state != Request::State::Waiting && request->state != Request::State::Asked;
+  finish(request, failed(is_answered ? KeyFailure::Unavailable : KeyFailure::TimedOut, why));
   lock.unlock();
   scheduler_.cancel(request);
   lock.lock();

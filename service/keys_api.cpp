@@ -2,525 +2,118 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <algorithm>
+#include <utility>
 
-#include "base/error.h"
-#include "base/hex.h"
-#include "crypto/prg.h"
-#include "service/names.h"
 #include "tinyot/v1/keys.grpc.pb.h"
-#include "tinyot/v1/party.pb.h"
 
 namespace tinyot::service {
 namespace {
 
-using custody::KeyProblem;
-using grpc::StatusCode;
-
-grpc::Status failure(StatusCode code, ErrorClass error_class, const std::string& message) {
-  v1::Error error;
-  error.set_error_class(class_of(error_class));
-  error.set_message(message);
-  return {code, message, error.SerializeAsString()};
-}
-
-grpc::Status status_of(const KeyFailed& error) {
-  switch (error.why()) {
-    case KeyFailure::Refused:
-      return failure(StatusCode::PERMISSION_DENIED, ErrorClass::Disagreement, error.what());
-    case KeyFailure::Full:
-      return failure(StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, error.what());
-    case KeyFailure::Unavailable:
-      return failure(StatusCode::UNAVAILABLE, ErrorClass::Network, error.what());
-    case KeyFailure::TimedOut:
-      return failure(StatusCode::DEADLINE_EXCEEDED, ErrorClass::Network, error.what());
-    case KeyFailure::Cheated:
-      return failure(StatusCode::ABORTED, ErrorClass::PeerCheated, error.what());
-  }
-  return failure(StatusCode::INTERNAL, ErrorClass::Other, error.what());
-}
-
-grpc::Status status_of(const custody::KeyError& error) {
-  switch (error.problem()) {
-    case KeyProblem::Unknown:
-      return failure(StatusCode::NOT_FOUND, ErrorClass::Usage, error.what());
-    case KeyProblem::Use:
-      return failure(StatusCode::INVALID_ARGUMENT, ErrorClass::Usage, error.what());
-    case KeyProblem::Exists:
-      return failure(StatusCode::ALREADY_EXISTS, ErrorClass::Usage, error.what());
-    default:
-      return failure(StatusCode::FAILED_PRECONDITION, ErrorClass::Store, error.what());
-  }
-}
-
-// Turns errors into statuses.
-template <class Work>
-grpc::Status answered(const Work& work) {
-  try {
-    work();
-    return grpc::Status::OK;
-  } catch (const KeyFailed& error) {
-    return status_of(error);
-  } catch (const custody::KeyError& error) {
-    return status_of(error);
-  } catch (const UsageError& error) {
-    return failure(StatusCode::INVALID_ARGUMENT, ErrorClass::Usage, error.what());
-  } catch (const DiskFull& error) {
-    return failure(StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, error.what());
-  } catch (const OutOfMaterial& error) {
-    return failure(StatusCode::UNAVAILABLE, ErrorClass::Store, error.what());
-  } catch (const StoreError& error) {
-    return failure(StatusCode::FAILED_PRECONDITION, ErrorClass::Store, error.what());
-  } catch (const PeerCheated& error) {
-    return failure(StatusCode::ABORTED, ErrorClass::PeerCheated, error.what());
-  } catch (const Disagreement& error) {
-    return failure(StatusCode::FAILED_PRECONDITION, ErrorClass::Disagreement, error.what());
-  } catch (const Error& error) {
-    return failure(StatusCode::UNAVAILABLE, error.error_class(), error.what());
-  } catch (const std::exception& error) {
-    return failure(StatusCode::INTERNAL, ErrorClass::Other, error.what());
-  }
-}
-
-// The bytes of a message's field. A secret one is taken first of all, since gRPC frees a message as
-// it is: its bytes are wiped, and its length stays.
-std::vector<std::byte> public_bytes(const std::string& field) {
-  const auto bytes = std::as_bytes(std::span(field));
-  return {bytes.begin(), bytes.end()};
-}
-SecretVector<std::byte> take_secret(const std::string& field) {
-  const auto bytes = std::as_bytes(std::span(field));
-  SecretVector<std::byte> taken(bytes.begin(), bytes.end());
-  wipe(const_cast<char*>(field.data()), field.size());
-  return taken;
-}
-template <class Bytes>
-void put(const Bytes& bytes, std::string* to) {
-  to->assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
-template <std::size_t Size>
-std::array<std::byte, Size> sized(const std::string& field, const char* name) {
-  std::array<std::byte, Size> bytes{};
-  if (field.size() != Size)
-    throw UsageError(std::string(name) + " has " + std::to_string(Size) + " bytes, not " +
-                     std::to_string(field.size()));
-  std::ranges::copy(std::as_bytes(std::span(field)), bytes.begin());
-  return bytes;
-}
-std::uint32_t length_of(const std::string& field) {
-  constexpr std::size_t kMax = 1 << 24;  // custody says how much a use may have
-  return static_cast<std::uint32_t>(std::min(field.size(), kMax));
-}
-
-template <class Enum>
-Enum value_named(const std::string& text, std::initializer_list<Enum> values, Enum by_default,
-                 const char* what) {
-  if (text.empty()) return by_default;
-  std::string known;
-  for (const Enum value : values) {
-    if (custody::name_of(value) == text) return value;
-    known += (known.empty() ? "" : ", ") + custody::name_of(value);
-  }
-  throw UsageError(std::string(what) + " is one of " + known + ", not '" + text + "'");
-}
-
-custody::KeyAttributes attributes_from(const v1::CreateKeyRequest& request,
-                                       custody::KeyOrigin origin) {
-  using circuit::KeyAlgorithm;
-  using custody::KeyClass;
-  using custody::NonceMode;
-  custody::KeyAttributes attributes;
-  attributes.label = request.label();
-  attributes.key_class =
-      value_named(request.key_class(), {KeyClass::Aead, KeyClass::Mac, KeyClass::Kdf},
-                  KeyClass::Aead, "the class of a key");
-  attributes.algorithm = value_named(
-      request.algorithm(), {KeyAlgorithm::Aes128, KeyAlgorithm::Aes256, KeyAlgorithm::HmacSha256},
-      KeyAlgorithm::Aes256, "the algorithm of a key");
-  attributes.nonces = value_named(request.nonces(), {NonceMode::Joint, NonceMode::Caller},
-                                  NonceMode::Joint, "nonces");
-  attributes.origin = origin;
-  return attributes;
-}
-
-void describe(const Keys::View& view, const std::string& peer, v1::Key& to) {
-  const custody::KeyRecord& record = view.record;
-  const custody::KeyAttributes& attributes = record.attributes;
-  to.set_id(text_of(attributes.id));
-  to.set_peer(peer);
-  to.set_label(attributes.label);
-  to.set_version(attributes.version);
-  to.set_key_class(name_of(attributes.key_class));
-  to.set_algorithm(custody::name_of(attributes.algorithm));
-  to.set_nonces(name_of(attributes.nonces));
-  to.set_origin(name_of(attributes.origin));
-  if (attributes.parent) to.set_parent(text_of(*attributes.parent));
-  to.set_state(name_of(record.state));
-  to.set_fingerprint(hex_of(crypto::bytes_of(custody::fingerprint_of(attributes, record.check))));
-  for (const custody::HeldEpoch& held : record.held) to.add_epochs(text_of(held.epoch));
-  to.set_use_bound(record.use_bound);
-  if (view.peers) to.set_peer_state(name_of(*view.peers));
-}
-
-void describe(const Keys::Waiting& waiting, const std::string& peer, v1::Approval& to) {
-  to.set_request(hex_of(waiting.terms.request));
-  to.set_peer(peer);
-  to.set_is_own(waiting.is_own);
-  to.set_client(waiting.client);
-  to.set_operation(name_of(waiting.terms.operation));
-  to.set_key(text_of(waiting.terms.key));
-  to.set_label(waiting.label);
-  to.set_bytes(waiting.terms.bytes);
-  to.set_aad_bytes(waiting.terms.aad_bytes);
-  if (waiting.terms.shown_aad) put(*waiting.terms.shown_aad, to.mutable_shown_aad());
-  to.set_expires_unix_ms(
-      std::chrono::duration_cast<std::chrono::milliseconds>(waiting.expires.time_since_epoch())
-          .count());
-}
-
 class KeysService final : public v1::Keys::Service {
  public:
-  KeysService(const std::vector<std::unique_ptr<Peer>>& peers, KeyCallers callers)
-      : peers_(peers), callers_(std::move(callers)) {}
+  KeysService(const KeyCalls& calls, KeyCallers callers)
+      : calls_(calls), callers_(std::move(callers)) {}
 
   grpc::Status Encrypt(grpc::ServerContext* context, const v1::EncryptRequest* request,
                        v1::EncryptReply* reply) override {
-    return answered([&] {
-      KeyPayload payload;
-      payload.use.text = take_secret(request->plaintext());
-      Keys& keys = keys_of(request->peer());
-      KeyTerms terms =
-          use_terms(context, keys, config::ENCRYPT, request->key(), request->plaintext());
-      add_associated_data(*request, terms, payload);
-      if (!request->nonce().empty()) terms.nonce = sized<12>(request->nonce(), "nonce");
-      const custody::KeyId key = terms.key;
-      const KeyResult result = ask(context, keys, std::move(terms), std::move(payload));
-      reply->set_key(text_of(key));
-      put(result.use.nonce, reply->mutable_nonce());
-      put(result.use.text, reply->mutable_ciphertext());
-      put(result.use.tag, reply->mutable_tag());
-    });
+    return calls_.encrypt(call(context), *request, *reply);
   }
-
   grpc::Status Decrypt(grpc::ServerContext* context, const v1::DecryptRequest* request,
                        v1::DecryptReply* reply) override {
-    return answered([&] {
-      KeyPayload payload;
-      payload.use.text = take_secret(request->ciphertext());
-      Keys& keys = keys_of(request->peer());
-      KeyTerms terms =
-          use_terms(context, keys, config::DECRYPT, request->key(), request->ciphertext());
-      add_associated_data(*request, terms, payload);
-      payload.use.nonce = sized<12>(request->nonce(), "nonce");
-      payload.use.tag = public_bytes(request->tag());
-      const KeyResult result = ask(context, keys, std::move(terms), std::move(payload));
-      reply->set_is_valid(result.use.is_valid);
-      put(result.use.text, reply->mutable_plaintext());
-    });
+    return calls_.decrypt(call(context), *request, *reply);
   }
-
   grpc::Status Sign(grpc::ServerContext* context, const v1::SignRequest* request,
                     v1::SignReply* reply) override {
-    return answered([&] {
-      KeyPayload payload;
-      payload.use.text = take_secret(request->message());
-      Keys& keys = keys_of(request->peer());
-      KeyTerms terms = use_terms(context, keys, config::SIGN, request->key(), request->message());
-      reply->set_key(text_of(terms.key));
-      put(ask(context, keys, std::move(terms), std::move(payload)).use.tag, reply->mutable_tag());
-    });
+    return calls_.sign(call(context), *request, *reply);
   }
-
   grpc::Status Verify(grpc::ServerContext* context, const v1::VerifyRequest* request,
                       v1::VerifyReply* reply) override {
-    return answered([&] {
-      KeyPayload payload;
-      payload.use.text = take_secret(request->message());
-      Keys& keys = keys_of(request->peer());
-      KeyTerms terms = use_terms(context, keys, config::VERIFY, request->key(), request->message());
-      payload.use.tag = public_bytes(request->tag());
-      reply->set_is_valid(ask(context, keys, std::move(terms), std::move(payload)).use.is_valid);
-    });
+    return calls_.verify(call(context), *request, *reply);
   }
-
   grpc::Status List(grpc::ServerContext* context, const v1::ListKeysRequest* request,
                     v1::ListKeysReply* reply) override {
-    return answered([&] {
-      if (!request->peer().empty()) (void)keys_of(request->peer());
-      const Caller caller = callers_.caller_of(*context);
-      const bool is_officer = callers_.is_officer(caller);
-      for (const auto& peer : peers_) {
-        if (peer->keys() == nullptr ||
-            (!request->peer().empty() && peer->name() != request->peer()))
-          continue;
-        for (const Keys::View& view : peer->keys()->list(is_officer ? nullptr : &caller))
-          if (request->all() || view.record.state != custody::KeyState::Destroyed)
-            describe(view, peer->name(), *reply->add_keys());
-      }
-    });
+    return calls_.list(call(context), *request, *reply);
   }
-
   grpc::Status Show(grpc::ServerContext* context, const v1::KeyName* request,
                     v1::Key* reply) override {
-    return answered([&] {
-      Keys& keys = keys_of(request->peer());
-      const Caller caller = callers_.caller_of(*context);
-      const custody::KeyRecord record =
-          keys.named(request->key(), callers_.is_officer(caller) ? nullptr : &caller);
-      describe(keys.view(record.attributes.id), peer_named(request->peer()).name(), *reply);
-    });
+    return calls_.show(call(context), *request, *reply);
   }
-
   grpc::Status Create(grpc::ServerContext* context, const v1::CreateKeyRequest* request,
                       v1::Key* reply) override {
-    return answered([&] {
-      make(context, *request, config::CREATE,
-           attributes_from(*request, custody::KeyOrigin::Generated), {}, {}, reply);
-    });
+    return calls_.create(call(context), *request, *reply);
   }
-
   grpc::Status Import(grpc::ServerContext* context, const v1::ImportKeyRequest* request,
                       v1::Key* reply) override {
-    return answered([&] {
-      KeyPayload payload;
-      payload.imported = take_secret(request->bytes());
-      make(context, request->key(), config::IMPORT,
-           attributes_from(request->key(), custody::KeyOrigin::Imported), {}, std::move(payload),
-           reply);
-    });
+    return calls_.import(call(context), *request, *reply);
   }
-
   grpc::Status Derive(grpc::ServerContext* context, const v1::DeriveKeyRequest* request,
                       v1::Key* reply) override {
-    return answered([&] {
-      Keys& keys = keys_of(request->key().peer());
-      custody::KeyAttributes attributes =
-          attributes_from(request->key(), custody::KeyOrigin::Derived);
-      attributes.parent = keys.named(request->parent()).attributes.id;
-      make(context, request->key(), config::DERIVE, std::move(attributes),
-           public_bytes(request->context()), {}, reply);
-    });
+    return calls_.derive(call(context), *request, *reply);
   }
-
   grpc::Status Rotate(grpc::ServerContext* context, const v1::KeyName* request,
                       v1::Key* reply) override {
-    return answered([&] {
-      Keys& keys = keys_of(request->peer());
-      const custody::KeyRecord old = keys.named(request->key());
-      if (old.attributes.origin == custody::KeyOrigin::Derived)
-        throw UsageError("a derived key is rotated by deriving another one");
-      v1::CreateKeyRequest next;
-      next.set_peer(request->peer());
-      custody::KeyAttributes attributes = old.attributes;
-      attributes.origin = custody::KeyOrigin::Generated;
-      attributes.version = newest_version(keys, old.attributes.label) + 1;
-      make(context, next, config::CREATE, std::move(attributes), {}, {}, reply);
-      const Caller officer = callers_.caller_of(*context);
-      for (const Keys::View& view : keys.list(nullptr)) {
-        const custody::KeyRecord& record = view.record;
-        if (record.attributes.label == old.attributes.label &&
-            record.state == custody::KeyState::Active &&
-            text_of(record.attributes.id) != reply->id())
-          keys.deactivate(officer, record.attributes.id);
-      }
-    });
+    return calls_.rotate(call(context), *request, *reply);
   }
-
   grpc::Status Refresh(grpc::ServerContext* context, const v1::KeyName* request,
                        v1::Key* reply) override {
-    return answered([&] {
-      Keys& keys = keys_of(request->peer());
-      KeyTerms terms;
-      terms.operation = config::REFRESH;
-      terms.key = keys.named(request->key()).attributes.id;
-      const custody::KeyId key = terms.key;
-      (void)ask(context, keys, std::move(terms), {});
-      describe(keys.view(key), peer_named(request->peer()).name(), *reply);
-    });
+    return calls_.refresh(call(context), *request, *reply);
   }
-
   grpc::Status Suspend(grpc::ServerContext* context, const v1::KeyName* request,
                        v1::Key* reply) override {
-    return alone(context, *request, reply, &Keys::suspend);
+    return calls_.suspend(call(context), *request, *reply);
   }
   grpc::Status Resume(grpc::ServerContext* context, const v1::KeyName* request,
                       v1::Key* reply) override {
-    return alone(context, *request, reply, &Keys::resume);
+    return calls_.resume(call(context), *request, *reply);
   }
   grpc::Status Deactivate(grpc::ServerContext* context, const v1::KeyName* request,
                           v1::Key* reply) override {
-    return alone(context, *request, reply, &Keys::deactivate);
+    return calls_.deactivate(call(context), *request, *reply);
   }
-
   grpc::Status Destroy(grpc::ServerContext* context, const v1::KeyName* request,
                        v1::DestroyReply* reply) override {
-    return answered([&] {
-      Keys& keys = keys_of(request->peer());
-      const custody::KeyId id = keys.named(request->key()).attributes.id;
-      describe(keys.destroy(callers_.caller_of(*context), id), peer_named(request->peer()).name(),
-               *reply->mutable_key());
-      for (const auto& file : keys.backups_of(id)) reply->add_backups(file.string());
-    });
+    return calls_.destroy(call(context), *request, *reply);
   }
-
   grpc::Status Restore(grpc::ServerContext* context, const v1::RestoreKeyRequest* request,
                        v1::Key* reply) override {
-    return answered([&] {
-      const SecretVector<std::byte> content = take_secret(request->backup());
-      Keys& keys = keys_of(request->peer());
-      const custody::BackedUpShare backup = custody::backup_from(content);
-      describe(keys.restore(callers_.caller_of(*context), backup),
-               peer_named(request->peer()).name(), *reply);
-    });
+    return calls_.restore(call(context), *request, *reply);
   }
-
-  grpc::Status Backups(grpc::ServerContext*, const v1::KeyName* request,
+  grpc::Status Backups(grpc::ServerContext* context, const v1::KeyName* request,
                        v1::BackupsReply* reply) override {
-    return answered([&] {
-      Keys& keys = keys_of(request->peer());
-      std::optional<custody::KeyId> id;
-      if (!request->key().empty()) {
-        id = custody::key_id_from(request->key());
-        if (!id) id = keys.named(request->key()).attributes.id;
-      }
-      for (const auto& file : keys.backups_of(id)) reply->add_files(file.string());
-    });
+    return calls_.backups(call(context), *request, *reply);
   }
-
   grpc::Status ResumePeer(grpc::ServerContext* context, const v1::ResumePeerRequest* request,
-                          v1::ResumePeerReply*) override {
-    return answered([&] { keys_of(request->peer()).resume_peer(callers_.caller_of(*context)); });
+                          v1::ResumePeerReply* reply) override {
+    return calls_.resume_peer(call(context), *request, *reply);
   }
-
-  grpc::Status Approvals(grpc::ServerContext*, const v1::ApprovalsRequest* request,
+  grpc::Status Approvals(grpc::ServerContext* context, const v1::ApprovalsRequest* request,
                          v1::ApprovalsReply* reply) override {
-    return answered([&] {
-      if (!request->peer().empty()) (void)keys_of(request->peer());
-      for (const auto& peer : peers_) {
-        if (peer->keys() == nullptr ||
-            (!request->peer().empty() && peer->name() != request->peer()))
-          continue;
-        for (const Keys::Waiting& waiting : peer->keys()->approvals())
-          describe(waiting, peer->name(), *reply->add_approvals());
-      }
-    });
+    return calls_.approvals(call(context), *request, *reply);
   }
-
   grpc::Status Approve(grpc::ServerContext* context, const v1::ApprovalRequest* request,
-                       v1::ApprovalReply*) override {
-    return decided(context, *request, true);
+                       v1::ApprovalReply* reply) override {
+    return calls_.approve(call(context), *request, *reply);
   }
   grpc::Status Deny(grpc::ServerContext* context, const v1::ApprovalRequest* request,
-                    v1::ApprovalReply*) override {
-    return decided(context, *request, false);
+                    v1::ApprovalReply* reply) override {
+    return calls_.deny(call(context), *request, *reply);
   }
 
  private:
-  // An empty name is that of the only peer. Fails: UsageError.
-  Peer& peer_named(const std::string& name) const {
-    Peer* found = nullptr;
-    for (const auto& peer : peers_) {
-      if (peer->keys() == nullptr || (!name.empty() && peer->name() != name)) continue;
-      if (found != nullptr) throw UsageError("there is custody with several peers: name one");
-      found = peer.get();
-    }
-    if (found == nullptr)
-      throw UsageError(name.empty() ? "the daemon's configuration has custody { } with no peer"
-                                    : "the daemon's configuration has no peer '" + name +
-                                          "' with custody { }");
-    return *found;
-  }
-  Keys& keys_of(const std::string& peer) const { return *peer_named(peer).keys(); }
-
-  KeyTerms use_terms(const grpc::ServerContext* context, Keys& keys, config::KeyOperation operation,
-                     const std::string& key, const std::string& payload) const {
-    const Caller caller = callers_.caller_of(*context);
-    KeyTerms terms;
-    terms.operation = operation;
-    terms.key = keys.named(key, callers_.is_officer(caller) ? nullptr : &caller).attributes.id;
-    terms.bytes = length_of(payload);
-    return terms;
+  KeyCall call(const grpc::ServerContext* context) const {
+    Caller caller = callers_.caller_of(*context);
+    const bool is_officer = callers_.is_officer(caller);
+    return {std::move(caller), is_officer, [context] { return context->IsCancelled(); }};
   }
 
-  template <class Request>
-  static void add_associated_data(const Request& request, KeyTerms& terms, KeyPayload& payload) {
-    terms.aad_bytes = length_of(request.associated_data());
-    if (request.shown())
-      terms.shown_aad = public_bytes(request.associated_data());
-    else
-      payload.use.aad = public_bytes(request.associated_data());
-  }
-
-  KeyResult ask(grpc::ServerContext* context, Keys& keys, KeyTerms terms,
-                KeyPayload payload) const {
-    return keys.ask(callers_.caller_of(*context), std::move(terms), std::move(payload),
-                    [context] { return context->IsCancelled(); });
-  }
-
-  static std::uint32_t newest_version(Keys& keys, const std::string& label) {
-    std::uint32_t version = 0;
-    for (const Keys::View& view : keys.list(nullptr))
-      if (view.record.attributes.label == label)
-        version = std::max(version, view.record.attributes.version);
-    return version;
-  }
-
-  void make(grpc::ServerContext* context, const v1::CreateKeyRequest& request,
-            config::KeyOperation operation, custody::KeyAttributes attributes,
-            std::vector<std::byte> info, KeyPayload payload, v1::Key* reply) const {
-    Keys& keys = keys_of(request.peer());
-    KeyTerms terms;
-    terms.operation = operation;
-    terms.making =
-        request.request().empty() ? random_request() : sized<16>(request.request(), "request");
-    // Repeated with the same request it is the same key.
-    attributes.id = operation == config::DERIVE ? custody::Custodian::derived_id(attributes, info)
-                                                : id_of(terms.making);
-    terms.key = attributes.id;
-    terms.attributes = std::move(attributes);
-    terms.context = std::move(info);
-    const custody::KeyId key = terms.key;
-    (void)ask(context, keys, std::move(terms), std::move(payload));
-    describe(keys.view(key), peer_named(request.peer()).name(), *reply);
-  }
-
-  static custody::KeyId id_of(const custody::RequestId& making) {
-    const crypto::Digest digest = crypto::sha256(making);
-    custody::KeyId id;
-    std::ranges::copy(crypto::bytes_of(digest).first(id.bytes.size()), id.bytes.begin());
-    return id;
-  }
-
-  template <class Step>
-  grpc::Status alone(grpc::ServerContext* context, const v1::KeyName& request, v1::Key* reply,
-                     Step step) const {
-    return answered([&] {
-      Keys& keys = keys_of(request.peer());
-      const custody::KeyId id = keys.named(request.key()).attributes.id;
-      describe((keys.*step)(callers_.caller_of(*context), id), peer_named(request.peer()).name(),
-               *reply);
-    });
-  }
-
-  grpc::Status decided(grpc::ServerContext* context, const v1::ApprovalRequest& request,
-                       bool is_approved) const {
-    return answered([&] {
-      custody::RequestId id{};
-      if (!parse_hex(request.request(), id))
-        throw UsageError("a request has 32 hex digits, as `key approvals` prints them");
-      keys_of(request.peer()).decide(callers_.caller_of(*context), id, is_approved);
-    });
-  }
-
-  const std::vector<std::unique_ptr<Peer>>& peers_;
+  const KeyCalls& calls_;
   const KeyCallers callers_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_keys_service(const std::vector<std::unique_ptr<Peer>>& peers,
-                                                 KeyCallers callers) {
-  return std::make_unique<KeysService>(peers, std::move(callers));
+std::unique_ptr<grpc::Service> make_keys_service(const KeyCalls& calls, KeyCallers callers) {
+  return std::make_unique<KeysService>(calls, std::move(callers));
 }
 
 }  // namespace tinyot::service

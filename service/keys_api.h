@@ -4,10 +4,8 @@
 
 #include <functional>
 #include <memory>
-#include <vector>
 
-#include "service/access.h"
-#include "service/peer.h"
+#include "service/key_calls.h"
 
 namespace grpc {
 class Service;
@@ -22,8 +20,7 @@ struct KeyCallers {
   std::function<bool(const Caller&)> is_officer;
 };
 
-// `peers` outlive it.
-std::unique_ptr<grpc::Service> make_keys_service(const std::vector<std::unique_ptr<Peer>>& peers,
-                                                 KeyCallers callers);
+// `calls` outlive it.
+std::unique_ptr<grpc::Service> make_keys_service(const KeyCalls& calls, KeyCallers callers);
 
 }  // namespace tinyot::service

@@ -34,6 +34,7 @@ const std::map<std::string, Names>& allowed_folders() {
       {"service",
        {"service", "custody", "engine", "offline", "online", "storage", "material", "circuitgen",
         "checks", "crypto", "net", "system", "base"}},
+      {"pkcs11", {"pkcs11", "base"}},
       {"tools",
        {"tools", "service", "custody", "engine", "offline", "online", "storage", "material",
         "circuitgen", "checks", "crypto", "net", "system", "base"}},
@@ -71,6 +72,7 @@ const std::vector<Library>& libraries() {
        "",
        {"tools/cli/render", "circuitgen/formats/verilog/netlist.h", "service/event_log.cpp",
         "service/key_audit.cpp"}},
+      {"p11-kit/", "", {"pkcs11"}},
       {"civetweb.h", "", {"service/daemon_metrics.cpp"}},
       {"prometheus/", "", {"service/metrics.cpp", "service/daemon_metrics.cpp"}},
       {"pybind11/", "", {"python"}},
@@ -104,7 +106,7 @@ const std::map<std::string, Names>& library_headers() {
       {"tinyot/evaluate.h", kClients},
       {"tinyot/tinyot.h", {"python"}},
       {"tinyot/values.h", {"base", "engine", "service", "tools"}},
-      {"tinyot/version.h", kClients},
+      {"tinyot/version.h", {"engine", "custody", "service", "pkcs11", "tools"}},
   };
   return kHeaders;
 }

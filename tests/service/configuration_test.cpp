@@ -83,6 +83,11 @@ TEST(Configuration, RefusesValuesThatDoNotFit) {
             std::string::npos);
   EXPECT_NE(error_of(head + kPeer + kPeer).find("given twice"), std::string::npos);
   EXPECT_NE(error_of(head + kPeer + "socket_mode: '0999'").find("socket_mode"), std::string::npos);
+  EXPECT_EQ(error_of(head + kPeer + "pkcs11 { socket: '/p' socket_mode: '0600' }"), "");
+  EXPECT_NE(error_of(head + kPeer + "pkcs11 { socket: '/p' socket_mode: '9' }").find("pkcs11"),
+            std::string::npos);
+  EXPECT_NE(error_of(head + kPeer + "socket: '/s' pkcs11 { socket: '/s' }").find("pkcs11"),
+            std::string::npos);
   EXPECT_NE(error_of(head + kPeer + "metrics: 'x'").find("metrics"), std::string::npos);
   EXPECT_NE(error_of(head).find("no peer"), std::string::npos);
 }

@@ -23,6 +23,7 @@ class CustodyTest : public DaemonTest {
     std::string ands = "300000", inputs = "60000";  // high
     std::string port_b = {};      // to which B connects, if it is not A's
     std::string peer = {};        // further fields of both parts of the peer
+    std::string daemon_a = {};    // further fields of A's daemon
   };
   static constexpr const char* kAll =
       "allow { peer: true user: 'ME' key: '*' bytes_max: 65536\n"
@@ -47,7 +48,7 @@ class CustodyTest : public DaemonTest {
       return "store_key: '" + (dir_ / (name + ".store_key")).string() + "'\naccess { user: '" +
              me() + "' may: [SUBMIT, RESULTS, CANCEL, RETIRE, RESUME, " + rights + "] }";
     };
-    setup.daemon_a = daemon("A", custody.rights_a);
+    setup.daemon_a = daemon("A", custody.rights_a) + custody.daemon_a;
     setup.daemon_b = daemon("B", CustodySetup().rights_a);
     const auto peer = [&](const std::string& name, const std::string& other,
                           const std::string& policy, const std::string& further) {
