@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "service/api.h"
+#include "service/configuration.h"
 #include "service/disk_room.h"
 #include "service/error_log.h"
 #include "service/event_log.h"
@@ -65,13 +66,13 @@ void require_free(const std::string& field, const std::string& address) {
 }
 
 // The interface would take a socket over from a process that serves it. Fails: NetworkError.
-void require_unserved(const std::string& path) {
+void require_unserved(const std::string& field, const std::string& path) {
   const system::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
-    throw NetworkError("socket: another process serves " + path);
+    throw NetworkError(field + ": another process serves " + path);
 }
 
 void give_up_late_jobs(const Peers& peers, Jobs& jobs) {
@@ -203,8 +204,8 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
     peers.push_back(std::make_unique<Peer>(peer, shared));
   }
   if (config.has_tls()) require_free("tls.listen", config.tls().listen());
-  require_unserved(config.socket());
-  Api api(config, std::move(check.tls), jobs, peers);
+  for (const auto& [field, path] : sockets_of(config)) require_unserved(field, path);
+  Api api(config, std::move(check.tls), jobs, peers, metrics);
   Health health(Clock::now());
   std::optional<MetricsServer> metrics_server;  // ends before the peers, which it reads
   if (config.has_metrics()) {

@@ -193,7 +193,7 @@ void Keys::require_open() const {
 }
 
 KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
-                    const std::function<bool()>& is_gone) {
+                    const std::function<bool()>& is_gone, Clock::time_point until) {
   terms.requester = settings_.me;
   if (terms.shown_aad && terms.shown_aad->size() > kShownBytesMax)
     throw UsageError("associated data that is shown has at most " + std::to_string(kShownBytesMax) +
@@ -212,6 +212,7 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
     const SharedRequest request = make_own(caller, terms, about);
     request->payload = std::move(payload);
     request->is_gone = is_gone;
+    request->client_until = until;
     Lock lock(mutex_);
     begin_own(request, lock);
     await(request, lock, [&] { return request->state == Request::State::Ended; });
@@ -269,6 +270,8 @@ std::optional<std::string> Keys::refusal_of_nonces(const KeyTerms& terms,
 
 void Keys::begin_own(const SharedRequest& request, Lock& lock) {
   require_open();
+  if (Clock::now() >= request->client_until)
+    throw KeyFailed(KeyFailure::TimedOut, "its client does not wait any more");
   if (requests_of(true) >= kRequestsMax)
     throw KeyFailed(KeyFailure::Full, "there are " + std::to_string(kRequestsMax) +
                                           " requests of this party already: try again");
@@ -323,11 +326,11 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
 // Until the condition holds, the request has expired, or its client has gone.
 void Keys::await(const SharedRequest& request, Lock& lock, const std::function<bool()>& is_over) {
   const auto is_gone = [&] { return request->is_gone && request->is_gone(); };
-  while (Clock::now() < request->until && !is_gone())
-    if (changed_.wait_until(lock, std::min(request->until, Clock::now() + kLookInterval), is_over))
-      return;
+  const auto until = [&] { return std::min(request->until, request->client_until); };
+  while (Clock::now() < until() && !is_gone())
+    if (changed_.wait_until(lock, std::min(until(), Clock::now() + kLookInterval), is_over)) return;
   const std::string why =
-      Clock::now() < request->until               ? "the client has gone"
+      Clock::now() < until()                      ? "the client has gone"
       : request->state == Request::State::Waiting ? "no officer of this party approved it in time"
       : request->state == Request::State::Asked
           ? settings_.name + " did not answer in time: its officers may have to approve it"
@@ -456,6 +459,28 @@ Keys::View Keys::view(const custody::KeyId& id) {
   if (const auto at = peers_.find(id); at != peers_.end() && at->second)
     view.peers = at->second->state;
   return view;
+}
+
+std::string Keys::why_unusable(const custody::KeyId& id) {
+  const auto mine = files_.have(id);
+  if (!mine) return "there is no key " + custody::text_of(id);
+  const Lock lock(mutex_);
+  try {
+    require_open();
+  } catch (const KeyFailed& closed) {
+    return closed.what();
+  }
+  const auto at = peers_.find(id);
+  if (at == peers_.end() || !at->second)
+    return settings_.name + " has no share of key " + custody::text_of(id);
+  const custody::KeyHave& theirs = *at->second;
+  for (const auto& [state, where] : {std::pair(mine->state, std::string("here")),
+                                     std::pair(theirs.state, "at " + settings_.name)})
+    if (state != KeyState::Active)
+      return "key " + custody::text_of(id) + " is " + custody::name_of(state) + " " + where;
+  const custody::SettleKind kind = custody::settle_step(mine, theirs).kind;
+  if (kind == custody::SettleKind::Done || kind == custody::SettleKind::Load) return {};
+  return "the parties have no shares of key " + custody::text_of(id) + " that belong together";
 }
 
 std::vector<Keys::View> Keys::list(const Caller* caller) {

@@ -521,4 +521,8 @@ std::unique_ptr<grpc::Service> make_keys_service(const std::vector<std::unique_p
   return std::make_unique<KeysService>(peers, std::move(callers));
 }
 
+grpc::Status status_of_failure() {
+  return answered([] { throw; });
+}
+
 }  // namespace tinyot::service

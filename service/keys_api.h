@@ -12,6 +12,7 @@
 namespace grpc {
 class Service;
 class ServerContext;
+class Status;
 }  // namespace grpc
 
 namespace tinyot::service {
@@ -25,5 +26,8 @@ struct KeyCallers {
 // `peers` outlive it.
 std::unique_ptr<grpc::Service> make_keys_service(const std::vector<std::unique_ptr<Peer>>& peers,
                                                  KeyCallers callers);
+
+// Of the exception that is being handled, with its details.
+grpc::Status status_of_failure();
 
 }  // namespace tinyot::service

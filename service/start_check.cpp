@@ -80,7 +80,8 @@ class Check {
     const config::Daemon& config = result_.config;
     of("directory", [&] { check_directory(config.directory()); });
     if (config.has_ledger()) of("ledger", [&] { check_directory(config.ledger()); });
-    of("socket", [&] { check_socket(config.socket()); });
+    for (const auto& [field, path] : sockets_of(config))
+      of(field, [&] { check_socket(field, path); });
     if (config.has_store_key()) of("store_key", [&] { read_store_key(config.store_key()); });
     named([&] { (void)AccessRules(config); });
     named([&] { LogOutput::check(config.log()); });
@@ -141,7 +142,7 @@ class Check {
       throw UsageError("cannot write " + log.string() + ": " + system::errno_text());
   }
 
-  void check_socket(const fs::path& socket) {
+  void check_socket(const std::string& field, const fs::path& socket) {
     if (socket.string().size() >= sizeof(sockaddr_un::sun_path))
       throw UsageError("the path has more than the " +
                        std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
@@ -154,7 +155,7 @@ class Check {
     const bool is_made_at_start =
         errno == ENOENT && directory.string().starts_with(kRuntimeDirectories);
     if (!is_made_at_start) throw unusable(directory);
-    result_.missing = file_ + ": socket: " + unusable(directory).what() +
+    result_.missing = file_ + ": " + field + ": " + unusable(directory).what() +
                       "; a service manager makes it at the start (RuntimeDirectory= of systemd)";
   }
 
