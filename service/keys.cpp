@@ -270,8 +270,6 @@ std::optional<std::string> Keys::refusal_of_nonces(const KeyTerms& terms,
 
 void Keys::begin_own(const SharedRequest& request, Lock& lock) {
   require_open();
-  if (Clock::now() >= request->client_until)
-    throw KeyFailed(KeyFailure::TimedOut, "its client does not wait any more");
   if (requests_of(true) >= kRequestsMax)
     throw KeyFailed(KeyFailure::Full, "there are " + std::to_string(kRequestsMax) +
                                           " requests of this party already: try again");

@@ -48,11 +48,11 @@ class KmsService final : public v2::KeyManagementService::Service {
                       v2::StatusResponse* reply) override {
     return answered("status", {}, [&] {
       const custody::KeyId key = newest(caller_of_(*call));
-      std::string lacking = peer_.lacking();
-      if (lacking.empty()) lacking = keys_.why_unusable(key);
-      note_health(lacking);
+      std::string fault = peer_.lacking();
+      fault = fault.empty() ? keys_.why_unusable(key) : peer_.name() + ": " + fault;
+      note_health(fault);
       reply->set_version("v2");
-      reply->set_healthz(lacking.empty() ? "ok" : peer_.name() + ": " + lacking);
+      reply->set_healthz(fault.empty() ? "ok" : fault);
       reply->set_key_id(custody::text_of(key));
       return grpc::Status::OK;
     });
@@ -197,12 +197,12 @@ class KmsService final : public v2::KeyManagementService::Service {
   }
 
   // A line as it changes.
-  void note_health(const std::string& lacking) {
+  void note_health(const std::string& fault) {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(lacking_, lacking) == lacking) return;
-    log_event(lacking.empty() ? LogLevel::Info : LogLevel::Warning,
-              lacking.empty() ? "kms is healthy" : "kms is not healthy",
-              {{"peer", peer_.name()}, {"label", label_}, {"reason", foreign_text(lacking)}});
+    if (std::exchange(fault_, fault) == fault) return;
+    log_event(fault.empty() ? LogLevel::Info : LogLevel::Warning,
+              fault.empty() ? "kms is healthy" : "kms is not healthy",
+              {{"peer", peer_.name()}, {"label", label_}, {"reason", foreign_text(fault)}});
   }
 
   const std::string label_;
@@ -212,7 +212,7 @@ class KmsService final : public v2::KeyManagementService::Service {
   const std::function<Caller(const grpc::ServerContext&)> caller_of_;
   std::mutex mutex_;
   LogRate lines_;
-  std::string lacking_;
+  std::string fault_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 using grpc::StatusCode;
 using test::becomes_true;
 using test::CustodyTest;
+using test::KeyClient;
 using Stub = v1::Keys::Stub;
 
 class KmsClient {
@@ -188,6 +189,23 @@ TEST_F(KmsTest, RotationAloneChangesTheKeyId) {
   EXPECT_EQ(kms_a_->encrypt(kSeed).status.error_code(), StatusCode::FAILED_PRECONDITION);
 }
 
+TEST_F(KmsTest, VersionsThatAreBeingMadeAreNotSeen) {
+  start_kms();
+  const auto first = keys_a_->create("secrets");
+  ASSERT_OK(first);
+  expect_healthy(*kms_a_);
+  KeyClient::Made second;
+  std::jthread rotation([&] { second = keys_b_->named(&Stub::Rotate, "secrets"); });
+  EXPECT_TRUE(becomes_true([&] {
+    const v2::StatusResponse status = kms_a_->status().reply;
+    EXPECT_FALSE(status.healthz().ends_with(" is pending here")) << status.healthz();
+    return status.key_id() != first.key.id();
+  }));
+  rotation.join();
+  ASSERT_OK(second);
+  EXPECT_EQ(kms_a_->status().reply.key_id(), second.key.id());
+}
+
 TEST_F(KmsTest, DecryptsVersionsOfItsLabelAlone) {
   start_kms();
   ASSERT_EQ(kms_a_->status().status.error_code(), StatusCode::NOT_FOUND) << "there is no key yet";
@@ -298,8 +316,8 @@ TEST_F(KmsTest, StatusSaysWhatIsWrong) {
   };
   expect_healthy(*kms_a_);
   ASSERT_OK(keys_b_->named(&Stub::Suspend, "secrets"));
-  EXPECT_TRUE(becomes(*kms_a_, "bob: key " + key + " is suspended at bob"));
-  EXPECT_TRUE(becomes(*kms_b_, "alice: key " + key + " is suspended here"));
+  EXPECT_TRUE(becomes(*kms_a_, "key " + key + " is suspended at bob"));
+  EXPECT_TRUE(becomes(*kms_b_, "key " + key + " is suspended here"));
   ASSERT_OK(keys_b_->named(&Stub::Resume, "secrets"));
   expect_healthy(*kms_a_);
   // Each takes ANDs, until a refill begins.
@@ -318,6 +336,48 @@ TEST_F(KmsTest, StatusSaysWhatIsWrong) {
   ASSERT_OK(kms_a_->encrypt(kSeed));
 }
 
+TEST_F(KmsTest, StatusKnowsWhenThePartiesSharesDoNotBelongTogether) {
+  start_kms();
+  const auto made = keys_a_->create("secrets");
+  ASSERT_OK(made);
+  const std::filesystem::path custody = directory_of(Party::A) / "custody",
+                              before = dir_ / "before";
+  const auto restart_a = [&](const auto& meanwhile) {
+    a_->kill();
+    meanwhile();
+    a_->start();
+  };
+  const auto becomes = [&](const std::string& health) {
+    return becomes_true([&] { return kms_a_->status().reply.healthz() == health; });
+  };
+  const std::string key = "key " + made.key.id();
+  restart_a(
+      [&] { std::filesystem::copy(custody, before, std::filesystem::copy_options::recursive); });
+  expect_healthy(*kms_a_);
+  ASSERT_OK(keys_b_->named(&Stub::Refresh, "secrets"));
+  // A's disk is set back.
+  restart_a([&] {
+    std::filesystem::remove_all(custody);
+    std::filesystem::copy(before, custody, std::filesystem::copy_options::recursive);
+  });
+  EXPECT_TRUE(becomes("the parties have no shares of " + key + " that belong together"))
+      << kms_a_->status().reply.healthz();
+  EXPECT_FALSE(kms_a_->encrypt(kSeed).status.ok());
+  // B's share is lost.
+  b_->kill();
+  std::filesystem::remove(directory_of(Party::B) / "custody" / (made.key.id() + ".key"));
+  b_->start();
+  EXPECT_TRUE(becomes("bob has no share of " + key)) << kms_a_->status().reply.healthz();
+  EXPECT_FALSE(kms_a_->encrypt(kSeed).status.ok());
+  // The peer has failed a check.
+  restart_a([&] { test::write_file(custody / "peer-cheated", ""); });
+  EXPECT_TRUE(
+      becomes("bob has failed a check: all keys with it are suspended until an officer "
+              "resumes them"))
+      << kms_a_->status().reply.healthz();
+  EXPECT_EQ(kms_a_->encrypt(kSeed).status.error_code(), StatusCode::ABORTED);
+}
+
 // The request waits for an officer of the peer.
 TEST_F(KmsTest, CallersThatStillWaitGetTheError) {
   CustodySetup setup;
@@ -334,7 +394,7 @@ TEST_F(KmsTest, CallersThatStillWaitGetTheError) {
   };
   expect_late(std::chrono::seconds(5));
   expect_late(std::chrono::seconds(0));
-  const auto waiting = [&](const test::KeyClient& keys) {
+  const auto waiting = [&](const KeyClient& keys) {
     v1::ApprovalsReply reply;
     EXPECT_TRUE(keys.call(&Stub::Approvals, v1::ApprovalsRequest(), reply).ok());
     return reply.approvals_size();
