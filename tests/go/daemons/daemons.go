@@ -1,5 +1,5 @@
-// Two daemons with custody between them, on this machine.
-package kubernetes
+// Package daemons runs two daemons with custody between them on this machine.
+package daemons
 
 import (
 	"bytes"
@@ -9,35 +9,123 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
 
-// That of the build.
-func binary(t *testing.T) string {
-	t.Helper()
-	path := os.Getenv("TINYOT_BINARY")
-	if path == "" {
-		t.Fatal("TINYOT_BINARY names no tinyot: tests/kubernetes/run BUILD")
-	}
-	return path
+// Pair is what differs between tests. ME stands for the user, DIR for a directory.
+type Pair struct {
+	Stock        string // low and high
+	KeysA, KeysB string // key policies
+	CustodyA     string // further fields of custody at A
+	DaemonA      string // further fields of A's daemon
 }
 
-func run(t *testing.T, arguments ...string) {
-	t.Helper()
-	if output, err := exec.Command(binary(t), arguments...).CombinedOutput(); err != nil {
-		t.Fatalf("tinyot %v: %v\n%s", arguments, err, output)
-	}
+// Daemon of one party.
+type Daemon struct {
+	t                     *testing.T
+	directory             string
+	configuration, socket string
+	process               *exec.Cmd
+	log                   bytes.Buffer
 }
 
-func write(t *testing.T, path, text string, mode os.FileMode) {
+// Start starts both; A has the clients.
+func Start(t *testing.T, pair Pair) (a, b *Daemon) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+	me, err := user.Current()
+	if err != nil {
 		t.Fatal(err)
 	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	directory := t.TempDir()
+	Write(t, filepath.Join(directory, "policy"), "")
+	for _, party := range []string{"a", "b"} {
+		Write(t, filepath.Join(directory, party+".store_key"), "store key of 32 bytes, party "+party+"..")
+		run(t, "keygen", "--output", filepath.Join(directory, party+".pem"))
+	}
+	made := func(party, other, link, keys, custody, daemon string) *Daemon {
+		path := func(name string) string { return filepath.Join(directory, party+"."+name) }
+		Write(t, path("keys"), filled(keys, me.Uid, directory))
+		Write(t, path("conf"), filled(fmt.Sprintf(`
+directory: "DIR/%[1]s" socket: "DIR/%[1]s.sock" store_key: "DIR/%[1]s.store_key" %[6]s
+access { user: "ME" may: [USE_KEYS, MANAGE_KEYS] }
+peer {
+  name: "%[2]s" %[3]s: "%[7]s" key: "DIR/%[1]s.pem" peer_key: "@DIR/%[2]s.pem.crt"
+  policy: "DIR/policy" profile: "fast" sigma: 64 %[4]s
+  custody { policy: "DIR/%[1]s.keys" %[5]s }
+}`, party, other, link, pair.Stock, custody, daemon, address), me.Uid, directory))
+		d := &Daemon{t: t, directory: directory, configuration: path("conf"), socket: path("sock")}
+		t.Cleanup(func() {
+			d.Kill()
+			if t.Failed() {
+				t.Log(d.log.String())
+			}
+		})
+		d.Start()
+		return d
+	}
+	a = made("a", "b", "party: A listen", pair.KeysA, pair.CustodyA, pair.DaemonA)
+	b = made("b", "a", "party: B connect", pair.KeysB, "", "")
+	return a, b
 }
 
-func becomesTrue(t *testing.T, what string, check func() error) {
+// Start returns once it serves.
+func (d *Daemon) Start() {
+	d.t.Helper()
+	d.process = exec.Command(binary(d.t), "serve", "--config", d.configuration)
+	d.process.Stderr = &d.log
+	if err := d.process.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	BecomesTrue(d.t, "the daemon serves", func() error {
+		connection, err := net.Dial("unix", d.socket)
+		if err == nil {
+			connection.Close()
+		}
+		return err
+	})
+}
+
+// Kill ends it at once, if it runs.
+func (d *Daemon) Kill() {
+	if d.process != nil {
+		d.process.Process.Kill()
+		d.process.Wait()
+		d.process = nil
+	}
+}
+
+// Path of a file in DIR.
+func (d *Daemon) Path(name string) string { return filepath.Join(d.directory, name) }
+
+// Key runs `tinyot key`, and returns what it prints.
+func (d *Daemon) Key(arguments ...string) (string, error) {
+	arguments = append(append([]string{"key"}, arguments...), "--server", "unix:"+d.socket)
+	output, err := exec.Command(binary(d.t), arguments...).Output()
+	if exit, ok := err.(*exec.ExitError); ok {
+		err = fmt.Errorf("tinyot %v: %w: %s", arguments, err, exit.Stderr)
+	}
+	return string(output), err
+}
+
+// MakeKey does so once there are the link and the stock.
+func (d *Daemon) MakeKey(arguments ...string) {
+	d.t.Helper()
+	BecomesTrue(d.t, "a key is made", func() error {
+		_, err := d.Key(arguments...)
+		return err
+	})
+}
+
+// BecomesTrue waits until the check has no error.
+func BecomesTrue(t *testing.T, what string, check func() error) {
 	t.Helper()
 	end := time.Now().Add(2 * time.Minute)
 	for err := check(); err != nil; err = check() {
@@ -48,105 +136,31 @@ func becomesTrue(t *testing.T, what string, check func() error) {
 	}
 }
 
-type daemon struct {
-	t                          *testing.T
-	configuration, socket, kms string
-	process                    *exec.Cmd
-	log                        bytes.Buffer
-}
-
-func (d *daemon) start() {
-	d.t.Helper()
-	d.process = exec.Command(binary(d.t), "serve", "--config", d.configuration)
-	d.process.Stderr = &d.log
-	if err := d.process.Start(); err != nil {
-		d.t.Fatal(err)
-	}
-	becomesTrue(d.t, "the daemon serves", func() error {
-		connection, err := net.Dial("unix", d.socket)
-		if err == nil {
-			connection.Close()
-		}
-		return err
-	})
-}
-
-func (d *daemon) kill() {
-	if d.process != nil {
-		d.process.Process.Kill()
-		d.process.Wait()
-		d.process = nil
-	}
-}
-
-// A is that of the cluster.
-func startDaemons(t *testing.T, stock string) (a, b *daemon) {
+// Write makes a file that only its owner reads.
+func Write(t *testing.T, path, text string) {
 	t.Helper()
-	directory := t.TempDir()
-	path := func(name string) string { return filepath.Join(directory, name) }
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o400); err != nil {
 		t.Fatal(err)
 	}
-	address := listener.Addr().String()
-	listener.Close()
-	me, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, path("a.keys"), fmt.Sprintf(`
-allow { user: "%s" key: "secrets" may: [CREATE, ENCRYPT, DECRYPT] }`, me.Uid), 0o600)
-	write(t, path("b.keys"), `
-allow { peer: true key: "secrets" may: CREATE }
-allow { peer: true key: "secrets" may: [ENCRYPT, DECRYPT] shown_prefix: "tinyot kms v2" }`, 0o600)
-	write(t, path("policy"), "", 0o600)
-	both := []*daemon{}
-	for _, name := range []string{"a", "b"} {
-		run(t, "keygen", "--output", path(name+".pem"))
-		write(t, path(name+".store_key"), "thirty-two bytes of store key "+name+name, 0o400)
-	}
-	for _, party := range []struct{ name, other, link, kms string }{
-		{"a", "b", "party: A listen", fmt.Sprintf(`kms { socket: "%s" label: "secrets" }`, path("kms"))},
-		{"b", "a", "party: B connect", ""},
-	} {
-		write(t, path(party.name+".conf"), fmt.Sprintf(`
-directory: "%s" socket: "%s" store_key: "%s"
-access { user: "%s" may: [USE_KEYS, MANAGE_KEYS] }
-peer {
-  name: "%s" %s: "%s" key: "%s" peer_key: "@%s" policy: "%s"
-  profile: "fast" sigma: 64 %s
-  custody { policy: "%s" %s }
-}`, path(party.name), path(party.name+".sock"), path(party.name+".store_key"), me.Uid, party.other,
-			party.link, address, path(party.name+".pem"), path(party.other+".pem.crt"), path("policy"),
-			stock, path(party.name+".keys"), party.kms), 0o600)
-		one := &daemon{
-			t: t, configuration: path(party.name + ".conf"), socket: path(party.name + ".sock"),
-			kms: path("kms"),
-		}
-		t.Cleanup(func() {
-			one.kill()
-			if t.Failed() {
-				t.Log(one.log.String())
-			}
-		})
-		both = append(both, one)
-	}
-	for _, one := range both {
-		one.start()
-	}
-	return both[0], both[1]
 }
 
-func (d *daemon) key(arguments ...string) error {
-	arguments = append(append([]string{"key"}, arguments...), "--server", "unix:"+d.socket)
-	if output, err := exec.Command(binary(d.t), arguments...).CombinedOutput(); err != nil {
-		return fmt.Errorf("tinyot %v: %w: %s", arguments, err, output)
-	}
-	return nil
+func filled(text, me, directory string) string {
+	return strings.NewReplacer("ME", me, "DIR", directory).Replace(text)
 }
 
-// Waits for the link and the stock.
-func (d *daemon) create(label string) {
-	d.t.Helper()
-	becomesTrue(d.t, "key "+label+" is made", func() error { return d.key("create", label) })
+// That of the build.
+func binary(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("TINYOT_BINARY")
+	if path == "" {
+		t.Fatal("TINYOT_BINARY names no tinyot: tests/go/run BUILD PACKAGE")
+	}
+	return path
+}
+
+func run(t *testing.T, arguments ...string) {
+	t.Helper()
+	if output, err := exec.Command(binary(t), arguments...).CombinedOutput(); err != nil {
+		t.Fatalf("tinyot %v: %v\n%s", arguments, err, output)
+	}
 }

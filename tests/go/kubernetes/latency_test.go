@@ -18,6 +18,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apiserver/pkg/storage/value/encrypt/envelope/kmsv2"
 	"k8s.io/kms/pkg/service"
+
+	"tinyot/tests/daemons"
 )
 
 // Messages that are encoded already.
@@ -57,20 +59,19 @@ func TestLatency(t *testing.T) {
 	}
 	const batch = 20
 	a, _ := startDaemons(t, "low { ands: 1500000 } high { ands: 4000000 }")
-	a.create("secrets")
 	ctx := context.Background()
-	kms, err := kmsv2.NewGRPCService(ctx, "unix://"+a.kms, "tinyot", 3*time.Second)
+	kms, err := kmsv2.NewGRPCService(ctx, "unix://"+a.Path("kms"), "tinyot", 3*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	connection, err := grpc.NewClient("unix:"+a.socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	connection, err := grpc.NewClient("unix:"+a.Path("a.sock"), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer connection.Close()
 	seed := bytes.Repeat([]byte{7}, 32)
 	stocked := func() {
-		becomesTrue(t, "there is stock", func() error {
+		daemons.BecomesTrue(t, "there is stock", func() error {
 			status, err := kms.Status(ctx)
 			if err == nil && status.Healthz != "ok" {
 				err = errors.New(status.Healthz)

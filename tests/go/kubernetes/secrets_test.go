@@ -19,12 +19,29 @@ import (
 	"k8s.io/apiserver/pkg/storage/value"
 	"k8s.io/apiserver/pkg/storage/value/encrypt/envelope/kmsv2"
 	"k8s.io/klog/v2"
+
+	"tinyot/tests/daemons"
 )
 
 // Its lines tell of errors that a test looks at.
 func init() {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
+}
+
+// A has the cluster; the key is there.
+func startDaemons(t *testing.T, stock string) (a, b *daemons.Daemon) {
+	t.Helper()
+	a, b = daemons.Start(t, daemons.Pair{
+		Stock: stock,
+		KeysA: `allow { user: "ME" key: "secrets" may: [CREATE, ENCRYPT, DECRYPT] }`,
+		KeysB: `
+allow { peer: true key: "secrets" may: CREATE }
+allow { peer: true key: "secrets" may: [ENCRYPT, DECRYPT] shown_prefix: "tinyot kms v2" }`,
+		CustodyA: `kms { socket: "DIR/kms" label: "secrets" }`,
+	})
+	a.MakeKey("create", "secrets")
+	return a, b
 }
 
 type apiServer struct {
@@ -38,7 +55,7 @@ var inStore = value.DefaultContext("/registry/secrets/default/password")
 func startAPIServer(t *testing.T, socket string) apiServer {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "encryption.yaml")
-	write(t, file, fmt.Sprintf(`
+	daemons.Write(t, file, fmt.Sprintf(`
 apiVersion: apiserver.config.k8s.io/v1
 kind: EncryptionConfiguration
 resources:
@@ -49,7 +66,7 @@ resources:
           name: tinyot
           endpoint: unix://%s
           timeout: 3s
-`, socket), 0o600)
+`, socket))
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	loaded, err := encryptionconfig.LoadEncryptionConfig(ctx, file, false, "test")
@@ -99,13 +116,13 @@ func (s apiServer) mustRead(stored []byte, want string) (stale bool) {
 
 func (s apiServer) becomesHealthy() {
 	s.t.Helper()
-	becomesTrue(s.t, "the provider is healthy", s.health)
+	daemons.BecomesTrue(s.t, "the provider is healthy", s.health)
 }
 
 func TestSecretsThroughRotationAndRestarts(t *testing.T) {
 	a, b := startDaemons(t, "low { ands: 300000 } high { ands: 1000000 }")
-	a.create("secrets")
-	first := startAPIServer(t, a.kms)
+	kms := a.Path("kms")
+	first := startAPIServer(t, kms)
 	first.becomesHealthy()
 	old := first.mustWrite("old secret")
 	isStale := func(server apiServer, stored []byte, want string, expected bool) {
@@ -116,13 +133,13 @@ func TestSecretsThroughRotationAndRestarts(t *testing.T) {
 	}
 	isStale(first, old, "old secret", false)
 	// Another one has to ask for the seed.
-	isStale(startAPIServer(t, a.kms), old, "old secret", false)
+	isStale(startAPIServer(t, kms), old, "old secret", false)
 
 	// Whoever runs sees a rotation when it polls the status.
-	if err := a.key("rotate", "secrets"); err != nil {
+	if _, err := a.Key("rotate", "secrets"); err != nil {
 		t.Fatal(err)
 	}
-	becomesTrue(t, "what the old version has encrypted is stale", func() error {
+	daemons.BecomesTrue(t, "what the old version has encrypted is stale", func() error {
 		if err := first.health(); err != nil {
 			return err
 		}
@@ -132,14 +149,14 @@ func TestSecretsThroughRotationAndRestarts(t *testing.T) {
 		return nil
 	})
 	next := first.mustWrite("new secret")
-	isStale(startAPIServer(t, a.kms), next, "new secret", false)
+	isStale(startAPIServer(t, kms), next, "new secret", false)
 
 	// Whoever has the seed does without the daemon.
-	a.kill()
+	a.Kill()
 	isStale(first, next, "new secret", false)
-	a.start()
-	second := startAPIServer(t, a.kms)
-	becomesTrue(t, "the restarted daemon decrypts", func() error {
+	a.Start()
+	second := startAPIServer(t, kms)
+	daemons.BecomesTrue(t, "the restarted daemon decrypts", func() error {
 		_, err := second.read(old, "old secret")
 		return err
 	})
@@ -147,8 +164,8 @@ func TestSecretsThroughRotationAndRestarts(t *testing.T) {
 	isStale(second, next, "new secret", false)
 
 	// Without the peer, whoever runs goes on, and whoever starts waits.
-	b.kill()
-	becomesTrue(t, "the API server knows that the peer is away", func() error {
+	b.Kill()
+	daemons.BecomesTrue(t, "the API server knows that the peer is away", func() error {
 		if err := first.health(); err == nil || !strings.Contains(err.Error(), "b: not connected") {
 			return fmt.Errorf("its health is: %v", err)
 		}
@@ -160,13 +177,13 @@ func TestSecretsThroughRotationAndRestarts(t *testing.T) {
 	})()
 	later.Store(int64(10 * time.Minute))
 	var third []byte
-	becomesTrue(t, "it writes ten minutes later", func() (err error) {
+	daemons.BecomesTrue(t, "it writes ten minutes later", func() (err error) {
 		first.health()
 		third, err = first.write("third secret")
 		return err
 	})
 	isStale(first, third, "third secret", false)
-	starting := startAPIServer(t, a.kms)
+	starting := startAPIServer(t, kms)
 	if _, err := starting.read(third, "third secret"); err == nil {
 		t.Fatal("it was decrypted without the peer")
 	} else {
@@ -174,14 +191,14 @@ func TestSecretsThroughRotationAndRestarts(t *testing.T) {
 	}
 
 	// Without the daemon it does not.
-	a.kill()
+	a.Kill()
 	later.Store(int64(20 * time.Minute))
 	if _, err := first.write("fourth secret"); err == nil {
 		t.Fatal("it was written though nobody has said that the key is the same")
 	}
 	isStale(first, third, "third secret", false)
-	a.start()
-	b.start()
+	a.Start()
+	b.Start()
 	starting.becomesHealthy()
 	isStale(starting, third, "third secret", false)
 	isStale(starting, old, "old secret", true)
