@@ -459,26 +459,24 @@ Keys::View Keys::view(const custody::KeyId& id) {
   return view;
 }
 
-std::string Keys::why_unusable(const custody::KeyId& id) {
-  const auto mine = files_.have(id);
-  if (!mine) return "there is no key " + custody::text_of(id);
+std::string Keys::why_impossible(const KeyTerms& use) {
+  const std::string key = "key " + custody::text_of(use.key);
+  const auto mine = files_.have(use.key);
   const Lock lock(mutex_);
   try {
     require_open();
-  } catch (const KeyFailed& closed) {
-    return closed.what();
+    require_possible(use, files_);
+  } catch (const std::exception& error) {
+    return error.what();
   }
-  const auto at = peers_.find(id);
-  if (at == peers_.end() || !at->second)
-    return settings_.name + " has no share of key " + custody::text_of(id);
+  const auto at = peers_.find(use.key);
+  if (at == peers_.end() || !at->second) return settings_.name + " has no share of " + key;
   const custody::KeyHave& theirs = *at->second;
-  for (const auto& [state, where] : {std::pair(mine->state, std::string("here")),
-                                     std::pair(theirs.state, "at " + settings_.name)})
-    if (state != KeyState::Active)
-      return "key " + custody::text_of(id) + " is " + custody::name_of(state) + " " + where;
+  if (theirs.state != mine->state)
+    return key + " is " + custody::name_of(theirs.state) + " at " + settings_.name;
   const custody::SettleKind kind = custody::settle_step(mine, theirs).kind;
   if (kind == custody::SettleKind::Done || kind == custody::SettleKind::Load) return {};
-  return "the parties have no shares of key " + custody::text_of(id) + " that belong together";
+  return "the parties have no shares of " + key + " that belong together";
 }
 
 std::vector<Keys::View> Keys::list(const Caller* caller) {

@@ -99,8 +99,9 @@ class Keys {
   // `is_gone`: whether the client no longer waits; called now and then. It waits at most `until`.
   KeyResult ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
                 const std::function<bool()>& is_gone = {}, Clock::time_point until = kAnyTime);
-  // Why uses of the key fail, as far as is known here; empty if they do not. Nobody is asked.
-  std::string why_unusable(const custody::KeyId& id);
+  // Why such a use of a key would fail, as far as is known here; empty if it would not. Nobody is
+  // asked.
+  std::string why_impossible(const KeyTerms& use);
   // By id, or by label: its newest active version, otherwise the newest. Of the keys that a rule
   // names for the caller; null: of all. Fails: KeyError(Unknown).
   custody::KeyRecord named(const std::string& name, const Caller* caller = nullptr);

@@ -20,6 +20,7 @@ using custody::KeyState;
 constexpr std::size_t kNonceBytes = std::tuple_size_v<custody::Nonce>, kTagBytes = 16;
 constexpr std::size_t kCiphertextMax = 1023;  // "less than 1 kB"
 constexpr std::size_t kPlaintextMax = kCiphertextMax - kNonceBytes - kTagBytes;
+constexpr std::size_t kSeedBytes = 32;  // of API servers
 // How long API servers wait, unless they say it; and nobody waits for longer than a request may
 // take (request_timeout_s).
 constexpr Clock::duration kUsualWait = std::chrono::seconds(3), kWaitMax = std::chrono::hours(1);
@@ -31,10 +32,16 @@ Clock::time_point until_of(const grpc::ServerContext& call) {
   return now + std::min(wait, kWaitMax) * 9 / 10;
 }
 
-std::vector<std::byte> associated_data(const custody::KeyId& key) {
+KeyTerms terms_of(config::KeyOperation operation, const custody::KeyId& key, std::size_t bytes) {
+  KeyTerms terms;
+  terms.operation = operation;
+  terms.key = key;
+  terms.bytes = static_cast<std::uint32_t>(bytes);
   const std::string text = "tinyot kms v2" + custody::text_of(key);
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
+  const auto shown = std::as_bytes(std::span(text));
+  terms.shown_aad.emplace(shown.begin(), shown.end());
+  terms.aad_bytes = static_cast<std::uint32_t>(text.size());
+  return terms;
 }
 
 class KmsService final : public v2::KeyManagementService::Service {
@@ -49,7 +56,8 @@ class KmsService final : public v2::KeyManagementService::Service {
     return answered("status", {}, [&] {
       const custody::KeyId key = newest(caller_of_(*call));
       std::string fault = peer_.lacking();
-      fault = fault.empty() ? keys_.why_unusable(key) : peer_.name() + ": " + fault;
+      fault = fault.empty() ? keys_.why_impossible(terms_of(config::ENCRYPT, key, kSeedBytes))
+                            : peer_.name() + ": " + fault;
       note_health(fault);
       reply->set_version("v2");
       reply->set_healthz(fault.empty() ? "ok" : fault);
@@ -61,14 +69,13 @@ class KmsService final : public v2::KeyManagementService::Service {
   grpc::Status Encrypt(grpc::ServerContext* call, const v2::EncryptRequest* request,
                        v2::EncryptResponse* reply) override {
     return answered("encrypt", request->uid(), [&] {
-      const std::size_t bytes = request->plaintext().size();
-      if (bytes > kPlaintextMax)
-        throw UsageError("a plaintext has at most " + std::to_string(kPlaintextMax) +
-                         " bytes, not " + std::to_string(bytes));
-      const Caller caller = caller_of_(*call);
-      const custody::KeyId key = newest(caller);
       custody::UsePayload payload;
       payload.text = taken(request->plaintext());
+      if (payload.text.size() > kPlaintextMax)
+        throw UsageError("a plaintext has at most " + std::to_string(kPlaintextMax) +
+                         " bytes, not " + std::to_string(payload.text.size()));
+      const Caller caller = caller_of_(*call);
+      const custody::KeyId key = newest(caller);
       const custody::UseResult sealed =
           use(*call, caller, config::ENCRYPT, key, std::move(payload));
       const auto append = [&](const auto& part) {
@@ -147,12 +154,7 @@ class KmsService final : public v2::KeyManagementService::Service {
   custody::UseResult use(const grpc::ServerContext& call, const Caller& caller,
                          config::KeyOperation operation, const custody::KeyId& key,
                          custody::UsePayload payload) const {
-    KeyTerms terms;
-    terms.operation = operation;
-    terms.key = key;
-    terms.bytes = static_cast<std::uint32_t>(payload.text.size());
-    terms.shown_aad = associated_data(key);
-    terms.aad_bytes = static_cast<std::uint32_t>(terms.shown_aad->size());
+    KeyTerms terms = terms_of(operation, key, payload.text.size());
     return std::move(keys_
                          .ask(
                              caller, std::move(terms), {std::move(payload), {}},

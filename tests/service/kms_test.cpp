@@ -198,7 +198,8 @@ TEST_F(KmsTest, VersionsThatAreBeingMadeAreNotSeen) {
   std::jthread rotation([&] { second = keys_b_->named(&Stub::Rotate, "secrets"); });
   EXPECT_TRUE(becomes_true([&] {
     const v2::StatusResponse status = kms_a_->status().reply;
-    EXPECT_FALSE(status.healthz().ends_with(" is pending here")) << status.healthz();
+    EXPECT_FALSE(status.healthz().ends_with(" is pending, and does not encrypt"))
+        << status.healthz();
     return status.key_id() != first.key.id();
   }));
   rotation.join();
@@ -317,7 +318,7 @@ TEST_F(KmsTest, StatusSaysWhatIsWrong) {
   expect_healthy(*kms_a_);
   ASSERT_OK(keys_b_->named(&Stub::Suspend, "secrets"));
   EXPECT_TRUE(becomes(*kms_a_, "key " + key + " is suspended at bob"));
-  EXPECT_TRUE(becomes(*kms_b_, "key " + key + " is suspended here"));
+  EXPECT_TRUE(becomes(*kms_b_, "key " + key + " is suspended, and does not encrypt"));
   ASSERT_OK(keys_b_->named(&Stub::Resume, "secrets"));
   expect_healthy(*kms_a_);
   // Each takes ANDs, until a refill begins.
@@ -334,6 +335,16 @@ TEST_F(KmsTest, StatusSaysWhatIsWrong) {
   b_->start();
   expect_healthy(*kms_a_);
   ASSERT_OK(kms_a_->encrypt(kSeed));
+}
+
+TEST_F(KmsTest, KeysOfOtherClassesAreNotHealthy) {
+  start_kms();
+  const auto made = keys_a_->create("secrets", "mac");
+  ASSERT_OK(made);
+  EXPECT_TRUE(becomes_true([&] {
+    return kms_a_->status().reply.healthz() ==
+           "key " + made.key.id() + " is of class mac, which does not encrypt";
+  })) << kms_a_->status().reply.healthz();
 }
 
 TEST_F(KmsTest, StatusKnowsWhenThePartiesSharesDoNotBelongTogether) {
