@@ -64,7 +64,8 @@ func TestLatency(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	connection, err := grpc.NewClient("unix:"+a.Path("a.sock"), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	connection, err := grpc.NewClient("unix:"+a.Path("a.sock"),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,8 @@ func TestLatency(t *testing.T) {
 		}},
 		{"tinyot.v1.Keys Encrypt", func() error {
 			request = encryptRequest(sealed.KeyID, seed)
-			return connection.Invoke(ctx, "/tinyot.v1.Keys/Encrypt", &request, &reply, grpc.ForceCodec(raw{}))
+			return connection.Invoke(ctx, "/tinyot.v1.Keys/Encrypt", &request, &reply,
+				grpc.ForceCodec(raw{}))
 		}},
 	}
 	times := make([][]time.Duration, len(measured))

@@ -77,7 +77,8 @@ func (o token) seals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plain, err := gcm.Open(nil, first.Iv, first.Ciphertext, nil); err != nil || !bytes.Equal(plain, barrier) {
+	plain, err := gcm.Open(nil, first.Iv, first.Ciphertext, nil)
+	if err != nil || !bytes.Equal(plain, barrier) {
 		t.Fatalf("crypto/cipher: %v", err)
 	}
 
