@@ -126,7 +126,8 @@ void require_valid(const KeyAttributes& attributes) {
   if (attributes.label.empty() || attributes.label.size() > kLabelMax ||
       !std::ranges::all_of(attributes.label, is_label_character))
     refuse("a label has 1 to 64 of the characters a-z, A-Z, 0-9, '-', '_', '.' and '/'");
-  if (key_id_from(attributes.label)) refuse("a label is not 32 hex digits, as the name of a key is");
+  if (key_id_from(attributes.label))
+    refuse("a label is not 32 hex digits, as the name of a key is");
   if (attributes.version == 0) refuse("versions are counted from 1");
   if (attributes.cka_id.size() > kCkaIdMax) refuse("CKA_ID has at most 64 bytes");
   const bool is_hmac = attributes.algorithm == KeyAlgorithm::HmacSha256;

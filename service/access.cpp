@@ -20,7 +20,8 @@ constexpr std::uint32_t kOverflowId = 65534;
 // What the kernel says of a connection that is not of a Unix socket.
 constexpr std::uint32_t kNoId = ~std::uint32_t{0};
 constexpr std::size_t kEntryBytes = 64 << 10;
-constexpr std::string_view kPartyService = "/tinyot.v1.Party/", kKeyService = "/tinyot.v1.Keys/";
+constexpr std::string_view kPartyService = "/tinyot.v1.Party/", kKeyService = "/tinyot.v1.Keys/",
+                           kKmsService = "/v2.KeyManagementService/";
 
 struct Method {
   std::string_view name;               // within its service
@@ -62,6 +63,11 @@ constexpr std::array kKeyMethods = {
     Method{"Approve", config::MANAGE_KEYS, "approve requests"},
     Method{"Deny", config::MANAGE_KEYS, "deny requests"},
 };
+constexpr std::array kKmsMethods = {
+    Method{"Status", config::USE_KEYS, "see the state of keys"},
+    Method{"Encrypt", config::USE_KEYS, "encrypt with keys"},
+    Method{"Decrypt", config::USE_KEYS, "decrypt with keys"},
+};
 
 struct AskedMethod {
   const Method* method;  // null: this version has no such call
@@ -77,6 +83,8 @@ std::optional<AskedMethod> asked_method(std::string_view path) {
     return AskedMethod{found(kPartyMethods, path.substr(kPartyService.size())), false};
   if (path.starts_with(kKeyService))
     return AskedMethod{found(kKeyMethods, path.substr(kKeyService.size())), true};
+  if (path.starts_with(kKmsService))
+    return AskedMethod{found(kKmsMethods, path.substr(kKmsService.size())), true};
   return std::nullopt;
 }
 

@@ -17,6 +17,7 @@
 #include "service/job_message.h"
 #include "service/keys_api.h"
 #include "service/keys_socket.h"
+#include "service/kms.h"
 #include "service/names.h"
 #include "service/offer.h"
 #include "service/outputs.h"
@@ -29,6 +30,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kServerStopTime{2000}, kCancelInterval{200};
 constexpr int kThreadsMax = 1024, kHandshakeTime_ms = 5000;
+// Of Kubernetes, which asks for little at a time.
+constexpr int kKmsThreadsMax = 128, kKmsMessageBytesMax = 64 << 10;
 // Connections without a call, those whose client no longer answers, and those on which calls are
 // refused are closed.
 constexpr int kIdleTime_ms = 300'000, kPingInterval_ms = 60'000, kRefusingTime_ms = 2000;
@@ -355,6 +358,24 @@ std::function<void(int)> handing_on_to(std::unique_ptr<Acceptor> acceptor, int l
   };
 }
 
+void set_limits(grpc::ServerBuilder& builder, int threads_max, int message_bytes_max) {
+  grpc::ResourceQuota quota;
+  quota.SetMaxThreads(threads_max);
+  builder.SetResourceQuota(quota);
+  builder.SetMaxReceiveMessageSize(message_bytes_max);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, threads_max);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleTime_ms);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingInterval_ms);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTime_ms);
+}
+
+std::unique_ptr<grpc::Server> started(grpc::ServerBuilder& builder) {
+  auto server = builder.BuildAndStart();
+  if (!server) throw NetworkError("cannot serve the interface");
+  return server;
+}
+
 }  // namespace
 
 struct Api::State {
@@ -379,69 +400,66 @@ struct Api::State {
     return credentials.emplace_back(number ? local_credentials(by_number, *number)
                                            : tls_credentials(tls, by_certificate));
   }
+  // A Unix socket, whose clients are known by their users. Fails: NetworkError.
+  ClientSocket socket_of(const std::string& path, const std::string& mode,
+                         grpc::ServerBuilder& server, grpc::ServerBuilder& refusing) {
+    system::Descriptor file = listen_on_file(path, mode_of(mode));
+    files.push_back(path);
+    const int listener = file.get();
+    std::vector<std::function<void(int)>> by_caller;
+    for (std::size_t caller = 0; caller < LocalCallers::kMax; ++caller)
+      by_caller.push_back(handing_on_to(add_acceptor(server, credentials_of(caller)), listener));
+    return {std::move(file),
+            [this, by_caller = std::move(by_caller)](int connection) {
+              by_caller[local_callers.number_of(caller_of(connection))](connection);
+            },
+            handing_on_to(add_acceptor(refusing, grpc::InsecureServerCredentials()), listener)};
+  }
+
   std::atomic<bool> is_stopping = false;
   std::optional<KeyCalls> key_calls;
-  std::unique_ptr<grpc::Service> service, keys_service;
+  std::vector<std::unique_ptr<grpc::Service>> services;
   std::unique_ptr<grpc::CallbackGenericService> refusing_service;
   std::function<void()> end_late_calls;
-  std::unique_ptr<grpc::Server> server, refusing;
-  std::filesystem::path socket;
+  std::vector<std::unique_ptr<grpc::Server>> servers;  // the first is that of programs
+  std::vector<std::filesystem::path> files;
   std::optional<ClientPort> port;
   std::optional<KeysSocket> keys_socket;
 };
 
-Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, const Peers& peers)
+Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, const Peers& peers,
+         DaemonMetrics& metrics)
     : state_(std::make_unique<State>()) {
-  auto service = std::make_unique<PartyService>(config, jobs, peers, state_->is_stopping);
-  state_->end_late_calls = [of = service.get()] { of->end_late_calls(); };
-  state_->service = std::move(service);
-  state_->key_calls.emplace(peers);
-  state_->keys_service = make_keys_service(
-      *state_->key_calls, {[state = state_.get()](const grpc::ServerContext& call) {
-                             return caller_in(call, state->local_callers);
-                           },
-                           [state = state_.get()](const Caller& caller) {
-                             return state->access->may_manage_keys(caller);
-                           }});
-  state_->refusing_service = std::make_unique<RefusingService>(config.client_connections_max());
+  State& state = *state_;
+  const auto caller_of = [&state](const grpc::ServerContext& call) {
+    return caller_in(call, state.local_callers);
+  };
+  auto service = std::make_unique<PartyService>(config, jobs, peers, state.is_stopping);
+  state.end_late_calls = [of = service.get()] { of->end_late_calls(); };
+  state.services.push_back(std::move(service));
+  state.key_calls.emplace(peers);
+  state.services.push_back(
+      make_keys_service(*state.key_calls, {caller_of, [&state](const Caller& caller) {
+                                             return state.access->may_manage_keys(caller);
+                                           }}));
+  state.refusing_service = std::make_unique<RefusingService>(config.client_connections_max());
   ::gpr_set_log_function([](gpr_log_func_args* line) {
     static ErrorLog lines("interface", {}, LogLevel::Warning);  // gRPC has one log in a process
     if (line->severity == GPR_LOG_SEVERITY_ERROR) lines.write(line->message);
   });
   grpc::ServerBuilder builder, refusing;
-  grpc::ResourceQuota quota;
-  quota.SetMaxThreads(kThreadsMax);
-  builder.SetResourceQuota(quota);
-  builder.SetMaxReceiveMessageSize(Submission::kMessageBytesMax);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kThreadsMax);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleTime_ms);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingInterval_ms);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  set_limits(builder, kThreadsMax, Submission::kMessageBytesMax);
   refusing.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, kRefusingTime_ms);
   refusing.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, kRefusingTime_ms);
-  for (grpc::ServerBuilder* const of : {&builder, &refusing})
-    of->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTime_ms);
-  builder.RegisterService(state_->service.get());
-  builder.RegisterService(state_->keys_service.get());
-  refusing.RegisterCallbackGenericService(state_->refusing_service.get());
+  refusing.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTime_ms);
+  for (const auto& each : state.services) builder.RegisterService(each.get());
+  refusing.RegisterCallbackGenericService(state.refusing_service.get());
+  state.access = std::make_unique<Access>(AccessRules(config));
   std::vector<ClientSocket> sockets;
-  state_->access = std::make_unique<Access>(AccessRules(config));
-  state_->socket = config.socket();
-  system::Descriptor file = listen_on_file(config.socket(), mode_of(config.socket_mode()));
-  const int number = file.get();
-  std::vector<std::function<void(int)>> by_caller;
-  for (std::size_t caller = 0; caller < LocalCallers::kMax; ++caller)
-    by_caller.push_back(
-        handing_on_to(add_acceptor(builder, state_->credentials_of(caller)), number));
-  sockets.push_back(
-      {std::move(file),
-       [callers = &state_->local_callers, by_caller = std::move(by_caller)](int connection) {
-         by_caller[callers->number_of(caller_of(connection))](connection);
-       },
-       handing_on_to(add_acceptor(refusing, grpc::InsecureServerCredentials()), number)});
+  sockets.push_back(state.socket_of(config.socket(), config.socket_mode(), builder, refusing));
   if (tls) {
-    state_->tls = std::make_shared<ServerTls>(std::move(*tls));
-    const Credentials credentials = state_->credentials_of({});
+    state.tls = std::make_shared<ServerTls>(std::move(*tls));
+    const Credentials credentials = state.credentials_of({});
     for (system::Descriptor& listener :
          listen_on_address(net::parse_address(config.tls().listen()))) {
       const int of = listener.get();
@@ -450,26 +468,32 @@ Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, 
     }
   }
   grpc::EnableDefaultHealthCheckService(true);  // of the servers that are built from now on
-  state_->server = builder.BuildAndStart();
+  state.servers.push_back(started(builder));
   grpc::EnableDefaultHealthCheckService(false);
-  state_->refusing = refusing.BuildAndStart();
-  if (!state_->server || !state_->refusing) throw NetworkError("cannot serve the interface");
+  for (int i = 0; i < config.peer_size(); ++i)
+    for (const config::Kms& kms : config.peer(i).custody().kms()) {
+      state.services.push_back(make_kms_service(kms.label(), *peers.at(i), metrics, caller_of));
+      grpc::ServerBuilder of_kms;
+      set_limits(of_kms, kKmsThreadsMax, kKmsMessageBytesMax);
+      of_kms.RegisterService(state.services.back().get());
+      sockets.push_back(state.socket_of(kms.socket(), kms.socket_mode(), of_kms, refusing));
+      state.servers.push_back(started(of_kms));
+    }
+  state.servers.push_back(started(refusing));
   set_ready(false);
-  state_->port.emplace(std::move(sockets), config.client_connections_max());
+  state.port.emplace(std::move(sockets), config.client_connections_max());
   if (config.has_pkcs11())
-    state_->keys_socket.emplace(config.pkcs11().socket(), mode_of(config.pkcs11().socket_mode()),
-                                config.client_connections_max(), *state_->key_calls,
-                                *state_->access);
+    state.keys_socket.emplace(config.pkcs11().socket(), mode_of(config.pkcs11().socket_mode()),
+                              config.client_connections_max(), *state.key_calls, *state.access);
 }
 
 Api::~Api() {
   std::error_code error;
-  std::filesystem::remove(state_->socket, error);
+  for (const std::filesystem::path& file : state_->files) std::filesystem::remove(file, error);
   state_->port.reset();
   state_->keys_socket.reset();
   const auto until = std::chrono::system_clock::now() + kServerStopTime;
-  for (grpc::Server* const server : {state_->server.get(), state_->refusing.get()})
-    server->Shutdown(until);
+  for (const auto& server : state_->servers) server->Shutdown(until);
 }
 
 std::vector<CertificateEnd> Api::certificates() const {
@@ -482,7 +506,7 @@ std::vector<CertificateEnd> Api::certificates() const {
 }
 
 void Api::set_ready(bool is_ready) {
-  auto* const health = state_->server->GetHealthCheckService();
+  auto* const health = state_->servers.front()->GetHealthCheckService();
   if (health == nullptr) return;
   for (const char* const service : {"", v1::Party::service_full_name()})
     health->SetServingStatus(service, is_ready);

@@ -1,5 +1,6 @@
 // The interface to the programs of this party's organisation (tinyot/v1/party.proto): gRPC on a
-// Unix socket and, if configured, on TCP with mutual TLS.
+// Unix socket and, if configured, on TCP with mutual TLS; and that to Kubernetes (kms.h), which has
+// sockets and servers of its own.
 #pragma once
 
 #include <memory>
@@ -19,8 +20,9 @@ using Peers = std::vector<std::unique_ptr<Peer>>;
 class Api {
  public:
   // Serves from its construction on; `tls` has the files that the configuration names, if any.
-  // Fails: NetworkError if it cannot serve the socket or the address.
-  Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, const Peers& peers);
+  // Fails: NetworkError if it cannot serve a socket or the address.
+  Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, const Peers& peers,
+      DaemonMetrics& metrics);
   ~Api();
 
   // In place of the files, for connections from now on, and of what clients may do.

@@ -142,6 +142,22 @@ void check_peer(const config::Peer& peer, const Checks& file) {
   }
 }
 
+void check_socket_mode(const std::string& field, const std::string& mode, const Checks& file) {
+  file.require(mode.size() >= 3 && mode.size() <= 4 &&
+                   mode.find_first_not_of("01234567") == std::string::npos,
+               field + " is an octal number such as 0660");
+}
+
+void check_kms(const config::Kms& kms, const std::string& of, const Checks& file) {
+  file.require(!kms.socket().empty(), of + "socket is empty");
+  check_socket_mode(of + "socket_mode", kms.socket_mode(), file);
+  file.parses(of + "label", [&] {
+    custody::KeyAttributes attributes;
+    attributes.label = kms.label();
+    custody::require_valid(attributes);
+  });
+}
+
 void check_custody(const config::Peer& peer, const config::Daemon& daemon, const Checks& file) {
   const config::Custody& custody = peer.custody();
   const std::string of = "peer " + peer.name() + ": custody: ";
@@ -172,6 +188,7 @@ void check_custody(const config::Peer& peer, const config::Daemon& daemon, const
   file.in_range(of + "keys_max", custody.keys_max(), 1, 100'000);
   file.in_range(of + "request_timeout_s", custody.request_timeout_s(), 1, 3600);
   file.in_range(of + "approval_timeout_s", custody.approval_timeout_s(), 1, kTimeoutMax_s);
+  for (const config::Kms& kms : custody.kms()) check_kms(kms, of + "kms: ", file);
 }
 
 void check_circuit(const config::Rule& rule, const std::string& of, const Checks& file) {
@@ -326,6 +343,15 @@ std::string read_text(const std::filesystem::path& file) {
   return system::read_text(system::InputFile(file), kFileBytesMax);
 }
 
+std::vector<SocketField> sockets_of(const config::Daemon& daemon) {
+  std::vector<SocketField> sockets = {{"socket", daemon.socket()}};
+  if (daemon.has_pkcs11()) sockets.push_back({"pkcs11: socket", daemon.pkcs11().socket()});
+  for (const config::Peer& peer : daemon.peer())
+    for (const config::Kms& kms : peer.custody().kms())
+      sockets.push_back({"peer " + peer.name() + ": custody.kms.socket", kms.socket()});
+  return sockets;
+}
+
 bool is_name(const std::string& text) {
   constexpr std::string_view kAllowed =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
@@ -338,18 +364,9 @@ config::Daemon parse_configuration(const std::string& text, const std::string& n
   const Checks file(name);
   file.require(!daemon.directory().empty(), "directory is empty");
   file.require(daemon.peer_size() > 0, "there is no peer");
-  const auto check_mode = [&](const std::string& of, const std::string& mode) {
-    file.require(mode.size() >= 3 && mode.size() <= 4 &&
-                     mode.find_first_not_of("01234567") == std::string::npos,
-                 of + "socket_mode is an octal number such as 0660");
-  };
-  check_mode("", daemon.socket_mode());
-  if (daemon.has_pkcs11()) {
-    check_mode("pkcs11: ", daemon.pkcs11().socket_mode());
-    file.require(daemon.pkcs11().socket() != daemon.socket(),
-                 "pkcs11: socket is that of the interface");
-  }
-  std::set<std::string> names, addresses, audit_logs;
+  check_socket_mode("socket_mode", daemon.socket_mode(), file);
+  check_socket_mode("pkcs11: socket_mode", daemon.pkcs11().socket_mode(), file);
+  std::set<std::string> names, addresses, audit_logs, sockets;
   for (const config::Peer& peer : daemon.peer()) {
     check_peer(peer, file);
     file.require(names.insert(peer.name()).second, "peer " + peer.name() + " is given twice");
@@ -361,6 +378,9 @@ config::Daemon parse_configuration(const std::string& text, const std::string& n
     file.require(log.empty() || audit_logs.insert(log).second,
                  "two peers have the audit_log " + log);
   }
+  for (const SocketField& socket : sockets_of(daemon))
+    file.require(sockets.insert(socket.path).second,
+                 socket.field + ": " + socket.path + " is another socket of the daemon");
   if (daemon.has_metrics()) file.parses("metrics", [&] { net::parse_address(daemon.metrics()); });
   if (daemon.has_tls())
     file.parses("tls.listen", [&] { net::parse_address(daemon.tls().listen()); });

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "config.pb.h"
 
@@ -20,6 +21,12 @@ std::string read_text(const std::filesystem::path& file);
 config::Daemon parse_configuration(const std::string& text, const std::string& name);
 config::Policy parse_policy(const std::string& text, const std::string& name);
 config::KeyPolicy parse_key_policy(const std::string& text, const std::string& name);
+
+// The Unix sockets of clients, each with its field.
+struct SocketField {
+  std::string field, path;
+};
+std::vector<SocketField> sockets_of(const config::Daemon& daemon);
 
 // Names of peers and jobs: 1 to 64 letters, digits and . _ -, and not "." or "..".
 bool is_name(const std::string& text);

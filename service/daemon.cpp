@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "service/api.h"
+#include "service/configuration.h"
 #include "service/disk_room.h"
 #include "service/error_log.h"
 #include "service/event_log.h"
@@ -203,9 +204,8 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
     peers.push_back(std::make_unique<Peer>(peer, shared));
   }
   if (config.has_tls()) require_free("tls.listen", config.tls().listen());
-  require_unserved("socket", config.socket());
-  if (config.has_pkcs11()) require_unserved("pkcs11: socket", config.pkcs11().socket());
-  Api api(config, std::move(check.tls), jobs, peers);
+  for (const auto& [field, path] : sockets_of(config)) require_unserved(field, path);
+  Api api(config, std::move(check.tls), jobs, peers, metrics);
   Health health(Clock::now());
   std::optional<MetricsServer> metrics_server;  // ends before the peers, which it reads
   if (config.has_metrics()) {

@@ -170,6 +170,8 @@ struct DaemonMetrics::State {
                "ANDs whose material was lost with prepared runs that no job had taken");
   CounterFamily& key_requests =
       counters("key_requests_total", "Requests for keys that have ended, by outcome");
+  CounterFamily& kms_calls =
+      counters("kms_calls_total", "Calls of Kubernetes' API servers that have ended, by outcome");
   prometheus::Family<prometheus::Histogram>& key_latencies =
       prometheus::BuildHistogram()
           .Name("tinyot_key_request_latency_seconds")
@@ -240,6 +242,12 @@ void DaemonMetrics::key_request(const std::string& peer, const std::string& oper
   if (is_done && asked_by == RefusedBy::ThisParty)
     state_->key_latencies.Add({{"peer", peer}, {"operation", operation}}, kLatencyBuckets)
         .Observe(seconds);
+}
+
+void DaemonMetrics::kms_call(const std::string& peer, const std::string& method, bool is_done) {
+  state_->kms_calls
+      .Add({{"peer", peer}, {"call", method}, {"outcome", is_done ? "done" : "failed"}})
+      .Increment();
 }
 
 void DaemonMetrics::evaluation(const std::string& peer, JobOutcome outcome) {

@@ -84,6 +84,8 @@ class DaemonMetrics {
   // A request for a key has ended, after so long.
   void key_request(const std::string& peer, const std::string& operation, RefusedBy asked_by,
                    bool is_done, double seconds);
+  // A call of Kubernetes' interface has ended.
+  void kms_call(const std::string& peer, const std::string& method, bool is_done);
 
  private:
   friend class MetricsServer;

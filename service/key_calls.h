@@ -15,6 +15,9 @@
 
 namespace tinyot::service {
 
+// Of the exception that is being handled, with its details.
+grpc::Status status_of_failure();
+
 // Who calls. Whether the client may make the call is the interface's to find out (Access).
 struct KeyCall {
   Caller caller;

@@ -207,7 +207,7 @@ void Keys::require_open() const {
 }
 
 KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
-                    const std::function<bool()>& is_gone) {
+                    const std::function<bool()>& is_gone, Clock::time_point until) {
   terms.requester = settings_.me;
   if (terms.shown_aad && terms.shown_aad->size() > kShownBytesMax)
     throw UsageError("associated data that is shown has at most " + std::to_string(kShownBytesMax) +
@@ -226,6 +226,7 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
     const SharedRequest request = make_own(caller, terms, about);
     request->payload = std::move(payload);
     request->is_gone = is_gone;
+    request->client_until = until;
     Lock lock(mutex_);
     begin_own(request, lock);
     await(request, lock, [&] { return request->state == Request::State::Ended; });
@@ -337,11 +338,11 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
 // Until the condition holds, the request has expired, or its client has gone.
 void Keys::await(const SharedRequest& request, Lock& lock, const std::function<bool()>& is_over) {
   const auto is_gone = [&] { return request->is_gone && request->is_gone(); };
-  while (Clock::now() < request->until && !is_gone())
-    if (changed_.wait_until(lock, std::min(request->until, Clock::now() + kLookInterval), is_over))
-      return;
+  const auto until = [&] { return std::min(request->until, request->client_until); };
+  while (Clock::now() < until() && !is_gone())
+    if (changed_.wait_until(lock, std::min(until(), Clock::now() + kLookInterval), is_over)) return;
   const std::string why =
-      Clock::now() < request->until               ? "the client has gone"
+      Clock::now() < until()                      ? "the client has gone"
       : request->state == Request::State::Waiting ? "no officer of this party approved it in time"
       : request->state == Request::State::Asked
           ? settings_.name + " did not answer in time: its officers may have to approve it"
@@ -483,6 +484,26 @@ Keys::View Keys::view(const custody::KeyId& id) {
   if (const auto at = peers_.find(id); at != peers_.end() && at->second)
     view.peers = at->second->state;
   return view;
+}
+
+std::string Keys::why_impossible(const KeyTerms& use) {
+  const std::string key = "key " + custody::text_of(use.key);
+  const auto mine = files_.have(use.key);
+  const Lock lock(mutex_);
+  try {
+    require_open();
+    require_possible(use, files_);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  const auto at = peers_.find(use.key);
+  if (at == peers_.end() || !at->second) return settings_.name + " has no share of " + key;
+  const custody::KeyHave& theirs = *at->second;
+  if (theirs.state != mine->state)
+    return key + " is " + custody::name_of(theirs.state) + " at " + settings_.name;
+  const custody::SettleKind kind = custody::settle_step(mine, theirs).kind;
+  if (kind == custody::SettleKind::Done || kind == custody::SettleKind::Load) return {};
+  return "the parties have no shares of " + key + " that belong together";
 }
 
 std::vector<Keys::View> Keys::list(const Caller* caller) {

@@ -58,6 +58,9 @@ class KeyFailed : public std::runtime_error {
 // calls the Scheduler without.
 class Keys {
  public:
+  using Clock = std::chrono::system_clock;
+  static constexpr Clock::time_point kAnyTime = Clock::time_point::max();
+
   // A key as this party has it, and what the peer has said last of its state.
   struct View {
     custody::KeyRecord record;
@@ -93,9 +96,12 @@ class Keys {
   // Of clients. A request of the caller; returns when it is done. Key, operation, lengths and
   // public inputs are given in `terms`. Fails: KeyFailed; custody::KeyError; UsageError;
   // StoreError.
-  // `is_gone`: whether the client no longer waits; called now and then.
+  // `is_gone`: whether the client no longer waits; called now and then. It waits at most `until`.
   KeyResult ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
-                const std::function<bool()>& is_gone = {});
+                const std::function<bool()>& is_gone = {}, Clock::time_point until = kAnyTime);
+  // Why such a use of a key would fail, as far as is known here; empty if it would not. Nobody is
+  // asked.
+  std::string why_impossible(const KeyTerms& use);
   // By id, or by label: its newest active version, otherwise the newest. Of the keys that a rule
   // names for the caller; null: of all. Fails: KeyError(Unknown).
   custody::KeyRecord named(const std::string& name, const Caller* caller = nullptr);
@@ -129,7 +135,6 @@ class Keys {
   void peer_cheated();
 
  private:
-  using Clock = std::chrono::system_clock;
   using Lock = std::unique_lock<std::mutex>;
   class Work;
   class Request;

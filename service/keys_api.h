@@ -10,6 +10,7 @@
 namespace grpc {
 class Service;
 class ServerContext;
+class Status;
 }  // namespace grpc
 
 namespace tinyot::service {

@@ -69,6 +69,7 @@ class Keys::Request final : public Keys::Work {
   KeyPayload payload;                   // of an own one
   std::optional<SignedMessage> answer;  // of the peer
   std::function<bool()> is_gone;        // of an own one; may be empty
+  Clock::time_point client_until = kAnyTime;
   State state = State::New;
   bool has_begun_line = false, is_approved = false, may_be_asked_anew = false;
   Clock::time_point until;  // of this party, for what it waits for

@@ -80,9 +80,8 @@ class Check {
     const config::Daemon& config = result_.config;
     of("directory", [&] { check_directory(config.directory()); });
     if (config.has_ledger()) of("ledger", [&] { check_directory(config.ledger()); });
-    of("socket", [&] { check_socket("socket", config.socket()); });
-    if (config.has_pkcs11())
-      of("pkcs11: socket", [&] { check_socket("pkcs11: socket", config.pkcs11().socket()); });
+    for (const auto& [field, path] : sockets_of(config))
+      of(field, [&] { check_socket(field, path); });
     if (config.has_store_key()) of("store_key", [&] { read_store_key(config.store_key()); });
     named([&] { (void)AccessRules(config); });
     named([&] { LogOutput::check(config.log()); });

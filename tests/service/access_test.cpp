@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "kubernetes/kms_v2.pb.h"
 #include "service/configuration.h"
 #include "system/descriptor.h"
 #include "tinyot/v1/keys.pb.h"
@@ -101,6 +102,11 @@ TEST(Access, EachCallHasAnEntry) {
     EXPECT_TRUE(allows_key_call(keys, {1000, {}, {}}, method)) << method;
   for (const std::string& method : methods(*v1::Job::descriptor()->file()))
     EXPECT_TRUE(allows(party, {1000, {}, {}}, method)) << method;
+  for (const std::string& method : methods(*v2::StatusRequest::descriptor()->file())) {
+    EXPECT_FALSE(keys.refusal({1000, {}, {}}, "/v2.KeyManagementService/" + method)) << method;
+    EXPECT_TRUE(party.refusal({1000, {}, {}}, "/v2.KeyManagementService/" + method)) << method;
+    EXPECT_TRUE(rules_from("").refusal({1000, {}, {}}, "/v2.KeyManagementService/" + method));
+  }
 }
 
 TEST(Access, RefusalsOfCallsAboutKeysSayWhatToWrite) {

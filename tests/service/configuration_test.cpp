@@ -171,6 +171,24 @@ TEST(Configuration, CustodyRefusesValuesThatDoNotFit) {
   EXPECT_NE(custody_error_of("audit_log: ''").find("audit_log"), std::string::npos);
 }
 
+TEST(Configuration, SocketsOfKubernetesAreOtherOnesAndNameALabel) {
+  EXPECT_EQ(custody_error_of("kms { socket: '/a' label: 'l' socket_mode: '0600' } "
+                             "kms { socket: '/b' label: 'l' }"),
+            "");
+  const std::vector<std::pair<std::string, std::string>> others = {
+      {"socket: '' label: 'l'", "kms: socket is empty"},
+      {"socket: '/a' label: ''", "kms: label"},
+      {"socket: '/a' label: 'a b'", "kms: label"},
+      {"socket: '/a' label: 'l' socket_mode: '9'", "kms: socket_mode"},
+      {"socket: '/run/tinyot/tinyot.sock' label: 'l'", "is another socket of the daemon"},
+      {"socket: '/a' label: 'l' } kms { socket: '/a' label: 'k'",
+       "conf: peer bob: custody.kms.socket: /a is another socket of the daemon"}};
+  for (const auto& [fields, error] : others) {
+    const std::string found = custody_error_of("kms { " + fields + " }");
+    EXPECT_NE(found.find(error), std::string::npos) << fields << ": " << found;
+  }
+}
+
 TEST(Configuration, PeersHaveAuditLogsOfTheirOwn) {
   const auto peer = [](const std::string& name, const std::string& port, const std::string& log) {
     return "peer { name: '" + name + "' party: A listen: '127.0.0.1:" + port +

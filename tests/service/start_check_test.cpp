@@ -262,7 +262,14 @@ TEST_F(StartCheckTest, RefusesWhatCustodyCannotUse) {
   const std::string to = "backup_to { name: 'safe' key: '" + std::string(64, 'a') + "' } ";
   expect_text_refused(with_custody(to + "backup_directory: '" + path("none") + "'"),
                       in_peer + "backup_directory: cannot write the directory " + path("none"));
-  const Ended check = serve(with_custody(to + "backup_directory: '" + directory + "'" +
+  const auto kms = [&](const std::string& socket) {
+    return "kms { socket: '" + path(socket) + "' label: 'a' }";
+  };
+  expect_text_refused(with_custody(kms("keys")),
+                      in_peer + "kms.socket: " + path("keys") + " is there, and is not a socket");
+  expect_text_refused(with_custody(kms(std::string(100, 's'))),
+                      in_peer + "kms.socket: the path has more than the 107");
+  const Ended check = serve(with_custody(kms("kms") + to + "backup_directory: '" + directory + "'" +
                                          " audit_log: '" + path("audit.log") + "'"),
                             {"--check"});
   EXPECT_EQ(check.status, 0) << check.err;
@@ -319,6 +326,15 @@ TEST_F(StartCheckTest, BusyAddressIsNamed) {
   EXPECT_NE(socket.err.find("socket: another process serves " + a_->socket().string()),
             std::string::npos)
       << socket.err;
+  write("keys", "");
+  port_ = reserved_port();
+  const Ended kms =
+      serve(with_custody("kms { socket: '" + a_->socket().string() + "' label: 'a' }"));
+  EXPECT_EQ(kms.status, kNetwork);
+  EXPECT_NE(
+      kms.err.find("peer bob: custody.kms.socket: another process serves " + a_->socket().string()),
+      std::string::npos)
+      << kms.err;
 }
 
 }  // namespace
