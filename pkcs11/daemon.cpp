@@ -126,7 +126,6 @@ class Daemon::Connection {
     require(socket_ >= 0, CKR_DEVICE_ERROR);
     const std::lock_guard lock(daemon_.mutex_);
     daemon_.connections_.insert(socket_);
-    if (daemon_.is_closed_) (void)::shutdown(socket_, SHUT_RDWR);
   }
   // A child of a fork may have the descriptor, too; the daemon sees the end all the same.
   ~Connection() {
@@ -139,6 +138,7 @@ class Daemon::Connection {
   Connection& operator=(const Connection&) = delete;
 
   void connect() {
+    require_open();
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const std::string& path = daemon_.socket_;
@@ -146,13 +146,16 @@ class Daemon::Connection {
     path.copy(address.sun_path, path.size());
     while (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
       require(errno == EINTR, CKR_DEVICE_ERROR);
-    // Closed meanwhile: what has no connection yet cannot be shut down.
-    const std::lock_guard lock(daemon_.mutex_);
-    require(!daemon_.is_closed_, CKR_DEVICE_ERROR);
+    require_open();  // close() ends only what is connected
   }
   int socket() const { return socket_; }
 
  private:
+  void require_open() const {
+    const std::lock_guard lock(daemon_.mutex_);
+    require(!daemon_.is_closed_, CKR_DEVICE_ERROR);
+  }
+
   Daemon& daemon_;
   const int socket_;
 };

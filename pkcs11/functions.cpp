@@ -105,8 +105,12 @@ CK_RV get_info(CK_INFO* info) {
 
 // Slots and tokens.
 
+// A program first asks how many there are; the list that it then gets is of the same time.
 CK_RV get_slot_list(CK_BBOOL, CK_SLOT_ID* list, CK_ULONG* count) {
-  return within_module([&](const ModuleCall& module) { give_list(module->slots(), list, count); });
+  return within_module([&](const ModuleCall& module) {
+    if (list == nullptr || module->slots().empty()) module->look_for_peers();
+    give_list(module->slots(), list, count);
+  });
 }
 
 CK_RV get_slot_info(CK_SLOT_ID slot, CK_SLOT_INFO* info) {

@@ -32,16 +32,20 @@ bool comes_first(const Key& one, const Key& other) {
 
 Module::Module() : daemon_(socket_path()) {}
 
-std::vector<CK_SLOT_ID> Module::slots() {
+void Module::look_for_peers() {
   std::vector<std::string> peers;
   try {
     peers = daemon_.list().peers;
   } catch (const Failed&) {
-    // Those that are known are left.
+    return;
   }
   const std::lock_guard lock(mutex_);
   for (std::string& peer : peers)
     if (std::ranges::find(peers_, peer) == peers_.end()) peers_.push_back(std::move(peer));
+}
+
+std::vector<CK_SLOT_ID> Module::slots() const {
+  const std::lock_guard lock(mutex_);
   std::vector<CK_SLOT_ID> slots(peers_.size());
   for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = i;
   return slots;
@@ -167,6 +171,16 @@ union NeverDestroyed {
   Gate gate;
 } first;
 std::atomic<Gate*> current{&first.gate};
+
+// A program may unload the module, or end, without C_Finalize. What a thread still uses stays.
+struct Unloading {
+  ~Unloading() {
+    Gate& gate = *current.load();
+    if (gate.process != ::getpid()) return;
+    const std::lock_guard lock(gate.mutex);
+    if (gate.module.use_count() == 1) gate.module.reset();
+  }
+} unloading;
 
 Gate& own_gate() {
   Gate& gate = *current.load();

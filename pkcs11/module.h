@@ -24,7 +24,8 @@ class Module {
 
   // Slots keep their numbers. Without the daemon, or the right to use keys, there are those that
   // have been seen before: an error here would keep programs from the tokens of other modules.
-  std::vector<CK_SLOT_ID> slots();
+  void look_for_peers();
+  std::vector<CK_SLOT_ID> slots() const;
   std::string peer_of(CK_SLOT_ID slot) const;  // Fails: CKR_SLOT_ID_INVALID
 
   CK_SESSION_HANDLE open(CK_SLOT_ID slot, bool is_writable);

@@ -156,12 +156,14 @@ TEST_F(LifetimeTest, FinalizeEndsCallsThatWait) {
     until.wait();
     return std::nullopt;
   });
+  const std::size_t before = descriptors();
   Waiting first, second, same_session;
   wait_in_call(first, sessions[0], files);
   wait_in_call(second, sessions[1], files);
   EXPECT_TRUE(becomes_true([&] { return daemon_.requests().size() == 2; }));
   wait_in_call(same_session, sessions[0], files);  // behind the first
   EXPECT_EQ(module_->C_Finalize(nullptr), CKR_OK);
+  EXPECT_LE(descriptors(), before + 2) << "those of the daemon; it has waited for the calls";
   for (Waiting* const each : {&first, &second, &same_session}) {
     each->thread.join();
     EXPECT_NE(each->code, CKR_OK);

@@ -110,6 +110,9 @@ TEST_F(ReplyTest, TextAndTagHaveTheirLengths) {
   EXPECT_EQ(sign(module_, session_, cmac, CKM_AES_CMAC, text_).code, CKR_DEVICE_ERROR);
   reply.mutable_sign()->set_tag(std::string(16, 't'));
   EXPECT_EQ(sign(module_, session_, cmac, CKM_AES_CMAC, text_).code, CKR_OK);
+  // No answer is not the answer no.
+  EXPECT_EQ(verify(module_, session_, cmac, CKM_AES_CMAC, text_, std::string(16, 't')),
+            CKR_DEVICE_ERROR);
 }
 
 TEST_F(ReplyTest, MalformedRepliesAreDeviceErrors) {
@@ -129,13 +132,31 @@ TEST_F(ReplyTest, MalformedRepliesAreDeviceErrors) {
   for (const std::string& message : kMessages)
     EXPECT_EQ(code_for([&](const auto&) { return message; }), CKR_DEVICE_ERROR)
         << &message - kMessages;
-  // Fields of a later version are no error.
   v1::SocketReply reply = sealed("nonce-of-12b", "xxxx", std::string(16, 't'));
+  EXPECT_EQ(code_for([&](const auto&) { return reply.SerializeAsString() + "\x0b\x0c"; }),
+            CKR_DEVICE_ERROR);
+  // Fields of a later version are no error.
   EXPECT_EQ(code_for([&](const auto&) {
               return "\x9d\x06\x01\x02\x03\x04\x99\x06"s + "12345678"s + "\xa2\x06\x02xx"s +
                      reply.SerializeAsString();
             }),
             CKR_OK);
+}
+
+TEST_F(ReplyTest, RepliesHaveAtMost16MiB) {
+  const v1::SocketReply reply = sealed("nonce-of-12b", "xxxx", std::string(16, 't'));
+  // A field of a later version fills it up.
+  std::string message = "\xa2\x06" + std::string("\xf0\xff\xff\x07");
+  const std::size_t padding = (16 << 20) - message.size() - reply.ByteSizeLong();
+  message[2] = static_cast<char>(0x80 | (padding & 0x7f));
+  message[3] = static_cast<char>(0x80 | (padding >> 7 & 0x7f));
+  message[4] = static_cast<char>(0x80 | (padding >> 14 & 0x7f));
+  message[5] = static_cast<char>(padding >> 21);
+  message += std::string(padding, 'p') + reply.SerializeAsString();
+  ASSERT_EQ(message.size(), 16u << 20);
+  EXPECT_EQ(code_for([&](const auto&) { return message; }), CKR_OK);
+  message += std::string("\x10\x01");
+  EXPECT_EQ(code_for([&](const auto&) { return message; }), CKR_DEVICE_ERROR);
 }
 
 TEST_F(ReplyTest, BrokenConnectionIsDeviceError) {

@@ -40,11 +40,21 @@ TEST_F(SessionTest, SlotIsPeerAndTokenHasItsName) {
 }
 
 TEST_F(SessionTest, ListsTellTheirSize) {
-  CK_ULONG count = 1;
+  CK_ULONG count = 0;
   CK_SLOT_ID slots[2] = {77, 77};
+  daemon_.forget_requests();
+  EXPECT_EQ(module_->C_GetSlotList(CK_TRUE, nullptr, &count), CKR_OK);
+  EXPECT_EQ(daemon_.requests().size(), 1u);
+  daemon_.add("dave", "files", "aead", "aes256", std::string(32, 'g'));
+  count = 1;
   EXPECT_EQ(module_->C_GetSlotList(CK_TRUE, slots, &count), CKR_BUFFER_TOO_SMALL);
   EXPECT_EQ(count, 2u);
   EXPECT_EQ(slots[0], 77u);
+  EXPECT_EQ(module_->C_GetSlotList(CK_TRUE, slots, &count), CKR_OK);
+  EXPECT_EQ(slots[1], 1u);
+  EXPECT_EQ(daemon_.requests().size(), 1u) << "the list is that of the question";
+  EXPECT_EQ(module_->C_GetSlotList(CK_TRUE, nullptr, &count), CKR_OK);
+  EXPECT_EQ(count, 3u);
   EXPECT_EQ(module_->C_GetMechanismList(0, nullptr, &count), CKR_OK);
   EXPECT_EQ(count, 5u);
   CK_MECHANISM_TYPE types[5] = {};
