@@ -23,6 +23,7 @@ class CustodyTest : public DaemonTest {
     std::string ands = "300000", inputs = "60000";  // high
     std::string port_b = {};      // to which B connects, if it is not A's
     std::string peer = {};        // further fields of both parts of the peer
+    std::string jobs = {};        // further rules of both policies for jobs
     std::string daemon_a = {};    // further fields of A's daemon
   };
   static constexpr const char* kAll =
@@ -36,6 +37,8 @@ class CustodyTest : public DaemonTest {
     // Keys last longer than a session; sigma 64 takes more material.
     setup.low = "low { ands: 100000 inputs: 20000 }";
     setup.port_b = custody.port_b;
+    setup.policy_a += custody.jobs;
+    setup.policy_b += custody.jobs;
     setup.high = "high { ands: " + custody.ands + " inputs: " + custody.inputs + " }";
     for (const Party party : {Party::A, Party::B}) {
       const std::string name(1, letter(party));

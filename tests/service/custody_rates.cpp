@@ -3,10 +3,12 @@
 // nothing is asserted of times. tests/service/custody_rates --gtest_also_run_disabled_tests
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
 #include "custody_daemons.h"
@@ -35,17 +37,50 @@ double p50_ms(int count, const Call& call) {
   return median_ms(std::move(times));
 }
 
+// Of a process and its threads that have ended.
+double cpu_s(pid_t pid) {
+  const std::string stat = test::read_file("/proc/" + std::to_string(pid) + "/stat");
+  std::istringstream fields(stat.substr(stat.rfind(')') + 2));
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) fields >> skipped;
+  double user = 0, system = 0;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
 class CustodyRates : public CustodyTest {
  protected:
-  // Both parties submit, then wait for the result, as the requests of a client do.
-  double plain_job_ms(const std::string& circuit, const test::Inputs& of_a,
-                      const test::Inputs& of_b, int count) {
-    return p50_ms(count, [&](int i) {
-      const std::string id = "job-" + std::to_string(++jobs_) + "-" + std::to_string(i);
+  static constexpr int kCalls = 60;
+
+  // Median time of a call; CPU time and bytes of both parties together.
+  template <class Call>
+  double print_calls(const char* name, const Call& call, int count = kCalls) {
+    for (int i = 0; i < 8; ++i) call(i);  // keys are loaded, and circuits known
+    const double cpu = cpus_s(), bytes = bytes_sent();
+    const double p50 = p50_ms(count, call);
+    std::printf("  %-24s p50 %7.2f ms, CPU %6.2f ms, %8.0f bytes\n", name, p50,
+                1000 * (cpus_s() - cpu) / count, (bytes_sent() - bytes) / count);
+    return p50;
+  }
+  // Both parties submit, then one waits for the result, as the requests of a client do.
+  double print_jobs(const std::string& circuit, const test::Inputs& of_a,
+                    const test::Inputs& of_b) {
+    return print_calls(("job " + circuit).c_str(), [&](int) {
+      const std::string id = "job-" + std::to_string(++jobs_);
       ASSERT_TRUE(b_->client().submit({id, circuit, "", of_b}).ok());
       ASSERT_TRUE(a_->client().submit({id, circuit, "", of_a}).ok());
       ASSERT_EQ(a_->client().result(id).job.state(), v1::DONE);
+      ASSERT_EQ(b_->client().result(id).job.state(), v1::DONE);
     });
+  }
+  double cpus_s() const { return cpu_s(a_->pid()) + cpu_s(b_->pid()); }
+  double bytes_sent() const {
+    double bytes = 0;
+    for (const auto& daemon : {a_.get(), b_.get()})
+      bytes += std::stod("0" + daemon->metric("tinyot_sent_bytes_total{peer=\"" +
+                                              std::string(daemon == a_.get() ? "bob" : "alice") +
+                                              "\",phase=\"evaluation\"}"));
+    return bytes;
   }
   int jobs_ = 0;
 };
@@ -54,37 +89,38 @@ TEST_F(CustodyRates, DISABLED_Print) {
   CustodySetup setup;
   setup.ands = "12000000";
   setup.inputs = "4000000";
+  setup.jobs = "allow { circuit: 'aes256_gcm' parameter { name: 'bytes' max: 64 } }";
   start_custody(setup);
   ASSERT_TRUE(is_stocked(11'000'000));
   const auto made = keys_a_->create("gcm", "aead", "aes256");
   ASSERT_TRUE(made.status.ok()) << made.status.error_message();
   ASSERT_TRUE(keys_a_->create("cmac", "mac", "aes128").status.ok());
   ASSERT_TRUE(keys_a_->create("hmac", "mac", "hmac_sha256").status.ok());
-  constexpr int kCalls = 100;
   const system::File file(dir_ / "sync", O_RDWR | O_CREAT);
   const std::string line(700, 'x');
   const double sync = p50_ms(kCalls, [&](int i) {
     file.write_at(static_cast<std::uint64_t>(i) * line.size(), std::as_bytes(std::span(line)));
     file.sync();
   });
-  std::printf("sync of a log line      %7.2f ms\n", sync);
+  std::printf("sync of a log line %.2f ms\n", sync);
+  const auto hex = [](std::size_t bytes) { return "0x" + std::string(2 * bytes, '1'); };
+  print_jobs("aes128", {{"message", hex(16)}, {"key_a", hex(16)}}, {{"key_b", hex(16)}});
+  print_jobs("aes256_gcm:bytes=32", {{"message", hex(32)}, {"key_a", hex(32)}, {"nonce", hex(12)}},
+             {{"key_b", hex(32)}});
   for (const auto& [name, client] : {std::pair("A", keys_a_.get()), {"B", keys_b_.get()}}) {
-    for (int i = 0; i < 8; ++i)
-      (void)client->sign("cmac", "warm"), (void)client->encrypt("gcm", "w");
     std::printf("client of %s\n", name);
-    std::printf("  CMAC, 16 bytes        %7.2f ms\n", p50_ms(kCalls, [&](int) {
-                  EXPECT_TRUE(client->sign("cmac", std::string(16, 'm')).status.ok());
-                }));
-    std::printf("  AES-256-GCM, 32 bytes %7.2f ms\n", p50_ms(kCalls, [&](int) {
-                  EXPECT_TRUE(client->encrypt("gcm", std::string(32, 'm')).status.ok());
-                }));
-    std::printf("  HMAC, 32 bytes        %7.2f ms\n", p50_ms(kCalls / 4, [&](int) {
-                  EXPECT_TRUE(client->sign("hmac", std::string(32, 'm')).status.ok());
-                }));
+    print_calls("CMAC, 16 bytes",
+                [&](int) { EXPECT_TRUE(client->sign("cmac", std::string(16, 'm')).status.ok()); });
+    print_calls("AES-256-GCM, 32 bytes", [&](int) {
+      EXPECT_TRUE(client->encrypt("gcm", std::string(32, 'm')).status.ok());
+    });
+    print_calls("HMAC-SHA-256, 32 bytes",
+                [&](int) { EXPECT_TRUE(client->sign("hmac", std::string(32, 'm')).status.ok()); });
   }
   for (const int clients : {1, 2, 4, 8}) {
     std::mutex mutex;
     std::vector<double> times;
+    const double cpu = cpus_s();
     const auto begin = Clock::now();
     {
       std::vector<std::jthread> threads;
@@ -101,14 +137,10 @@ TEST_F(CustodyRates, DISABLED_Print) {
         });
     }
     const double all = std::chrono::duration<double>(Clock::now() - begin).count();
-    std::printf("%d clients, CMAC         %7.1f a second; p50 %.1f ms, longest %.1f ms\n", clients,
-                static_cast<double>(times.size()) / all, median_ms(times),
-                1000 * std::ranges::max(times));
+    std::printf("%d clients, CMAC: %.1f a second, p50 %.1f ms, longest %.1f ms, %.1f CPUs\n",
+                clients, static_cast<double>(times.size()) / all, median_ms(times),
+                1000 * std::ranges::max(times), (cpus_s() - cpu) / all);
   }
-  const auto hex = [](std::size_t bytes) { return "0x" + std::string(2 * bytes, '1'); };
-  std::printf("plain job aes128        %7.2f ms\n",
-              plain_job_ms("aes128", {{"message", hex(16)}, {"key_a", hex(16)}},
-                           {{"key_b", hex(16)}}, kCalls));
 }
 
 }  // namespace
