@@ -241,6 +241,14 @@ std::vector<KeyRecord> KeyFiles::records() const {
   return all;
 }
 
+std::vector<KeyRecord> KeyFiles::labelled(const std::string& label) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<KeyRecord> all;
+  for (const auto& [id, record] : records_)
+    if (record.attributes.label == label) all.push_back(record);
+  return all;
+}
+
 std::optional<KeyRecord> KeyFiles::find(const KeyId& id) const {
   const std::lock_guard lock(mutex_);
   const auto at = records_.find(id);

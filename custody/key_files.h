@@ -79,6 +79,8 @@ class KeyFiles {
 
   const Owner& owner() const { return owner_; }
   std::vector<KeyRecord> records() const;
+  // All versions of a label.
+  std::vector<KeyRecord> labelled(const std::string& label) const;
   std::optional<KeyRecord> find(const KeyId& id) const;
   // Fails: KeyError(Unknown).
   KeyRecord record(const KeyId& id) const;

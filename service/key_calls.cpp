@@ -203,9 +203,8 @@ KeyResult ask(const KeyCall& call, Keys& keys, KeyTerms terms, KeyPayload payloa
 
 std::uint32_t newest_version(Keys& keys, const std::string& label) {
   std::uint32_t version = 0;
-  for (const Keys::View& view : keys.list(nullptr))
-    if (view.record.attributes.label == label)
-      version = std::max(version, view.record.attributes.version);
+  for (const Keys::View& view : keys.list(nullptr, label))
+    version = std::max(version, view.record.attributes.version);
   return version;
 }
 
@@ -402,10 +401,9 @@ grpc::Status KeyCalls::rotate(const KeyCall& call, const v1::KeyName& request,
     attributes.origin = custody::KeyOrigin::Generated;
     attributes.version = newest_version(keys, old.attributes.label) + 1;
     make(call, next, config::CREATE, std::move(attributes), {}, {}, reply);
-    for (const Keys::View& view : keys.list(nullptr)) {
+    for (const Keys::View& view : keys.list(nullptr, old.attributes.label)) {
       const custody::KeyRecord& record = view.record;
-      if (record.attributes.label == old.attributes.label &&
-          record.state == custody::KeyState::Active && text_of(record.attributes.id) != reply.id())
+      if (record.state == custody::KeyState::Active && text_of(record.attributes.id) != reply.id())
         keys.deactivate(call.caller, record.attributes.id);
     }
   });

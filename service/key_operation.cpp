@@ -62,9 +62,8 @@ void require_possible(const KeyTerms& terms, const custody::KeyFiles& files) {
   custody::require_valid(attributes);
   // The newest version is what a label means: nobody makes one that is never exceeded.
   std::uint32_t newest = 0;
-  for (const custody::KeyRecord& other : files.records())
-    if (other.attributes.id != attributes.id && other.attributes.label == attributes.label)
-      newest = std::max(newest, other.attributes.version);
+  for (const custody::KeyRecord& other : files.labelled(attributes.label))
+    if (other.attributes.id != attributes.id) newest = std::max(newest, other.attributes.version);
   if (!files.find(attributes.id) && attributes.version != newest + 1)
     throw custody::KeyError(custody::KeyProblem::Exists,
                             "the next key " + attributes.label + " is of version " +

@@ -457,10 +457,13 @@ void Keys::resume_peer(const Caller& officer) {
 
 custody::KeyRecord Keys::named(const std::string& name, const Caller* caller) {
   const auto id = custody::key_id_from(name);
+  std::vector<custody::KeyRecord> records;
+  if (!id)
+    records = files_.labelled(name);
+  else if (auto record = files_.find(*id))
+    records.push_back(std::move(*record));
   const auto is_meant = [&](const custody::KeyRecord& record) {
-    if (id ? record.attributes.id != *id
-           : record.attributes.label != name || record.state == KeyState::Destroyed)
-      return false;
+    if (!id && record.state == KeyState::Destroyed) return false;
     const Lock lock(mutex_);
     return caller == nullptr ||
            policy_.names(*caller, record.attributes.id, record.attributes.label);
@@ -469,7 +472,7 @@ custody::KeyRecord Keys::named(const std::string& name, const Caller* caller) {
   const auto rank = [](const custody::KeyRecord& record) {
     return std::pair(record.state == KeyState::Active, record.attributes.version);
   };
-  for (custody::KeyRecord& record : files_.records())
+  for (custody::KeyRecord& record : records)
     if (is_meant(record) && (!best || rank(*best) < rank(record))) best = std::move(record);
   if (!best)
     throw custody::KeyError(KeyProblem::Unknown,
@@ -506,9 +509,10 @@ std::string Keys::why_impossible(const KeyTerms& use) {
   return "the parties have no shares of " + key + " that belong together";
 }
 
-std::vector<Keys::View> Keys::list(const Caller* caller) {
+std::vector<Keys::View> Keys::list(const Caller* caller, const std::string& label) {
   std::vector<View> views;
-  for (custody::KeyRecord& record : files_.records()) {
+  for (const custody::KeyRecord& record :
+       label.empty() ? files_.records() : files_.labelled(label)) {
     {
       const Lock lock(mutex_);
       if (caller != nullptr &&

@@ -106,8 +106,8 @@ class Keys {
   // names for the caller; null: of all. Fails: KeyError(Unknown).
   custody::KeyRecord named(const std::string& name, const Caller* caller = nullptr);
   View view(const custody::KeyId& id);
-  // Those that the caller's rules name; null: all.
-  std::vector<View> list(const Caller* caller);
+  // Those that the caller's rules name, null: all; of one label, unless that is empty.
+  std::vector<View> list(const Caller* caller, const std::string& label = {});
   // Of this party alone, by its officers; each is in the audit log before it is done.
   View suspend(const Caller& officer, const custody::KeyId& id);
   View resume(const Caller& officer, const custody::KeyId& id);

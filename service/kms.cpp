@@ -124,10 +124,9 @@ class KmsService final : public v2::KeyManagementService::Service {
   custody::KeyId newest_that(const Caller& caller, const Matches& matches,
                              const std::string& what) const {
     std::optional<custody::KeyAttributes> newest;
-    for (const Keys::View& view : keys_.list(&caller)) {
+    for (const Keys::View& view : keys_.list(&caller, label_)) {
       const custody::KeyAttributes& key = view.record.attributes;
-      if (key.label == label_ && matches(view.record) && (!newest || newest->version < key.version))
-        newest = key;
+      if (matches(view.record) && (!newest || newest->version < key.version)) newest = key;
     }
     if (!newest)
       throw custody::KeyError(custody::KeyProblem::Unknown,
