@@ -113,7 +113,7 @@ TEST(Mutations, FiltersSelectTests) {
       // Executables of one folder: storage_test, store_flips_test; hygiene_test is in cli.
       std::string folder = program.substr(0, program.find("_test"));
       if (folder.starts_with("store_")) folder = "storage";
-      if (folder == "daemon" || folder == "job_faults") folder = "service";
+      if (folder == "daemon" || folder == "job_faults" || folder == "kms") folder = "service";
       if (folder == "verilog") folder = "circuitgen";
       if (folder == "confinement") folder = "system";
       if (!fs::exists(kRoot / "tests" / folder)) folder = "cli";
