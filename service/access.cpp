@@ -233,6 +233,11 @@ bool Access::may_manage_keys(const Caller& caller) {
   return rules_.gives(caller, config::MANAGE_KEYS);
 }
 
+bool Access::may_use_or_manage_keys(const Caller& caller) {
+  const std::lock_guard lock(mutex_);
+  return rules_.gives(caller, config::USE_KEYS) || rules_.gives(caller, config::MANAGE_KEYS);
+}
+
 void Access::replace(AccessRules rules) {
   const std::lock_guard lock(mutex_);
   std::swap(rules_, rules);

@@ -65,6 +65,7 @@ class Access {
   // As AccessRules; logs a refusal.
   std::optional<std::string> refusal(const Caller& caller, const std::string& method);
   bool may_manage_keys(const Caller& caller);
+  bool may_use_or_manage_keys(const Caller& caller);
   // Of a client whose certificate no authority admits any more; logs it.
   std::string refuse_certificate(const Caller& caller, const std::string& method);
 

@@ -13,6 +13,10 @@
 #include "service/peer.h"
 #include "tinyot/v1/keys.pb.h"
 
+namespace grpc {
+class ServerContext;
+}  // namespace grpc
+
 namespace tinyot::service {
 
 // Of the exception that is being handled, with its details.
@@ -24,6 +28,13 @@ struct KeyCall {
   bool is_officer = false;  // may manage keys
   // Whether the client no longer waits; called now and then.
   std::function<bool()> is_gone;
+};
+
+// Who makes a call of gRPC; and whether it may manage keys, which is no call of its own.
+struct KeyCallers {
+  std::function<Caller(const grpc::ServerContext&)> caller_of;
+  std::function<bool(const Caller&)> is_officer;
+  std::function<bool(const Caller&)> may_wait;  // for a request: it has not lost its right
 };
 
 // Thread-safe.

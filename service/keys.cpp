@@ -342,7 +342,7 @@ void Keys::await(const SharedRequest& request, Lock& lock, const std::function<b
   while (Clock::now() < until() && !is_gone())
     if (changed_.wait_until(lock, std::min(until(), Clock::now() + kLookInterval), is_over)) return;
   const std::string why =
-      Clock::now() < until()                      ? "the client has gone"
+      Clock::now() < until()                      ? "the client has gone, or has lost its right"
       : request->state == Request::State::Waiting ? "no officer of this party approved it in time"
       : request->state == Request::State::Asked
           ? settings_.name + " did not answer in time: its officers may have to approve it"

@@ -103,7 +103,10 @@ class KeysService final : public v1::Keys::Service {
   KeyCall call(const grpc::ServerContext* context) const {
     Caller caller = callers_.caller_of(*context);
     const bool is_officer = callers_.is_officer(caller);
-    return {std::move(caller), is_officer, [context] { return context->IsCancelled(); }};
+    const auto is_gone = [this, context, caller] {
+      return context->IsCancelled() || !callers_.may_wait(caller);
+    };
+    return {std::move(caller), is_officer, is_gone};
   }
 
   const KeyCalls& calls_;

@@ -2,7 +2,6 @@
 // beside that of api.h, on the same ports.
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "service/key_calls.h"
@@ -14,12 +13,6 @@ class Status;
 }  // namespace grpc
 
 namespace tinyot::service {
-
-// Who makes a call; and whether it may manage keys, which is no call of its own.
-struct KeyCallers {
-  std::function<Caller(const grpc::ServerContext&)> caller_of;
-  std::function<bool(const Caller&)> is_officer;
-};
 
 // `calls` outlive it.
 std::unique_ptr<grpc::Service> make_keys_service(const KeyCalls& calls, KeyCallers callers);

@@ -209,7 +209,10 @@ void KeysSocket::serve(Connection& connection) {
 }
 
 void KeysSocket::answer_all(int socket) {
-  KeyCall by{caller_of(socket), false, [socket] { return has_ended(socket); }};
+  KeyCall by{caller_of(socket), false, {}};
+  by.is_gone = [this, socket, caller = by.caller] {
+    return has_ended(socket) || !access_.may_use_or_manage_keys(caller);
+  };
   for (;;) {
     v1::SocketReply reply;
     const auto message = receive_request(socket, reply);

@@ -9,7 +9,6 @@
 #include "kubernetes/kms_v2.grpc.pb.h"
 #include "service/event_log.h"
 #include "service/foreign_text.h"
-#include "service/key_calls.h"
 
 namespace tinyot::service {
 namespace {
@@ -46,15 +45,14 @@ KeyTerms terms_of(config::KeyOperation operation, const custody::KeyId& key, std
 
 class KmsService final : public v2::KeyManagementService::Service {
  public:
-  KmsService(std::string label, Peer& peer, DaemonMetrics& metrics,
-             std::function<Caller(const grpc::ServerContext&)> caller_of)
+  KmsService(std::string label, Peer& peer, DaemonMetrics& metrics, KeyCallers callers)
       : label_(std::move(label)), peer_(peer), keys_(*peer.keys()), metrics_(metrics),
-        caller_of_(std::move(caller_of)) {}
+        callers_(std::move(callers)) {}
 
   grpc::Status Status(grpc::ServerContext* call, const v2::StatusRequest*,
                       v2::StatusResponse* reply) override {
     return answered("status", {}, [&] {
-      const custody::KeyId key = newest(caller_of_(*call));
+      const custody::KeyId key = newest(callers_.caller_of(*call));
       std::string fault = peer_.lacking();
       fault = fault.empty() ? keys_.why_impossible(terms_of(config::ENCRYPT, key, kSeedBytes))
                             : peer_.name() + ": " + fault;
@@ -74,7 +72,7 @@ class KmsService final : public v2::KeyManagementService::Service {
       if (payload.text.size() > kPlaintextMax)
         throw UsageError("a plaintext has at most " + std::to_string(kPlaintextMax) +
                          " bytes, not " + std::to_string(payload.text.size()));
-      const Caller caller = caller_of_(*call);
+      const Caller caller = callers_.caller_of(*call);
       const custody::KeyId key = newest(caller);
       const custody::UseResult sealed =
           use(*call, caller, config::ENCRYPT, key, std::move(payload));
@@ -99,7 +97,7 @@ class KmsService final : public v2::KeyManagementService::Service {
         throw UsageError("a ciphertext has " + std::to_string(kNonceBytes + kTagBytes) + " to " +
                          std::to_string(kCiphertextMax) + " bytes, not " +
                          std::to_string(ciphertext.size()));
-      const Caller caller = caller_of_(*call);
+      const Caller caller = callers_.caller_of(*call);
       custody::UsePayload payload;
       const auto text =
           ciphertext.subspan(kNonceBytes, ciphertext.size() - kNonceBytes - kTagBytes);
@@ -157,7 +155,8 @@ class KmsService final : public v2::KeyManagementService::Service {
     return std::move(keys_
                          .ask(
                              caller, std::move(terms), {std::move(payload), {}},
-                             [&] { return call.IsCancelled(); }, until_of(call))
+                             [&] { return call.IsCancelled() || !callers_.may_wait(caller); },
+                             until_of(call))
                          .use);
   }
 
@@ -210,7 +209,7 @@ class KmsService final : public v2::KeyManagementService::Service {
   Peer& peer_;
   Keys& keys_;
   DaemonMetrics& metrics_;
-  const std::function<Caller(const grpc::ServerContext&)> caller_of_;
+  const KeyCallers callers_;
   std::mutex mutex_;
   LogRate lines_;
   std::string fault_;
@@ -218,10 +217,9 @@ class KmsService final : public v2::KeyManagementService::Service {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_kms_service(
-    std::string label, Peer& peer, DaemonMetrics& metrics,
-    std::function<Caller(const grpc::ServerContext&)> caller_of) {
-  return std::make_unique<KmsService>(std::move(label), peer, metrics, std::move(caller_of));
+std::unique_ptr<grpc::Service> make_kms_service(std::string label, Peer& peer,
+                                                DaemonMetrics& metrics, KeyCallers callers) {
+  return std::make_unique<KmsService>(std::move(label), peer, metrics, std::move(callers));
 }
 
 }  // namespace tinyot::service

@@ -12,23 +12,20 @@
 // DATA_LOSS for a ciphertext with a wrong tag; they come while the caller still waits.
 #pragma once
 
-#include <functional>
 #include <memory>
 
-#include "service/access.h"
 #include "service/daemon_metrics.h"
+#include "service/key_calls.h"
 #include "service/peer.h"
 
 namespace grpc {
-class ServerContext;
 class Service;
 }  // namespace grpc
 
 namespace tinyot::service {
 
 // `peer`, which has custody, and `metrics` outlive it.
-std::unique_ptr<grpc::Service> make_kms_service(
-    std::string label, Peer& peer, DaemonMetrics& metrics,
-    std::function<Caller(const grpc::ServerContext&)> caller_of);
+std::unique_ptr<grpc::Service> make_kms_service(std::string label, Peer& peer,
+                                                DaemonMetrics& metrics, KeyCallers callers);
 
 }  // namespace tinyot::service

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <filesystem>
 #include <regex>
+#include <set>
+#include <string>
 
 #include "tests/architecture/source_tree.h"
 #include "tests/support/files.h"
@@ -103,6 +105,7 @@ bool matches(std::string_view pattern, std::string_view name) {
 
 // If its filter selected no test, a change would count as undetected.
 TEST(Mutations, FiltersSelectTests) {
+  static const std::set<std::string> kOfService = {"custody_attack", "daemon", "job_faults", "kms"};
   std::size_t seen = 0;
   for (const auto& entry : fs::directory_iterator(kRoot / "checks" / "mutations")) {
     for (const std::string& line : lines_of(read_file(entry.path()))) {
@@ -113,8 +116,7 @@ TEST(Mutations, FiltersSelectTests) {
       // Executables of one folder: storage_test, store_flips_test; hygiene_test is in cli.
       std::string folder = program.substr(0, program.find("_test"));
       if (folder.starts_with("store_")) folder = "storage";
-      if (folder == "daemon" || folder == "job_faults" || folder == "custody_attack")
-        folder = "service";
+      if (kOfService.contains(folder)) folder = "service";
       if (folder == "verilog") folder = "circuitgen";
       if (folder == "confinement") folder = "system";
       if (!fs::exists(kRoot / "tests" / folder)) folder = "cli";

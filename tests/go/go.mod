@@ -3,6 +3,7 @@ module tinyot/tests
 go 1.26.0
 
 require (
+	github.com/go-logr/logr v1.4.3
 	github.com/openbao/go-kms-wrapping/v2 v2.3.0
 	github.com/openbao/go-kms-wrapping/wrappers/pkcs11/v2 v2.2.0
 	google.golang.org/grpc v1.82.1
@@ -25,7 +26,6 @@ require (
 	github.com/felixge/httpsnoop v1.0.4 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
 	github.com/go-jose/go-jose/v3 v3.0.3 // indirect
-	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/google/cel-go v0.29.2 // indirect
 	github.com/google/uuid v1.6.0 // indirect

@@ -1,7 +1,9 @@
 // Keys of custody through two daemons, as clients use them.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cstring>
+#include <future>
 #include <thread>
 
 #include "custody/key_files.h"
@@ -260,6 +262,31 @@ TEST_F(CustodyTest, AClientHasAPartOfTheRequestsThatMayWait) {
       << more.status.error_message();
   keys_a_.reset();
   EXPECT_EQ(a_->stop().status, 0);
+}
+
+// What waits is given up, too.
+TEST_F(CustodyTest, WhoHasLostTheRightWaitsNoLonger) {
+  CustodySetup setup;
+  setup.policy_a =
+      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
+      "allow { user: 'ME' key: '*' may: [ENCRYPT] approval: true }\n";
+  start_custody(setup);
+  ASSERT_OK(keys_a_->create("data"));
+  auto waiting = std::async(std::launch::async,
+                            [&] { return KeyClient(a_->socket()).encrypt("data", "text").status; });
+  ASSERT_TRUE(test::becomes_true([&] {
+    v1::ApprovalsReply approvals;
+    return keys_a_->call(&Stub::Approvals, {}, approvals).ok() && approvals.approvals_size() == 1;
+  }));
+  std::string configuration = test::read_file(a_->configuration());
+  const std::string rights = "USE_KEYS, MANAGE_KEYS";
+  configuration.replace(configuration.find(rights), rights.size(), "RESUME");
+  test::write_file(a_->configuration(), configuration);
+  ASSERT_EQ(::kill(a_->pid(), SIGHUP), 0);
+  const grpc::Status ended = waiting.get();
+  EXPECT_EQ(ended.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_NE(ended.error_message().find("has lost its right"), std::string::npos)
+      << ended.error_message();
 }
 
 }  // namespace
