@@ -14,6 +14,7 @@
 #include "service/call_deadlines.h"
 #include "service/client_port.h"
 #include "service/event_log.h"
+#include "service/failed_call.h"
 #include "service/job_message.h"
 #include "service/keys_api.h"
 #include "service/keys_socket.h"
@@ -38,15 +39,9 @@ constexpr int kIdleTime_ms = 300'000, kPingInterval_ms = 60'000, kRefusingTime_m
 // Of calls that send small jobs, at least so many.
 constexpr std::uint64_t kCallsMin = 64;
 
-grpc::Status failure(grpc::StatusCode code, ErrorClass error_class, const std::string& message) {
-  v1::Error error;
-  error.set_error_class(class_of(error_class));
-  error.set_message(message);
-  return {code, message, error.SerializeAsString()};
-}
-
 grpc::Status no_job(const std::string& id) {
-  return failure(grpc::StatusCode::NOT_FOUND, ErrorClass::Usage, "there is no job '" + id + "'");
+  return failed_call(grpc::StatusCode::NOT_FOUND, ErrorClass::Usage,
+                     "there is no job '" + id + "'");
 }
 
 std::string why_no_refill_begins(const Refills::Status& refills) {
@@ -91,8 +86,8 @@ class PartyService final : public v1::Party::Service {
         if (context->IsCancelled()) return grpc::Status::CANCELLED;
         if (is_stopping_ && jobs_.are_kept(job->request().peer) &&
             jobs_.status(*job).state != JobState::Running)
-          return failure(grpc::StatusCode::UNAVAILABLE, ErrorClass::Network,
-                         "the daemon is stopping, and keeps the job: ask again once it runs");
+          return failed_call(grpc::StatusCode::UNAVAILABLE, ErrorClass::Network,
+                             "the daemon is stopping, and keeps the job: ask again once it runs");
       }
       v1::ResultPart first, outputs;
       describe(*job, first.mutable_job());
@@ -184,20 +179,20 @@ class PartyService final : public v1::Party::Service {
     try {
       return work();
     } catch (const UsageError& error) {
-      return failure(grpc::StatusCode::INVALID_ARGUMENT, ErrorClass::Usage, error.what());
+      return failed_call(grpc::StatusCode::INVALID_ARGUMENT, ErrorClass::Usage, error.what());
     } catch (const DiskFull& error) {
-      return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, error.what());
+      return failed_call(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, error.what());
     } catch (const StoreError& error) {
-      return failure(grpc::StatusCode::FAILED_PRECONDITION, ErrorClass::Store, error.what());
+      return failed_call(grpc::StatusCode::FAILED_PRECONDITION, ErrorClass::Store, error.what());
     } catch (const MemoryBudget::Exhausted& error) {
-      return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Other, error.what());
+      return failed_call(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Other, error.what());
     } catch (const Jobs::Refusal& error) {
       const bool exists = error.why() == Jobs::Refused::Exists;
-      return failure(
+      return failed_call(
           exists ? grpc::StatusCode::ALREADY_EXISTS : grpc::StatusCode::RESOURCE_EXHAUSTED,
           error.why() == Jobs::Refused::Full ? ErrorClass::Other : ErrorClass::Usage, error.what());
     } catch (const std::exception& error) {
-      return failure(grpc::StatusCode::INTERNAL, ErrorClass::Other, error.what());
+      return failed_call(grpc::StatusCode::INTERNAL, ErrorClass::Other, error.what());
     }
   }
 
@@ -230,18 +225,18 @@ class PartyService final : public v1::Party::Service {
   grpc::Status submit(Submission& submission, v1::Job* reply) {
     Peer& peer = peer_named(submission.job().peer());
     if (is_stopping_)
-      return failure(grpc::StatusCode::UNAVAILABLE, ErrorClass::Network,
-                     "the daemon is stopping: submit the job again");
+      return failed_call(grpc::StatusCode::UNAVAILABLE, ErrorClass::Network,
+                         "the daemon is stopping: submit the job again");
     // Of a circuit by name no gate has been generated yet; a file has to be read for its digest.
     engine::LoadedCircuit circuit = submission.circuit();
     peer.check_phase(submission.job().online());
     wire::Terms terms = terms_of(circuit, submission.job().online());
     require_offerable(submission.job().id(), terms);
     if (const auto reason = peer.refusal(submission.job().id(), terms))
-      return failure(grpc::StatusCode::PERMISSION_DENIED, ErrorClass::Usage, *reason);
+      return failed_call(grpc::StatusCode::PERMISSION_DENIED, ErrorClass::Usage, *reason);
     auto inputs = std::make_shared<const Values>(submission.inputs(circuit, peer.settings().me));
     if (const auto reason = peer.too_large(circuit))
-      return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, *reason);
+      return failed_call(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, *reason);
     const std::uint64_t output_bytes = bytes_of_outputs(circuit, peer.settings().me);
     // Its file is made in memory before it is written.
     if (jobs_.are_kept(peer.name()))
@@ -317,10 +312,11 @@ class PartyService final : public v1::Party::Service {
 class RefusingService final : public grpc::CallbackGenericService {
  public:
   explicit RefusingService(std::uint32_t connections_max)
-      : refusal_(failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Other,
-                         "the daemon has " + std::to_string(connections_max) +
-                             " connections of clients, as many as it may have "
-                             "(client_connections_max of its configuration): try again later")) {}
+      : refusal_(
+            failed_call(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Other,
+                        "the daemon has " + std::to_string(connections_max) +
+                            " connections of clients, as many as it may have "
+                            "(client_connections_max of its configuration): try again later")) {}
 
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext*) override {
     return new Refusal(refusal_);

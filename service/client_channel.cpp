@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/secret_text.h"
 #include "net/tcp.h"
+#include "service/failed_call.h"
 #include "service/names.h"
 #include "system/input_file.h"
-#include "tinyot/v1/party.pb.h"
 
 namespace tinyot::service {
 namespace {
@@ -74,9 +74,8 @@ ClientChannel::~ClientChannel() {
 
 void ClientChannel::check(const grpc::Status& status, std::chrono::seconds limit) const {
   if (status.ok()) return;
-  v1::Error error;
-  if (error.ParseFromString(status.error_details()) && !error.message().empty())
-    throw Error(class_from(error.error_class()), error.message());
+  if (const auto error = error_in(status); error && !error->message().empty())
+    throw Error(class_from(error->error_class()), error->message());
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
       fail_unreachable(status.error_message());

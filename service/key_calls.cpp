@@ -7,8 +7,7 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "crypto/prg.h"
-#include "service/names.h"
-#include "tinyot/v1/party.pb.h"
+#include "service/failed_call.h"
 
 namespace tinyot::service {
 namespace {
@@ -16,39 +15,32 @@ namespace {
 using custody::KeyProblem;
 using grpc::StatusCode;
 
-grpc::Status failure(StatusCode code, ErrorClass error_class, const std::string& message) {
-  v1::Error error;
-  error.set_error_class(class_of(error_class));
-  error.set_message(message);
-  return {code, message, error.SerializeAsString()};
-}
-
 grpc::Status status_of(const KeyFailed& error) {
   switch (error.why()) {
     case KeyFailure::Refused:
-      return failure(StatusCode::PERMISSION_DENIED, ErrorClass::Disagreement, error.what());
+      return failed_call(StatusCode::PERMISSION_DENIED, ErrorClass::Disagreement, error.what());
     case KeyFailure::Full:
-      return failure(StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, error.what());
+      return failed_call(StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, error.what());
     case KeyFailure::Unavailable:
-      return failure(StatusCode::UNAVAILABLE, ErrorClass::Network, error.what());
+      return failed_call(StatusCode::UNAVAILABLE, ErrorClass::Network, error.what());
     case KeyFailure::TimedOut:
-      return failure(StatusCode::DEADLINE_EXCEEDED, ErrorClass::Network, error.what());
+      return failed_call(StatusCode::DEADLINE_EXCEEDED, ErrorClass::Network, error.what());
     case KeyFailure::Cheated:
-      return failure(StatusCode::ABORTED, ErrorClass::PeerCheated, error.what());
+      return failed_call(StatusCode::ABORTED, ErrorClass::PeerCheated, error.what());
   }
-  return failure(StatusCode::INTERNAL, ErrorClass::Other, error.what());
+  return failed_call(StatusCode::INTERNAL, ErrorClass::Other, error.what());
 }
 
 grpc::Status status_of(const custody::KeyError& error) {
   switch (error.problem()) {
     case KeyProblem::Unknown:
-      return failure(StatusCode::NOT_FOUND, ErrorClass::Usage, error.what());
+      return failed_call(StatusCode::NOT_FOUND, ErrorClass::Usage, error.what());
     case KeyProblem::Use:
-      return failure(StatusCode::INVALID_ARGUMENT, ErrorClass::Usage, error.what());
+      return failed_call(StatusCode::INVALID_ARGUMENT, ErrorClass::Usage, error.what());
     case KeyProblem::Exists:
-      return failure(StatusCode::ALREADY_EXISTS, ErrorClass::Usage, error.what());
+      return failed_call(StatusCode::ALREADY_EXISTS, ErrorClass::Usage, error.what());
     default:
-      return failure(StatusCode::FAILED_PRECONDITION, ErrorClass::Store, error.what());
+      return failed_call(StatusCode::FAILED_PRECONDITION, ErrorClass::Store, error.what());
   }
 }
 
@@ -63,21 +55,21 @@ grpc::Status answered(const Work& work) {
   } catch (const custody::KeyError& error) {
     return status_of(error);
   } catch (const UsageError& error) {
-    return failure(StatusCode::INVALID_ARGUMENT, ErrorClass::Usage, error.what());
+    return failed_call(StatusCode::INVALID_ARGUMENT, ErrorClass::Usage, error.what());
   } catch (const DiskFull& error) {
-    return failure(StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, error.what());
+    return failed_call(StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, error.what());
   } catch (const OutOfMaterial& error) {
-    return failure(StatusCode::UNAVAILABLE, ErrorClass::Store, error.what());
+    return failed_call(StatusCode::UNAVAILABLE, ErrorClass::Store, error.what());
   } catch (const StoreError& error) {
-    return failure(StatusCode::FAILED_PRECONDITION, ErrorClass::Store, error.what());
+    return failed_call(StatusCode::FAILED_PRECONDITION, ErrorClass::Store, error.what());
   } catch (const PeerCheated& error) {
-    return failure(StatusCode::ABORTED, ErrorClass::PeerCheated, error.what());
+    return failed_call(StatusCode::ABORTED, ErrorClass::PeerCheated, error.what());
   } catch (const Disagreement& error) {
-    return failure(StatusCode::FAILED_PRECONDITION, ErrorClass::Disagreement, error.what());
+    return failed_call(StatusCode::FAILED_PRECONDITION, ErrorClass::Disagreement, error.what());
   } catch (const Error& error) {
-    return failure(StatusCode::UNAVAILABLE, error.error_class(), error.what());
+    return failed_call(StatusCode::UNAVAILABLE, error.error_class(), error.what());
   } catch (const std::exception& error) {
-    return failure(StatusCode::INTERNAL, ErrorClass::Other, error.what());
+    return failed_call(StatusCode::INTERNAL, ErrorClass::Other, error.what());
   }
 }
 

@@ -175,9 +175,7 @@ class KmsService final : public v2::KeyManagementService::Service {
       if (foreign_text(uid) != uid) throw UsageError("a uid has up to 400 printable characters");
       status = work();
     } catch (const std::exception&) {
-      // Without details: Go takes none but those of google.rpc.Status.
-      const grpc::Status failure = status_of_failure();
-      status = {failure.error_code(), failure.error_message()};
+      status = status_of_failure();
     }
     metrics_.kms_call(peer_.name(), method, status.ok());
     if (!status.ok()) note_failure(method, uid, status.error_message());

@@ -459,7 +459,8 @@ def _error_from(error: Any) -> Error:
     """The daemon's error, which is in the details of a failed call, or that of the connection."""
     for key, value in error.trailing_metadata() or ():
         if key == "grpc-status-details-bin":
-            return _error_of(_M["Error"].FromString(value))
+            for detail in _M["FailedCall"].FromString(value).details:
+                return _error_of(_M["Error"].FromString(detail.value))
     if error.code() is grpc.StatusCode.PERMISSION_DENIED:  # before the call has reached the daemon
         return UsageError(error.details())
     if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:

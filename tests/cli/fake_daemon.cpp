@@ -4,6 +4,9 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "service/failed_call.h"
+#include "service/names.h"
+
 namespace tinyot::test {
 namespace {
 
@@ -131,10 +134,7 @@ grpc::Status FakeDaemon::Retire(grpc::ServerContext*, const v1::RetireRequest* r
 
 grpc::Status refused(grpc::StatusCode code, v1::ErrorClass error_class,
                      const std::string& message) {
-  v1::Error error;
-  error.set_error_class(error_class);
-  error.set_message(message);
-  return {code, message, error.SerializeAsString()};
+  return service::failed_call(code, service::class_from(error_class), message);
 }
 
 }  // namespace tinyot::test

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "service/failed_call.h"
 #include "tests/support/sockets.h"
 
 namespace tinyot::test {
@@ -33,10 +34,11 @@ bool accepts(const fs::path& path) {
 }  // namespace
 
 v1::ErrorClass class_of(const grpc::Status& status) {
-  v1::Error error;
-  EXPECT_TRUE(error.ParseFromString(status.error_details()));
-  EXPECT_EQ(error.message(), status.error_message());
-  return error.error_class();
+  const auto error = service::error_in(status);
+  EXPECT_TRUE(error);
+  if (!error) return {};
+  EXPECT_EQ(error->message(), status.error_message());
+  return error->error_class();
 }
 
 Client::Client(const std::string& socket)

@@ -105,7 +105,7 @@ TEST_F(KeysSocketTest, AnswersInOrder) {
     EXPECT_EQ(code_of(reply(client)), StatusCode::OK);
     const auto failed = reply(client);
     EXPECT_EQ(code_of(failed), StatusCode::INVALID_ARGUMENT);
-    v1::Error details;
+    v1::FailedCall details;
     EXPECT_TRUE(details.ParseFromString(failed->details()));
     EXPECT_EQ(details.message(), failed->message());
   }
