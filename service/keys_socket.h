@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "service/access.h"

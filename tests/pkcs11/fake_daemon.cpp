@@ -103,6 +103,11 @@ void FakeDaemon::send_raw(std::string bytes) {
   raw_ = std::move(bytes);
 }
 
+void FakeDaemon::refuse_with(const v1::SocketReply& reply) {
+  const std::lock_guard lock(mutex_);
+  refusal_ = length_of(reply.SerializeAsString()) + reply.SerializeAsString();
+}
+
 std::vector<v1::SocketRequest> FakeDaemon::requests() {
   const std::lock_guard lock(mutex_);
   return requests_;
@@ -118,6 +123,11 @@ void FakeDaemon::accept_all() {
     const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (socket < 0) return;
     const std::lock_guard lock(mutex_);
+    if (refusal_) {
+      send(socket, *refusal_);
+      ::close(socket);
+      continue;
+    }
     Connection& connection = connections_.emplace_back(Connection{socket, {}});
     connection.thread = std::thread([this, &connection] {
       serve(connection.socket);

@@ -39,6 +39,8 @@ class FakeDaemon {
   void answer_with(Answer answer);
   // Sends exactly these bytes in place of length and reply, and closes the connection.
   void send_raw(std::string bytes);
+  // Without reading a request, and closes the connection.
+  void refuse_with(const v1::SocketReply& reply);
   v1::SocketReply reply_to(const v1::SocketRequest& request);
 
   std::vector<v1::SocketRequest> requests();
@@ -61,7 +63,7 @@ class FakeDaemon {
   std::list<FakeKey> keys_;
   std::vector<v1::SocketRequest> requests_;
   Answer answer_;
-  std::optional<std::string> raw_;
+  std::optional<std::string> raw_, refusal_;
   std::uint64_t seals_ = 0;
 };
 

@@ -169,6 +169,18 @@ TEST_F(ReplyTest, BrokenConnectionIsDeviceError) {
   }
 }
 
+// As with too many connections. The text is more than a socket holds, so that sending it fails.
+TEST_F(ReplyTest, RefusalWithoutRequestHasItsCode) {
+  v1::SocketReply reply;
+  reply.set_code(8);
+  daemon_.refuse_with(reply);
+  for (int i = 0; i < 20; ++i) {
+    Gcm gcm(std::string(12, '\0'), std::string(65536, 'a'));
+    EXPECT_EQ(encrypt(module_, session_, files_, gcm, std::string(65536, 'x')).code,
+              CKR_DEVICE_MEMORY);
+  }
+}
+
 TEST_F(ReplyTest, DaemonRestartedBetweenInitAndFinal) {
   Gcm gcm;
   std::string out(64, '\0');

@@ -144,7 +144,7 @@ TEST_F(KeysSocketTest, CreatingTakesRightOfOfficers) {
 TEST_F(KeysSocketTest, MalformedRequestEndsItsConnection) {
   serve();
   const Descriptor client = connect();
-  send(client, framed("\x0a\x05xx"));
+  send(client, framed("\x0a\x05xx") + list());
   EXPECT_EQ(code_of(reply(client)), StatusCode::INVALID_ARGUMENT);
   EXPECT_FALSE(reply(client));
   // A call of a later version, and none at all, are no errors of the connection.
