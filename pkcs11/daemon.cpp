@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -15,7 +16,9 @@
 namespace tinyot::pkcs11 {
 namespace {
 
-constexpr std::size_t kLengthBytes = 4, kReplyBytesMax = 16 << 20;
+constexpr std::size_t kLengthBytes = 4, kRequestBytesMax = 256 << 10, kReplyBytesMax = 16 << 20;
+// A socket whose daemon accepts nobody has the next one wait, and nothing but time ends that wait.
+constexpr timeval kWaitToConnect{.tv_sec = 0, .tv_usec = 100'000};
 
 // The calls' numbers in SocketRequest; those of their replies follow from them.
 enum Call : std::uint32_t {
@@ -53,7 +56,7 @@ CK_RV code_of(std::uint64_t status) {
 void send_all(int socket, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (count < 0 && errno != EINTR) return;
+    if (count < 0 && errno != EINTR && errno != EAGAIN) return;
     if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
   }
 }
@@ -145,9 +148,15 @@ class Daemon::Connection {
     const std::string& path = daemon_.socket_;
     require(path.size() < sizeof address.sun_path, CKR_DEVICE_ERROR);
     path.copy(address.sun_path, path.size());
-    while (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-      require(errno == EINTR, CKR_DEVICE_ERROR);
-    require_open();  // close() ends only what is connected
+    // close() ends only what is connected.
+    require(
+        ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &kWaitToConnect, sizeof kWaitToConnect) == 0,
+        CKR_DEVICE_ERROR);
+    while (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      require(errno == EINTR || errno == EAGAIN, CKR_DEVICE_ERROR);
+      require_open();
+    }
+    require_open();
   }
   int socket() const { return socket_; }
 
@@ -171,6 +180,7 @@ void Daemon::close() {
 SecretText Daemon::ask(std::uint32_t call, std::string_view request) {
   WireWriter envelope;
   envelope.add_message(call, request);
+  require(envelope.message().size() <= kRequestBytesMax, CKR_DATA_LEN_RANGE);
   std::array<char, kLengthBytes> length{};
   for (std::size_t i = 0; i < kLengthBytes; ++i)
     length[i] = static_cast<char>(envelope.message().size() >> (8 * (kLengthBytes - 1 - i)));

@@ -90,6 +90,10 @@ void Session::encrypt(std::optional<std::string_view> whole, const Output& outpu
     require_length(Use::Encrypt, text.size());
     if (!output.takes(text.size() + kTagBytes)) return true;
     const bool chooses = of.gcm.nonce_to_fill == nullptr;
+    // What a program has freed since, or given to another operation, is not written to.
+    require(
+        chooses || std::memcmp(of.gcm.nonce_to_fill, of.gcm.nonce.data(), of.gcm.nonce.size()) == 0,
+        CKR_MECHANISM_PARAM_INVALID);
     const Daemon::Sealed sealed =
         daemon_.encrypt(of.key, text, view_of(of.gcm.associated),
                         chooses ? std::optional(of.gcm.nonce) : std::nullopt);

@@ -57,7 +57,8 @@ class Session {
   // CKR_ENCRYPTED_DATA_LEN_RANGE; those that have a result, as Daemon.
   void add(Use use, std::string_view part);  // of Sign and Verify
   void add(Use use, std::string_view part, const Output& output);
-  // The result of all data: of `whole`, if no part has been given before.
+  // The result of all data: of `whole`, if no part has been given before. Fails, too:
+  // CKR_MECHANISM_PARAM_INVALID if the place for the nonce is no longer as it was at the beginning.
   void encrypt(std::optional<std::string_view> whole, const Output& output);
   // Fails: CKR_ENCRYPTED_DATA_INVALID.
   void decrypt(std::optional<std::string_view> whole, const Output& output);

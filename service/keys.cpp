@@ -220,11 +220,13 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
   require_allowed(caller, terms, about);
   require_possible(terms, files_);
   require_payload(terms, payload, files_);
+  // A request that the peer ends may still be evaluated, with what it was given.
+  const auto kept = std::make_shared<const KeyPayload>(std::move(payload));
   // What loses its connection is asked anew, once: with another number, in the logs as another
   // request, on fresh material and with another nonce.
   for (int attempt = 1;; ++attempt) {
     const SharedRequest request = make_own(caller, terms, about);
-    request->payload = std::move(payload);
+    request->payload = kept;
     request->is_gone = is_gone;
     request->client_until = until;
     Lock lock(mutex_);
@@ -235,7 +237,6 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
     if (!request->may_be_asked_anew || attempt == Work::kAttemptsMax ||
         terms.operation == config::REFRESH)
       std::rethrow_exception(request->failure->error);
-    payload = std::move(request->payload);
   }
 }
 

@@ -98,7 +98,7 @@ void Keys::Settling::name_in(wire::KeyEnd& end) const {
 }
 
 void Keys::Request::take_steps(KeyConnection& connection) {
-  result = service::take_steps(terms(), is_own() ? &payload : nullptr, is_loaded, connection);
+  result = service::take_steps(terms(), payload.get(), is_loaded, connection);
 }
 
 void Keys::Settling::take_steps(KeyConnection& connection) {

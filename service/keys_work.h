@@ -66,9 +66,9 @@ class Keys::Request final : public Keys::Work {
   AskedKey asked;
   const custody::KeyAttributes about;  // of the key that is used, or made
   const std::variant<FromPeer, Caller> by;
-  KeyPayload payload;                   // of an own one
-  std::optional<SignedMessage> answer;  // of the peer
-  std::function<bool()> is_gone;        // of an own one; may be empty
+  std::shared_ptr<const KeyPayload> payload;  // of an own one
+  std::optional<SignedMessage> answer;        // of the peer
+  std::function<bool()> is_gone;              // of an own one; may be empty
   Clock::time_point client_until = kAnyTime;
   State state = State::New;
   bool has_begun_line = false, is_approved = false, may_be_asked_anew = false;

@@ -27,7 +27,9 @@ constexpr Keys::Clock::duration kUsualWait = std::chrono::seconds(3),
 // Before the caller's deadline, so that it gets the reason.
 Keys::Clock::time_point until_of(const grpc::ServerContext& call) {
   const auto now = Keys::Clock::now(), deadline = call.deadline();
-  const auto wait = deadline == Keys::Clock::time_point::max() ? kUsualWait : deadline - now;
+  const auto wait = deadline == Keys::Clock::time_point::max() ? kUsualWait
+                    : deadline > now                           ? deadline - now
+                                                               : Keys::Clock::duration::zero();
   return now + std::min(wait, kWaitMax) * 9 / 10;
 }
 

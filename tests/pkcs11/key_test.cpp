@@ -231,6 +231,24 @@ TEST_F(KeyTest, RefusesParametersThatGcmDoesNotHave) {
   EXPECT_EQ(module_->C_SignInit(session_, &cmac, key("cmac")), CKR_MECHANISM_PARAM_INVALID);
 }
 
+// As Java frees them after C_EncryptInit; and as one that begins twice with the same.
+TEST_F(KeyTest, ParametersThatAreOthersSinceAreNotWrittenTo) {
+  const CK_OBJECT_HANDLE files = key("files");
+  Gcm gcm;
+  std::string sealed(20, '#');
+  CK_ULONG size = sealed.size();
+  ASSERT_EQ(module_->C_EncryptInit(session_, gcm.mechanism(), files), CKR_OK);
+  gcm.nonce = "another's ??";
+  daemon_.forget_requests();
+  EXPECT_EQ(module_->C_Encrypt(session_, data_of("text"), 4, data_of(sealed), &size),
+            CKR_MECHANISM_PARAM_INVALID);
+  EXPECT_EQ(gcm.nonce, "another's ??");
+  EXPECT_EQ(sealed, std::string(20, '#'));
+  EXPECT_TRUE(daemon_.requests().empty()) << "a result costs material";
+  EXPECT_EQ(module_->C_Encrypt(session_, data_of("text"), 4, data_of(sealed), &size),
+            CKR_OPERATION_NOT_INITIALIZED);
+}
+
 TEST_F(KeyTest, KeyHasTheUsesOfItsClass) {
   const std::string kLabels[] = {"files", "cmac", "hmac", "kdf"};
   const struct {

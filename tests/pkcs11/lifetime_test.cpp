@@ -1,12 +1,16 @@
 // The module in its program: threads, forks, the end and unloading.
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <future>
 #include <thread>
 
 #include "module_test.h"
+#include "system/descriptor.h"
 #include "tests/support/becomes_true.h"
 #include "tests/support/openssl_mechanisms.h"
 
@@ -174,6 +178,30 @@ TEST_F(LifetimeTest, FinalizeEndsCallsThatWait) {
   same_session.thread.join();
   EXPECT_NE(same_session.code, CKR_OK);
   is_over.set_value();
+}
+
+// A daemon that has stopped, and as many programs before this one as may wait for it.
+TEST_F(LifetimeTest, FinalizeEndsCallsThatWaitToConnect) {
+  const CK_OBJECT_HANDLE files = key("files");
+  daemon_.stop();
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket_.copy(address.sun_path, sizeof address.sun_path - 1);
+  const auto* const at = reinterpret_cast<const sockaddr*>(&address);
+  const system::Descriptor listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(listener.get(), at, sizeof address), 0);
+  ASSERT_EQ(::listen(listener.get(), 0), 0);
+  std::vector<system::Descriptor> others;
+  do others.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  while (::connect(others.back().get(), at, sizeof address) == 0);
+  ASSERT_EQ(errno, EAGAIN);
+  const std::size_t before = descriptors();
+  Waiting waiting;
+  wait_in_call(waiting, session_, files);
+  EXPECT_TRUE(becomes_true([&] { return descriptors() > before; }));
+  EXPECT_EQ(module_->C_Finalize(nullptr), CKR_OK);
+  waiting.thread.join();
+  EXPECT_EQ(waiting.code, CKR_DEVICE_ERROR);
 }
 
 TEST_F(LifetimeTest, ClosedSessionFinishesItsCall) {

@@ -182,6 +182,15 @@ TEST_F(NewKeyTest, TemplateGivesClassAndAlgorithm) {
   EXPECT_EQ(asked().algorithm(), "hmac_sha256");
 }
 
+TEST_F(NewKeyTest, SendsNoMoreThanRequestsHave) {
+  daemon_.forget_requests();
+  EXPECT_EQ(generate(CKM_AES_KEY_GEN, {{CKA_TOKEN, kTrue},
+                                       {CKA_LABEL, std::string(256 << 10, 'l')},
+                                       {CKA_VALUE_LEN, bytes_of(32)}}),
+            CKR_DATA_LEN_RANGE);
+  EXPECT_TRUE(daemon_.requests().empty());
+}
+
 TEST_F(NewKeyTest, RefusesWhatKeysAreNot) {
   daemon_.forget_requests();
   const struct {
