@@ -16,6 +16,7 @@
 namespace tinyot::test {
 namespace {
 
+namespace config = service::config;
 using grpc::StatusCode;
 using service::KeysSocket;
 using system::Descriptor;
