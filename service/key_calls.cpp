@@ -8,6 +8,7 @@
 #include "base/hex.h"
 #include "crypto/prg.h"
 #include "service/failed_call.h"
+#include "service/message_field.h"
 
 namespace tinyot::service {
 namespace {
@@ -73,17 +74,11 @@ grpc::Status answered(const Work& work) {
   }
 }
 
-// The bytes of a message's field. A secret one is taken first of all, since a message is freed as
-// it is: its bytes are wiped, and its length stays.
+// The bytes of a message's field. A secret one is taken first of all (take_secret), whatever comes
+// of the call.
 std::vector<std::byte> public_bytes(const std::string& field) {
   const auto bytes = std::as_bytes(std::span(field));
   return {bytes.begin(), bytes.end()};
-}
-SecretVector<std::byte> take_secret(const std::string& field) {
-  const auto bytes = std::as_bytes(std::span(field));
-  SecretVector<std::byte> taken(bytes.begin(), bytes.end());
-  wipe(const_cast<char*>(field.data()), field.size());
-  return taken;
 }
 template <class Bytes>
 void put(const Bytes& bytes, std::string* to) {

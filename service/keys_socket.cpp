@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/secret_text.h"
+#include "service/message_field.h"
 #include "system/errno_text.h"
 #include "tinyot/v1/keys_socket.pb.h"
 
@@ -84,8 +85,6 @@ bool send_reply(int socket, v1::SocketReply& reply) {
   return send(socket, message, Clock::now() + kMessageTime);
 }
 
-void wipe_text(const std::string& text) { wipe(const_cast<char*>(text.data()), text.size()); }
-
 // Calls what the request names, if the client may.
 template <class Request, class Reply>
 void call(const KeyCalls& calls, Access& access, const KeyCall& by, const char* method,
@@ -111,18 +110,18 @@ v1::SocketReply answer(const v1::SocketRequest& request, const KeyCalls& calls, 
   switch (request.call_case()) {
     case Request::kEncrypt:
       make("Encrypt", &KeyCalls::encrypt, request.encrypt(), &Reply::mutable_encrypt);
-      wipe_text(request.encrypt().plaintext());
+      wipe_field(request.encrypt().plaintext());
       break;
     case Request::kDecrypt:
       make("Decrypt", &KeyCalls::decrypt, request.decrypt(), &Reply::mutable_decrypt);
       break;
     case Request::kSign:
       make("Sign", &KeyCalls::sign, request.sign(), &Reply::mutable_sign);
-      wipe_text(request.sign().message());
+      wipe_field(request.sign().message());
       break;
     case Request::kVerify:
       make("Verify", &KeyCalls::verify, request.verify(), &Reply::mutable_verify);
-      wipe_text(request.verify().message());
+      wipe_field(request.verify().message());
       break;
     case Request::kList:
       make("List", &KeyCalls::list, request.list(), &Reply::mutable_list);
@@ -230,7 +229,7 @@ void KeysSocket::answer_all(int socket) {
       fail(reply, StatusCode::INVALID_ARGUMENT, "the request is malformed");
     }
     const bool is_sent = send_reply(socket, reply);
-    if (reply.has_decrypt()) wipe_text(reply.decrypt().plaintext());
+    if (reply.has_decrypt()) wipe_field(reply.decrypt().plaintext());
     if (!is_sent || !is_well_formed) return;
   }
 }

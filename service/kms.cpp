@@ -9,6 +9,7 @@
 #include "kubernetes/kms_v2.grpc.pb.h"
 #include "service/event_log.h"
 #include "service/foreign_text.h"
+#include "service/message_field.h"
 
 namespace tinyot::service {
 namespace {
@@ -70,7 +71,7 @@ class KmsService final : public v2::KeyManagementService::Service {
                        v2::EncryptResponse* reply) override {
     return answered("encrypt", request->uid(), [&] {
       custody::UsePayload payload;
-      payload.text = taken(request->plaintext());
+      payload.text = take_secret(request->plaintext());
       if (payload.text.size() > kPlaintextMax)
         throw UsageError("a plaintext has at most " + std::to_string(kPlaintextMax) +
                          " bytes, not " + std::to_string(payload.text.size()));
@@ -160,14 +161,6 @@ class KmsService final : public v2::KeyManagementService::Service {
                              [&] { return call.IsCancelled() || !callers_.may_wait(caller); },
                              until_of(call))
                          .use);
-  }
-
-  // Wipes what the message has.
-  static SecretVector<std::byte> taken(const std::string& field) {
-    const auto bytes = std::as_bytes(std::span(field));
-    SecretVector<std::byte> secret(bytes.begin(), bytes.end());
-    wipe(const_cast<char*>(field.data()), field.size());
-    return secret;
   }
 
   template <class Work>
