@@ -238,14 +238,29 @@ TEST_F(ManyKeysTest, AreTold) {
       << b_->client().peer().last_error();
 }
 
+// Each use of A's key "data" waits for an officer.
+class WaitingRequestsTest : public CustodyTest {
+ protected:
+  void start_with_approvals() {
+    CustodySetup setup;
+    setup.policy_a =
+        "allow { user: 'ME' key: '*' may: [CREATE] }\n"
+        "allow { user: 'ME' key: '*' may: [ENCRYPT] approval: true }\n";
+    start_custody(setup);
+    ASSERT_OK(keys_a_->create("data"));
+  }
+  ::testing::AssertionResult become_waiting(int count) const {
+    return test::becomes_true([&] {
+      v1::ApprovalsReply approvals;
+      return keys_a_->call(&Stub::Approvals, {}, approvals).ok() &&
+             approvals.approvals_size() == count;
+    });
+  }
+};
+
 // So that the others have places, too.
-TEST_F(CustodyTest, AClientHasAPartOfTheRequestsThatMayWait) {
-  CustodySetup setup;
-  setup.policy_a =
-      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
-      "allow { user: 'ME' key: '*' may: [ENCRYPT] approval: true }\n";
-  start_custody(setup);
-  ASSERT_OK(keys_a_->create("data"));
+TEST_F(WaitingRequestsTest, AClientHasAPartOfTheRequestsThatMayWait) {
+  start_with_approvals();
   std::vector<std::jthread> clients;
   for (int i = 0; i < 64; ++i)
     clients.emplace_back([&] {
@@ -253,10 +268,7 @@ TEST_F(CustodyTest, AClientHasAPartOfTheRequestsThatMayWait) {
       EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::UNAVAILABLE)
           << refused.status.error_message();
     });
-  ASSERT_TRUE(test::becomes_true([&] {
-    v1::ApprovalsReply approvals;
-    return keys_a_->call(&Stub::Approvals, {}, approvals).ok() && approvals.approvals_size() == 64;
-  }));
+  ASSERT_TRUE(become_waiting(64));
   const auto more = keys_a_->encrypt("data", "text");
   EXPECT_EQ(more.status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED)
       << more.status.error_message();
@@ -265,19 +277,11 @@ TEST_F(CustodyTest, AClientHasAPartOfTheRequestsThatMayWait) {
 }
 
 // What waits is given up, too.
-TEST_F(CustodyTest, WhoHasLostTheRightWaitsNoLonger) {
-  CustodySetup setup;
-  setup.policy_a =
-      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
-      "allow { user: 'ME' key: '*' may: [ENCRYPT] approval: true }\n";
-  start_custody(setup);
-  ASSERT_OK(keys_a_->create("data"));
+TEST_F(WaitingRequestsTest, WhoHasLostTheRightWaitsNoLonger) {
+  start_with_approvals();
   auto waiting = std::async(std::launch::async,
                             [&] { return KeyClient(a_->socket()).encrypt("data", "text").status; });
-  ASSERT_TRUE(test::becomes_true([&] {
-    v1::ApprovalsReply approvals;
-    return keys_a_->call(&Stub::Approvals, {}, approvals).ok() && approvals.approvals_size() == 1;
-  }));
+  ASSERT_TRUE(become_waiting(1));
   std::string configuration = test::read_file(a_->configuration());
   const std::string rights = "USE_KEYS, MANAGE_KEYS";
   configuration.replace(configuration.find(rights), rights.size(), "RESUME");

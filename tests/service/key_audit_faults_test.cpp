@@ -1,6 +1,7 @@
 // The disk of an audit log fails, or the power: no operation goes on without its line.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <thread>
 
 #include "base/error.h"
@@ -24,58 +25,61 @@ AuditLine line_of(int number) {
   return line;
 }
 
+// A disk that has lost its power has what was synced, in `image`.
+class KeyAuditFault : public ::testing::Test {
+ protected:
+  KeyAuditFault() {
+    fs::create_directory(place_);
+    disk_.emplace(place_, [] {});
+    observe(&*disk_);
+  }
+  ~KeyAuditFault() override { observe(nullptr); }
+
+  const test::TestDirectory root_;
+  const fs::path place_ = root_ / "disk", image_ = root_ / "image";
+  std::optional<Disk> disk_;
+};
+
 // The line that has been appended, and those before, with nothing but what was synced.
-TEST(KeyAuditFault, LineIsDurableOnReturn) {
-  const test::TestDirectory root;
-  const fs::path place = root / "disk", image = root / "image";
-  fs::create_directory(place);
-  Disk disk(place, [] {});
-  observe(&disk);
+TEST_F(KeyAuditFault, LineIsDurableOnReturn) {
   {
-    KeyAudit log(place / "audit");
+    KeyAudit log(place_ / "audit");
     for (int number = 1; number <= 4; ++number) {
       const AuditHead head = log.append(line_of(number));
       EXPECT_EQ(log.head().sequence, head.sequence);
-      disk.after_power_cut(image, [](std::size_t) { return 0; });
-      EXPECT_TRUE(fs::exists(image / "audit"));
-      const KeyAudit later(image / "audit");
+      disk_->after_power_cut(image_, [](std::size_t) { return 0; });
+      EXPECT_TRUE(fs::exists(image_ / "audit"));
+      const KeyAudit later(image_ / "audit");
       EXPECT_EQ(later.head().sequence, head.sequence) << "line " << number << " is lost";
       EXPECT_EQ(later.head().hash.bytes, head.hash.bytes);
-      fs::remove_all(image);
+      fs::remove_all(image_);
     }
   }
-  observe(nullptr);
 }
 
 // A line that was written while another one was synced is not on the disk with that one.
-TEST(KeyAuditFault, LineDuringASyncIsDurableOnReturn) {
-  const test::TestDirectory root;
-  const fs::path place = root / "disk", image = root / "image";
-  fs::create_directory(place);
-  Disk disk(place, [] {});
-  observe(&disk);
+TEST_F(KeyAuditFault, LineDuringASyncIsDurableOnReturn) {
   {
-    KeyAudit log(place / "audit");
+    KeyAudit log(place_ / "audit");
     std::uint64_t second = 0;
     std::jthread other;
     after_syncs([&] {
       if (other.joinable()) return;
-      const auto before = fs::file_size(place / "audit");
+      const auto before = fs::file_size(place_ / "audit");
       other = std::jthread([&] { second = log.append(line_of(2)).sequence; });
-      while (fs::file_size(place / "audit") == before) std::this_thread::yield();
+      while (fs::file_size(place_ / "audit") == before) std::this_thread::yield();
     });
     EXPECT_EQ(log.append(line_of(1)).sequence, 1u);
     other.join();
     after_syncs({});
     EXPECT_EQ(second, 2u);
-    disk.after_power_cut(image, [](std::size_t) { return 0; });
-    EXPECT_EQ(KeyAudit(image / "audit").head().sequence, 2u) << "line 2 is lost";
+    disk_->after_power_cut(image_, [](std::size_t) { return 0; });
+    EXPECT_EQ(KeyAudit(image_ / "audit").head().sequence, 2u) << "line 2 is lost";
   }
-  observe(nullptr);
 }
 
 // What a failed sync has left is not known, so that no line counts until a restart, which reads it.
-TEST(KeyAuditFault, NothingGoesOnAfterALineThatMayBeLost) {
+TEST(KeyAuditFaults, NothingGoesOnAfterALineThatMayBeLost) {
   for (const Fault fault : {Fault::NoSpace, Fault::IoError, Fault::ShortWrite})
     for (std::uint64_t at = 1;; ++at) {
       SCOPED_TRACE("fault " + std::to_string(static_cast<int>(fault)) + " at call " +
