@@ -434,13 +434,9 @@ Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, 
   state.end_late_calls = [of = service.get()] { of->end_late_calls(); };
   state.services.push_back(std::move(service));
   state.key_calls.emplace(peers);
-  const auto is_officer = [&state](const Caller& caller) {
-    return state.access->may_manage_keys(caller);
-  };
-  const auto may_wait = [&state](const Caller& caller) {
-    return state.access->may_use_or_manage_keys(caller);
-  };
-  state.services.push_back(make_keys_service(*state.key_calls, {caller_of, is_officer, may_wait}));
+  state.access = std::make_unique<Access>(AccessRules(config));
+  const KeyCallers key_callers = {caller_of, *state.access};
+  state.services.push_back(make_keys_service(*state.key_calls, key_callers));
   state.refusing_service = std::make_unique<RefusingService>(config.client_connections_max());
   ::gpr_set_log_function([](gpr_log_func_args* line) {
     static ErrorLog lines("interface", {}, LogLevel::Warning);  // gRPC has one log in a process
@@ -453,7 +449,6 @@ Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, 
   refusing.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTime_ms);
   for (const auto& each : state.services) builder.RegisterService(each.get());
   refusing.RegisterCallbackGenericService(state.refusing_service.get());
-  state.access = std::make_unique<Access>(AccessRules(config));
   std::vector<ClientSocket> sockets;
   sockets.push_back(state.socket_of(config.socket(), config.socket_mode(), builder, refusing));
   if (tls) {
@@ -471,8 +466,7 @@ Api::Api(const config::Daemon& config, std::optional<TlsFiles> tls, Jobs& jobs, 
   grpc::EnableDefaultHealthCheckService(false);
   for (int i = 0; i < config.peer_size(); ++i)
     for (const config::Kms& kms : config.peer(i).custody().kms()) {
-      state.services.push_back(
-          make_kms_service(kms.label(), *peers.at(i), metrics, {caller_of, is_officer, may_wait}));
+      state.services.push_back(make_kms_service(kms.label(), *peers.at(i), metrics, key_callers));
       grpc::ServerBuilder of_kms;
       set_limits(of_kms, kKmsThreadsMax, kKmsMessageBytesMax);
       of_kms.RegisterService(state.services.back().get());

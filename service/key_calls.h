@@ -30,11 +30,10 @@ struct KeyCall {
   std::function<bool()> is_gone;
 };
 
-// Who makes a call of gRPC; and whether it may manage keys, which is no call of its own.
+// Who makes a call of gRPC, and what this client may do, which may change while a call waits.
 struct KeyCallers {
   std::function<Caller(const grpc::ServerContext&)> caller_of;
-  std::function<bool(const Caller&)> is_officer;
-  std::function<bool(const Caller&)> may_wait;  // for a request: it has not lost its right
+  Access& access;  // outlives the services
 };
 
 // Thread-safe.

@@ -102,9 +102,9 @@ class KeysService final : public v1::Keys::Service {
  private:
   KeyCall call(const grpc::ServerContext* context) const {
     Caller caller = callers_.caller_of(*context);
-    const bool is_officer = callers_.is_officer(caller);
+    const bool is_officer = callers_.access.may_manage_keys(caller);
     const auto is_gone = [this, context, caller] {
-      return context->IsCancelled() || !callers_.may_wait(caller);
+      return context->IsCancelled() || !callers_.access.may_use_or_manage_keys(caller);
     };
     return {std::move(caller), is_officer, is_gone};
   }
