@@ -9,6 +9,7 @@
 
 #include "custody/key_session.h"
 #include "service/jobs.h"
+#include "service/turns.h"
 #include "tinyot/material.h"
 #include "tinyot/run.h"
 
@@ -33,6 +34,7 @@ class KeyWork {
   // What it takes at most of material of this form, and the ANDs of that.
   virtual MaterialCounts material(AndMaterial form) const = 0;
   virtual std::uint64_t ands() const = 0;
+  virtual Asker asker() const = 0;
   // Of the leading party, under the lock of Scheduler: the work gets this place, and the peer is to
   // be told, before the worker begins. False if the work is no longer wanted.
   virtual bool begins(std::size_t worker, std::uint64_t group, std::uint64_t session) = 0;

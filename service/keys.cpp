@@ -181,7 +181,8 @@ void Keys::keep_up() {
     const auto now = Clock::now();
     std::vector<SharedRequest> expired;
     for (const auto& [id, request] : requests_)
-      if (!request->is_own() && request->until <= now) expired.push_back(request);
+      if ((!request->is_own() || request->is_abandoned) && request->until <= now)
+        expired.push_back(request);
     const std::string why = "it has expired";
     for (const SharedRequest& request : expired) {
       late.push_back(request);
@@ -336,14 +337,30 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
   link_.send(message);
 }
 
-// Until the condition holds, the request has expired, or its client has gone.
+// Whether a worker of the leading party may have begun it. To end it then would end the connection,
+// and with it all keys that are loaded there.
+bool Keys::may_have_begun(const Request& request) const {
+  if (settings_.leads()) return request.is_running;
+  return request.state == Request::State::Accepted ||
+         (request.state == Request::State::Asked && !request.waits_at_peer);
+}
+
+// Until the condition holds, the request has expired, or its client has gone: what may have begun
+// goes on without the client.
 void Keys::await(const SharedRequest& request, Lock& lock, const std::function<bool()>& is_over) {
   const auto is_gone = [&] { return request->is_gone && request->is_gone(); };
   const auto until = [&] { return std::min(request->until, request->client_until); };
   while (Clock::now() < until() && !is_gone())
     if (changed_.wait_until(lock, std::min(until(), Clock::now() + kLookInterval), is_over)) return;
+  const bool has_client = Clock::now() < request->client_until && !is_gone();
+  const std::string gone = "the client has gone, or has lost its right";
+  if (!has_client && Clock::now() < request->until && may_have_begun(*request)) {
+    request->is_abandoned = true;
+    request->is_gone = nullptr;
+    throw KeyFailed(KeyFailure::Unavailable, gone);
+  }
   const std::string why =
-      Clock::now() < until()                      ? "the client has gone, or has lost its right"
+      !has_client                                 ? gone
       : request->state == Request::State::Waiting ? "no officer of this party approved it in time"
       : request->state == Request::State::Asked
           ? settings_.name + " did not answer in time: its officers may have to approve it"

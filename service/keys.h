@@ -166,6 +166,7 @@ class Keys {
                        const custody::KeyAttributes& about);
   void begin_own(const SharedRequest& request, Lock& lock);
   void await(const SharedRequest& request, Lock& lock, const std::function<bool()>& is_over);
+  bool may_have_begun(const Request& request) const;  // under the lock
   // Requests of the peer, on the threads of the desk.
   void receive(const wire::KeyRequest& message);
   std::optional<std::string> refusal(const Request& request) const;

@@ -190,6 +190,7 @@ void Keys::waits(const wire::KeyWaits& message) {
   const Lock lock(mutex_);
   const auto at = requests_.find(id);
   if (at == requests_.end() || at->second->state != Request::State::Asked) return;
+  at->second->waits_at_peer = true;
   at->second->until = at->second->asked.expires;
 }
 

@@ -57,6 +57,7 @@ class Keys::Request final : public Keys::Work {
   KeyRequestTerms policy_terms() const;
   AuditLine line(AuditLine::Event event) const;
 
+  Asker asker() const override { return {!is_own(), asked.client}; }
   std::optional<custody::KeyId> changed_key() const override;
   std::optional<custody::KeyId> used_key() const override;
   void name_in(wire::KeyStart& start) const override;
@@ -72,7 +73,9 @@ class Keys::Request final : public Keys::Work {
   Clock::time_point client_until = kAnyTime;
   State state = State::New;
   bool has_begun_line = false, is_approved = false, may_be_asked_anew = false;
-  Clock::time_point until;  // of this party, for what it waits for
+  bool waits_at_peer = false;  // for an officer there
+  bool is_abandoned = false;   // by its client, of an own one
+  Clock::time_point until;     // of this party, for what it waits for
   KeyResult result;
   std::optional<Failure> failure;
 };
@@ -82,6 +85,7 @@ class Keys::Settling final : public Keys::Work {
   Settling(Keys& keys, KeyCircuits::Cost cost, const custody::KeyId& id)
       : Work(keys, std::move(cost)), key(id) {}
 
+  Asker asker() const override { return {}; }
   std::optional<custody::KeyId> changed_key() const override { return key; }
   std::optional<custody::KeyId> used_key() const override { return std::nullopt; }
   void name_in(wire::KeyStart& start) const override;

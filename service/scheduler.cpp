@@ -105,13 +105,13 @@ void Scheduler::give_up_restored(const SharedJob& job, JobError error) {
 void Scheduler::queue(const SharedKeyWork& work, const KeyPlaces& loaded) {
   const Lock lock(mutex_);
   if (!is_linked_ || is_stopping_) return;
-  key_queue_.push_back({work, loaded});
+  key_queue_.push(work->asker(), {work, loaded});
   begin_what_can();
 }
 
 void Scheduler::cancel(const SharedKeyWork& work) {
   const Lock lock(mutex_);
-  std::erase_if(key_queue_, [&](const QueuedKeyWork& queued) { return queued.work == work; });
+  key_queue_.erase_if([&](const QueuedKeyWork& queued) { return queued.work == work; });
   evaluations_.cancel(*work);
 }
 

@@ -176,7 +176,7 @@ class Scheduler {
   std::set<SharedJob> offered_;     // on this link, of jobs that have not ended
   std::map<std::string, Clock::time_point> matched_;
   std::deque<SharedJob> queue_;             // that both parties want, on the same terms
-  std::deque<QueuedKeyWork> key_queue_;     // of the leading party
+  Turns<QueuedKeyWork> key_queue_;          // of the leading party
   std::map<std::size_t, Running> running_;  // of the leading party, by worker
   std::optional<Asked> asked_;              // of the leading party
   PreparedStock prepared_;

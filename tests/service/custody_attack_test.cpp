@@ -550,6 +550,27 @@ TEST_F(HostileLeaderTest, BeginsARequestOnAWorkerThatThereIsNot) {
   EXPECT_EQ(sealed.status.error_code(), grpc::StatusCode::UNAVAILABLE) << code_of(sealed.status);
 }
 
+// It may have begun the request, so this party withdraws nothing when its client goes.
+TEST_F(HostileLeaderTest, IsToldOfNoClientThatGoesOnceItHasAccepted) {
+  CustodySetup setup;
+  setup.custody_b = "request_timeout_s: 6";
+  start_custody(setup);
+  ASSERT_OK(keys_a_->create("mac", "mac"));
+  take_over();
+  grpc::Status ended;
+  std::jthread client([&] {
+    while (ended = keys_b_->sign("mac", "text", std::chrono::seconds(2)).status,
+           ended.error_message().find("is not connected") != std::string::npos) {
+    }
+  });
+  const std::string request = accepted();
+  const wire::KeyEnd end = peer_->next(wire::Message::kKeyEnd).key_end();
+  EXPECT_EQ(end.request(), request);
+  EXPECT_NE(end.reason().find("expired"), std::string::npos) << end.reason();
+  client.join();
+  EXPECT_EQ(ended.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED) << code_of(ended);
+}
+
 // What an officer has set is there again when the key is settled.
 TEST(RestoredKey, IsDeactivatedAgainAfterItWasSuspended) {
   const test::TestDirectory directory("/dev/shm");

@@ -25,6 +25,7 @@ class CustodyTest : public DaemonTest {
     std::string peer = {};        // further fields of both parts of the peer
     std::string jobs = {};        // further rules of both policies for jobs
     std::string daemon_a = {};    // further fields of A's daemon
+    AndMaterial material = AndMaterial::Triples;
   };
   static constexpr const char* kAll =
       "allow { peer: true user: 'ME' key: '*' bytes_max: 65536\n"
@@ -37,6 +38,7 @@ class CustodyTest : public DaemonTest {
     // Keys last longer than a session; sigma 64 takes more material.
     setup.low = "low { ands: 100000 inputs: 20000 }";
     setup.port_b = custody.port_b;
+    setup.material = custody.material;
     setup.policy_a += custody.jobs;
     setup.policy_b += custody.jobs;
     setup.high = "high { ands: " + custody.ands + " inputs: " + custody.inputs + " }";

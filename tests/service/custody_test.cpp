@@ -9,6 +9,7 @@
 #include "custody/key_files.h"
 #include "custody_daemons.h"
 #include "tests/support/openssl_mechanisms.h"
+#include "tests/support/relay.h"
 
 namespace tinyot {
 namespace {
@@ -191,6 +192,59 @@ TEST_F(CustodyTest, ManyClientsUseAndRefreshOneKey) {
   }
   clients.clear();
   EXPECT_EQ(failures, 0);
+}
+
+// All other keys are loaded on the connection on which a call is evaluated. Over a slow link, so
+// that clients go at every stage of their calls, and before one party knows what the other has
+// begun.
+TEST_F(CustodyTest, AClientThatGoesTakesNoConnectionWithIt) {
+  test::Relay relay(port_,
+                    {.chunk_bytes_max = 1 << 20, .delay_max = std::chrono::milliseconds(20)});
+  CustodySetup setup;
+  setup.port_b = relay.port();
+  setup.peer = "evaluations: 1";
+  setup.ands = "600000";
+  start_custody(setup);
+  ASSERT_TRUE(is_stocked(500'000));
+  ASSERT_OK(keys_a_->create("mac", "mac", "aes128"));
+  ASSERT_OK(keys_a_->sign("mac", "message"));
+  const std::size_t connections = relay.connections();
+  for (const KeyClient* const client : {keys_a_.get(), keys_b_.get()})
+    for (int ms = 5; ms < 80; ms += 5) {
+      (void)client->sign("mac", "message", std::chrono::milliseconds(ms));
+      ASSERT_OK(keys_b_->sign("mac", "message"));
+    }
+  EXPECT_EQ(relay.connections(), connections);
+  keys_a_.reset();
+  keys_b_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  EXPECT_EQ(b_->stop().status, 0);
+  EXPECT_EQ(audit_problems(), std::vector<std::string>());
+}
+
+TEST_F(CustodyTest, NobodyWaitsForAllCallsOfAnother) {
+  CustodySetup setup;
+  setup.peer = "evaluations: 1";
+  setup.ands = "1500000";
+  setup.inputs = "200000";
+  start_custody(setup);
+  ASSERT_TRUE(is_stocked(1'300'000));
+  ASSERT_OK(keys_a_->create("mac", "mac", "hmac_sha256"));
+  ASSERT_OK(keys_a_->create("short", "mac", "aes128"));
+  constexpr int kCalls = 20;
+  std::atomic<int> done = 0;
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < kCalls; ++i)
+    clients.emplace_back([&] {
+      const auto signed_by_a = keys_a_->sign("mac", "message");
+      EXPECT_TRUE(signed_by_a.status.ok()) << signed_by_a.status.error_message();
+      ++done;
+    });
+  ASSERT_TRUE(test::becomes_true([&] {
+    return done + std::stoi("0" + b_->metric("tinyot_key_requests{peer=\"alice\"}")) >= kCalls;
+  }));
+  ASSERT_OK(keys_b_->sign("short", "message"));
+  EXPECT_LT(done, kCalls / 2);
 }
 
 class ManyKeysTest : public CustodyTest {

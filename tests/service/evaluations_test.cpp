@@ -19,6 +19,7 @@ class Work final : public service::KeyWork {
   explicit Work(Steps steps) : steps_(std::move(steps)) {}
   MaterialCounts material(AndMaterial) const override { return {}; }
   std::uint64_t ands() const override { return 0; }
+  service::Asker asker() const override { return {}; }
   bool begins(std::size_t, std::uint64_t, std::uint64_t) override { return true; }
   void run(Evaluator& evaluator, std::shared_ptr<service::KeyConnection>&) override {
     steps_(evaluator, *this);

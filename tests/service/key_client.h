@@ -21,9 +21,10 @@ class KeyClient {
   template <class Request, class Reply>
   grpc::Status call(grpc::Status (v1::Keys::Stub::*method)(grpc::ClientContext*, const Request&,
                                                            Reply*),
-                    const Request& request, Reply& reply) const {
+                    const Request& request, Reply& reply,
+                    std::chrono::milliseconds time = std::chrono::seconds(60)) const {
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+    context.set_deadline(std::chrono::system_clock::now() + time);
     return ((*stub_).*method)(&context, request, &reply);
   }
 
@@ -104,12 +105,13 @@ class KeyClient {
     grpc::Status status;
     v1::SignReply reply;
   };
-  Signed sign(const std::string& key, const std::string& message) const {
+  Signed sign(const std::string& key, const std::string& message,
+              std::chrono::milliseconds time = std::chrono::seconds(60)) const {
     v1::SignRequest request;
     request.set_key(key);
     request.set_message(message);
     Signed made;
-    made.status = call(&v1::Keys::Stub::Sign, request, made.reply);
+    made.status = call(&v1::Keys::Stub::Sign, request, made.reply, time);
     return made;
   }
   struct Verified {

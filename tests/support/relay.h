@@ -83,6 +83,8 @@ class Relay {
   // by the thread of the relay.
   using Which = std::function<bool(std::size_t connection)>;
   void cut(Which which = [](std::size_t) { return true; });
+  // That have been made so far.
+  std::size_t connections() const { return admitted_; }
   // Bytes forwarded on the first connection.
   std::uint64_t bytes(Direction direction) const {
     return bytes_[static_cast<std::size_t>(direction)];
@@ -127,7 +129,7 @@ class Relay {
   Listener listener_;
   Socket wake_;  // an eventfd that ends the thread's wait for events of sockets
   std::list<Connection> connections_;
-  std::size_t admitted_ = 0;
+  std::atomic<std::size_t> admitted_ = 0;
   std::array<std::atomic<std::uint64_t>, 2> bytes_{};
   std::uint64_t passed_from_connecting_ = 0;  // on all connections
   std::atomic<bool> is_injected_{false}, is_resumed_{false}, is_over_{false};
