@@ -127,8 +127,8 @@ class LiveRun {
     offline::PipelineDepth depth;
     within_session({}, *channel, [&] {
       plan_.choice.accept(agreement);
-      plan_.choose(*channel, plan_.request.party, agreement.round_trip,
-                   [](const auto&) { return true; });
+      net::LinkShape link{agreement.round_trip, 0};
+      plan_.choose(*channel, plan_.request.party, link, [](const auto&) { return true; });
       depth = offline::PipelineDepth(latency_of(*channel));
     });
     plan_.begin(rounds);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "net/rate.h"
 
 namespace tinyot {
 namespace engine {
@@ -13,6 +14,9 @@ namespace {
 constexpr net::MessageTag kOnline = net::message_tag("run.online");
 constexpr std::string_view kParameter = "online phase";
 constexpr double kAssumedBitsPerS = 1e9;
+
+// In place of a phase: B sends for a measurement.
+constexpr std::uint64_t kAsksForRate = 0;
 
 // As A names a phase to B.
 std::uint64_t number_of(const online::OnlinePhaseEntry& phase) {
@@ -77,30 +81,48 @@ void PhaseChoice::estimate(const LoadedCircuit& circuit, circuit::CircuitRounds&
         estimate_from_depth(circuit, rounds.window(), *phase, form_, preparation_by(*phase)));
 }
 
-void PhaseChoice::choose(net::Channel& channel, Party me, std::chrono::nanoseconds round_trip,
+const online::OnlinePhaseEntry& PhaseChoice::follow(net::Channel& channel) const {
+  auto told = net::recv_object<std::uint64_t>(channel, kOnline);
+  if (told == kAsksForRate) {
+    net::send_for_rate(channel);
+    told = net::recv_object<std::uint64_t>(channel, kOnline);
+  }
+  const auto found = std::ranges::find(
+      possible_, told, [](const online::OnlinePhaseEntry* phase) { return number_of(*phase); });
+  if (found == possible_.end())
+    throw PeerCheated("framing: message run.online names no phase that is possible");
+  return **found;
+}
+
+const online::OnlinePhaseEntry& PhaseChoice::fastest(net::Channel& channel, net::LinkShape& link,
+                                                     const CanHave& can_have) const {
+  std::vector<const RunEstimate*> estimates;
+  for (const RunEstimate& each : estimates_)
+    if (can_have(*each.phase)) estimates.push_back(&each);
+  // If there is material for none, the reservation fails.
+  if (estimates.empty()) return *possible_.front();
+  const auto fastest_at = [&](double bits_per_s) {
+    return (*std::ranges::min_element(estimates, {},
+                                      [&](const RunEstimate* each) {
+                                        return expected_s(*each, lanes_, {link.rtt, bits_per_s});
+                                      }))
+        ->phase;
+  };
+  if (link.bits_per_s == 0 && fastest_at(net::kRateLeast) != fastest_at(net::kRateMost)) {
+    net::send_object(channel, kOnline, kAsksForRate);
+    link.bits_per_s = net::measure_rate(channel);
+  }
+  return *fastest_at(link.bits_per_s);
+}
+
+void PhaseChoice::choose(net::Channel& channel, Party me, net::LinkShape& link,
                          const CanHave& can_have) {
   if (!is_open()) return;
-  if (me == Party::B) {
-    const auto told = net::recv_object<std::uint64_t>(channel, kOnline);
-    const auto found = std::ranges::find(
-        possible_, told, [](const online::OnlinePhaseEntry* phase) { return number_of(*phase); });
-    if (found == possible_.end())
-      throw PeerCheated("framing: message run.online names no phase that is possible");
-    set(**found, PhaseChosenBy::Peer);
-    return;
-  }
-  // If there is material for none, the reservation fails.
-  const online::OnlinePhaseEntry* fastest = possible_.front();
-  double least_s = std::numeric_limits<double>::infinity();
-  for (const RunEstimate& each : estimates_) {
-    const double time_s = expected_s_[each.phase->phase] =
-        expected_s(each, lanes_, {round_trip, 0});
-    if (time_s >= least_s || !can_have(*each.phase)) continue;
-    least_s = time_s;
-    fastest = each.phase;
-  }
-  set(*fastest, PhaseChosenBy::Estimate);
-  net::send_object(channel, kOnline, number_of(*fastest));
+  if (me == Party::B) return set(follow(channel), PhaseChosenBy::Peer);
+  set(fastest(channel, link, can_have), PhaseChosenBy::Estimate);
+  for (const RunEstimate& each : estimates_)
+    expected_s_[each.phase->phase] = expected_s(each, lanes_, link);
+  net::send_object(channel, kOnline, number_of(phase()));
 }
 
 void PhaseChoice::describe(RunResult& result) const {

@@ -11,6 +11,7 @@
 #include "checks/session.h"
 #include "engine/loaded_circuit.h"
 #include "engine/run_estimate.h"
+#include "net/shaped_link.h"
 #include "online/online_phase.h"
 #include "tinyot/run.h"
 
@@ -41,16 +42,19 @@ class PhaseChoice {
   void estimate(const LoadedCircuit& circuit, circuit::CircuitRounds& rounds,
                 const PreparationBy& preparation_by = not_prepared);
   // Role: both. A chooses among the phases of which `can_have` is true, and B takes part as told.
-  // Wire: 8 bytes from A if the choice is open. Fails: PeerCheated("framing") if A names a phase
-  // that is not possible.
+  // If the choice depends on the rate of the link, and that is 0, A measures and sets it first.
+  // Wire: 8 bytes from A if the choice is open; before it, 8 more and net::measure_rate. Fails:
+  // PeerCheated("framing") if A names a phase that is not possible.
   using CanHave = std::function<bool(const online::OnlinePhaseEntry& phase)>;
-  void choose(net::Channel& channel, Party me, std::chrono::nanoseconds round_trip,
-              const CanHave& can_have);
+  void choose(net::Channel& channel, Party me, net::LinkShape& link, const CanHave& can_have);
 
   void describe(RunResult& result) const;
 
  private:
   void set(const online::OnlinePhaseEntry& phase, PhaseChosenBy chosen_by);
+  const online::OnlinePhaseEntry& follow(net::Channel& channel) const;
+  const online::OnlinePhaseEntry& fastest(net::Channel& channel, net::LinkShape& link,
+                                          const CanHave& can_have) const;
 
   AndMaterial form_;
   std::vector<const online::OnlinePhaseEntry*> possible_;

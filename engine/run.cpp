@@ -38,11 +38,11 @@ void RunPlan::estimate(circuit::CircuitRounds& layered) {
   });
 }
 
-void RunPlan::choose(net::Channel& channel, Party me, std::chrono::nanoseconds round_trip,
+void RunPlan::choose(net::Channel& channel, Party me, net::LinkShape& link,
                      const PhaseChoice::CanHave& can_have) {
-  choice.choose(channel, me, round_trip, can_have);
+  choice.choose(channel, me, link, can_have);
   if (!request.window)
-    window_ = choose_window(channel, me, circuit, choice.phase(), form, round_trip);
+    window_ = choose_window(channel, me, circuit, choice.phase(), form, link.rtt);
 }
 
 std::size_t RunPlan::window() const {

@@ -40,7 +40,7 @@ struct RunPlan {
 
   // Role: both. Chooses phase and window, as far as they are open (engine/phase_choice.h,
   // engine/window_choice.h).
-  void choose(net::Channel& channel, Party me, std::chrono::nanoseconds round_trip,
+  void choose(net::Channel& channel, Party me, net::LinkShape& link,
               const PhaseChoice::CanHave& can_have);
   // Before the choice, the default of the first phase that is possible.
   std::size_t window() const;

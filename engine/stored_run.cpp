@@ -75,10 +75,9 @@ void StoredRun::take(std::span<const storage::Reservation> reserved) {
 
 void StoredRun::prepare(checks::Session& session, ReservationCache* cache) {
   plan_.choice.accept(stored_.agreement());
-  plan_.choose(session.channel(), session.me(), stored_.agreement().round_trip,
-               [&](const auto& phase) {
-                 return has_material(phase, cache) && plan_.can_be_prepared_by(phase);
-               });
+  plan_.choose(session.channel(), session.me(), stored_.link(), [&](const auto& phase) {
+    return has_material(phase, cache) && plan_.can_be_prepared_by(phase);
+  });
   const auto preparation = plan_.preparation_by(plan_.choice.phase());
   plan_.begin(rounds_);
   needed_ = plan_.material();

@@ -103,6 +103,7 @@ void StoredSession::connect(std::vector<net::Parameter> parameters, const std::s
     return checks::establish_session(*channel_, rng, request_.party, std::move(parameters),
                                      session_id_of(manifest), &agreement_);
   });
+  link_.rtt = agreement_.round_trip;
   Revocations revocations;
   for (const storage::Store& store : stores_) revocations.push_back(store.revocation());
   session_.emplace(request_.party, ids, global_key_, *channel_, std::move(rng), log_,

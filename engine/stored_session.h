@@ -8,6 +8,7 @@
 
 #include "checks/session.h"
 #include "net/handshake.h"
+#include "net/shaped_link.h"
 #include "storage/reservation.h"
 #include "storage/store.h"
 #include "tinyot/run.h"
@@ -29,6 +30,8 @@ class StoredSession {
   // After connect().
   const SessionId& connection() const { return session_->id(); }
   const checks::Agreement& agreement() const { return agreement_; }
+  // As far as it has been measured.
+  net::LinkShape& link() { return link_; }
   // Reads the stores' state anew: other handles may have changed it. Fails: StoreError.
   void require_not_revoked();
   // What this object's stores have granted for it, or skipped.
@@ -61,6 +64,7 @@ class StoredSession {
   std::unique_ptr<net::Channel> channel_;
   std::optional<checks::Session> session_;
   checks::Agreement agreement_;
+  net::LinkShape link_;
   std::stop_token cancel_;
   struct KnownSecurity {
     storage::Manifest manifest;

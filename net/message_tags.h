@@ -35,6 +35,7 @@ inline constexpr auto kMessageTags = std::to_array<MessageTagEntry>({
     {{0x0002, "handshake.confirm"}, "checks/session"},
     {{0x0003, "session.join"}, "net/handshake"},
     {{0x0004, "session.latency"}, "net/latency"},
+    {{0x0005, "session.rate"}, "net/rate"},
     {{0x0201, "eq.point"}, "checks/equality"},
     {{0x0202, "eq.answer"}, "checks/equality"},
     {{0x0203, "eq.confirmation"}, "checks/equality"},

@@ -30,7 +30,7 @@ constexpr auto kAheadTime = std::chrono::milliseconds(1);
 // that does not read.
 constexpr std::size_t kUnsentBytesMax = std::size_t{4} << 20;
 constexpr std::size_t kArrivedBytesMax = std::size_t{4} << 20;
-constexpr auto kRetryInterval = std::chrono::milliseconds(1);
+constexpr auto kConnectInterval = std::chrono::milliseconds(1);
 
 tcp::endpoint endpoint_of(const Address& address) {
   return {asio::ip::make_address(address.host),
@@ -210,7 +210,7 @@ struct ShapedLink::State {
     const auto callee = std::make_shared<tcp::socket>(io);
     callee->async_connect(target, [this, caller, callee, timer](const error_code& error) {
       if (error) {
-        timer->expires_after(kRetryInterval);
+        timer->expires_after(kConnectInterval);
         timer->async_wait([this, caller, timer](const error_code&) { connect(caller, timer); });
         return;
       }

@@ -11,9 +11,10 @@ namespace {
 using engine::PhaseChoice;
 using std::chrono::microseconds;
 
-// What A chooses, and what B is told, for a circuit over a link.
+// What A chooses, and what B is told, for a circuit over a link; a rate of 0 is measured if the
+// choice depends on it.
 OnlinePhase chosen(
-    const std::string& name, std::size_t lanes, std::chrono::nanoseconds round_trip,
+    const std::string& name, std::size_t lanes, const net::LinkShape& link,
     const PhaseChoice::CanHave& can_have = [](const auto&) { return true; },
     const engine::PreparationBy& preparation_by = engine::not_prepared) {
   const auto circuit = *LoadedCircuit::generated(name, lanes);
@@ -23,8 +24,14 @@ OnlinePhase chosen(
     EXPECT_TRUE(choice.is_open());
     circuit::CircuitRounds rounds = circuit.rounds(1 << 20);
     if (me == Party::A) choice.estimate(circuit, rounds, preparation_by);
-    choice.choose(channel, me, round_trip, can_have);
-    EXPECT_EQ(channel.counters().messages_sent, me == Party::A ? 1u : 0u);
+    net::LinkShape measured = link;
+    choice.choose(channel, me, measured, can_have);
+    const bool has_measured = measured.bits_per_s != link.bits_per_s;
+    if (me == Party::A) {
+      EXPECT_EQ(channel.counters().messages_sent, has_measured ? 2u : 1u);
+    } else {
+      EXPECT_FALSE(has_measured);
+    }
     phases[static_cast<std::size_t>(me)] = choice.phase().phase;
   });
   EXPECT_EQ(phases[0], phases[1]);
@@ -32,14 +39,49 @@ OnlinePhase chosen(
 }
 
 TEST(PhaseChoice, DependsOnTheLinkAndTheCircuit) {
-  EXPECT_EQ(chosen("aes128", 512, microseconds(50)), OnlinePhase::Interactive);
-  EXPECT_EQ(chosen("aes128", 512, microseconds(100'000)), OnlinePhase::Garbled);
-  EXPECT_EQ(chosen("random:width=65536,depth=16", 1, microseconds(1000)), OnlinePhase::Interactive);
-  EXPECT_EQ(chosen("random:width=16,depth=256", 1, microseconds(1000)), OnlinePhase::Garbled);
+  EXPECT_EQ(chosen("aes128", 512, {microseconds(50), 1e9}), OnlinePhase::Interactive);
+  EXPECT_EQ(chosen("aes128", 512, {microseconds(100'000), 1e9}), OnlinePhase::Garbled);
+  EXPECT_EQ(chosen("random:width=65536,depth=16", 1, {microseconds(1000), 1e9}),
+            OnlinePhase::Interactive);
+  EXPECT_EQ(chosen("random:width=16,depth=256", 1, {microseconds(1000), 1e9}),
+            OnlinePhase::Garbled);
+}
+
+// 320,000 ANDs in 61 rounds: rows of 13 MB, or 30 round trips.
+TEST(PhaseChoice, DependsOnTheRateOfTheLink) {
+  for (const auto& [bits_per_s, phase] :
+       {std::pair(100e6, OnlinePhase::Interactive), {10e9, OnlinePhase::Garbled}})
+    EXPECT_EQ(chosen("comparisons", 1, {microseconds(20'000), bits_per_s}), phase);
+}
+
+TEST(PhaseChoice, MeasuresTheRateOnceIfTheChoiceDependsOnIt) {
+  for (const auto& [name, is_measured] : {std::pair("comparisons", true), {"aes128", false}}) {
+    const auto circuit = *LoadedCircuit::generated(name, 1);
+    run_channels([&](Party me, Channel& channel) {
+      net::LinkShape link{microseconds(20'000), 0};
+      for (int i = 0; i < 2; ++i) {
+        PhaseChoice choice(AndMaterial::Garbling, {});
+        circuit::CircuitRounds rounds = circuit.rounds(1 << 20);
+        if (me == Party::A) choice.estimate(circuit, rounds);
+        choice.choose(channel, me, link, [](const auto&) { return true; });
+        EXPECT_EQ(link.bits_per_s > 0, is_measured && me == Party::A);
+      }
+      const std::uint64_t measuring = me == Party::A ? 1 : 2;
+      EXPECT_EQ(channel.counters().messages_sent,
+                (me == Party::A ? 2 : 0) + (is_measured ? measuring : 0));
+    });
+  }
+}
+
+// Whatever its rate.
+TEST(PhaseChoice, WithoutMaterialForTheOtherPhaseNothingIsMeasured) {
+  EXPECT_EQ(chosen("comparisons", 1, {microseconds(20'000), 0},
+                   [](const auto& phase) { return phase.phase == OnlinePhase::Garbled; }),
+            OnlinePhase::Garbled);
 }
 
 TEST(PhaseChoice, IsOfThoseThatThereIsMaterialFor) {
-  EXPECT_EQ(chosen("aes128", 1, microseconds(100'000),
+  EXPECT_EQ(chosen("aes128", 1, {microseconds(100'000), 0},
                    [](const auto& phase) { return phase.phase != OnlinePhase::Garbled; }),
             OnlinePhase::Interactive);
 }
@@ -49,14 +91,14 @@ TEST(PhaseChoice, OfAPreparedRunDependsOnWhatIsLeftAfterItsInputs) {
   constexpr const char* kWide = "random:width=65536,depth=16";
   for (const RowCheck check : {RowCheck::Early, RowCheck::Batched})
     EXPECT_EQ(chosen(
-                  kWide, 1, microseconds(1000), [](const auto&) { return true; },
+                  kWide, 1, {microseconds(1000), 1e9}, [](const auto&) { return true; },
                   [=](const online::OnlinePhaseEntry& phase) {
                     return std::optional(online::Preparation{
                         .row_check = phase.phase == OnlinePhase::Garbled ? std::optional(check)
                                                                          : std::nullopt});
                   }),
               OnlinePhase::Garbled);
-  EXPECT_EQ(chosen(kWide, 1, microseconds(1000)), OnlinePhase::Interactive);
+  EXPECT_EQ(chosen(kWide, 1, {microseconds(1000), 1e9}), OnlinePhase::Interactive);
 }
 
 TEST(PhaseChoice, TimesAreThoseOfTheProtocol) {
@@ -93,7 +135,8 @@ TEST(PhaseChoice, NothingIsSentAboutOnePhase) {
     for (PhaseChoice choice : {PhaseChoice(AndMaterial::Garbling, OnlinePhase::Garbled),
                                PhaseChoice(AndMaterial::Triples, {})}) {
       EXPECT_FALSE(choice.parameter().is_open);
-      choice.choose(channel, me, {}, [](const auto&) { return true; });
+      net::LinkShape link;
+      choice.choose(channel, me, link, [](const auto&) { return true; });
     }
     EXPECT_EQ(channel.counters().messages_sent, 0u);
   });
@@ -110,14 +153,17 @@ TEST(PhaseChoice, AcceptsWhatThePeerAsksFor) {
 }
 
 TEST(PhaseChoice, OtherNumbersAreRefused) {
+  // 0 asks for a measurement, once.
   for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{3}, ~std::uint64_t{0}}) {
     const Outcomes outcomes = run_channels([&](Party me, Channel& channel) {
       if (me == Party::A) {
-        net::send_object(channel, MessageTag{0x2202, "run.online"}, number);
+        for (int i = 0; i < (number == 0 ? 2 : 1); ++i)
+          net::send_object(channel, MessageTag{0x2202, "run.online"}, number);
         channel.flush();
         return;
       }
-      PhaseChoice(AndMaterial::Garbling, {}).choose(channel, me, {}, {});
+      net::LinkShape link;
+      PhaseChoice(AndMaterial::Garbling, {}).choose(channel, me, link, {});
     });
     EXPECT_EQ(outcomes.b.kind, Outcome::Kind::PeerCheated);
     EXPECT_TRUE(outcomes.b.check.starts_with("framing: message run.online")) << outcomes.b.check;
