@@ -2,7 +2,7 @@
 
     python3 tools/bench/report DIR [--compare OLD]
 
-Writes results.csv, figures/*.svg, *.png and *.pdf, and report.html into the folder. Exit
+Writes results.csv, figures/*.svg, *.png and *.pdf, report.html and report.md into the folder. Exit
 status: 0 done, 1 a file is missing, damaged or cannot be written, or matplotlib is missing, 2 usage.
 """
 
@@ -44,6 +44,7 @@ def report(folder: pathlib.Path, older: pathlib.Path | None) -> None:
             f"the figures need matplotlib, which {sys.executable} does not have: run "
             "tools/setup-report, which installs it for Debian's python3 (results.jsonl is kept and "
             "results.csv was written)") from error
+    import markdown
     import page
     import phases
     from figures import draw
@@ -56,6 +57,7 @@ def report(folder: pathlib.Path, older: pathlib.Path | None) -> None:
         rows.write(folder / "figures" / f"{figure.name}.png", figure.png)
         rows.write(folder / "figures" / f"{figure.name}.pdf", figure.pdf)
     missing = [(title, experiment) for title, experiment, figure in drawn if not figure]
+    rows.write(folder / "report.md", markdown.report(measured, figures))
     rows.write(folder / "report.html", page.page(measured, figures, missing, comparison))
 
 

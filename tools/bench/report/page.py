@@ -109,11 +109,25 @@ def extent(values: Iterable[Any]) -> str:
 OTHERS_MOST = 0.1  # of the machine's processor time
 
 
+def origins(rows: list[Row]) -> dict[str, list[str]]:
+    return {"machine": distinct(machine_words(row.get("machine", {})) for row in rows),
+            "version": distinct(row.get("version") for row in rows),
+            "compiler": distinct(row.get("compiler") for row in rows)}
+
+
+def facts(rows: list[Row]) -> list[list[Cell]]:
+    """What was measured where."""
+    loads = [row["load"] for row in rows if row.get("load") is not None]
+    counts = Counter(row["experiment"] for row in rows)
+    return [*([name, "; ".join(values) or "unknown"] for name, values in origins(rows).items()),
+            ["dates (UTC)", extent(row.get("date") for row in rows).replace("T", " ")],
+            ["load average before", extent(loads)],
+            ["rows", f"{len(rows)}: " + ", ".join(f"{name} {n}" for name, n in counts.items())]]
+
+
 def origin(rows: list[Row]) -> str:
-    """What was measured where. Warns of several versions or machines, and of other programs."""
-    found = {"machine": distinct(machine_words(row.get("machine", {})) for row in rows),
-             "version": distinct(row.get("version") for row in rows),
-             "compiler": distinct(row.get("compiler") for row in rows)}
+    """Warns of several versions or machines, and of other programs."""
+    found = origins(rows)
     several = [f"{len(values)} {name}s" for name, values in found.items() if len(values) > 1]
     warning = (f'<p class="warning"><strong>The rows come from {escape(" and ".join(several))}.'
                "</strong> Differences between them can have that reason.</p>\n"
@@ -123,14 +137,8 @@ def origin(rows: list[Row]) -> str:
         warning += (f'<p class="warning"><strong>{len(disturbed)} of {len(rows)} rows were measured '
                     f"while other programs took more than {OTHERS_MOST:.0%} of the machine.</strong> "
                     "Do not cite them: their times are too long.</p>\n")
-    loads = [row["load"] for row in rows if row.get("load") is not None]
-    counts = Counter(row["experiment"] for row in rows)
-    facts = [[name, "; ".join(values) or "unknown"] for name, values in found.items()]
-    facts += [["dates (UTC)", extent(row.get("date") for row in rows).replace("T", " ")],
-              ["load average before", extent(loads)],
-              ["rows", f"{len(rows)}: " + ", ".join(f"{name} {n}" for name, n in counts.items())]]
     return (f'<section id="origin"><h2>What was measured, and where</h2>\n{warning}'
-            f"{table([], facts)}</section>")
+            f"{table([], facts(rows))}</section>")
 
 
 def compared(comparison: Comparison | None) -> str:
@@ -186,6 +194,7 @@ def page(rows: list[Row], figures: list[Figure], missing: list[tuple[str, str]],
         READING,
         '<section id="files"><h2>Files</h2><p><a href="results.jsonl">results.jsonl</a>: the '
         'measurements, one JSON object a line. <a href="results.csv">results.csv</a>: the same as '
-        'a table. <a href="figures/">figures/</a>: each figure as SVG and PNG.</p></section>',
+        'a table. <a href="report.md">report.md</a>: this page as Markdown. '
+        '<a href="figures/">figures/</a>: each figure as SVG, PNG and PDF.</p></section>',
         "</body></html>"]
     return "\n".join(filter(None, parts)).encode() + b"\n"
