@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -304,7 +305,7 @@ AuditHead KeyAudit::append(const AuditLine& line) {
     try {
       file_.write_at(end_, std::as_bytes(std::span(whole)));
     } catch (const StoreError&) {
-      has_failed_ = true;
+      take_back();
       throw;
     }
     end_ += whole.size();
@@ -313,6 +314,17 @@ AuditHead KeyAudit::append(const AuditLine& line) {
   }
   sync_up_to(mine.sequence);
   return mine;
+}
+
+// On a full disk: of a line that was not written whole nothing stays, and the next one follows the
+// last whole line.
+void KeyAudit::take_back() {
+  if (::ftruncate(file_.descriptor(), static_cast<off_t>(end_)) != 0) has_failed_ = true;
+}
+
+bool KeyAudit::has_failed() const {
+  const std::lock_guard lock(mutex_);
+  return has_failed_;
 }
 
 void KeyAudit::require_whole() const {

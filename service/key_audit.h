@@ -61,10 +61,15 @@ class KeyAudit {
   std::vector<std::string> take_requests() { return std::move(requests_); }
   // The last line that is durable.
   AuditHead head() const;
-  // Durable on return. Lines of several threads are synced together.
+  // Durable on return. Lines of several threads are synced together. Fails: StoreError. A line that
+  // the disk had no room for is not there, and later ones may be; after a sync that has failed
+  // there are none until a restart, which reads what is there.
   AuditHead append(const AuditLine& line);
+  // Whether only a restart helps.
+  bool has_failed() const;
 
  private:
+  void take_back();            // under the lock
   void require_whole() const;  // under the lock
   void sync_up_to(std::uint64_t sequence);
 

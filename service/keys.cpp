@@ -601,6 +601,12 @@ std::vector<std::filesystem::path> Keys::backups_of(const std::optional<custody:
   return id ? backups_.files_of(*id) : backups_.files();
 }
 
+std::string Keys::lacking() const {
+  return audit_.has_failed()
+             ? "no keys are used until a restart: their audit log could not be synced"
+             : "";
+}
+
 KeyCounts Keys::counts() {
   KeyCounts counts;
   for (const custody::KeyRecord& record : files_.records())

@@ -117,6 +117,8 @@ class Keys {
   void resume_peer(const Caller& officer);
   std::vector<std::filesystem::path> backups_of(const std::optional<custody::KeyId>& id) const;
   KeyCounts counts();
+  // What keys lack that only a restart gives; empty: nothing.
+  std::string lacking() const;
   std::vector<Waiting> approvals();
   void decide(const Caller& officer, const custody::RequestId& request, bool is_approved);
 

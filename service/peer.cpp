@@ -246,6 +246,7 @@ std::string Peer::lacking() {
   if (const Link::Status link = link_.status(); !link.is_up)
     return "not connected" + (link.last_error.empty() ? "" : ": " + link.last_error);
   if (std::string shortage = stock_.disk_shortage(); !shortage.empty()) return shortage;
+  if (std::string of_keys = keys_ ? keys_->lacking() : ""; !of_keys.empty()) return of_keys;
   const engine::Demand left = stock_.left_at_both();
   return left.ands < settings_.low.ands || left.inputs < settings_.low.inputs
              ? "less than the low watermark in stock"

@@ -9,6 +9,7 @@
 #include "tests/storage/faults/disk.h"
 #include "tests/storage/faults/interposed.h"
 #include "tests/support/files.h"
+#include "tests/support/small_disk.h"
 
 namespace tinyot::faults {
 namespace {
@@ -78,8 +79,10 @@ TEST_F(KeyAuditFault, LineDuringASyncIsDurableOnReturn) {
   }
 }
 
-// What a failed sync has left is not known, so that no line counts until a restart, which reads it.
+// A line that could not be written is not there, and the next one follows the last whole line. What
+// a failed sync has left is not known, so that no line counts until a restart, which reads it.
 TEST(KeyAuditFaults, NothingGoesOnAfterALineThatMayBeLost) {
+  constexpr std::uint64_t kWrite = 1;
   for (const Fault fault : {Fault::NoSpace, Fault::IoError, Fault::ShortWrite})
     for (std::uint64_t at = 1;; ++at) {
       SCOPED_TRACE("fault " + std::to_string(static_cast<int>(fault)) + " at call " +
@@ -99,7 +102,11 @@ TEST(KeyAuditFaults, NothingGoesOnAfterALineThatMayBeLost) {
         is_reached = calls() >= at;
         disarm();
         EXPECT_EQ(log.head().sequence, head.sequence);
-        if (has_failed) {
+        EXPECT_EQ(log.has_failed(), has_failed && at > kWrite);
+        if (has_failed && at == kWrite) {
+          EXPECT_EQ(log.append(line_of(3)).sequence, head.sequence + 1);
+          head = log.head();
+        } else if (has_failed) {
           EXPECT_THROW(log.append(line_of(3)), StoreError);
           EXPECT_EQ(log.head().sequence, head.sequence);
         }
@@ -114,6 +121,32 @@ TEST(KeyAuditFaults, NothingGoesOnAfterALineThatMayBeLost) {
         break;
       }
     }
+}
+
+// A long line meets the end of the disk in its middle; nothing of it is behind a short one.
+TEST(KeyAuditFaults, GoesOnOnceTheDiskHasRoom) {
+  const test::TestDirectory directory;
+  const test::SmallDisk disk(directory / "disk", 1 << 16);
+  if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount a disk";
+  std::uint64_t lines = 0;
+  {
+    KeyAudit log(directory / "disk" / "audit");
+    AuditLine line = line_of(1);
+    line.client = std::string(3000, 'c');
+    EXPECT_THROW(
+        for (;;) {
+          log.append(line);
+          ++lines;
+        },
+        StoreError);
+    EXPECT_THROW(log.append(line), StoreError);
+    EXPECT_FALSE(log.has_failed());
+    ASSERT_TRUE(disk.resize(1 << 20));
+    EXPECT_EQ(log.append(line_of(2)).sequence, lines + 1);
+  }
+  EXPECT_GT(lines, 10u);
+  EXPECT_TRUE(test::read_file(directory / "disk" / "audit").ends_with('\n'));
+  EXPECT_EQ(KeyAudit(directory / "disk" / "audit").head().sequence, lines + 1);
 }
 
 }  // namespace
