@@ -157,6 +157,8 @@ class OtherPagesTest(Case):
         self.put(rows)
         warning, = self.page().iterfind(".//p[@class='warning']")
         self.assertIn("2 machines and 2 versions", text_of(warning))
+        self.assertIn("**The rows come from 2 machines and 2 versions.**",
+                      (self.folder / "report.md").read_text())
 
     def test_warns_of_other_programs(self) -> None:
         rows = [row for row in fixture.rows() if row["experiment"] == "sizes"]
@@ -208,7 +210,7 @@ class OtherPagesTest(Case):
             self.assertEqual(ended.returncode, 0, ended.stderr)
         files = [path.relative_to(self.folder / "a")
                  for path in (self.folder / "a").rglob("*") if path.is_file()]
-        self.assertEqual(len(files), 3 + 3 * len(expected.TITLES))
+        self.assertEqual(len(files), 4 + 3 * len(expected.TITLES))
         for path in files:
             self.assertEqual((self.folder / "a" / path).read_bytes(),
                              (self.folder / "b" / path).read_bytes(), path)

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Sequence
 
 from figures import Cell, Figure
-from page import facts
+from page import facts, warnings
 from wording import Row, printable, superscript
 
 
@@ -32,6 +32,7 @@ def section(figure: Figure) -> str:
 
 def report(rows: list[Row], figures: list[Figure]) -> bytes:
     parts = ["# Measurements", table(["", ""], facts(rows)),
+             *(textwrap.fill(f"**{what}** {then}", 100) for what, then in warnings(rows)),
              "[results.jsonl](results.jsonl) has each row with the command that measures it again.",
              *map(section, figures)]
     return "\n\n".join(parts).encode() + b"\n"

@@ -125,18 +125,23 @@ def facts(rows: list[Row]) -> list[list[Cell]]:
             ["rows", f"{len(rows)}: " + ", ".join(f"{name} {n}" for name, n in counts.items())]]
 
 
-def origin(rows: list[Row]) -> str:
-    """Warns of several versions or machines, and of other programs."""
-    found = origins(rows)
-    several = [f"{len(values)} {name}s" for name, values in found.items() if len(values) > 1]
-    warning = (f'<p class="warning"><strong>The rows come from {escape(" and ".join(several))}.'
-               "</strong> Differences between them can have that reason.</p>\n"
-               if several else "")
+def warnings(rows: list[Row]) -> list[tuple[str, str]]:
+    """Of several versions or machines, and of other programs: what is so, and what follows."""
+    several = [f"{len(values)} {name}s" for name, values in origins(rows).items()
+               if len(values) > 1]
+    found = [(f"The rows come from {' and '.join(several)}.",
+              "Differences between them can have that reason.")] if several else []
     disturbed = [row for row in rows if (row.get("others_share") or 0) > OTHERS_MOST]
     if disturbed:
-        warning += (f'<p class="warning"><strong>{len(disturbed)} of {len(rows)} rows were measured '
-                    f"while other programs took more than {OTHERS_MOST:.0%} of the machine.</strong> "
-                    "Do not cite them: their times are too long.</p>\n")
+        found.append((f"{len(disturbed)} of {len(rows)} rows were measured while other programs "
+                      f"took more than {OTHERS_MOST:.0%} of the machine.",
+                      "Do not cite them: their times are too long."))
+    return found
+
+
+def origin(rows: list[Row]) -> str:
+    warning = "".join(f'<p class="warning"><strong>{escape(what)}</strong> {escape(then)}</p>\n'
+                      for what, then in warnings(rows))
     return (f'<section id="origin"><h2>What was measured, and where</h2>\n{warning}'
             f"{table([], facts(rows))}</section>")
 
