@@ -150,6 +150,10 @@ void describe(const Keys::View& view, const std::string& peer, v1::Key& to) {
   if (view.peers) to.set_peer_state(name_of(*view.peers));
 }
 
+std::int64_t unix_ms_of(Keys::Clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
 void describe(const Keys::Waiting& waiting, const std::string& peer, v1::Approval& to) {
   to.set_request(hex_of(waiting.terms.request));
   to.set_peer(peer);
@@ -161,9 +165,22 @@ void describe(const Keys::Waiting& waiting, const std::string& peer, v1::Approva
   to.set_bytes(waiting.terms.bytes);
   to.set_aad_bytes(waiting.terms.aad_bytes);
   if (waiting.terms.shown_aad) put(*waiting.terms.shown_aad, to.mutable_shown_aad());
-  to.set_expires_unix_ms(
-      std::chrono::duration_cast<std::chrono::milliseconds>(waiting.expires.time_since_epoch())
-          .count());
+  to.set_expires_unix_ms(unix_ms_of(waiting.expires));
+}
+
+void describe(const KeyQuorum::Waiting& waiting, const std::string& peer, v1::Approval& to) {
+  to.set_request(hex_of(waiting.id));
+  to.set_peer(peer);
+  to.set_is_own(true);
+  to.set_client(text_of(waiting.officers.front()));
+  to.set_operation(waiting.step.operation);
+  if (waiting.step.key) to.set_key(text_of(*waiting.step.key));
+  to.set_label(waiting.step.label);
+  to.set_bytes(waiting.step.bytes);
+  to.set_details(waiting.step.details);
+  for (const Caller& officer : waiting.officers) to.add_officers(text_of(officer));
+  to.set_quorum(waiting.quorum);
+  to.set_expires_unix_ms(unix_ms_of(waiting.expires));
 }
 
 KeyTerms use_terms(const KeyCall& call, Keys& keys, config::KeyOperation operation,
@@ -185,7 +202,7 @@ void add_associated_data(const Request& request, KeyTerms& terms, KeyPayload& pa
 }
 
 KeyResult ask(const KeyCall& call, Keys& keys, KeyTerms terms, KeyPayload payload) {
-  return keys.ask(call.caller, std::move(terms), std::move(payload), call.is_gone);
+  return keys.ask(call, std::move(terms), std::move(payload));
 }
 
 std::uint32_t newest_version(Keys& keys, const std::string& label) {
@@ -244,12 +261,11 @@ void KeyCalls::make(const KeyCall& call, const v1::CreateKeyRequest& request,
 }
 
 template <class Step>
-grpc::Status KeyCalls::alone(const KeyCall& call, const v1::KeyName& request, v1::Key& reply,
-                             Step step) const {
+grpc::Status KeyCalls::alone(const v1::KeyName& request, v1::Key& reply, const Step& step) const {
   return answered([&] {
     Keys& keys = keys_of(request.peer());
     const custody::KeyId id = keys.named(request.key()).attributes.id;
-    describe((keys.*step)(call.caller, id), peer_named(request.peer()).name(), reply);
+    describe(step(keys, id), peer_named(request.peer()).name(), reply);
   });
 }
 
@@ -411,15 +427,19 @@ grpc::Status KeyCalls::refresh(const KeyCall& call, const v1::KeyName& request,
 
 grpc::Status KeyCalls::suspend(const KeyCall& call, const v1::KeyName& request,
                                v1::Key& reply) const {
-  return alone(call, request, reply, &Keys::suspend);
+  return alone(request, reply,
+               [&](Keys& keys, const custody::KeyId& id) { return keys.suspend(call.caller, id); });
 }
 grpc::Status KeyCalls::resume(const KeyCall& call, const v1::KeyName& request,
                               v1::Key& reply) const {
-  return alone(call, request, reply, &Keys::resume);
+  return alone(request, reply,
+               [&](Keys& keys, const custody::KeyId& id) { return keys.resume(call, id); });
 }
 grpc::Status KeyCalls::deactivate(const KeyCall& call, const v1::KeyName& request,
                                   v1::Key& reply) const {
-  return alone(call, request, reply, &Keys::deactivate);
+  return alone(request, reply, [&](Keys& keys, const custody::KeyId& id) {
+    return keys.deactivate(call.caller, id);
+  });
 }
 
 grpc::Status KeyCalls::destroy(const KeyCall& call, const v1::KeyName& request,
@@ -427,8 +447,7 @@ grpc::Status KeyCalls::destroy(const KeyCall& call, const v1::KeyName& request,
   return answered([&] {
     Keys& keys = keys_of(request.peer());
     const custody::KeyId id = keys.named(request.key()).attributes.id;
-    describe(keys.destroy(call.caller, id), peer_named(request.peer()).name(),
-             *reply.mutable_key());
+    describe(keys.destroy(call, id), peer_named(request.peer()).name(), *reply.mutable_key());
     for (const auto& file : keys.backups_of(id)) reply.add_backups(file.string());
   });
 }
@@ -439,7 +458,7 @@ grpc::Status KeyCalls::restore(const KeyCall& call, const v1::RestoreKeyRequest&
     const SecretVector<std::byte> content = take_secret(request.backup());
     Keys& keys = keys_of(request.peer());
     const custody::BackedUpShare backup = custody::backup_from(content);
-    describe(keys.restore(call.caller, backup), peer_named(request.peer()).name(), reply);
+    describe(keys.restore(call, backup), peer_named(request.peer()).name(), reply);
   });
 }
 
@@ -458,7 +477,7 @@ grpc::Status KeyCalls::backups(const KeyCall&, const v1::KeyName& request,
 
 grpc::Status KeyCalls::resume_peer(const KeyCall& call, const v1::ResumePeerRequest& request,
                                    v1::ResumePeerReply&) const {
-  return answered([&] { keys_of(request.peer()).resume_peer(call.caller); });
+  return answered([&] { keys_of(request.peer()).resume_peer(call); });
 }
 
 grpc::Status KeyCalls::approvals(const KeyCall&, const v1::ApprovalsRequest& request,
@@ -469,6 +488,8 @@ grpc::Status KeyCalls::approvals(const KeyCall&, const v1::ApprovalsRequest& req
       if (peer->keys() == nullptr || (!request.peer().empty() && peer->name() != request.peer()))
         continue;
       for (const Keys::Waiting& waiting : peer->keys()->approvals())
+        describe(waiting, peer->name(), *reply.add_approvals());
+      for (const KeyQuorum::Waiting& waiting : peer->keys()->operations())
         describe(waiting, peer->name(), *reply.add_approvals());
     }
   });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "service/access.h"
+#include "service/key_call.h"
 #include "service/peer.h"
 #include "tinyot/v1/keys.pb.h"
 
@@ -21,14 +22,6 @@ namespace tinyot::service {
 
 // Of the exception that is being handled, with its details.
 grpc::Status status_of_failure();
-
-// Who calls. Whether the client may make the call is the interface's to find out (Access).
-struct KeyCall {
-  Caller caller;
-  bool is_officer = false;  // may manage keys
-  // Whether the client no longer waits; called now and then.
-  std::function<bool()> is_gone;
-};
 
 // Who makes a call of gRPC, and what this client may do, which may change while a call waits.
 struct KeyCallers {
@@ -86,8 +79,7 @@ class KeyCalls {
             config::KeyOperation operation, custody::KeyAttributes attributes,
             std::vector<std::byte> info, KeyPayload payload, v1::Key& reply) const;
   template <class Step>
-  grpc::Status alone(const KeyCall& call, const v1::KeyName& request, v1::Key& reply,
-                     Step step) const;
+  grpc::Status alone(const v1::KeyName& request, v1::Key& reply, const Step& step) const;
   grpc::Status decided(const KeyCall& call, const v1::ApprovalRequest& request,
                        bool is_approved) const;
 

@@ -60,6 +60,11 @@ bool is_of_the_store(const std::optional<Failure>& failure) {
   return false;
 }
 
+// What several officers have confirmed, in the line that says that it is done.
+std::string outcome_of(const std::optional<custody::RequestId>& agreed) {
+  return agreed ? "operation " + hex_of(*agreed) : "";
+}
+
 KeyParties parties_of(const config::Peer& peer) {
   return {engine::read_identity(peer.key()).fingerprint(), engine::peer_key_from(peer.peer_key())};
 }
@@ -84,7 +89,9 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
       files_(directory_, {settings.me, settings.name, net::text_of(parties_.peer)},
              shared.store_key.value()),
       backups_(service::backups_of(peer.custody())),
-      audit_(audit_log_of(peer.custody(), directory_.parent_path())), policy_(read_policy(peer)),
+      audit_(audit_log_of(peer.custody(), directory_.parent_path())),
+      quorum_(settings.name, peer.custody().quorum(), approval_time_, audit_),
+      policy_(read_policy(peer)),
       has_peer_cheated_(std::filesystem::exists(directory_ / kCheatedFile)),
       errors_("custody goes on after an error", settings.name) {
   custody::require_mechanisms();
@@ -104,6 +111,7 @@ void Keys::set_policy(KeyPolicy policy) {
 }
 
 void Keys::stop_beginning() {
+  quorum_.stop();
   const Lock lock(mutex_);
   is_stopping_ = true;
   end_waiting(KeyFailure::Unavailable, "the daemon is stopping: repeat the request");
@@ -206,8 +214,9 @@ void Keys::require_open() const {
   if (!is_linked_) throw KeyFailed(KeyFailure::Unavailable, settings_.name + " is not connected");
 }
 
-KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
-                    const std::function<bool()>& is_gone, Clock::time_point until) {
+KeyResult Keys::ask(const KeyCall& call, KeyTerms terms, KeyPayload payload,
+                    Clock::time_point until) {
+  const Caller& caller = call.caller;
   terms.requester = settings_.me;
   if (terms.shown_aad && terms.shown_aad->size() > kShownBytesMax)
     throw UsageError("associated data that is shown has at most " + std::to_string(kShownBytesMax) +
@@ -220,6 +229,7 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
   require_allowed(caller, terms, about);
   require_possible(terms, files_);
   require_payload(terms, payload, files_);
+  if (terms.operation == config::IMPORT) await_officers_of_import(call, terms, about);
   // A request that the peer ends may still be evaluated, with what it was given.
   const auto kept = std::make_shared<const KeyPayload>(std::move(payload));
   // What loses its connection is asked anew, once: with another number, in the logs as another
@@ -227,7 +237,7 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
   for (int attempt = 1;; ++attempt) {
     const SharedRequest request = make_own(caller, terms, about);
     request->payload = kept;
-    request->is_gone = is_gone;
+    request->is_gone = call.is_gone;
     request->client_until = until;
     Lock lock(mutex_);
     begin_own(request, lock);
@@ -238,6 +248,21 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
         terms.operation == config::REFRESH)
       std::rethrow_exception(request->failure->error);
   }
+}
+
+void Keys::await_officers_of_import(const KeyCall& call, const KeyTerms& terms,
+                                    const custody::KeyAttributes& about) {
+  {
+    const Lock lock(mutex_);
+    require_open();
+  }
+  (void)quorum_.await(call, {.operation = "import",
+                             .key = terms.key,
+                             .label = about.label,
+                             .bytes = circuit::key_bytes_of(about.algorithm),
+                             .details = custody::name_of(about.key_class) + " " +
+                                        custody::name_of(about.algorithm) + ", " +
+                                        custody::name_of(about.nonces) + " nonces"});
 }
 
 Keys::SharedRequest Keys::make_own(const Caller& caller, const KeyTerms& terms,
@@ -443,12 +468,14 @@ void Keys::peer_cheated() {
             {{"peer", settings_.name}, {"reason", "a check with the peer has failed"}});
 }
 
-void Keys::resume_peer(const Caller& officer) {
+void Keys::resume_peer(const KeyCall& call) {
+  const auto agreed = quorum_.await(call, {.operation = "resume_peer"});
   audit_.append({.event = AuditLine::Event::Alone,
                  .request = hex_of(random_request()),
-                 .client = text_of(officer),
+                 .client = text_of(call.caller),
                  .operation = "resume_peer",
-                 .key = {}});
+                 .key = {},
+                 .outcome = outcome_of(agreed)});
   std::filesystem::remove(directory_ / kCheatedFile);
   system::sync_directory(directory_);
   const Lock lock(mutex_);
@@ -526,12 +553,14 @@ std::vector<Keys::View> Keys::list(const Caller* caller, const std::string& labe
 }
 
 Keys::View Keys::step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
-                            const std::function<void()>& step) {
+                            const std::function<void()>& step,
+                            const std::optional<custody::RequestId>& agreed) {
   audit_.append({.event = AuditLine::Event::Alone,
                  .request = hex_of(random_request()),
                  .client = text_of(officer),
                  .operation = operation,
-                 .key = custody::text_of(id)});
+                 .key = custody::text_of(id),
+                 .outcome = outcome_of(agreed)});
   step();
   {
     const Lock lock(mutex_);
@@ -551,13 +580,21 @@ Keys::View Keys::suspend(const Caller& officer, const custody::KeyId& id) {
   return step_alone(officer, "suspend", id, [&] { files_.set_state(id, KeyState::Suspended); });
 }
 
-Keys::View Keys::resume(const Caller& officer, const custody::KeyId& id) {
-  const custody::KeyRecord record = files_.record(id);
-  if (record.state != KeyState::Suspended)
-    throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
-                                                   custody::name_of(record.state) +
-                                                   ", and not suspended");
-  return step_alone(officer, "resume", id, [&] { files_.set_state(id, record.state_resumed); });
+// What is confirmed is looked at again, since time has passed.
+Keys::View Keys::resume(const KeyCall& call, const custody::KeyId& id) {
+  const auto suspended = [&] {
+    custody::KeyRecord record = files_.record(id);
+    if (record.state != KeyState::Suspended)
+      throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
+                                                     custody::name_of(record.state) +
+                                                     ", and not suspended");
+    return record;
+  };
+  const auto agreed = quorum_.await(
+      call, {.operation = "resume", .key = id, .label = suspended().attributes.label});
+  const custody::KeyState resumed = suspended().state_resumed;
+  return step_alone(
+      call.caller, "resume", id, [&] { files_.set_state(id, resumed); }, agreed);
 }
 
 Keys::View Keys::deactivate(const Caller& officer, const custody::KeyId& id) {
@@ -570,14 +607,27 @@ Keys::View Keys::deactivate(const Caller& officer, const custody::KeyId& id) {
                     [&] { files_.set_state(id, KeyState::Deactivated); });
 }
 
-Keys::View Keys::destroy(const Caller& officer, const custody::KeyId& id) {
-  (void)files_.record(id);
-  return step_alone(officer, "destroy", id, [&] { files_.destroy(id); });
+Keys::View Keys::destroy(const KeyCall& call, const custody::KeyId& id) {
+  const auto agreed = quorum_.await(
+      call, {.operation = "destroy", .key = id, .label = files_.record(id).attributes.label});
+  return step_alone(
+      call.caller, "destroy", id, [&] { files_.destroy(id); }, agreed);
 }
 
-Keys::View Keys::restore(const Caller& officer, const custody::BackedUpShare& backup) {
-  return step_alone(officer, "restore", backup.record.attributes.id,
-                    [&] { files_.restore(backup); });
+// Epoch and fingerprint name the share: the former is in the name of the backup, the latter in
+// what both parties show of the key.
+Keys::View Keys::restore(const KeyCall& call, const custody::BackedUpShare& backup) {
+  const custody::KeyAttributes& about = backup.record.attributes;
+  const auto fingerprint = custody::fingerprint_of(about, backup.record.check);
+  const auto agreed =
+      quorum_.await(call, {.operation = "restore",
+                           .key = about.id,
+                           .label = about.label,
+                           .bytes = backup.share.size(),
+                           .details = "epoch " + custody::text_of(backup.epoch) + ", fingerprint " +
+                                      hex_of(crypto::bytes_of(fingerprint))});
+  return step_alone(
+      call.caller, "restore", about.id, [&] { files_.restore(backup); }, agreed);
 }
 
 std::vector<std::filesystem::path> Keys::backups_of(const std::optional<custody::KeyId>& id) const {
@@ -592,6 +642,7 @@ KeyCounts Keys::counts() {
   counts.requests = requests_.size();
   counts.approvals = static_cast<std::uint64_t>(std::ranges::count_if(
       requests_, [](const auto& each) { return each.second->state == Request::State::Waiting; }));
+  counts.approvals += quorum_.waiting().size();
   counts.has_peer_cheated = has_peer_cheated_;
   return counts;
 }
@@ -611,6 +662,7 @@ std::vector<Keys::Waiting> Keys::approvals() {
 }
 
 void Keys::decide(const Caller& officer, const custody::RequestId& id, bool is_approved) {
+  if (quorum_.decide(officer, id, is_approved)) return;
   SharedRequest request;
   {
     const Lock lock(mutex_);

@@ -29,30 +29,16 @@
 #include "custody/key_files.h"
 #include "service/error_log.h"
 #include "service/key_audit.h"
+#include "service/key_call.h"
+#include "service/key_failed.h"
 #include "service/key_message.h"
 #include "service/key_operation.h"
 #include "service/key_policy.h"
+#include "service/key_quorum.h"
 #include "service/link.h"
 #include "service/scheduler.h"
 
 namespace tinyot::service {
-
-// Why a request has failed, besides what custody says (KeyError).
-enum class KeyFailure : std::uint8_t {
-  Refused,      // by a policy or an officer, of either party
-  Full,         // too many requests
-  Unavailable,  // no link, or the connection was lost: it may be repeated
-  TimedOut,
-  Cheated,
-};
-class KeyFailed : public std::runtime_error {
- public:
-  KeyFailed(KeyFailure why, const std::string& message) : std::runtime_error(message), why_(why) {}
-  KeyFailure why() const { return why_; }
-
- private:
-  KeyFailure why_;
-};
 
 // Thread-safe. Its lock is taken after the Scheduler's and before those of Link and the files; it
 // calls the Scheduler without.
@@ -94,11 +80,10 @@ class Keys {
   void keep_up();
 
   // Of clients. A request of the caller; returns when it is done. Key, operation, lengths and
-  // public inputs are given in `terms`. Fails: KeyFailed; custody::KeyError; UsageError;
-  // StoreError.
-  // `is_gone`: whether the client no longer waits; called now and then. It waits at most `until`.
-  KeyResult ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
-                const std::function<bool()>& is_gone = {}, Clock::time_point until = kAnyTime);
+  // public inputs are given in `terms`. An import waits for other officers first (KeyQuorum).
+  // Fails: KeyFailed; custody::KeyError; UsageError; StoreError. It waits at most `until`.
+  KeyResult ask(const KeyCall& call, KeyTerms terms, KeyPayload payload,
+                Clock::time_point until = kAnyTime);
   // Why such a use of a key would fail, as far as is known here; empty if it would not. Nobody is
   // asked.
   std::string why_impossible(const KeyTerms& use);
@@ -110,14 +95,17 @@ class Keys {
   std::vector<View> list(const Caller* caller, const std::string& label = {});
   // Of this party alone, by its officers; each is in the audit log before it is done.
   View suspend(const Caller& officer, const custody::KeyId& id);
-  View resume(const Caller& officer, const custody::KeyId& id);
   View deactivate(const Caller& officer, const custody::KeyId& id);
-  View destroy(const Caller& officer, const custody::KeyId& id);
-  View restore(const Caller& officer, const custody::BackedUpShare& backup);
-  void resume_peer(const Caller& officer);
+  // The same, by several of them (KeyQuorum). Fail, besides: KeyFailed.
+  View resume(const KeyCall& call, const custody::KeyId& id);
+  View destroy(const KeyCall& call, const custody::KeyId& id);
+  View restore(const KeyCall& call, const custody::BackedUpShare& backup);
+  void resume_peer(const KeyCall& call);
   std::vector<std::filesystem::path> backups_of(const std::optional<custody::KeyId>& id) const;
   KeyCounts counts();
   std::vector<Waiting> approvals();
+  std::vector<KeyQuorum::Waiting> operations() const { return quorum_.waiting(); }
+  // A request, or an operation of an officer.
   void decide(const Caller& officer, const custody::RequestId& request, bool is_approved);
 
   // The link, and messages of the peer. Fail: NetworkError if the peer may not send such a message.
@@ -160,6 +148,8 @@ class Keys {
   KeyRequestTerms policy_terms(std::variant<FromPeer, Caller> by, const KeyTerms& terms,
                                const custody::KeyAttributes& about) const;
   KeyCircuits::Cost cost_to_settle(const custody::KeyId& key);
+  void await_officers_of_import(const KeyCall& call, const KeyTerms& terms,
+                                const custody::KeyAttributes& about);
   SharedRequest make_own(const Caller& caller, const KeyTerms& terms,
                          const custody::KeyAttributes& about);
   void require_allowed(const Caller& caller, const KeyTerms& terms,
@@ -204,7 +194,8 @@ class Keys {
   std::vector<std::uint64_t> groups_with(const custody::KeyId& key);
   void note_use(const KeyTerms& terms);
   View step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
-                  const std::function<void()>& step);
+                  const std::function<void()>& step,
+                  const std::optional<custody::RequestId>& agreed = {});
   void announce(const custody::KeyId& id);
   void send_end(const Work& work, const std::string& reason);
   void put_on_desk(std::function<void()> task);
@@ -223,6 +214,7 @@ class Keys {
   custody::KeyFiles files_;
   const custody::Backups backups_;
   KeyAudit audit_;
+  KeyQuorum quorum_;
   KeyCircuits circuits_;
 
   std::mutex mutex_;

@@ -106,7 +106,8 @@ class KeysService final : public v1::Keys::Service {
     const auto is_gone = [this, context, caller] {
       return context->IsCancelled() || !callers_.access.may_use_or_manage_keys(caller);
     };
-    return {std::move(caller), is_officer, is_gone};
+    return {std::move(caller), is_officer, is_gone,
+            [this](const Caller& of) { return callers_.access.may_manage_keys(of); }};
   }
 
   const KeyCalls& calls_;

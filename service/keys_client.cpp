@@ -89,7 +89,7 @@ struct KeysConnection::State {
     channel.call(*stub, method, request, reply);
     return reply;
   }
-  // With the peer.
+  // With the peer, or with other officers.
   template <class Request, class Reply>
   void ask_both(Method<Request, Reply> method, const Request& request, Reply& reply) {
     channel.call(*stub, method, request, reply, wait);
@@ -216,7 +216,7 @@ RemoteKey KeysConnection::suspend(const KeyName& name) {
 }
 
 RemoteKey KeysConnection::resume(const KeyName& name) {
-  return key_from(state_->ask(&v1::Keys::Stub::Resume, message_of(name)));
+  return state_->key_of_both(&v1::Keys::Stub::Resume, message_of(name));
 }
 
 RemoteKey KeysConnection::deactivate(const KeyName& name) {
@@ -224,7 +224,8 @@ RemoteKey KeysConnection::deactivate(const KeyName& name) {
 }
 
 DestroyedKey KeysConnection::destroy(const KeyName& name) {
-  const v1::DestroyReply reply = state_->ask(&v1::Keys::Stub::Destroy, message_of(name));
+  v1::DestroyReply reply;
+  state_->ask_both(&v1::Keys::Stub::Destroy, message_of(name), reply);
   return {key_from(reply.key()), {reply.backups().begin(), reply.backups().end()}};
 }
 
@@ -232,7 +233,7 @@ RemoteKey KeysConnection::restore(const std::string& peer, std::span<const std::
   v1::RestoreKeyRequest request;
   request.set_peer(peer);
   const SecretField secret(*request.mutable_backup(), backup);
-  return key_from(state_->ask(&v1::Keys::Stub::Restore, request));
+  return state_->key_of_both(&v1::Keys::Stub::Restore, request);
 }
 
 std::vector<std::string> KeysConnection::backups(const KeyName& name) {
@@ -243,7 +244,8 @@ std::vector<std::string> KeysConnection::backups(const KeyName& name) {
 void KeysConnection::resume_peer(const std::string& peer) {
   v1::ResumePeerRequest request;
   request.set_peer(peer);
-  (void)state_->ask(&v1::Keys::Stub::ResumePeer, request);
+  v1::ResumePeerReply reply;
+  state_->ask_both(&v1::Keys::Stub::ResumePeer, request, reply);
 }
 
 std::vector<WaitingRequest> KeysConnection::approvals(const std::string& peer) {
@@ -252,9 +254,20 @@ std::vector<WaitingRequest> KeysConnection::approvals(const std::string& peer) {
   std::vector<WaitingRequest> waiting;
   const v1::ApprovalsReply reply = state_->ask(&v1::Keys::Stub::Approvals, request);
   for (const v1::Approval& one : reply.approvals())
-    waiting.push_back({one.request(), one.peer(), one.is_own(), one.client(), one.operation(),
-                       one.key(), one.label(), one.bytes(), one.aad_bytes(), one.shown_aad(),
-                       one.expires_unix_ms()});
+    waiting.push_back({one.request(),
+                       one.peer(),
+                       one.is_own(),
+                       one.client(),
+                       one.operation(),
+                       one.key(),
+                       one.label(),
+                       one.bytes(),
+                       one.aad_bytes(),
+                       one.shown_aad(),
+                       one.expires_unix_ms(),
+                       one.quorum(),
+                       {one.officers().begin(), one.officers().end()},
+                       one.details()});
   return waiting;
 }
 

@@ -74,6 +74,10 @@ struct WaitingRequest {
   std::uint64_t bytes = 0, aad_bytes = 0;
   std::string shown_aad;
   std::int64_t expires_unix_ms = 0;
+  // Of an operation of officers: how many have to confirm it, and who has.
+  std::uint32_t quorum = 0;
+  std::vector<std::string> officers;
+  std::string details;
 };
 
 class KeysConnection {

@@ -446,6 +446,35 @@ TEST_F(KeyTest, ApprovalsAreListedAndDecided) {
                                 "Deny peer: \"bank\" request: \"" + std::string(32, '2') + "\""}));
 }
 
+TEST_F(KeyTest, OperationsOfOfficersAreShownWithWhoConfirmedThem) {
+  v1::Approval& one = *server_->approvals.add_approvals();
+  one.set_request(std::string(32, '1'));
+  one.set_peer("bank");
+  one.set_is_own(true);
+  one.set_client("user 7");
+  one.set_operation("restore");
+  one.set_key(kKeyId);
+  one.set_label("payments/card");
+  one.set_bytes(32);
+  one.set_details("epoch 3-" + std::string(32, 'e'));
+  one.set_expires_unix_ms(1'500'000'000'500);
+  one.set_quorum(3);
+  one.add_officers("user 7");
+  one.add_officers("the client 'x\x1b'");
+  EXPECT_EQ(ask("approvals").out, std::string(32, '1') + "  restore of payments/card (" + kKeyId +
+                                      "), 32 bytes, epoch 3-" + std::string(32, 'e') +
+                                      "; confirmed by 2 of 3 officers (user 7, the client 'x?'), "
+                                      "until 2017-07-14T02:40:00Z\n");
+  const Json report = json("approvals")["approvals"][0];
+  EXPECT_EQ(report["quorum"], 3);
+  EXPECT_EQ(report["officers"][0], "user 7");
+  EXPECT_EQ(report["details"], one.details());
+  one.set_operation("resume_peer");
+  one.clear_key();
+  one.clear_label();
+  EXPECT_NE(ask("approvals").out.find("resume_peer of all keys with bank, "), std::string::npos);
+}
+
 TEST_F(KeyTest, RefusedCallsExitWithTheirClass) {
   const std::tuple<grpc::StatusCode, v1::ErrorClass, int> classes[] = {
       {grpc::StatusCode::INTERNAL, v1::INTERNAL, 1},

@@ -76,7 +76,9 @@ int run_step(const Arguments& arguments, const std::string& verb, const std::str
 
 CommandLine decision_line(const std::string& verb) {
   CommandLine line = key_line(verb, "REQUEST [--peer NAME]", "3f0a9c5b1d2e4f60718293a4b5c6d7e8");
-  line.options().value("request", "32 hex digits, as tinyot key approvals prints them");
+  line.options().value("request",
+                       "32 hex digits, as tinyot key approvals prints them, of a request or of an "
+                       "operation of another officer");
   line.positional("request", 1);
   line.require("request");
   return line;
@@ -167,6 +169,7 @@ int key_deactivate(const Arguments& arguments) {
 
 int key_resume(const Arguments& arguments) {
   CommandLine line = key_line("resume", "KEY [--peer NAME] | --peer-cheated PEER", "payments/card");
+  add_key_wait(line.options());
   line.options()
       .value("key", "id of the key, 32 hex digits, or its label: the newest version")
       .value("peer-cheated", "PEER whose keys are all suspended since it cheated");
@@ -189,6 +192,7 @@ int key_destroy(const Arguments& arguments) {
   CommandLine line = key_line("destroy", "KEY --yes [--peer NAME]", "payments/card --yes");
   take_key(line);
   line.options().flag("yes", "destroy it: what it has encrypted can never be decrypted again");
+  add_key_wait(line.options());
   if (!line.parse(arguments)) return 0;
   if (!line.has("yes"))
     throw UsageError("what key " + line.text("key") +

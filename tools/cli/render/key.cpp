@@ -70,8 +70,22 @@ std::chrono::system_clock::time_point expiry_of(const WaitingRequest& waiting) {
          std::chrono::milliseconds(waiting.expires_unix_ms);
 }
 
+std::string text_of_operation(const WaitingRequest& waiting) {
+  std::string officers;
+  for (const std::string& officer : waiting.officers)
+    officers += (officers.empty() ? "" : ", ") + foreign_text(officer);
+  return waiting.request + "  " + waiting.operation + " of " +
+         (waiting.key.empty() ? "all keys with " + waiting.peer
+                              : foreign_text(waiting.label) + " (" + waiting.key + ")") +
+         (waiting.bytes == 0 ? "" : ", " + counted(waiting.bytes, "byte")) +
+         (waiting.details.empty() ? "" : ", " + foreign_text(waiting.details)) + "; confirmed by " +
+         std::to_string(waiting.officers.size()) + " of " + counted(waiting.quorum, "officer") +
+         " (" + officers + "), until " + system::utc_text(expiry_of(waiting)) + "\n";
+}
+
 // The client, the label and the associated data may be the peer's choice.
 std::string text_of(const WaitingRequest& waiting) {
+  if (waiting.quorum > 0) return text_of_operation(waiting);
   return waiting.request + "  " + waiting.operation + " with " + foreign_text(waiting.label) +
          " (" + waiting.key + "), " + counted(waiting.bytes, "byte") +
          (waiting.aad_bytes == 0
@@ -86,17 +100,22 @@ std::string text_of(const WaitingRequest& waiting) {
 }
 
 Json json_of(const WaitingRequest& waiting) {
-  return {{"request", waiting.request},
-          {"peer", waiting.peer},
-          {"is_own", waiting.is_own},
-          {"client", waiting.client},
-          {"operation", waiting.operation},
-          {"key", waiting.key},
-          {"label", waiting.label},
-          {"bytes", waiting.bytes},
-          {"aad_bytes", waiting.aad_bytes},
-          {"shown_aad", hex_of_text(waiting.shown_aad)},
-          {"expires_at_s", static_cast<double>(waiting.expires_unix_ms) / 1000}};
+  Json json = {{"request", waiting.request},
+               {"peer", waiting.peer},
+               {"is_own", waiting.is_own},
+               {"client", waiting.client},
+               {"operation", waiting.operation},
+               {"key", waiting.key},
+               {"label", waiting.label},
+               {"bytes", waiting.bytes},
+               {"aad_bytes", waiting.aad_bytes},
+               {"shown_aad", hex_of_text(waiting.shown_aad)},
+               {"expires_at_s", static_cast<double>(waiting.expires_unix_ms) / 1000}};
+  if (waiting.quorum == 0) return json;
+  json["quorum"] = waiting.quorum;
+  json["officers"] = waiting.officers;
+  json["details"] = waiting.details;
+  return json;
 }
 
 }  // namespace
