@@ -91,7 +91,7 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
       backups_(service::backups_of(peer.custody())),
       audit_(audit_log_of(peer.custody(), directory_.parent_path())),
       quorum_(settings.name, peer.custody().quorum(), approval_time_, audit_),
-      policy_(read_policy(peer)),
+      allowances_(files_, audit_), policy_(read_policy(peer)),
       has_peer_cheated_(std::filesystem::exists(directory_ / kCheatedFile)),
       errors_("custody goes on after an error", settings.name) {
   custody::require_mechanisms();
@@ -324,7 +324,9 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
   if (!verdict.refusal.empty()) throw KeyFailed(KeyFailure::Refused, verdict.refusal);
   requests_.emplace(request->id(), request);
   request->until = Clock::now() + request_time_;
-  if (verdict.needs_approval) {
+  if (verdict.needs_approval) use_allowance(request, lock);
+  if (request->state == Request::State::Ended) return;
+  if (verdict.needs_approval && !request->is_approved) {
     request->state = Request::State::Waiting;
     request->until = request->asked.expires;
     log_event(LogLevel::Info, "key request waits for approval",
@@ -359,6 +361,23 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
   request->asked.signed_by.message.assign(bytes.begin(), bytes.end());
   request->state = Request::State::Asked;
   link_.send(message);
+}
+
+// What an officer has allowed ahead approves it. It may have ended on return.
+void Keys::use_allowance(const SharedRequest& request, Lock& lock) {
+  const KeyRequestTerms terms = request->policy_terms();
+  lock.unlock();
+  std::optional<Failure> failure;
+  std::optional<custody::RequestId> used;
+  try {
+    used = allowances_.use(terms, Clock::now());
+  } catch (const std::exception& error) {
+    failure = Failure{std::current_exception(), error.what()};
+  }
+  lock.lock();
+  request->allowance = used;
+  request->is_approved = used.has_value();
+  if (failure) finish(request, std::move(failure));
 }
 
 // Until the condition holds, the request has expired, or its client has gone.
@@ -663,6 +682,7 @@ std::vector<Keys::Waiting> Keys::approvals() {
 
 void Keys::decide(const Caller& officer, const custody::RequestId& id, bool is_approved) {
   if (quorum_.decide(officer, id, is_approved)) return;
+  if (!is_approved && allowances_.withdraw(officer, id)) return;
   SharedRequest request;
   {
     const Lock lock(mutex_);

@@ -28,6 +28,7 @@
 #include "custody/backups.h"
 #include "custody/key_files.h"
 #include "service/error_log.h"
+#include "service/key_allowances.h"
 #include "service/key_audit.h"
 #include "service/key_call.h"
 #include "service/key_failed.h"
@@ -105,6 +106,11 @@ class Keys {
   KeyCounts counts();
   std::vector<Waiting> approvals();
   std::vector<KeyQuorum::Waiting> operations() const { return quorum_.waiting(); }
+  // Approves requests ahead, by an officer; denying its number withdraws it.
+  KeyAllowance allow(const Caller& officer, KeyAllowance allowance) {
+    return allowances_.grant(officer, std::move(allowance), Clock::now());
+  }
+  std::vector<KeyAllowance> allowances() const { return allowances_.all(Clock::now()); }
   // A request, or an operation of an officer.
   void decide(const Caller& officer, const custody::RequestId& request, bool is_approved);
 
@@ -178,6 +184,7 @@ class Keys {
   std::optional<std::string> refusal_of_nonces(const KeyTerms& terms,
                                                const custody::KeyAttributes& about) const;
   void finish(const SharedRequest& request, std::optional<Failure> failure);
+  void use_allowance(const SharedRequest& request, Lock& lock);
   bool note_begun(const SharedRequest& request, const AuditHead& head);
   void log_end(const Request& request);
   void tell_haves();
@@ -215,6 +222,7 @@ class Keys {
   const custody::Backups backups_;
   KeyAudit audit_;
   KeyQuorum quorum_;
+  KeyAllowances allowances_;
   KeyCircuits circuits_;
 
   std::mutex mutex_;

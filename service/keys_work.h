@@ -72,7 +72,8 @@ class Keys::Request final : public Keys::Work {
   Clock::time_point client_until = kAnyTime;
   State state = State::New;
   bool has_begun_line = false, is_approved = false, may_be_asked_anew = false;
-  Clock::time_point until;  // of this party, for what it waits for
+  std::optional<custody::RequestId> allowance;  // that approves it
+  Clock::time_point until;                      // of this party, for what it waits for
   KeyResult result;
   std::optional<Failure> failure;
 };

@@ -29,6 +29,7 @@ class FakeKeys final : public v1::Keys::Service {
   v1::DestroyReply destroyed;
   v1::BackupsReply backups;
   v1::ApprovalsReply approvals;
+  v1::Allowance allowance;
 
   // What it was sent; read after a client has ended. The call and the request in the text format of
   // Protocol Buffers, as "Show key: \"a\" ".
@@ -69,6 +70,7 @@ class FakeKeys final : public v1::Keys::Service {
                          v1::ApprovalsReply* reply) override;
   grpc::Status Approve(Context, const v1::ApprovalRequest* request, v1::ApprovalReply*) override;
   grpc::Status Deny(Context, const v1::ApprovalRequest* request, v1::ApprovalReply*) override;
+  grpc::Status Allow(Context, const v1::AllowRequest* request, v1::Allowance* reply) override;
 
  private:
   template <class Request, class Reply>

@@ -12,6 +12,7 @@ namespace tinyot::tools {
 namespace {
 
 using service::foreign_text;
+using service::RemoteAllowance;
 using service::RemoteKey;
 using service::WaitingRequest;
 
@@ -65,9 +66,9 @@ std::string lines_of(const std::vector<std::string>& lines) {
 
 std::string hex_of_text(const std::string& text) { return hex_of(std::as_bytes(std::span(text))); }
 
-std::chrono::system_clock::time_point expiry_of(const WaitingRequest& waiting) {
-  return std::chrono::system_clock::time_point() +
-         std::chrono::milliseconds(waiting.expires_unix_ms);
+std::string time_text(std::int64_t unix_ms) {
+  return system::utc_text(std::chrono::system_clock::time_point() +
+                          std::chrono::milliseconds(unix_ms));
 }
 
 std::string text_of_operation(const WaitingRequest& waiting) {
@@ -80,7 +81,7 @@ std::string text_of_operation(const WaitingRequest& waiting) {
          (waiting.bytes == 0 ? "" : ", " + counted(waiting.bytes, "byte")) +
          (waiting.details.empty() ? "" : ", " + foreign_text(waiting.details)) + "; confirmed by " +
          std::to_string(waiting.officers.size()) + " of " + counted(waiting.quorum, "officer") +
-         " (" + officers + "), until " + system::utc_text(expiry_of(waiting)) + "\n";
+         " (" + officers + "), until " + time_text(waiting.expires_unix_ms) + "\n";
 }
 
 // The client, the label and the associated data may be the peer's choice.
@@ -96,7 +97,7 @@ std::string text_of(const WaitingRequest& waiting) {
          "; by " +
          (waiting.is_own ? foreign_text(waiting.client) + " of this party"
                          : foreign_text(waiting.client) + " of " + waiting.peer) +
-         ", until " + system::utc_text(expiry_of(waiting)) + "\n";
+         ", until " + time_text(waiting.expires_unix_ms) + "\n";
 }
 
 Json json_of(const WaitingRequest& waiting) {
@@ -116,6 +117,24 @@ Json json_of(const WaitingRequest& waiting) {
   json["officers"] = waiting.officers;
   json["details"] = waiting.details;
   return json;
+}
+
+std::string text_of(const RemoteAllowance& allowance) {
+  return allowance.id + "  allowed: " + allowance.operation + " with " +
+         foreign_text(allowance.key) + " by " + foreign_text(allowance.by) + ", with " +
+         allowance.peer + "; " + counted(allowance.uses_left, "use") + " left until " +
+         time_text(allowance.expires_unix_ms) + ", by " + foreign_text(allowance.granted_by) + "\n";
+}
+
+Json json_of(const RemoteAllowance& allowance) {
+  return {{"id", allowance.id},
+          {"peer", allowance.peer},
+          {"key", allowance.key},
+          {"operation", allowance.operation},
+          {"by", allowance.by},
+          {"uses_left", allowance.uses_left},
+          {"expires_at_s", static_cast<double>(allowance.expires_unix_ms) / 1000},
+          {"granted_by", allowance.granted_by}};
 }
 
 }  // namespace
@@ -161,15 +180,27 @@ void print_resumed_keys(Format format, const std::string& peer) {
                "the keys with " + peer + " are used again\n");
 }
 
-void print(Format format, const std::vector<WaitingRequest>& waiting) {
-  Json list = Json::array();
+void print(Format format, const service::Approvals& approvals) {
+  Json waiting = Json::array(), allowances = Json::array();
   std::string text;
-  for (const WaitingRequest& one : waiting) {
-    list.push_back(json_of(one));
+  for (const WaitingRequest& one : approvals.waiting) {
+    waiting.push_back(json_of(one));
     text += text_of(one);
   }
-  print_report(format, {{"command", "key approvals"}, {"approvals", list}},
-               text.empty() ? "no request waits for an approval\n" : text);
+  if (text.empty()) text = "no request waits for an approval\n";
+  for (const RemoteAllowance& one : approvals.allowances) {
+    allowances.push_back(json_of(one));
+    text += text_of(one);
+  }
+  print_report(format,
+               {{"command", "key approvals"}, {"approvals", waiting}, {"allowances", allowances}},
+               text);
+}
+
+void print(Format format, const std::string& command, const RemoteAllowance& allowance) {
+  Json report = {{"command", command}};
+  report.update(json_of(allowance));
+  print_report(format, report, text_of(allowance));
 }
 
 void print_decided(Format format, const std::string& command, const std::string& request,
