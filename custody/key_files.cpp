@@ -149,6 +149,15 @@ std::vector<HeldEpoch>::const_iterator find_epoch(const KeyRecord& record, const
   return std::ranges::find(record.held, epoch, &HeldEpoch::epoch);
 }
 
+// Takes all others from the record.
+std::vector<HeldEpoch> dropped_but(const Epoch& epoch, KeyRecord& record) {
+  const auto others = std::ranges::stable_partition(
+      record.held, [&](const HeldEpoch& held) { return held.epoch == epoch; });
+  std::vector<HeldEpoch> dropped(others.begin(), others.end());
+  record.held.erase(others.begin(), others.end());
+  return dropped;
+}
+
 }  // namespace
 
 KeyFiles::KeyFiles(std::filesystem::path directory, Owner owner, const StoreKey& store_key,
@@ -408,14 +417,10 @@ void KeyFiles::keep_only(std::uint64_t link, const KeyId& id, const Epoch& epoch
   const std::lock_guard lock(mutex_);
   require_current(link);
   KeyRecord next = existing(id)->second;
-  const auto kept = find_epoch(next, epoch);
-  if (kept == next.held.end())
+  if (find_epoch(next, epoch) == next.held.end())
     throw KeyError(KeyProblem::NoEpoch,
                    "key " + text_of(id) + " has no share of epoch " + text_of(epoch));
-  std::vector<HeldEpoch> dropped;
-  std::ranges::copy_if(next.held, std::back_inserter(dropped),
-                       [&](const HeldEpoch& held) { return held.epoch != epoch; });
-  next.held = {HeldEpoch(*kept)};
+  const std::vector<HeldEpoch> dropped = dropped_but(epoch, next);
   // Whatever an officer has set meanwhile stays.
   if (next.state == KeyState::Pending) next.state = KeyState::Active;
   if (next.state == KeyState::Restored)
@@ -489,6 +494,26 @@ void KeyFiles::set_state(const KeyId& id, KeyState state) {
     if (state == KeyState::Suspended) records_.insert_or_assign(id, std::move(next));
     throw;
   }
+}
+
+void KeyFiles::resume(const KeyId& id, const std::optional<Epoch>& only) {
+  const std::lock_guard lock(mutex_);
+  KeyRecord next = existing(id)->second;
+  if (next.state != KeyState::Suspended)
+    throw KeyError(KeyProblem::State,
+                   "key " + text_of(id) + " is " + name_of(next.state) + ", and not suspended");
+  std::vector<HeldEpoch> dropped;
+  if (only) {
+    const auto kept = find_epoch(next, *only);
+    if (kept == next.held.end() || table_->is_erased(kept->slot))
+      throw KeyError(KeyProblem::NoEpoch,
+                     "key " + text_of(id) + " has no share of epoch " + text_of(*only));
+    dropped = dropped_but(*only, next);
+  }
+  // What was suspended already when it was restored is resumed, too.
+  next.state = next.state_resumed == KeyState::Suspended ? KeyState::Active : next.state_resumed;
+  replace(id, std::move(next));
+  erase_slots(dropped);
 }
 
 void KeyFiles::raise_use_bound(const KeyId& id, std::uint64_t bound) {

@@ -116,6 +116,10 @@ class KeyFiles {
   // Any time. Fails: KeyError(Unknown); KeyError(State) over a tombstone. A key that cannot be
   // suspended on the disk is suspended until a restart.
   void set_state(const KeyId& id, KeyState state);
+  // By an officer: a suspended key is what it was before. With an epoch, it has this one alone from
+  // then on, and the slots of others are erased. Fails: KeyError(Unknown); KeyError(State) unless
+  // it is suspended; KeyError(NoEpoch) if there is no share of the epoch.
+  void resume(const KeyId& id, const std::optional<Epoch>& only = {});
   // It only grows.
   void raise_use_bound(const KeyId& id, std::uint64_t bound);
   // Erases the shares, then leaves a tombstone. If it fails between the two, the key has no share

@@ -54,6 +54,7 @@ constexpr std::array kKeyMethods = {
     Method{"Refresh", config::MANAGE_KEYS, "refresh keys"},
     Method{"Suspend", config::MANAGE_KEYS, "suspend keys"},
     Method{"Resume", config::MANAGE_KEYS, "resume keys"},
+    Method{"ResumeEpoch", config::MANAGE_KEYS, "resume keys"},
     Method{"Deactivate", config::MANAGE_KEYS, "deactivate keys"},
     Method{"Destroy", config::MANAGE_KEYS, "destroy keys"},
     Method{"Restore", config::MANAGE_KEYS, "restore keys"},

@@ -458,6 +458,17 @@ grpc::Status KeyCalls::resume(const KeyCall& call, const v1::KeyName& request,
   return alone(request, reply,
                [&](Keys& keys, const custody::KeyId& id) { return keys.resume(call, id); });
 }
+grpc::Status KeyCalls::resume_epoch(const KeyCall& call, const v1::ResumeEpochRequest& request,
+                                    v1::Key& reply) const {
+  return answered([&] {
+    Keys& keys = keys_of(request.peer());
+    const auto epoch = custody::epoch_from(request.epoch());
+    if (!epoch)
+      throw UsageError("an epoch is a number, '-' and 32 hex digits, as `key show` prints");
+    const custody::KeyId id = keys.named(request.key()).attributes.id;
+    describe(keys.resume(call, id, epoch), peer_named(request.peer()).name(), reply);
+  });
+}
 grpc::Status KeyCalls::deactivate(const KeyCall& call, const v1::KeyName& request,
                                   v1::Key& reply) const {
   return alone(request, reply, [&](Keys& keys, const custody::KeyId& id) {

@@ -56,6 +56,8 @@ class KeyCalls {
   grpc::Status refresh(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
   grpc::Status suspend(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
   grpc::Status resume(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
+  grpc::Status resume_epoch(const KeyCall& call, const v1::ResumeEpochRequest& request,
+                            v1::Key& reply) const;
   grpc::Status deactivate(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
   grpc::Status destroy(const KeyCall& call, const v1::KeyName& request,
                        v1::DestroyReply& reply) const;

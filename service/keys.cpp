@@ -573,13 +573,16 @@ std::vector<Keys::View> Keys::list(const Caller* caller, const std::string& labe
 
 Keys::View Keys::step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
                             const std::function<void()>& step,
-                            const std::optional<custody::RequestId>& agreed) {
+                            const std::optional<custody::RequestId>& agreed,
+                            const std::string& details) {
+  std::string outcome = outcome_of(agreed);
+  if (!details.empty()) outcome += (outcome.empty() ? "" : ", ") + details;
   audit_.append({.event = AuditLine::Event::Alone,
                  .request = hex_of(random_request()),
                  .client = text_of(officer),
                  .operation = operation,
                  .key = custody::text_of(id),
-                 .outcome = outcome_of(agreed)});
+                 .outcome = std::move(outcome)});
   step();
   {
     const Lock lock(mutex_);
@@ -599,21 +602,77 @@ Keys::View Keys::suspend(const Caller& officer, const custody::KeyId& id) {
   return step_alone(officer, "suspend", id, [&] { files_.set_state(id, KeyState::Suspended); });
 }
 
+custody::KeyRecord Keys::suspended(const custody::KeyId& id) {
+  custody::KeyRecord record = files_.record(id);
+  if (record.state != KeyState::Suspended)
+    throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
+                                                   custody::name_of(record.state) +
+                                                   ", and not suspended");
+  return record;
+}
+
+// Otherwise no epoch would be left that both parties have.
+void Keys::require_kept_at_peer(const custody::KeyId& id, const custody::Epoch& epoch) {
+  const std::string key = "key " + custody::text_of(id);
+  const auto mine = files_.have(id);
+  if (!mine || std::ranges::find(mine->epochs, epoch) == mine->epochs.end())
+    throw custody::KeyError(KeyProblem::NoEpoch,
+                            key + " has no share of epoch " + custody::text_of(epoch));
+  const Lock lock(mutex_);
+  if (!is_linked_)
+    throw KeyFailed(KeyFailure::Unavailable,
+                    settings_.name + " is not connected, which has to say what it has of " + key);
+  if (changed_since_.contains(id) || settling_.contains(id))
+    throw custody::KeyError(KeyProblem::State,
+                            key + " is being changed or settled: wait until it is done");
+  const auto at = peers_.find(id);
+  if (at == peers_.end() || !at->second ||
+      std::ranges::find(at->second->epochs, epoch) == at->second->epochs.end())
+    throw custody::KeyError(KeyProblem::NotAtPeer,
+                            settings_.name + " has no share of " + key + " in epoch " +
+                                custody::text_of(epoch) +
+                                ": the key would be lost if it alone were kept");
+}
+
 // What is confirmed is looked at again, since time has passed.
-Keys::View Keys::resume(const KeyCall& call, const custody::KeyId& id) {
-  const auto suspended = [&] {
-    custody::KeyRecord record = files_.record(id);
-    if (record.state != KeyState::Suspended)
-      throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
-                                                     custody::name_of(record.state) +
-                                                     ", and not suspended");
-    return record;
+Keys::View Keys::resume(const KeyCall& call, const custody::KeyId& id,
+                        const std::optional<custody::Epoch>& only) {
+  const auto dropped = [&] {
+    std::string names;
+    for (const custody::HeldEpoch& held : suspended(id).held)
+      if (only && held.epoch != *only)
+        names += (names.empty() ? "" : " and ") + custody::text_of(held.epoch);
+    return names;
   };
-  const auto agreed = quorum_.await(
-      call, {.operation = "resume", .key = id, .label = suspended().attributes.label});
-  const custody::KeyState resumed = suspended().state_resumed;
+  const std::string to_drop = dropped();
+  if (only) require_kept_at_peer(id, *only);
+  const auto agreed =
+      quorum_.await(call, {.operation = "resume",
+                           .key = id,
+                           .label = suspended(id).attributes.label,
+                           .details = only ? "keeps epoch " + custody::text_of(*only) +
+                                                 (to_drop.empty() ? "" : ", drops " + to_drop)
+                                           : ""});
+  if (dropped() != to_drop)
+    throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) +
+                                                   " has other epochs by now: look at it again");
+  std::shared_ptr<std::shared_mutex> of_key;
+  std::unique_lock<std::shared_mutex> alone;
+  if (only) {
+    {
+      const Lock lock(mutex_);
+      of_key = lock_of(id);
+    }
+    // No step of the key begins meanwhile.
+    alone = std::unique_lock(*of_key, std::try_to_lock);
+    if (!alone.owns_lock())
+      throw custody::KeyError(KeyProblem::State,
+                              "key " + custody::text_of(id) + " is being changed or settled");
+    require_kept_at_peer(id, *only);
+  }
   return step_alone(
-      call.caller, "resume", id, [&] { files_.set_state(id, resumed); }, agreed);
+      call.caller, "resume", id, [&] { files_.resume(id, only); }, agreed,
+      only ? "epoch " + custody::text_of(*only) : "");
 }
 
 Keys::View Keys::deactivate(const Caller& officer, const custody::KeyId& id) {

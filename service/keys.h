@@ -98,7 +98,10 @@ class Keys {
   View suspend(const Caller& officer, const custody::KeyId& id);
   View deactivate(const Caller& officer, const custody::KeyId& id);
   // The same, by several of them (KeyQuorum). Fail, besides: KeyFailed.
-  View resume(const KeyCall& call, const custody::KeyId& id);
+  // With an epoch, it alone is kept: of a key whose shares do not fit in another one. Refused
+  // unless the peer has said that it has a share of it.
+  View resume(const KeyCall& call, const custody::KeyId& id,
+              const std::optional<custody::Epoch>& only = {});
   View destroy(const KeyCall& call, const custody::KeyId& id);
   View restore(const KeyCall& call, const custody::BackedUpShare& backup);
   void resume_peer(const KeyCall& call);
@@ -202,7 +205,10 @@ class Keys {
   void note_use(const KeyTerms& terms);
   View step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
                   const std::function<void()>& step,
-                  const std::optional<custody::RequestId>& agreed = {});
+                  const std::optional<custody::RequestId>& agreed = {},
+                  const std::string& details = {});
+  custody::KeyRecord suspended(const custody::KeyId& id);
+  void require_kept_at_peer(const custody::KeyId& id, const custody::Epoch& epoch);
   void announce(const custody::KeyId& id);
   void send_end(const Work& work, const std::string& reason);
   void put_on_desk(std::function<void()> task);
@@ -244,6 +250,7 @@ class Keys {
   std::map<custody::KeyId, std::shared_ptr<std::shared_mutex>> locks_;
   std::optional<std::deque<custody::KeyId>> to_tell_;  // the peer, since the link is up
   std::map<custody::KeyId, std::optional<custody::KeyHave>> peers_;
+  std::set<custody::KeyId> changed_since_;  // the peer has said last what it has of them
   std::map<std::uint64_t, std::weak_ptr<KeyConnection>> connections_;  // by group
 
   std::mutex uses_mutex_;

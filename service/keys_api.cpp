@@ -66,6 +66,10 @@ class KeysService final : public v1::Keys::Service {
                       v1::Key* reply) override {
     return calls_.resume(call(context), *request, *reply);
   }
+  grpc::Status ResumeEpoch(grpc::ServerContext* context, const v1::ResumeEpochRequest* request,
+                           v1::Key* reply) override {
+    return calls_.resume_epoch(call(context), *request, *reply);
+  }
   grpc::Status Deactivate(grpc::ServerContext* context, const v1::KeyName* request,
                           v1::Key* reply) override {
     return calls_.deactivate(call(context), *request, *reply);

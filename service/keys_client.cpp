@@ -230,6 +230,14 @@ RemoteKey KeysConnection::resume(const KeyName& name) {
   return state_->key_of_both(&v1::Keys::Stub::Resume, message_of(name));
 }
 
+RemoteKey KeysConnection::resume(const KeyName& name, const std::string& epoch) {
+  v1::ResumeEpochRequest request;
+  request.set_peer(name.peer);
+  request.set_key(name.key);
+  request.set_epoch(epoch);
+  return state_->key_of_both(&v1::Keys::Stub::ResumeEpoch, request);
+}
+
 RemoteKey KeysConnection::deactivate(const KeyName& name) {
   return key_from(state_->ask(&v1::Keys::Stub::Deactivate, message_of(name)));
 }

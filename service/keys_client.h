@@ -130,6 +130,8 @@ class KeysConnection {
   RemoteKey show(const KeyName& name);
   RemoteKey suspend(const KeyName& name);
   RemoteKey resume(const KeyName& name);
+  // With one of its epochs alone.
+  RemoteKey resume(const KeyName& name, const std::string& epoch);
   RemoteKey deactivate(const KeyName& name);
   DestroyedKey destroy(const KeyName& name);
   // `backup`: the content of its box.

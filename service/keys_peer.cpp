@@ -249,6 +249,7 @@ void Keys::started(const wire::KeyStart& start) {
       work->group = start.group();
       work->is_loaded = start.is_loaded();
       work->is_running = true;
+      if (const auto changed = work->changed_key()) changed_since_.insert(*changed);
     }
   }
   if (work && reason.empty()) {
@@ -321,6 +322,7 @@ void Keys::link_is_up() {
   is_linked_ = true;
   link_number_ = files_.begin_link();
   peers_.clear();
+  changed_since_.clear();
   to_tell_.emplace();
   for (const custody::KeyRecord& record : files_.records())
     to_tell_->push_back(record.attributes.id);
@@ -379,6 +381,7 @@ void Keys::told(const wire::KeyHaves& haves) {
       // What is loaded of it may be forgotten there.
       if (told.have && told.have->state != KeyState::Active) forget(told.id);
       peers_[told.id] = std::move(told.have);
+      changed_since_.erase(told.id);
       changed.insert(told.id);
     }
     // What the peer has not named it does not have.

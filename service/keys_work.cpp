@@ -195,6 +195,7 @@ bool Keys::begins(Work& work, wire::KeyStart& start) {
   ++work.attempts;
   work.group = start.group();
   work.is_running = true;
+  if (const auto changed = work.changed_key()) changed_since_.insert(*changed);
   if (const auto used = work.used_key()) {
     const auto at = connections_.find(work.group);
     const auto connection = at == connections_.end() ? nullptr : at->second.lock();

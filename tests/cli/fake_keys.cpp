@@ -102,6 +102,10 @@ grpc::Status FakeKeys::Resume(Context, Name name, v1::Key* reply) {
   return answered("Resume", *name, key, reply);
 }
 
+grpc::Status FakeKeys::ResumeEpoch(Context, const v1::ResumeEpochRequest* request, v1::Key* reply) {
+  return answered("ResumeEpoch", *request, key, reply);
+}
+
 grpc::Status FakeKeys::Deactivate(Context, Name name, v1::Key* reply) {
   return answered("Deactivate", *name, key, reply);
 }

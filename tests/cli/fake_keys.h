@@ -60,6 +60,7 @@ class FakeKeys final : public v1::Keys::Service {
   grpc::Status Refresh(Context, Name name, v1::Key* reply) override;
   grpc::Status Suspend(Context, Name name, v1::Key* reply) override;
   grpc::Status Resume(Context, Name name, v1::Key* reply) override;
+  grpc::Status ResumeEpoch(Context, const v1::ResumeEpochRequest* request, v1::Key* reply) override;
   grpc::Status Deactivate(Context, Name name, v1::Key* reply) override;
   grpc::Status Destroy(Context, Name name, v1::DestroyReply* reply) override;
   grpc::Status Restore(Context, const v1::RestoreKeyRequest* request, v1::Key* reply) override;

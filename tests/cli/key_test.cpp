@@ -186,6 +186,13 @@ TEST_F(KeyTest, ResumesAllKeysOfAPeerThatCheated) {
   EXPECT_EQ(json("resume", {"--peer-cheated", "bank"})["peer"], "bank");
   EXPECT_EQ(server_->calls, (std::vector<std::string>{"ResumePeer peer: \"bank\""}));
   EXPECT_TRUE(ended_with(ask("resume", {"a", "--peer-cheated", "bank"}), 2, "leave out KEY"));
+  EXPECT_TRUE(
+      ended_with(ask("resume", {"--epoch", "1-aa", "--peer-cheated", "bank"}), 2, "leave out KEY"));
+}
+
+TEST_F(KeyTest, ResumesAKeyWithOneEpochAlone) {
+  EXPECT_EQ(json("resume", {"a", "--epoch", "1-aa"})["id"], kKeyId);
+  EXPECT_EQ(server_->calls, (std::vector<std::string>{"ResumeEpoch key: \"a\" epoch: \"1-aa\""}));
 }
 
 TEST_F(KeyTest, DestroyTakesYesAndNamesTheBackups) {

@@ -166,6 +166,97 @@ TEST_F(OfficersTest, SharesAreRestoredAndPeersResumedByTwo) {
   EXPECT_TRUE(peer.ok()) << peer.error_message();
 }
 
+// A refresh has left a wrong share on a disk, so that both parties have suspended the key with two
+// epochs on record.
+class EpochsTest : public OfficersTest {
+ protected:
+  void start_with_wrong_shares(const std::vector<std::string>& labels) {
+    CustodySetup setup;
+    setup.custody_a = "quorum: 2";
+    start_officers(setup);
+    if (IsSkipped() || HasFatalFailure()) return;
+    for (const std::string& label : labels) ASSERT_OK(keys_a_->create(label));
+    keys_a_.reset();
+    keys_b_.reset();
+    second_.reset();
+    third_.reset();
+    EXPECT_EQ(a_->stop().status, 0);
+    EXPECT_EQ(b_->stop().status, 0);
+    for (const Party party : {Party::A, Party::B}) add_epoch(party);
+    a_->start();
+    b_->start();
+    ASSERT_TRUE(is_stocked());
+    keys_a_ = std::make_unique<KeyClient>(a_->socket());
+    keys_b_ = std::make_unique<KeyClient>(b_->socket());
+    second_ = officer("client");
+    for (const KeyClient* const client : {keys_a_.get(), keys_b_.get()})
+      for (const std::string& label : labels)
+        ASSERT_TRUE(becomes_true([&] {
+          const v1::Key key = client->show(label).key;
+          return key.state() == "suspended" && key.peer_state() == "suspended";
+        })) << client->show(label).key.ShortDebugString();
+  }
+  void add_epoch(Party party) const {
+    const auto fingerprint = [&](Party of) {
+      return net::text_of(
+          engine::read_identity((dir_ / (std::string(1, letter(of)) + ".pem")).string())
+              .fingerprint());
+    };
+    custody::KeyFiles files(
+        directory_of(party) / "custody",
+        {party, party == Party::A ? "bob" : "alice", fingerprint(peer_of(party))},
+        StoreKey::read(dir_ / (std::string(1, letter(party)) + ".store_key")));
+    const std::uint64_t link = files.begin_link();
+    custody::Epoch wrong{2, {}};
+    for (const custody::KeyRecord& record : files.records()) {
+      custody::KeyRecord without = record;
+      without.held.clear();
+      files.store_epoch(link, without, wrong, custody::Share(16, std::byte{1}));
+    }
+  }
+  static grpc::Status resume(const KeyClient& client, const std::string& key,
+                             const std::string& epoch, v1::Key& reply) {
+    v1::ResumeEpochRequest request;
+    request.set_key(key);
+    request.set_epoch(epoch);
+    return client.call(&Stub::ResumeEpoch, request, reply);
+  }
+};
+
+TEST_F(EpochsTest, OfficersKeepTheOneThatFits) {
+  start_with_wrong_shares({"data", "other"});
+  if (IsSkipped()) return;
+  const v1::Key shown = keys_a_->show("data").key;
+  ASSERT_EQ(shown.epochs_size(), 2);
+  const std::string& fits = shown.epochs(0);
+  v1::Key resumed;
+  const grpc::Status at_a =
+      confirmed("resume", [&] { return resume(*keys_a_, "data", fits, resumed); });
+  ASSERT_TRUE(at_a.ok()) << at_a.error_message();
+  EXPECT_EQ(resumed.epochs_size(), 1);
+  EXPECT_EQ(resumed.epochs(0), fits);
+  EXPECT_NE(log_of_a().find("keeps epoch " + fits + ", drops " + shown.epochs(1)),
+            std::string::npos);
+  const grpc::Status at_b = resume(*keys_b_, "data", fits, resumed);
+  ASSERT_TRUE(at_b.ok()) << at_b.error_message();
+  EXPECT_TRUE(becomes_true([&] { return keys_a_->encrypt("data", "text").status.ok(); }));
+
+  // What the peer has no share of is not kept: no epoch would be left.
+  const v1::Key other = keys_a_->show("other").key;
+  ASSERT_TRUE(resume(*keys_b_, "other", other.epochs(1), resumed).ok());
+  ASSERT_TRUE(becomes_true([&] { return keys_a_->show("other").key.peer_state() == "active"; }));
+  const grpc::Status refused = resume(*keys_a_, "other", other.epochs(0), resumed);
+  EXPECT_EQ(refused.error_code(), StatusCode::FAILED_PRECONDITION);
+  EXPECT_NE(refused.error_message().find("would be lost"), std::string::npos)
+      << refused.error_message();
+  EXPECT_EQ(keys_a_->show("other").key.epochs_size(), 2);
+  keys_b_.reset();
+  EXPECT_EQ(b_->stop().status, 0);
+  EXPECT_TRUE(becomes_true([&] { return !a_->client().peer().is_connected(); }));
+  EXPECT_EQ(resume(*keys_a_, "other", other.epochs(1), resumed).error_code(),
+            StatusCode::UNAVAILABLE);
+}
+
 // Requests of the peer and of a client go on without waiting, as often as an officer has allowed
 // it, also over a restart.
 TEST_F(OfficersTest, WhatIsAllowedAheadWaitsForNobody) {

@@ -168,20 +168,27 @@ int key_deactivate(const Arguments& arguments) {
 }
 
 int key_resume(const Arguments& arguments) {
-  CommandLine line = key_line("resume", "KEY [--peer NAME] | --peer-cheated PEER", "payments/card");
+  CommandLine line =
+      key_line("resume", "KEY [--epoch E] [--peer NAME] | --peer-cheated PEER", "payments/card");
   add_key_wait(line.options());
   line.options()
       .value("key", "id of the key, 32 hex digits, or its label: the newest version")
+      .value("epoch",
+             "E as tinyot key show prints it: this party keeps its share of this epoch, and drops "
+             "all others for good")
       .value("peer-cheated", "PEER whose keys are all suspended since it cheated");
   line.positional("key", 1);
   line.require_one_of({"key", "peer-cheated"});
   if (!line.parse(arguments)) return 0;
   if (!line.has("peer-cheated")) {
-    print(line.common().format, "key resume", keys_from(line).resume(key_name_from(line)));
+    KeysConnection keys = keys_from(line);
+    const service::KeyName name = key_name_from(line);
+    print(line.common().format, "key resume",
+          line.has("epoch") ? keys.resume(name, line.text("epoch")) : keys.resume(name));
     return 0;
   }
-  if (line.has("key"))
-    throw UsageError("--peer-cheated is for all keys with the peer: leave out KEY");
+  if (line.has("key") || line.has("epoch"))
+    throw UsageError("--peer-cheated is for all keys with the peer: leave out KEY and --epoch");
   const std::string& peer = line.text("peer-cheated");
   keys_from(line).resume_peer(peer);
   print_resumed_keys(line.common().format, peer);
