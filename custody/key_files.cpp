@@ -122,6 +122,7 @@ void put_record(const KeyFiles::Owner& owner, const KeyRecord& record, coded::Re
   }
   to.set_use_bound(record.use_bound);
   put_bytes(record.request, *to.mutable_request());
+  to.set_peer_destroyed_unix_s(record.peer_destroyed_unix_s);
 }
 
 bool take_record(const coded::Record& from, KeyRecord& record) {
@@ -142,6 +143,7 @@ bool take_record(const coded::Record& from, KeyRecord& record) {
       return false;
   }
   record.use_bound = from.use_bound();
+  record.peer_destroyed_unix_s = from.peer_destroyed_unix_s();
   return true;
 }
 
@@ -502,6 +504,9 @@ void KeyFiles::resume(const KeyId& id, const std::optional<Epoch>& only) {
   if (next.state != KeyState::Suspended)
     throw KeyError(KeyProblem::State,
                    "key " + text_of(id) + " is " + name_of(next.state) + ", and not suspended");
+  if (next.peer_destroyed_unix_s != 0)
+    throw KeyError(KeyProblem::NotAtPeer, "the peer has destroyed its share of key " + text_of(id) +
+                                              ": it cannot be used, and is destroyed here, too");
   std::vector<HeldEpoch> dropped;
   if (only) {
     const auto kept = find_epoch(next, *only);
@@ -526,12 +531,55 @@ void KeyFiles::raise_use_bound(const KeyId& id, std::uint64_t bound) {
 
 void KeyFiles::destroy(const KeyId& id) {
   const std::lock_guard lock(mutex_);
-  KeyRecord next = existing(id)->second;
+  destroy(existing(id)->second);
+}
+
+void KeyFiles::destroy(KeyRecord next) {
   if (next.state == KeyState::Destroyed) return;
   erase_slots(next.held);
   next.held.clear();
   next.state = KeyState::Destroyed;
+  next.peer_destroyed_unix_s = 0;
+  const KeyId id = next.attributes.id;
   replace(id, std::move(next));
+}
+
+std::optional<std::int64_t> KeyFiles::note_peer_destroyed(const KeyId& id,
+                                                          std::int64_t now_unix_s) {
+  const std::lock_guard lock(mutex_);
+  KeyRecord next = existing(id)->second;
+  if (next.state == KeyState::Destroyed) return std::nullopt;
+  if (next.peer_destroyed_unix_s == 0)
+    next.peer_destroyed_unix_s = now_unix_s;
+  else if (next.state == KeyState::Suspended)
+    return next.peer_destroyed_unix_s;
+  if (next.state != KeyState::Suspended && next.state != KeyState::Restored)
+    next.state_resumed = next.state;
+  next.state = KeyState::Suspended;
+  const std::int64_t seen = next.peer_destroyed_unix_s;
+  try {
+    replace(id, next);
+  } catch (...) {
+    records_.insert_or_assign(id, std::move(next));
+    throw;
+  }
+  return seen;
+}
+
+void KeyFiles::forget_peer_destroyed(const KeyId& id) {
+  const std::lock_guard lock(mutex_);
+  KeyRecord next = existing(id)->second;
+  if (next.peer_destroyed_unix_s == 0) return;
+  next.peer_destroyed_unix_s = 0;
+  replace(id, std::move(next));
+}
+
+bool KeyFiles::destroy_as_peer(const KeyId& id) {
+  const std::lock_guard lock(mutex_);
+  const KeyRecord& record = existing(id)->second;
+  if (record.peer_destroyed_unix_s == 0) return false;
+  destroy(record);
+  return true;
 }
 
 }  // namespace tinyot::custody

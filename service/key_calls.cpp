@@ -131,6 +131,10 @@ custody::KeyAttributes attributes_from(const v1::CreateKeyRequest& request,
   return attributes;
 }
 
+std::int64_t unix_ms_of(Keys::Clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
 void describe(const Keys::View& view, const std::string& peer, v1::Key& to) {
   const custody::KeyRecord& record = view.record;
   const custody::KeyAttributes& attributes = record.attributes;
@@ -149,10 +153,7 @@ void describe(const Keys::View& view, const std::string& peer, v1::Key& to) {
   for (const custody::HeldEpoch& held : record.held) to.add_epochs(text_of(held.epoch));
   to.set_use_bound(record.use_bound);
   if (view.peers) to.set_peer_state(name_of(*view.peers));
-}
-
-std::int64_t unix_ms_of(Keys::Clock::time_point time) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+  if (view.destroyed_at) to.set_destroyed_at_unix_ms(unix_ms_of(*view.destroyed_at));
 }
 
 void describe(const Keys::Waiting& waiting, const std::string& peer, v1::Approval& to) {

@@ -11,6 +11,7 @@
 #include "service/event_log.h"
 #include "service/foreign_text.h"
 #include "service/keys_work.h"
+#include "system/clock.h"
 #include "system/file.h"
 
 namespace tinyot::service {
@@ -93,6 +94,8 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
       quorum_(settings.name, peer.custody().quorum(), approval_time_, audit_),
       allowances_(files_, audit_), policy_(read_policy(peer)),
       has_peer_cheated_(std::filesystem::exists(directory_ / kCheatedFile)),
+      destroy_after_(std::chrono::seconds(peer.custody().destroy_after_s()), Clock::now(),
+                     DestroyAfter::Steady::now()),
       errors_("custody goes on after an error", settings.name) {
   custody::require_mechanisms();
   for (const std::string& text : audit_.take_requests()) {
@@ -100,6 +103,9 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
     if (parse_hex(text, id) && time_of(id) + kRemembered > Clock::now())
       seen_.emplace(id, time_of(id) + kRemembered);
   }
+  for (const custody::KeyRecord& record : files_.records())
+    if (record.peer_destroyed_unix_s != 0)
+      await_destruction(record.attributes.id, record.peer_destroyed_unix_s);
   for (std::size_t i = 0; i < settings.evaluations; ++i)
     desk_.emplace_back([this](const std::stop_token& stop) { work_at_desk(stop); });
 }
@@ -196,6 +202,8 @@ void Keys::keep_up() {
       finish(request, failed(KeyFailure::TimedOut, why));
     }
     std::erase_if(seen_, [&](const auto& seen) { return seen.second <= now; });
+    for (const custody::KeyId& key : destroy_after_.due(DestroyAfter::Steady::now()))
+      put_on_desk([this, key] { destroy_as_peer(key); });
     for (const custody::KeyId& key : std::exchange(to_settle_, {}))
       if (needs_settling(key)) settle_if_needed(key, to_queue);
   }
@@ -533,6 +541,8 @@ Keys::View Keys::view(const custody::KeyId& id) {
   const Lock lock(mutex_);
   if (const auto at = peers_.find(id); at != peers_.end() && at->second)
     view.peers = at->second->state;
+  if (const std::int64_t seen = view.record.peer_destroyed_unix_s; seen != 0)
+    view.destroyed_at = destroy_after_.at(Clock::time_point(std::chrono::seconds(seen)));
   return view;
 }
 
@@ -571,15 +581,15 @@ std::vector<Keys::View> Keys::list(const Caller* caller, const std::string& labe
   return views;
 }
 
-Keys::View Keys::step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
-                            const std::function<void()>& step,
+Keys::View Keys::step_alone(const std::string& client, const char* operation,
+                            const custody::KeyId& id, const std::function<void()>& step,
                             const std::optional<custody::RequestId>& agreed,
                             const std::string& details) {
   std::string outcome = outcome_of(agreed);
   if (!details.empty()) outcome += (outcome.empty() ? "" : ", ") + details;
   audit_.append({.event = AuditLine::Event::Alone,
                  .request = hex_of(random_request()),
-                 .client = text_of(officer),
+                 .client = client,
                  .operation = operation,
                  .key = custody::text_of(id),
                  .outcome = std::move(outcome)});
@@ -592,14 +602,44 @@ Keys::View Keys::step_alone(const Caller& officer, const char* operation, const 
             {{"peer", settings_.name},
              {"operation", operation},
              {"key", custody::text_of(id)},
-             {"client", text_of(officer)}});
+             {"client", client}});
   announce(id);
   return view(id);
 }
 
+// Nothing is erased before its time.
+void Keys::note_destroyed_by_peer(const custody::KeyId& id) {
+  const bool is_known = files_.record(id).peer_destroyed_unix_s != 0;
+  const auto seen = files_.note_peer_destroyed(
+      id,
+      std::chrono::duration_cast<std::chrono::seconds>(Clock::now().time_since_epoch()).count());
+  if (seen && !is_known) await_destruction(id, *seen);
+}
+
+void Keys::await_destruction(const custody::KeyId& id, std::int64_t seen_unix_s) {
+  const auto seen = Clock::time_point(std::chrono::seconds(seen_unix_s));
+  destroy_after_.note(id, seen, DestroyAfter::Steady::now());
+  const auto at = destroy_after_.at(seen);
+  log_event(LogLevel::Warning, "key destroyed by the peer",
+            {{"peer", settings_.name},
+             {"key", custody::text_of(id)},
+             {"destroyed_here_at", at ? system::utc_text(*at) : "never"}});
+}
+
+// On the desk, again after a while if it fails.
+void Keys::destroy_as_peer(const custody::KeyId& id) {
+  if (files_.record(id).peer_destroyed_unix_s != 0)
+    (void)step_alone(
+        "destroy_after_s", "destroy", id, [&] { (void)files_.destroy_as_peer(id); }, {},
+        "the peer has destroyed its share");
+  const Lock lock(mutex_);
+  if (files_.record(id).peer_destroyed_unix_s == 0) destroy_after_.forget(id);
+}
+
 Keys::View Keys::suspend(const Caller& officer, const custody::KeyId& id) {
   (void)files_.record(id);
-  return step_alone(officer, "suspend", id, [&] { files_.set_state(id, KeyState::Suspended); });
+  return step_alone(text_of(officer), "suspend", id,
+                    [&] { files_.set_state(id, KeyState::Suspended); });
 }
 
 custody::KeyRecord Keys::suspended(const custody::KeyId& id) {
@@ -608,6 +648,10 @@ custody::KeyRecord Keys::suspended(const custody::KeyId& id) {
     throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
                                                    custody::name_of(record.state) +
                                                    ", and not suspended");
+  if (record.peer_destroyed_unix_s != 0)
+    throw custody::KeyError(KeyProblem::NotAtPeer,
+                            settings_.name + " has destroyed its share of key " +
+                                custody::text_of(id) + ": it cannot be used any more");
   return record;
 }
 
@@ -671,7 +715,7 @@ Keys::View Keys::resume(const KeyCall& call, const custody::KeyId& id,
     require_kept_at_peer(id, *only);
   }
   return step_alone(
-      call.caller, "resume", id, [&] { files_.resume(id, only); }, agreed,
+      text_of(call.caller), "resume", id, [&] { files_.resume(id, only); }, agreed,
       only ? "epoch " + custody::text_of(*only) : "");
 }
 
@@ -681,7 +725,7 @@ Keys::View Keys::deactivate(const Caller& officer, const custody::KeyId& id) {
     throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
                                                    custody::name_of(record.state) +
                                                    ": only an active one is deactivated");
-  return step_alone(officer, "deactivate", id,
+  return step_alone(text_of(officer), "deactivate", id,
                     [&] { files_.set_state(id, KeyState::Deactivated); });
 }
 
@@ -689,7 +733,7 @@ Keys::View Keys::destroy(const KeyCall& call, const custody::KeyId& id) {
   const auto agreed = quorum_.await(
       call, {.operation = "destroy", .key = id, .label = files_.record(id).attributes.label});
   return step_alone(
-      call.caller, "destroy", id, [&] { files_.destroy(id); }, agreed);
+      text_of(call.caller), "destroy", id, [&] { files_.destroy(id); }, agreed);
 }
 
 // Epoch and fingerprint name the share: the former is in the name of the backup, the latter in
@@ -705,7 +749,7 @@ Keys::View Keys::restore(const KeyCall& call, const custody::BackedUpShare& back
                            .details = "epoch " + custody::text_of(backup.epoch) + ", fingerprint " +
                                       hex_of(crypto::bytes_of(fingerprint))});
   return step_alone(
-      call.caller, "restore", about.id, [&] { files_.restore(backup); }, agreed);
+      text_of(call.caller), "restore", about.id, [&] { files_.restore(backup); }, agreed);
 }
 
 std::vector<std::filesystem::path> Keys::backups_of(const std::optional<custody::KeyId>& id) const {
@@ -714,8 +758,10 @@ std::vector<std::filesystem::path> Keys::backups_of(const std::optional<custody:
 
 KeyCounts Keys::counts() {
   KeyCounts counts;
-  for (const custody::KeyRecord& record : files_.records())
+  for (const custody::KeyRecord& record : files_.records()) {
     ++counts.by_state[custody::name_of(record.state)];
+    if (record.peer_destroyed_unix_s != 0) ++counts.destroyed_by_peer;
+  }
   const Lock lock(mutex_);
   counts.requests = requests_.size();
   counts.approvals = static_cast<std::uint64_t>(std::ranges::count_if(

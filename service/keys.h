@@ -27,6 +27,7 @@
 
 #include "custody/backups.h"
 #include "custody/key_files.h"
+#include "service/destroy_after.h"
 #include "service/error_log.h"
 #include "service/key_allowances.h"
 #include "service/key_audit.h"
@@ -52,6 +53,8 @@ class Keys {
   struct View {
     custody::KeyRecord record;
     std::optional<custody::KeyState> peers;
+    // When this party destroys its share, since the peer has.
+    std::optional<Clock::time_point> destroyed_at = {};
   };
   struct Waiting {
     KeyTerms terms;
@@ -203,11 +206,14 @@ class Keys {
   std::shared_ptr<KeyConnection> connection(Evaluator& evaluator, std::uint64_t group);
   std::vector<std::uint64_t> groups_with(const custody::KeyId& key);
   void note_use(const KeyTerms& terms);
-  View step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
+  View step_alone(const std::string& client, const char* operation, const custody::KeyId& id,
                   const std::function<void()>& step,
                   const std::optional<custody::RequestId>& agreed = {},
                   const std::string& details = {});
   custody::KeyRecord suspended(const custody::KeyId& id);
+  void note_destroyed_by_peer(const custody::KeyId& id);  // under the lock
+  void await_destruction(const custody::KeyId& id, std::int64_t seen_unix_s);
+  void destroy_as_peer(const custody::KeyId& id);
   void require_kept_at_peer(const custody::KeyId& id, const custody::Epoch& epoch);
   void announce(const custody::KeyId& id);
   void send_end(const Work& work, const std::string& reason);
@@ -250,6 +256,7 @@ class Keys {
   std::map<custody::KeyId, std::shared_ptr<std::shared_mutex>> locks_;
   std::optional<std::deque<custody::KeyId>> to_tell_;  // the peer, since the link is up
   std::map<custody::KeyId, std::optional<custody::KeyHave>> peers_;
+  DestroyAfter destroy_after_;
   std::set<custody::KeyId> changed_since_;  // the peer has said last what it has of them
   std::map<std::uint64_t, std::weak_ptr<KeyConnection>> connections_;  // by group
 

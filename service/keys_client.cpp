@@ -10,13 +10,21 @@ namespace tinyot::service {
 namespace {
 
 RemoteKey key_from(const v1::Key& message) {
-  return {message.id(),          message.peer(),
-          message.label(),       message.version(),
-          message.key_class(),   message.algorithm(),
-          message.nonces(),      message.origin(),
-          message.parent(),      message.state(),
-          message.fingerprint(), {message.epochs().begin(), message.epochs().end()},
-          message.use_bound(),   message.peer_state()};
+  return {message.id(),
+          message.peer(),
+          message.label(),
+          message.version(),
+          message.key_class(),
+          message.algorithm(),
+          message.nonces(),
+          message.origin(),
+          message.parent(),
+          message.state(),
+          message.fingerprint(),
+          {message.epochs().begin(), message.epochs().end()},
+          message.use_bound(),
+          message.peer_state(),
+          message.destroyed_at_unix_ms()};
 }
 
 RemoteAllowance allowance_from(const v1::Allowance& message) {

@@ -29,7 +29,8 @@ struct RemoteKey {
   std::string fingerprint;
   std::vector<std::string> epochs;
   std::uint64_t use_bound = 0;
-  std::string peer_state;  // may be empty
+  std::string peer_state;                 // may be empty
+  std::int64_t destroyed_at_unix_ms = 0;  // since the peer has destroyed its share; 0: it is not
 };
 
 // An empty peer is the only one.

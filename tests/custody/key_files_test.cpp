@@ -406,6 +406,39 @@ TEST_F(KeyFilesTest, ResumeKeepsOneEpochAlone) {
   EXPECT_EQ(files->record(key_id(1)).state, KeyState::Active);
 }
 
+TEST_F(KeyFilesTest, PeersDestructionIsNotedOnceAndErasesNothing) {
+  const auto noted = [&](KeyFiles& files, std::int64_t now) {
+    return files.note_peer_destroyed(key_id(1), now);
+  };
+  {
+    const auto files = open_with_key();
+    files->set_state(key_id(1), KeyState::Deactivated);
+    EXPECT_FALSE(files->destroy_as_peer(key_id(1)));
+    EXPECT_EQ(noted(*files, 1000), 1000);
+  }
+  {
+    const auto files = open();
+    EXPECT_EQ(noted(*files, 5000), 1000);
+    EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+    EXPECT_EQ(files->record(key_id(1)).peer_destroyed_unix_s, 1000);
+    EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
+    EXPECT_EQ(problem_of([&] { files->resume(key_id(1)); }), KeyProblem::NotAtPeer);
+    EXPECT_EQ(problem_of([&] { files->resume(key_id(1), epoch(1)); }), KeyProblem::NotAtPeer);
+    // The peer has a share, after all.
+    files->forget_peer_destroyed(key_id(1));
+    EXPECT_FALSE(files->destroy_as_peer(key_id(1)));
+  }
+  const auto files = open();
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+  files->resume(key_id(1));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Deactivated);
+  EXPECT_EQ(noted(*files, 7000), 7000);
+  EXPECT_TRUE(files->destroy_as_peer(key_id(1)));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Destroyed);
+  EXPECT_EQ(files->record(key_id(1)).peer_destroyed_unix_s, 0);
+  EXPECT_EQ(noted(*files, 8000), std::nullopt);
+}
+
 // Otherwise nothing would.
 TEST_F(KeyFilesTest, ResumeEndsASuspensionOfBeforeARestore) {
   const auto files = open_with_key();

@@ -16,6 +16,11 @@ using service::RemoteAllowance;
 using service::RemoteKey;
 using service::WaitingRequest;
 
+std::string time_text(std::int64_t unix_ms) {
+  return system::utc_text(std::chrono::system_clock::time_point() +
+                          std::chrono::milliseconds(unix_ms));
+}
+
 std::string name_text(const RemoteKey& key) {
   return key.label + ", version " + std::to_string(key.version) + ", with " + key.peer;
 }
@@ -42,7 +47,11 @@ std::string text_of(const RemoteKey& key) {
          (key.parent.empty() ? "" : " from " + key.parent) + "; " + state_text(key) +
          "\nfingerprint " + key.fingerprint + ", the same at both parties\n" +
          (epochs.empty() ? "" : "epoch " + epochs + "\n") + "at most " +
-         counted(key.use_bound, "use") + " so far\n";
+         counted(key.use_bound, "use") + " so far\n" +
+         (key.destroyed_at_unix_ms == 0
+              ? ""
+              : "the peer has destroyed its share; this party destroys its own at " +
+                    time_text(key.destroyed_at_unix_ms) + "\n");
 }
 
 Json json_of(const RemoteKey& key) {
@@ -55,6 +64,8 @@ Json json_of(const RemoteKey& key) {
   json["fingerprint"] = key.fingerprint;
   json["epochs"] = key.epochs;
   json["use_bound"] = key.use_bound;
+  if (key.destroyed_at_unix_ms != 0)
+    json["destroyed_at_s"] = static_cast<double>(key.destroyed_at_unix_ms) / 1000;
   return json;
 }
 
@@ -65,11 +76,6 @@ std::string lines_of(const std::vector<std::string>& lines) {
 }
 
 std::string hex_of_text(const std::string& text) { return hex_of(std::as_bytes(std::span(text))); }
-
-std::string time_text(std::int64_t unix_ms) {
-  return system::utc_text(std::chrono::system_clock::time_point() +
-                          std::chrono::milliseconds(unix_ms));
-}
 
 std::string text_of_operation(const WaitingRequest& waiting) {
   std::string officers;
