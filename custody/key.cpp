@@ -1,6 +1,7 @@
 #include "custody/key.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/hex.h"
 #include "crypto/random_oracle.h"
@@ -117,6 +118,17 @@ std::string name_of(KeyState state) {
 
 std::string text_of(const Epoch& epoch) {
   return std::to_string(epoch.number) + "-" + hex_of(epoch.tag);
+}
+
+std::optional<Epoch> epoch_from(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  Epoch epoch;
+  const char* const end = text.data() + std::min(dash, text.size());
+  const auto read = std::from_chars(text.data(), end, epoch.number);
+  if (dash == std::string_view::npos || read.ec != std::errc() || read.ptr != end ||
+      !parse_hex(text.substr(dash + 1), epoch.tag) || text_of(epoch) != text)
+    return std::nullopt;
+  return epoch;
 }
 
 void require_valid(const KeyAttributes& attributes) {

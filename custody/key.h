@@ -77,6 +77,7 @@ struct Epoch {
 // Two while a refresh is not settled, and one that has been restored beside them.
 inline constexpr int kEpochsMax = 3;
 std::string text_of(const Epoch& epoch);  // "3-" and 32 hex digits
+std::optional<Epoch> epoch_from(std::string_view text);
 
 enum class KeyState : std::uint8_t {
   Pending = 1,      // not settled yet, never used

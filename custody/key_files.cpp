@@ -45,6 +45,21 @@ struct ShareContext {
 };
 static_assert(sizeof(ShareContext) == 40);
 
+// The files besides those of keys.
+constexpr char kOtherMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'K', 'O'};
+constexpr std::size_t kOtherBytesMax = 1 << 18;
+constexpr std::size_t kNameMax = 16;
+
+// The id of no key: it has another magic.
+RecordContext context_of(std::string_view name) {
+  ENSURE(name.size() <= kNameMax);
+  RecordContext context{};
+  std::memcpy(context.magic, kOtherMagic, sizeof kOtherMagic);
+  context.version = kVersion;
+  std::ranges::copy(std::as_bytes(std::span(name)), context.id.bytes.begin());
+  return context;
+}
+
 RecordContext context_of(const KeyId& id) {
   RecordContext context{};
   std::memcpy(context.magic, kMagic, sizeof kMagic);
@@ -107,6 +122,7 @@ void put_record(const KeyFiles::Owner& owner, const KeyRecord& record, coded::Re
   }
   to.set_use_bound(record.use_bound);
   put_bytes(record.request, *to.mutable_request());
+  to.set_peer_destroyed_unix_s(record.peer_destroyed_unix_s);
 }
 
 bool take_record(const coded::Record& from, KeyRecord& record) {
@@ -127,11 +143,21 @@ bool take_record(const coded::Record& from, KeyRecord& record) {
       return false;
   }
   record.use_bound = from.use_bound();
+  record.peer_destroyed_unix_s = from.peer_destroyed_unix_s();
   return true;
 }
 
 std::vector<HeldEpoch>::const_iterator find_epoch(const KeyRecord& record, const Epoch& epoch) {
   return std::ranges::find(record.held, epoch, &HeldEpoch::epoch);
+}
+
+// Takes all others from the record.
+std::vector<HeldEpoch> dropped_but(const Epoch& epoch, KeyRecord& record) {
+  const auto others = std::ranges::stable_partition(
+      record.held, [&](const HeldEpoch& held) { return held.epoch == epoch; });
+  std::vector<HeldEpoch> dropped(others.begin(), others.end());
+  record.held.erase(others.begin(), others.end());
+  return dropped;
 }
 
 }  // namespace
@@ -220,6 +246,40 @@ void KeyFiles::write(const KeyRecord& record) const {
                             std::span(bytes).subspan(sizeof header));
   std::memcpy(bytes.data(), &header, sizeof header);
   system::replace_file(file_of(record.attributes.id), bytes);
+}
+
+void KeyFiles::write_sealed(std::string_view name, std::span<const std::byte> content) const {
+  FileHeader header{};
+  std::memcpy(header.magic, kOtherMagic, sizeof kOtherMagic);
+  header.version = kVersion;
+  header.nonce = crypto::Rng::from_system().object<crypto::SealNonce>();
+  std::vector<std::byte> bytes(sizeof header + content.size());
+  ENSURE(bytes.size() <= kOtherBytesMax);
+  header.tag = crypto::seal(table_->state_key(), header.nonce, crypto::bytes_of(context_of(name)),
+                            content, std::span(bytes).subspan(sizeof header));
+  std::memcpy(bytes.data(), &header, sizeof header);
+  system::replace_file(directory_ / name, bytes);
+}
+
+std::optional<std::vector<std::byte>> KeyFiles::read_sealed(std::string_view name) const {
+  const std::filesystem::path path = directory_ / name;
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  const system::File file(path, O_RDONLY | O_NOFOLLOW);
+  std::vector<std::byte> bytes(kOtherBytesMax + 1);
+  bytes.resize(file.read_at(0, bytes));
+  FileHeader header{};
+  const bool has_header = bytes.size() >= sizeof header && bytes.size() <= kOtherBytesMax;
+  if (has_header) std::memcpy(&header, bytes.data(), sizeof header);
+  if (has_header && header.version > kVersion)
+    throw StoreError(path.string() + " was made by a newer version; use the version that made it");
+  std::vector<std::byte> plain(has_header ? bytes.size() - sizeof header : 0);
+  if (!has_header || std::memcmp(header.magic, kOtherMagic, sizeof kOtherMagic) != 0 ||
+      header.version != kVersion ||
+      !crypto::open_sealed(table_->state_key(), header.nonce, crypto::bytes_of(context_of(name)),
+                           std::span(bytes).subspan(sizeof header), header.tag, plain))
+    throw StoreError(path.string() +
+                     " is damaged, or not of these keys: remove it, and what it says with it");
+  return plain;
 }
 
 // If it fails, the file may be the old one or the next.
@@ -359,14 +419,10 @@ void KeyFiles::keep_only(std::uint64_t link, const KeyId& id, const Epoch& epoch
   const std::lock_guard lock(mutex_);
   require_current(link);
   KeyRecord next = existing(id)->second;
-  const auto kept = find_epoch(next, epoch);
-  if (kept == next.held.end())
+  if (find_epoch(next, epoch) == next.held.end())
     throw KeyError(KeyProblem::NoEpoch,
                    "key " + text_of(id) + " has no share of epoch " + text_of(epoch));
-  std::vector<HeldEpoch> dropped;
-  std::ranges::copy_if(next.held, std::back_inserter(dropped),
-                       [&](const HeldEpoch& held) { return held.epoch != epoch; });
-  next.held = {HeldEpoch(*kept)};
+  const std::vector<HeldEpoch> dropped = dropped_but(epoch, next);
   // Whatever an officer has set meanwhile stays.
   if (next.state == KeyState::Pending) next.state = KeyState::Active;
   if (next.state == KeyState::Restored)
@@ -442,6 +498,29 @@ void KeyFiles::set_state(const KeyId& id, KeyState state) {
   }
 }
 
+void KeyFiles::resume(const KeyId& id, const std::optional<Epoch>& only) {
+  const std::lock_guard lock(mutex_);
+  KeyRecord next = existing(id)->second;
+  if (next.state != KeyState::Suspended)
+    throw KeyError(KeyProblem::State,
+                   "key " + text_of(id) + " is " + name_of(next.state) + ", and not suspended");
+  if (next.peer_destroyed_unix_s != 0)
+    throw KeyError(KeyProblem::NotAtPeer, "the peer has destroyed its share of key " + text_of(id) +
+                                              ": it cannot be used, and is destroyed here, too");
+  std::vector<HeldEpoch> dropped;
+  if (only) {
+    const auto kept = find_epoch(next, *only);
+    if (kept == next.held.end() || table_->is_erased(kept->slot))
+      throw KeyError(KeyProblem::NoEpoch,
+                     "key " + text_of(id) + " has no share of epoch " + text_of(*only));
+    dropped = dropped_but(*only, next);
+  }
+  // What was suspended already when it was restored is resumed, too.
+  next.state = next.state_resumed == KeyState::Suspended ? KeyState::Active : next.state_resumed;
+  replace(id, std::move(next));
+  erase_slots(dropped);
+}
+
 void KeyFiles::raise_use_bound(const KeyId& id, std::uint64_t bound) {
   const std::lock_guard lock(mutex_);
   KeyRecord next = existing(id)->second;
@@ -452,12 +531,55 @@ void KeyFiles::raise_use_bound(const KeyId& id, std::uint64_t bound) {
 
 void KeyFiles::destroy(const KeyId& id) {
   const std::lock_guard lock(mutex_);
-  KeyRecord next = existing(id)->second;
+  destroy(existing(id)->second);
+}
+
+void KeyFiles::destroy(KeyRecord next) {
   if (next.state == KeyState::Destroyed) return;
   erase_slots(next.held);
   next.held.clear();
   next.state = KeyState::Destroyed;
+  next.peer_destroyed_unix_s = 0;
+  const KeyId id = next.attributes.id;
   replace(id, std::move(next));
+}
+
+std::optional<std::int64_t> KeyFiles::note_peer_destroyed(const KeyId& id,
+                                                          std::int64_t now_unix_s) {
+  const std::lock_guard lock(mutex_);
+  KeyRecord next = existing(id)->second;
+  if (next.state == KeyState::Destroyed) return std::nullopt;
+  if (next.peer_destroyed_unix_s == 0)
+    next.peer_destroyed_unix_s = now_unix_s;
+  else if (next.state == KeyState::Suspended)
+    return next.peer_destroyed_unix_s;
+  if (next.state != KeyState::Suspended && next.state != KeyState::Restored)
+    next.state_resumed = next.state;
+  next.state = KeyState::Suspended;
+  const std::int64_t seen = next.peer_destroyed_unix_s;
+  try {
+    replace(id, next);
+  } catch (...) {
+    records_.insert_or_assign(id, std::move(next));
+    throw;
+  }
+  return seen;
+}
+
+void KeyFiles::forget_peer_destroyed(const KeyId& id) {
+  const std::lock_guard lock(mutex_);
+  KeyRecord next = existing(id)->second;
+  if (next.peer_destroyed_unix_s == 0) return;
+  next.peer_destroyed_unix_s = 0;
+  replace(id, std::move(next));
+}
+
+bool KeyFiles::destroy_as_peer(const KeyId& id) {
+  const std::lock_guard lock(mutex_);
+  const KeyRecord& record = existing(id)->second;
+  if (record.peer_destroyed_unix_s == 0) return false;
+  destroy(record);
+  return true;
 }
 
 }  // namespace tinyot::custody

@@ -48,6 +48,8 @@ struct KeyRecord {
   std::vector<HeldEpoch> held;  // ascending; several until the key is settled
   std::uint64_t use_bound = 0;
   RequestId request{};  // that made it
+  // When this party has first seen that the peer has destroyed its share; 0 if it has not.
+  std::int64_t peer_destroyed_unix_s = 0;
 };
 
 // What a backup has of a key.
@@ -116,11 +118,32 @@ class KeyFiles {
   // Any time. Fails: KeyError(Unknown); KeyError(State) over a tombstone. A key that cannot be
   // suspended on the disk is suspended until a restart.
   void set_state(const KeyId& id, KeyState state);
+  // By an officer: a suspended key is what it was before. With an epoch, it has this one alone from
+  // then on, and the slots of others are erased. Fails: KeyError(Unknown); KeyError(State) unless
+  // it is suspended; KeyError(NoEpoch) if there is no share of the epoch; KeyError(NotAtPeer) if
+  // the peer has destroyed its own.
+  void resume(const KeyId& id, const std::optional<Epoch>& only = {});
   // It only grows.
   void raise_use_bound(const KeyId& id, std::uint64_t bound);
   // Erases the shares, then leaves a tombstone. If it fails between the two, the key has no share
   // any more, and this is called again.
   void destroy(const KeyId& id);
+
+  // The peer has destroyed its share: this one is suspended, and keeps the time at which it was
+  // seen first. Returns that time; absent of a tombstone. Fails: KeyError(Unknown). If it cannot be
+  // written, it counts until a restart.
+  std::optional<std::int64_t> note_peer_destroyed(const KeyId& id, std::int64_t now_unix_s);
+  // The peer says something else by now. It stays suspended.
+  void forget_peer_destroyed(const KeyId& id);
+  // Destroys it if the peer has destroyed its share, as is noted. Returns whether it has.
+  bool destroy_as_peer(const KeyId& id);
+
+  // A small file of this party's own beside those of keys, sealed as they are: what it says of them
+  // is not the disk's to change. Replaced as a whole, durable on return. `name` is no name of a
+  // key's file.
+  void write_sealed(std::string_view name, std::span<const std::byte> content) const;
+  // Absent if there is none.
+  std::optional<std::vector<std::byte>> read_sealed(std::string_view name) const;
 
  private:
   using Records = std::map<KeyId, KeyRecord>;
@@ -134,6 +157,7 @@ class KeyFiles {
   void write(const KeyRecord& record) const;
   void replace(const KeyId& id, KeyRecord next);
   void erase_slots(const std::vector<HeldEpoch>& held);
+  void destroy(KeyRecord next);
 
   std::filesystem::path file_of(const KeyId& id) const;
   KeyRecord read(const std::filesystem::path& file) const;

@@ -54,6 +54,7 @@ constexpr std::array kKeyMethods = {
     Method{"Refresh", config::MANAGE_KEYS, "refresh keys"},
     Method{"Suspend", config::MANAGE_KEYS, "suspend keys"},
     Method{"Resume", config::MANAGE_KEYS, "resume keys"},
+    Method{"ResumeEpoch", config::MANAGE_KEYS, "resume keys"},
     Method{"Deactivate", config::MANAGE_KEYS, "deactivate keys"},
     Method{"Destroy", config::MANAGE_KEYS, "destroy keys"},
     Method{"Restore", config::MANAGE_KEYS, "restore keys"},
@@ -62,6 +63,7 @@ constexpr std::array kKeyMethods = {
     Method{"Approvals", config::MANAGE_KEYS, "see requests that wait for approval"},
     Method{"Approve", config::MANAGE_KEYS, "approve requests"},
     Method{"Deny", config::MANAGE_KEYS, "deny requests"},
+    Method{"Allow", config::MANAGE_KEYS, "approve requests ahead"},
 };
 constexpr std::array kKmsMethods = {
     Method{"Status", config::USE_KEYS, "see the state of keys"},

@@ -31,7 +31,7 @@ constexpr std::uint64_t kIdleTimeoutMin_s = 10;
 constexpr std::uintmax_t kFileBytesMax = 1 << 20;
 constexpr std::uint32_t kSigmaMin = 40, kSigmaMax = 128;
 // Each session leaks with 2^-sigma, and a key outlives many.
-constexpr std::uint32_t kCustodySigmaMin = 64;
+constexpr std::uint32_t kCustodySigmaMin = 64, kQuorumMax = 16;
 constexpr std::uint64_t kTimeoutMax_s = 31 * 86400;
 
 // Keeps the first error.
@@ -188,6 +188,7 @@ void check_custody(const config::Peer& peer, const config::Daemon& daemon, const
   file.in_range(of + "keys_max", custody.keys_max(), 1, 100'000);
   file.in_range(of + "request_timeout_s", custody.request_timeout_s(), 1, 3600);
   file.in_range(of + "approval_timeout_s", custody.approval_timeout_s(), 1, kTimeoutMax_s);
+  file.in_range(of + "quorum", custody.quorum(), 1, kQuorumMax);
   for (const config::Kms& kms : custody.kms()) check_kms(kms, of + "kms: ", file);
 }
 
@@ -244,17 +245,11 @@ bool is_for_clients(const config::KeyRule& rule) {
 }
 
 void check_pattern(const std::string& pattern, const std::string& of, const Checks& file) {
-  if (pattern == "*" || custody::key_id_from(pattern)) return;
-  custody::KeyAttributes attributes;
-  attributes.label = pattern.substr(0, pattern.size() - (pattern.ends_with('*') ? 1 : 0));
-  try {
-    custody::require_valid(attributes);
-  } catch (const UsageError&) {
-    file.require(false, of + "key '" + pattern +
-                            "' is neither an id of 32 hex digits nor a label, which has 1 to 64 of "
-                            "the characters a-z, A-Z, 0-9, '-', '_', '.' and '/', and may end with "
-                            "'*' for any rest");
-  }
+  file.require(is_key_pattern(pattern),
+               of + "key '" + pattern +
+                   "' is neither an id of 32 hex digits nor a label, which has 1 to 64 of the "
+                   "characters a-z, A-Z, 0-9, '-', '_', '.' and '/', and may end with '*' for any "
+                   "rest");
 }
 
 void check_key_rule(const config::KeyRule& rule, const std::string& of, const Checks& file) {

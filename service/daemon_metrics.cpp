@@ -104,8 +104,12 @@ class PeerCollector {
               number(count));
         set("tinyot_key_requests", "Requests for keys that have not ended", peer,
             number(of.keys->requests));
-        set("tinyot_key_approvals_waiting", "Requests for keys that wait for an officer", peer,
+        set("tinyot_key_approvals_waiting",
+            "Requests for keys that wait for an officer, and operations of officers", peer,
             number(of.keys->approvals));
+        set("tinyot_keys_destroyed_by_peer",
+            "Keys whose share the peer has destroyed, and this party not yet", peer,
+            number(of.keys->destroyed_by_peer));
         set("tinyot_keys_suspended",
             "1 if the peer has failed a check, so that no key is used until an officer resumes "
             "them",

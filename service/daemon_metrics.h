@@ -29,6 +29,7 @@ struct KeyCounts {
   std::map<std::string, std::uint64_t> by_state;
   std::uint64_t requests = 0, approvals = 0;  // that wait for an officer of this party
   bool has_peer_cheated = false;
+  std::uint64_t destroyed_by_peer = 0;  // and not here yet
 };
 
 // What is read at each scrape.

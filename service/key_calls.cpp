@@ -8,6 +8,7 @@
 #include "base/hex.h"
 #include "crypto/prg.h"
 #include "service/failed_call.h"
+#include "service/foreign_text.h"
 #include "service/message_field.h"
 
 namespace tinyot::service {
@@ -130,6 +131,10 @@ custody::KeyAttributes attributes_from(const v1::CreateKeyRequest& request,
   return attributes;
 }
 
+std::int64_t unix_ms_of(Keys::Clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
 void describe(const Keys::View& view, const std::string& peer, v1::Key& to) {
   const custody::KeyRecord& record = view.record;
   const custody::KeyAttributes& attributes = record.attributes;
@@ -148,6 +153,7 @@ void describe(const Keys::View& view, const std::string& peer, v1::Key& to) {
   for (const custody::HeldEpoch& held : record.held) to.add_epochs(text_of(held.epoch));
   to.set_use_bound(record.use_bound);
   if (view.peers) to.set_peer_state(name_of(*view.peers));
+  if (view.destroyed_at) to.set_destroyed_at_unix_ms(unix_ms_of(*view.destroyed_at));
 }
 
 void describe(const Keys::Waiting& waiting, const std::string& peer, v1::Approval& to) {
@@ -161,9 +167,44 @@ void describe(const Keys::Waiting& waiting, const std::string& peer, v1::Approva
   to.set_bytes(waiting.terms.bytes);
   to.set_aad_bytes(waiting.terms.aad_bytes);
   if (waiting.terms.shown_aad) put(*waiting.terms.shown_aad, to.mutable_shown_aad());
-  to.set_expires_unix_ms(
-      std::chrono::duration_cast<std::chrono::milliseconds>(waiting.expires.time_since_epoch())
-          .count());
+  to.set_expires_unix_ms(unix_ms_of(waiting.expires));
+}
+
+void describe(const KeyQuorum::Waiting& waiting, const std::string& peer, v1::Approval& to) {
+  to.set_request(hex_of(waiting.id));
+  to.set_peer(peer);
+  to.set_is_own(true);
+  to.set_client(text_of(waiting.officers.front()));
+  to.set_operation(waiting.step.operation);
+  if (waiting.step.key) to.set_key(text_of(*waiting.step.key));
+  to.set_label(waiting.step.label);
+  to.set_bytes(waiting.step.bytes);
+  to.set_details(waiting.step.details);
+  for (const Caller& officer : waiting.officers) to.add_officers(text_of(officer));
+  to.set_quorum(waiting.quorum);
+  to.set_expires_unix_ms(unix_ms_of(waiting.expires));
+}
+
+void describe(const KeyAllowance& allowance, const std::string& peer, v1::Allowance& to) {
+  const auto* const caller = std::get_if<Caller>(&allowance.by);
+  to.set_id(hex_of(allowance.id));
+  to.set_peer(peer);
+  to.set_key(allowance.key);
+  to.set_operation(name_of(allowance.operation));
+  to.set_by(caller == nullptr ? "the peer" : text_of(*caller));
+  to.set_uses_left(allowance.uses_left);
+  to.set_expires_unix_ms(unix_ms_of(allowance.expires));
+  to.set_granted_by(allowance.granted_by);
+}
+
+std::variant<FromPeer, Caller> asker_in(const v1::AllowRequest& request) {
+  if (request.by_case() == v1::AllowRequest::kByPeer && request.by_peer()) return FromPeer{};
+  Caller caller;
+  if (request.by_case() == v1::AllowRequest::kUser)
+    caller.user = user_named(request.user());
+  else
+    caller.name = request.client();
+  return caller;
 }
 
 KeyTerms use_terms(const KeyCall& call, Keys& keys, config::KeyOperation operation,
@@ -185,7 +226,7 @@ void add_associated_data(const Request& request, KeyTerms& terms, KeyPayload& pa
 }
 
 KeyResult ask(const KeyCall& call, Keys& keys, KeyTerms terms, KeyPayload payload) {
-  return keys.ask(call.caller, std::move(terms), std::move(payload), call.is_gone);
+  return keys.ask(call, std::move(terms), std::move(payload));
 }
 
 std::uint32_t newest_version(Keys& keys, const std::string& label) {
@@ -244,12 +285,11 @@ void KeyCalls::make(const KeyCall& call, const v1::CreateKeyRequest& request,
 }
 
 template <class Step>
-grpc::Status KeyCalls::alone(const KeyCall& call, const v1::KeyName& request, v1::Key& reply,
-                             Step step) const {
+grpc::Status KeyCalls::alone(const v1::KeyName& request, v1::Key& reply, const Step& step) const {
   return answered([&] {
     Keys& keys = keys_of(request.peer());
     const custody::KeyId id = keys.named(request.key()).attributes.id;
-    describe((keys.*step)(call.caller, id), peer_named(request.peer()).name(), reply);
+    describe(step(keys, id), peer_named(request.peer()).name(), reply);
   });
 }
 
@@ -411,15 +451,30 @@ grpc::Status KeyCalls::refresh(const KeyCall& call, const v1::KeyName& request,
 
 grpc::Status KeyCalls::suspend(const KeyCall& call, const v1::KeyName& request,
                                v1::Key& reply) const {
-  return alone(call, request, reply, &Keys::suspend);
+  return alone(request, reply,
+               [&](Keys& keys, const custody::KeyId& id) { return keys.suspend(call.caller, id); });
 }
 grpc::Status KeyCalls::resume(const KeyCall& call, const v1::KeyName& request,
                               v1::Key& reply) const {
-  return alone(call, request, reply, &Keys::resume);
+  return alone(request, reply,
+               [&](Keys& keys, const custody::KeyId& id) { return keys.resume(call, id); });
+}
+grpc::Status KeyCalls::resume_epoch(const KeyCall& call, const v1::ResumeEpochRequest& request,
+                                    v1::Key& reply) const {
+  return answered([&] {
+    Keys& keys = keys_of(request.peer());
+    const auto epoch = custody::epoch_from(request.epoch());
+    if (!epoch)
+      throw UsageError("an epoch is a number, '-' and 32 hex digits, as `key show` prints");
+    const custody::KeyId id = keys.named(request.key()).attributes.id;
+    describe(keys.resume(call, id, epoch), peer_named(request.peer()).name(), reply);
+  });
 }
 grpc::Status KeyCalls::deactivate(const KeyCall& call, const v1::KeyName& request,
                                   v1::Key& reply) const {
-  return alone(call, request, reply, &Keys::deactivate);
+  return alone(request, reply, [&](Keys& keys, const custody::KeyId& id) {
+    return keys.deactivate(call.caller, id);
+  });
 }
 
 grpc::Status KeyCalls::destroy(const KeyCall& call, const v1::KeyName& request,
@@ -427,8 +482,7 @@ grpc::Status KeyCalls::destroy(const KeyCall& call, const v1::KeyName& request,
   return answered([&] {
     Keys& keys = keys_of(request.peer());
     const custody::KeyId id = keys.named(request.key()).attributes.id;
-    describe(keys.destroy(call.caller, id), peer_named(request.peer()).name(),
-             *reply.mutable_key());
+    describe(keys.destroy(call, id), peer_named(request.peer()).name(), *reply.mutable_key());
     for (const auto& file : keys.backups_of(id)) reply.add_backups(file.string());
   });
 }
@@ -439,7 +493,7 @@ grpc::Status KeyCalls::restore(const KeyCall& call, const v1::RestoreKeyRequest&
     const SecretVector<std::byte> content = take_secret(request.backup());
     Keys& keys = keys_of(request.peer());
     const custody::BackedUpShare backup = custody::backup_from(content);
-    describe(keys.restore(call.caller, backup), peer_named(request.peer()).name(), reply);
+    describe(keys.restore(call, backup), peer_named(request.peer()).name(), reply);
   });
 }
 
@@ -458,7 +512,7 @@ grpc::Status KeyCalls::backups(const KeyCall&, const v1::KeyName& request,
 
 grpc::Status KeyCalls::resume_peer(const KeyCall& call, const v1::ResumePeerRequest& request,
                                    v1::ResumePeerReply&) const {
-  return answered([&] { keys_of(request.peer()).resume_peer(call.caller); });
+  return answered([&] { keys_of(request.peer()).resume_peer(call); });
 }
 
 grpc::Status KeyCalls::approvals(const KeyCall&, const v1::ApprovalsRequest& request,
@@ -470,6 +524,10 @@ grpc::Status KeyCalls::approvals(const KeyCall&, const v1::ApprovalsRequest& req
         continue;
       for (const Keys::Waiting& waiting : peer->keys()->approvals())
         describe(waiting, peer->name(), *reply.add_approvals());
+      for (const KeyQuorum::Waiting& waiting : peer->keys()->operations())
+        describe(waiting, peer->name(), *reply.add_approvals());
+      for (const KeyAllowance& allowance : peer->keys()->allowances())
+        describe(allowance, peer->name(), *reply.add_allowances());
     }
   });
 }
@@ -481,6 +539,26 @@ grpc::Status KeyCalls::approve(const KeyCall& call, const v1::ApprovalRequest& r
 grpc::Status KeyCalls::deny(const KeyCall& call, const v1::ApprovalRequest& request,
                             v1::ApprovalReply&) const {
   return decided(call, request, false);
+}
+
+grpc::Status KeyCalls::allow(const KeyCall& call, const v1::AllowRequest& request,
+                             v1::Allowance& reply) const {
+  return answered([&] {
+    const auto now = Keys::Clock::now();
+    const auto operation = key_operation_named(request.operation());
+    if (!operation)
+      throw UsageError("'" + foreign_text(request.operation()) +
+                       "' is no operation of a key policy, such as encrypt");
+    const std::uint64_t most = static_cast<std::uint64_t>(KeyAllowances::kTimeMax.count()) + 1;
+    KeyAllowance allowance{
+        .by = asker_in(request),
+        .operation = *operation,
+        .key = request.key(),
+        .uses_left = request.uses(),
+        .expires = now + std::chrono::seconds(std::min(request.within_s(), most))};
+    describe(keys_of(request.peer()).allow(call.caller, std::move(allowance)),
+             peer_named(request.peer()).name(), reply);
+  });
 }
 
 }  // namespace tinyot::service

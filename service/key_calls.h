@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "service/access.h"
+#include "service/key_call.h"
 #include "service/peer.h"
 #include "tinyot/v1/keys.pb.h"
 
@@ -21,14 +22,6 @@ namespace tinyot::service {
 
 // Of the exception that is being handled, with its details.
 grpc::Status status_of_failure();
-
-// Who calls. Whether the client may make the call is the interface's to find out (Access).
-struct KeyCall {
-  Caller caller;
-  bool is_officer = false;  // may manage keys
-  // Whether the client no longer waits; called now and then.
-  std::function<bool()> is_gone;
-};
 
 // Who makes a call of gRPC, and what this client may do, which may change while a call waits.
 struct KeyCallers {
@@ -63,6 +56,8 @@ class KeyCalls {
   grpc::Status refresh(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
   grpc::Status suspend(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
   grpc::Status resume(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
+  grpc::Status resume_epoch(const KeyCall& call, const v1::ResumeEpochRequest& request,
+                            v1::Key& reply) const;
   grpc::Status deactivate(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
   grpc::Status destroy(const KeyCall& call, const v1::KeyName& request,
                        v1::DestroyReply& reply) const;
@@ -78,6 +73,8 @@ class KeyCalls {
                        v1::ApprovalReply& reply) const;
   grpc::Status deny(const KeyCall& call, const v1::ApprovalRequest& request,
                     v1::ApprovalReply& reply) const;
+  grpc::Status allow(const KeyCall& call, const v1::AllowRequest& request,
+                     v1::Allowance& reply) const;
 
  private:
   Peer& peer_named(const std::string& name) const;
@@ -86,8 +83,7 @@ class KeyCalls {
             config::KeyOperation operation, custody::KeyAttributes attributes,
             std::vector<std::byte> info, KeyPayload payload, v1::Key& reply) const;
   template <class Step>
-  grpc::Status alone(const KeyCall& call, const v1::KeyName& request, v1::Key& reply,
-                     Step step) const;
+  grpc::Status alone(const v1::KeyName& request, v1::Key& reply, const Step& step) const;
   grpc::Status decided(const KeyCall& call, const v1::ApprovalRequest& request,
                        bool is_approved) const;
 

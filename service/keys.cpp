@@ -11,6 +11,7 @@
 #include "service/event_log.h"
 #include "service/foreign_text.h"
 #include "service/keys_work.h"
+#include "system/clock.h"
 #include "system/file.h"
 
 namespace tinyot::service {
@@ -60,6 +61,11 @@ bool is_of_the_store(const std::optional<Failure>& failure) {
   return false;
 }
 
+// What several officers have confirmed, in the line that says that it is done.
+std::string outcome_of(const std::optional<custody::RequestId>& agreed) {
+  return agreed ? "operation " + hex_of(*agreed) : "";
+}
+
 KeyParties parties_of(const config::Peer& peer) {
   return {engine::read_identity(peer.key()).fingerprint(), engine::peer_key_from(peer.peer_key())};
 }
@@ -84,8 +90,12 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
       files_(directory_, {settings.me, settings.name, net::text_of(parties_.peer)},
              shared.store_key.value()),
       backups_(service::backups_of(peer.custody())),
-      audit_(audit_log_of(peer.custody(), directory_.parent_path())), policy_(read_policy(peer)),
+      audit_(audit_log_of(peer.custody(), directory_.parent_path())),
+      quorum_(settings.name, peer.custody().quorum(), approval_time_, audit_),
+      allowances_(files_, audit_), policy_(read_policy(peer)),
       has_peer_cheated_(std::filesystem::exists(directory_ / kCheatedFile)),
+      destroy_after_(std::chrono::seconds(peer.custody().destroy_after_s()), Clock::now(),
+                     DestroyAfter::Steady::now()),
       errors_("custody goes on after an error", settings.name) {
   custody::require_mechanisms();
   for (const std::string& text : audit_.take_requests()) {
@@ -93,6 +103,9 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
     if (parse_hex(text, id) && time_of(id) + kRemembered > Clock::now())
       seen_.emplace(id, time_of(id) + kRemembered);
   }
+  for (const custody::KeyRecord& record : files_.records())
+    if (record.peer_destroyed_unix_s != 0)
+      await_destruction(record.attributes.id, record.peer_destroyed_unix_s);
   for (std::size_t i = 0; i < settings.evaluations; ++i)
     desk_.emplace_back([this](const std::stop_token& stop) { work_at_desk(stop); });
 }
@@ -104,6 +117,7 @@ void Keys::set_policy(KeyPolicy policy) {
 }
 
 void Keys::stop_beginning() {
+  quorum_.stop();
   const Lock lock(mutex_);
   is_stopping_ = true;
   end_waiting(KeyFailure::Unavailable, "the daemon is stopping: repeat the request");
@@ -189,6 +203,8 @@ void Keys::keep_up() {
       finish(request, failed(KeyFailure::TimedOut, why));
     }
     std::erase_if(seen_, [&](const auto& seen) { return seen.second <= now; });
+    for (const custody::KeyId& key : destroy_after_.due(DestroyAfter::Steady::now()))
+      put_on_desk([this, key] { destroy_as_peer(key); });
     for (const custody::KeyId& key : std::exchange(to_settle_, {}))
       if (needs_settling(key)) settle_if_needed(key, to_queue);
   }
@@ -207,8 +223,9 @@ void Keys::require_open() const {
   if (!is_linked_) throw KeyFailed(KeyFailure::Unavailable, settings_.name + " is not connected");
 }
 
-KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
-                    const std::function<bool()>& is_gone, Clock::time_point until) {
+KeyResult Keys::ask(const KeyCall& call, KeyTerms terms, KeyPayload payload,
+                    Clock::time_point until) {
+  const Caller& caller = call.caller;
   terms.requester = settings_.me;
   if (terms.shown_aad && terms.shown_aad->size() > kShownBytesMax)
     throw UsageError("associated data that is shown has at most " + std::to_string(kShownBytesMax) +
@@ -221,6 +238,7 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
   require_allowed(caller, terms, about);
   require_possible(terms, files_);
   require_payload(terms, payload, files_);
+  if (terms.operation == config::IMPORT) await_officers_of_import(call, terms, about);
   // A request that the peer ends may still be evaluated, with what it was given.
   const auto kept = std::make_shared<const KeyPayload>(std::move(payload));
   // What loses its connection is asked anew, once: with another number, in the logs as another
@@ -228,7 +246,7 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
   for (int attempt = 1;; ++attempt) {
     const SharedRequest request = make_own(caller, terms, about);
     request->payload = kept;
-    request->is_gone = is_gone;
+    request->is_gone = call.is_gone;
     request->client_until = until;
     Lock lock(mutex_);
     begin_own(request, lock);
@@ -239,6 +257,21 @@ KeyResult Keys::ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
         terms.operation == config::REFRESH)
       std::rethrow_exception(request->failure->error);
   }
+}
+
+void Keys::await_officers_of_import(const KeyCall& call, const KeyTerms& terms,
+                                    const custody::KeyAttributes& about) {
+  {
+    const Lock lock(mutex_);
+    require_open();
+  }
+  (void)quorum_.await(call, {.operation = "import",
+                             .key = terms.key,
+                             .label = about.label,
+                             .bytes = circuit::key_bytes_of(about.algorithm),
+                             .details = custody::name_of(about.key_class) + " " +
+                                        custody::name_of(about.algorithm) + ", " +
+                                        custody::name_of(about.nonces) + " nonces"});
 }
 
 Keys::SharedRequest Keys::make_own(const Caller& caller, const KeyTerms& terms,
@@ -300,7 +333,9 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
   if (!verdict.refusal.empty()) throw KeyFailed(KeyFailure::Refused, verdict.refusal);
   requests_.emplace(request->id(), request);
   request->until = Clock::now() + request_time_;
-  if (verdict.needs_approval) {
+  if (verdict.needs_approval) use_allowance(request, lock);
+  if (request->state == Request::State::Ended) return;
+  if (verdict.needs_approval && !request->is_approved) {
     request->state = Request::State::Waiting;
     request->until = request->asked.expires;
     log_event(LogLevel::Info, "key request waits for approval",
@@ -343,6 +378,23 @@ bool Keys::may_have_begun(const Request& request) const {
   if (settings_.leads()) return request.is_running;
   return request.state == Request::State::Accepted ||
          (request.state == Request::State::Asked && !request.waits_at_peer);
+}
+
+// What an officer has allowed ahead approves it. It may have ended on return.
+void Keys::use_allowance(const SharedRequest& request, Lock& lock) {
+  const KeyRequestTerms terms = request->policy_terms();
+  lock.unlock();
+  std::optional<Failure> failure;
+  std::optional<custody::RequestId> used;
+  try {
+    used = allowances_.use(terms, Clock::now());
+  } catch (const std::exception& error) {
+    failure = Failure{std::current_exception(), error.what()};
+  }
+  lock.lock();
+  request->allowance = used;
+  request->is_approved = used.has_value();
+  if (failure) finish(request, std::move(failure));
 }
 
 // Until the condition holds, the request has expired, or its client has gone: what may have begun
@@ -460,12 +512,14 @@ void Keys::peer_cheated() {
             {{"peer", settings_.name}, {"reason", "a check with the peer has failed"}});
 }
 
-void Keys::resume_peer(const Caller& officer) {
+void Keys::resume_peer(const KeyCall& call) {
+  const auto agreed = quorum_.await(call, {.operation = "resume_peer"});
   audit_.append({.event = AuditLine::Event::Alone,
                  .request = hex_of(random_request()),
-                 .client = text_of(officer),
+                 .client = text_of(call.caller),
                  .operation = "resume_peer",
-                 .key = {}});
+                 .key = {},
+                 .outcome = outcome_of(agreed)});
   std::filesystem::remove(directory_ / kCheatedFile);
   system::sync_directory(directory_);
   const Lock lock(mutex_);
@@ -504,6 +558,8 @@ Keys::View Keys::view(const custody::KeyId& id) {
   const Lock lock(mutex_);
   if (const auto at = peers_.find(id); at != peers_.end() && at->second)
     view.peers = at->second->state;
+  if (const std::int64_t seen = view.record.peer_destroyed_unix_s; seen != 0)
+    view.destroyed_at = destroy_after_.at(Clock::time_point(std::chrono::seconds(seen)));
   return view;
 }
 
@@ -542,13 +598,18 @@ std::vector<Keys::View> Keys::list(const Caller* caller, const std::string& labe
   return views;
 }
 
-Keys::View Keys::step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
-                            const std::function<void()>& step) {
+Keys::View Keys::step_alone(const std::string& client, const char* operation,
+                            const custody::KeyId& id, const std::function<void()>& step,
+                            const std::optional<custody::RequestId>& agreed,
+                            const std::string& details) {
+  std::string outcome = outcome_of(agreed);
+  if (!details.empty()) outcome += (outcome.empty() ? "" : ", ") + details;
   audit_.append({.event = AuditLine::Event::Alone,
                  .request = hex_of(random_request()),
-                 .client = text_of(officer),
+                 .client = client,
                  .operation = operation,
-                 .key = custody::text_of(id)});
+                 .key = custody::text_of(id),
+                 .outcome = std::move(outcome)});
   step();
   {
     const Lock lock(mutex_);
@@ -558,23 +619,121 @@ Keys::View Keys::step_alone(const Caller& officer, const char* operation, const 
             {{"peer", settings_.name},
              {"operation", operation},
              {"key", custody::text_of(id)},
-             {"client", text_of(officer)}});
+             {"client", client}});
   announce(id);
   return view(id);
 }
 
-Keys::View Keys::suspend(const Caller& officer, const custody::KeyId& id) {
-  (void)files_.record(id);
-  return step_alone(officer, "suspend", id, [&] { files_.set_state(id, KeyState::Suspended); });
+// Nothing is erased before its time.
+void Keys::note_destroyed_by_peer(const custody::KeyId& id) {
+  const bool is_known = files_.record(id).peer_destroyed_unix_s != 0;
+  const auto seen = files_.note_peer_destroyed(
+      id,
+      std::chrono::duration_cast<std::chrono::seconds>(Clock::now().time_since_epoch()).count());
+  if (seen && !is_known) await_destruction(id, *seen);
 }
 
-Keys::View Keys::resume(const Caller& officer, const custody::KeyId& id) {
-  const custody::KeyRecord record = files_.record(id);
+void Keys::await_destruction(const custody::KeyId& id, std::int64_t seen_unix_s) {
+  const auto seen = Clock::time_point(std::chrono::seconds(seen_unix_s));
+  destroy_after_.note(id, seen, DestroyAfter::Steady::now());
+  const auto at = destroy_after_.at(seen);
+  log_event(LogLevel::Warning, "key destroyed by the peer",
+            {{"peer", settings_.name},
+             {"key", custody::text_of(id)},
+             {"destroyed_here_at", at ? system::utc_text(*at) : "never"}});
+}
+
+// On the desk, again after a while if it fails.
+void Keys::destroy_as_peer(const custody::KeyId& id) {
+  if (files_.record(id).peer_destroyed_unix_s != 0)
+    (void)step_alone(
+        "destroy_after_s", "destroy", id, [&] { (void)files_.destroy_as_peer(id); }, {},
+        "the peer has destroyed its share");
+  const Lock lock(mutex_);
+  if (files_.record(id).peer_destroyed_unix_s == 0) destroy_after_.forget(id);
+}
+
+Keys::View Keys::suspend(const Caller& officer, const custody::KeyId& id) {
+  (void)files_.record(id);
+  return step_alone(text_of(officer), "suspend", id,
+                    [&] { files_.set_state(id, KeyState::Suspended); });
+}
+
+custody::KeyRecord Keys::suspended(const custody::KeyId& id) {
+  custody::KeyRecord record = files_.record(id);
   if (record.state != KeyState::Suspended)
     throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
                                                    custody::name_of(record.state) +
                                                    ", and not suspended");
-  return step_alone(officer, "resume", id, [&] { files_.set_state(id, record.state_resumed); });
+  if (record.peer_destroyed_unix_s != 0)
+    throw custody::KeyError(KeyProblem::NotAtPeer,
+                            settings_.name + " has destroyed its share of key " +
+                                custody::text_of(id) + ": it cannot be used any more");
+  return record;
+}
+
+// Otherwise no epoch would be left that both parties have.
+void Keys::require_kept_at_peer(const custody::KeyId& id, const custody::Epoch& epoch) {
+  const std::string key = "key " + custody::text_of(id);
+  const auto mine = files_.have(id);
+  if (!mine || std::ranges::find(mine->epochs, epoch) == mine->epochs.end())
+    throw custody::KeyError(KeyProblem::NoEpoch,
+                            key + " has no share of epoch " + custody::text_of(epoch));
+  const Lock lock(mutex_);
+  if (!is_linked_)
+    throw KeyFailed(KeyFailure::Unavailable,
+                    settings_.name + " is not connected, which has to say what it has of " + key);
+  if (changed_since_.contains(id) || settling_.contains(id))
+    throw custody::KeyError(KeyProblem::State,
+                            key + " is being changed or settled: wait until it is done");
+  const auto at = peers_.find(id);
+  if (at == peers_.end() || !at->second ||
+      std::ranges::find(at->second->epochs, epoch) == at->second->epochs.end())
+    throw custody::KeyError(KeyProblem::NotAtPeer,
+                            settings_.name + " has no share of " + key + " in epoch " +
+                                custody::text_of(epoch) +
+                                ": the key would be lost if it alone were kept");
+}
+
+// What is confirmed is looked at again, since time has passed.
+Keys::View Keys::resume(const KeyCall& call, const custody::KeyId& id,
+                        const std::optional<custody::Epoch>& only) {
+  const auto dropped = [&] {
+    std::string names;
+    for (const custody::HeldEpoch& held : suspended(id).held)
+      if (only && held.epoch != *only)
+        names += (names.empty() ? "" : " and ") + custody::text_of(held.epoch);
+    return names;
+  };
+  const std::string to_drop = dropped();
+  if (only) require_kept_at_peer(id, *only);
+  const auto agreed =
+      quorum_.await(call, {.operation = "resume",
+                           .key = id,
+                           .label = suspended(id).attributes.label,
+                           .details = only ? "keeps epoch " + custody::text_of(*only) +
+                                                 (to_drop.empty() ? "" : ", drops " + to_drop)
+                                           : ""});
+  if (dropped() != to_drop)
+    throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) +
+                                                   " has other epochs by now: look at it again");
+  std::shared_ptr<std::shared_mutex> of_key;
+  std::unique_lock<std::shared_mutex> alone;
+  if (only) {
+    {
+      const Lock lock(mutex_);
+      of_key = lock_of(id);
+    }
+    // No step of the key begins meanwhile.
+    alone = std::unique_lock(*of_key, std::try_to_lock);
+    if (!alone.owns_lock())
+      throw custody::KeyError(KeyProblem::State,
+                              "key " + custody::text_of(id) + " is being changed or settled");
+    require_kept_at_peer(id, *only);
+  }
+  return step_alone(
+      text_of(call.caller), "resume", id, [&] { files_.resume(id, only); }, agreed,
+      only ? "epoch " + custody::text_of(*only) : "");
 }
 
 Keys::View Keys::deactivate(const Caller& officer, const custody::KeyId& id) {
@@ -583,18 +742,31 @@ Keys::View Keys::deactivate(const Caller& officer, const custody::KeyId& id) {
     throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
                                                    custody::name_of(record.state) +
                                                    ": only an active one is deactivated");
-  return step_alone(officer, "deactivate", id,
+  return step_alone(text_of(officer), "deactivate", id,
                     [&] { files_.set_state(id, KeyState::Deactivated); });
 }
 
-Keys::View Keys::destroy(const Caller& officer, const custody::KeyId& id) {
-  (void)files_.record(id);
-  return step_alone(officer, "destroy", id, [&] { files_.destroy(id); });
+Keys::View Keys::destroy(const KeyCall& call, const custody::KeyId& id) {
+  const auto agreed = quorum_.await(
+      call, {.operation = "destroy", .key = id, .label = files_.record(id).attributes.label});
+  return step_alone(
+      text_of(call.caller), "destroy", id, [&] { files_.destroy(id); }, agreed);
 }
 
-Keys::View Keys::restore(const Caller& officer, const custody::BackedUpShare& backup) {
-  return step_alone(officer, "restore", backup.record.attributes.id,
-                    [&] { files_.restore(backup); });
+// Epoch and fingerprint name the share: the former is in the name of the backup, the latter in
+// what both parties show of the key.
+Keys::View Keys::restore(const KeyCall& call, const custody::BackedUpShare& backup) {
+  const custody::KeyAttributes& about = backup.record.attributes;
+  const auto fingerprint = custody::fingerprint_of(about, backup.record.check);
+  const auto agreed =
+      quorum_.await(call, {.operation = "restore",
+                           .key = about.id,
+                           .label = about.label,
+                           .bytes = backup.share.size(),
+                           .details = "epoch " + custody::text_of(backup.epoch) + ", fingerprint " +
+                                      hex_of(crypto::bytes_of(fingerprint))});
+  return step_alone(
+      text_of(call.caller), "restore", about.id, [&] { files_.restore(backup); }, agreed);
 }
 
 std::vector<std::filesystem::path> Keys::backups_of(const std::optional<custody::KeyId>& id) const {
@@ -609,12 +781,15 @@ std::string Keys::lacking() const {
 
 KeyCounts Keys::counts() {
   KeyCounts counts;
-  for (const custody::KeyRecord& record : files_.records())
+  for (const custody::KeyRecord& record : files_.records()) {
     ++counts.by_state[custody::name_of(record.state)];
+    if (record.peer_destroyed_unix_s != 0) ++counts.destroyed_by_peer;
+  }
   const Lock lock(mutex_);
   counts.requests = requests_.size();
   counts.approvals = static_cast<std::uint64_t>(std::ranges::count_if(
       requests_, [](const auto& each) { return each.second->state == Request::State::Waiting; }));
+  counts.approvals += quorum_.waiting().size();
   counts.has_peer_cheated = has_peer_cheated_;
   return counts;
 }
@@ -634,6 +809,8 @@ std::vector<Keys::Waiting> Keys::approvals() {
 }
 
 void Keys::decide(const Caller& officer, const custody::RequestId& id, bool is_approved) {
+  if (quorum_.decide(officer, id, is_approved)) return;
+  if (!is_approved && allowances_.withdraw(officer, id)) return;
   SharedRequest request;
   {
     const Lock lock(mutex_);

@@ -27,32 +27,20 @@
 
 #include "custody/backups.h"
 #include "custody/key_files.h"
+#include "service/destroy_after.h"
 #include "service/error_log.h"
+#include "service/key_allowances.h"
 #include "service/key_audit.h"
+#include "service/key_call.h"
+#include "service/key_failed.h"
 #include "service/key_message.h"
 #include "service/key_operation.h"
 #include "service/key_policy.h"
+#include "service/key_quorum.h"
 #include "service/link.h"
 #include "service/scheduler.h"
 
 namespace tinyot::service {
-
-// Why a request has failed, besides what custody says (KeyError).
-enum class KeyFailure : std::uint8_t {
-  Refused,      // by a policy or an officer, of either party
-  Full,         // too many requests
-  Unavailable,  // no link, or the connection was lost: it may be repeated
-  TimedOut,
-  Cheated,
-};
-class KeyFailed : public std::runtime_error {
- public:
-  KeyFailed(KeyFailure why, const std::string& message) : std::runtime_error(message), why_(why) {}
-  KeyFailure why() const { return why_; }
-
- private:
-  KeyFailure why_;
-};
 
 // Thread-safe. Its lock is taken after the Scheduler's and before those of Link and the files; it
 // calls the Scheduler without.
@@ -65,6 +53,8 @@ class Keys {
   struct View {
     custody::KeyRecord record;
     std::optional<custody::KeyState> peers;
+    // When this party destroys its share, since the peer has.
+    std::optional<Clock::time_point> destroyed_at = {};
   };
   struct Waiting {
     KeyTerms terms;
@@ -94,11 +84,10 @@ class Keys {
   void keep_up();
 
   // Of clients. A request of the caller; returns when it is done. Key, operation, lengths and
-  // public inputs are given in `terms`. Fails: KeyFailed; custody::KeyError; UsageError;
-  // StoreError.
-  // `is_gone`: whether the client no longer waits; called now and then. It waits at most `until`.
-  KeyResult ask(const Caller& caller, KeyTerms terms, KeyPayload payload,
-                const std::function<bool()>& is_gone = {}, Clock::time_point until = kAnyTime);
+  // public inputs are given in `terms`. An import waits for other officers first (KeyQuorum).
+  // Fails: KeyFailed; custody::KeyError; UsageError; StoreError. It waits at most `until`.
+  KeyResult ask(const KeyCall& call, KeyTerms terms, KeyPayload payload,
+                Clock::time_point until = kAnyTime);
   // Why such a use of a key would fail, as far as is known here; empty if it would not. Nobody is
   // asked.
   std::string why_impossible(const KeyTerms& use);
@@ -110,16 +99,27 @@ class Keys {
   std::vector<View> list(const Caller* caller, const std::string& label = {});
   // Of this party alone, by its officers; each is in the audit log before it is done.
   View suspend(const Caller& officer, const custody::KeyId& id);
-  View resume(const Caller& officer, const custody::KeyId& id);
   View deactivate(const Caller& officer, const custody::KeyId& id);
-  View destroy(const Caller& officer, const custody::KeyId& id);
-  View restore(const Caller& officer, const custody::BackedUpShare& backup);
-  void resume_peer(const Caller& officer);
+  // The same, by several of them (KeyQuorum). Fail, besides: KeyFailed.
+  // With an epoch, it alone is kept: of a key whose shares do not fit in another one. Refused
+  // unless the peer has said that it has a share of it.
+  View resume(const KeyCall& call, const custody::KeyId& id,
+              const std::optional<custody::Epoch>& only = {});
+  View destroy(const KeyCall& call, const custody::KeyId& id);
+  View restore(const KeyCall& call, const custody::BackedUpShare& backup);
+  void resume_peer(const KeyCall& call);
   std::vector<std::filesystem::path> backups_of(const std::optional<custody::KeyId>& id) const;
   KeyCounts counts();
   // What keys lack that only a restart gives; empty: nothing.
   std::string lacking() const;
   std::vector<Waiting> approvals();
+  std::vector<KeyQuorum::Waiting> operations() const { return quorum_.waiting(); }
+  // Approves requests ahead, by an officer; denying its number withdraws it.
+  KeyAllowance allow(const Caller& officer, KeyAllowance allowance) {
+    return allowances_.grant(officer, std::move(allowance), Clock::now());
+  }
+  std::vector<KeyAllowance> allowances() const { return allowances_.all(Clock::now()); }
+  // A request, or an operation of an officer.
   void decide(const Caller& officer, const custody::RequestId& request, bool is_approved);
 
   // The link, and messages of the peer. Fail: NetworkError if the peer may not send such a message.
@@ -162,6 +162,8 @@ class Keys {
   KeyRequestTerms policy_terms(std::variant<FromPeer, Caller> by, const KeyTerms& terms,
                                const custody::KeyAttributes& about) const;
   KeyCircuits::Cost cost_to_settle(const custody::KeyId& key);
+  void await_officers_of_import(const KeyCall& call, const KeyTerms& terms,
+                                const custody::KeyAttributes& about);
   SharedRequest make_own(const Caller& caller, const KeyTerms& terms,
                          const custody::KeyAttributes& about);
   void require_allowed(const Caller& caller, const KeyTerms& terms,
@@ -191,6 +193,7 @@ class Keys {
   std::optional<std::string> refusal_of_nonces(const KeyTerms& terms,
                                                const custody::KeyAttributes& about) const;
   void finish(const SharedRequest& request, std::optional<Failure> failure);
+  void use_allowance(const SharedRequest& request, Lock& lock);
   bool note_begun(const SharedRequest& request, const AuditHead& head);
   void log_end(const Request& request);
   void tell_haves();
@@ -206,8 +209,15 @@ class Keys {
   std::shared_ptr<KeyConnection> connection(Evaluator& evaluator, std::uint64_t group);
   std::vector<std::uint64_t> groups_with(const custody::KeyId& key);
   void note_use(const KeyTerms& terms);
-  View step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
-                  const std::function<void()>& step);
+  View step_alone(const std::string& client, const char* operation, const custody::KeyId& id,
+                  const std::function<void()>& step,
+                  const std::optional<custody::RequestId>& agreed = {},
+                  const std::string& details = {});
+  custody::KeyRecord suspended(const custody::KeyId& id);
+  void note_destroyed_by_peer(const custody::KeyId& id);  // under the lock
+  void await_destruction(const custody::KeyId& id, std::int64_t seen_unix_s);
+  void destroy_as_peer(const custody::KeyId& id);
+  void require_kept_at_peer(const custody::KeyId& id, const custody::Epoch& epoch);
   void announce(const custody::KeyId& id);
   void send_end(const Work& work, const std::string& reason);
   void put_on_desk(std::function<void()> task);
@@ -226,6 +236,8 @@ class Keys {
   custody::KeyFiles files_;
   const custody::Backups backups_;
   KeyAudit audit_;
+  KeyQuorum quorum_;
+  KeyAllowances allowances_;
   KeyCircuits circuits_;
 
   std::mutex mutex_;
@@ -247,6 +259,8 @@ class Keys {
   std::map<custody::KeyId, std::shared_ptr<std::shared_mutex>> locks_;
   std::optional<std::deque<custody::KeyId>> to_tell_;  // the peer, since the link is up
   std::map<custody::KeyId, std::optional<custody::KeyHave>> peers_;
+  DestroyAfter destroy_after_;
+  std::set<custody::KeyId> changed_since_;  // the peer has said last what it has of them
   std::map<std::uint64_t, std::weak_ptr<KeyConnection>> connections_;  // by group
 
   std::mutex uses_mutex_;

@@ -66,6 +66,10 @@ class KeysService final : public v1::Keys::Service {
                       v1::Key* reply) override {
     return calls_.resume(call(context), *request, *reply);
   }
+  grpc::Status ResumeEpoch(grpc::ServerContext* context, const v1::ResumeEpochRequest* request,
+                           v1::Key* reply) override {
+    return calls_.resume_epoch(call(context), *request, *reply);
+  }
   grpc::Status Deactivate(grpc::ServerContext* context, const v1::KeyName* request,
                           v1::Key* reply) override {
     return calls_.deactivate(call(context), *request, *reply);
@@ -98,6 +102,10 @@ class KeysService final : public v1::Keys::Service {
                     v1::ApprovalReply* reply) override {
     return calls_.deny(call(context), *request, *reply);
   }
+  grpc::Status Allow(grpc::ServerContext* context, const v1::AllowRequest* request,
+                     v1::Allowance* reply) override {
+    return calls_.allow(call(context), *request, *reply);
+  }
 
  private:
   KeyCall call(const grpc::ServerContext* context) const {
@@ -106,7 +114,8 @@ class KeysService final : public v1::Keys::Service {
     const auto is_gone = [this, context, caller] {
       return context->IsCancelled() || !callers_.access.may_use_or_manage_keys(caller);
     };
-    return {std::move(caller), is_officer, is_gone};
+    return {std::move(caller), is_officer, is_gone,
+            [this](const Caller& of) { return callers_.access.may_manage_keys(of); }};
   }
 
   const KeyCalls& calls_;

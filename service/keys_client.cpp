@@ -10,13 +10,32 @@ namespace tinyot::service {
 namespace {
 
 RemoteKey key_from(const v1::Key& message) {
-  return {message.id(),          message.peer(),
-          message.label(),       message.version(),
-          message.key_class(),   message.algorithm(),
-          message.nonces(),      message.origin(),
-          message.parent(),      message.state(),
-          message.fingerprint(), {message.epochs().begin(), message.epochs().end()},
-          message.use_bound(),   message.peer_state()};
+  return {message.id(),
+          message.peer(),
+          message.label(),
+          message.version(),
+          message.key_class(),
+          message.algorithm(),
+          message.nonces(),
+          message.origin(),
+          message.parent(),
+          message.state(),
+          message.fingerprint(),
+          {message.epochs().begin(), message.epochs().end()},
+          message.use_bound(),
+          message.peer_state(),
+          message.destroyed_at_unix_ms()};
+}
+
+RemoteAllowance allowance_from(const v1::Allowance& message) {
+  return {message.id(),
+          message.peer(),
+          message.key(),
+          message.operation(),
+          message.by(),
+          message.uses_left(),
+          message.expires_unix_ms(),
+          message.granted_by()};
 }
 
 v1::KeyName message_of(const KeyName& name) {
@@ -89,7 +108,7 @@ struct KeysConnection::State {
     channel.call(*stub, method, request, reply);
     return reply;
   }
-  // With the peer.
+  // With the peer, or with other officers.
   template <class Request, class Reply>
   void ask_both(Method<Request, Reply> method, const Request& request, Reply& reply) {
     channel.call(*stub, method, request, reply, wait);
@@ -216,7 +235,15 @@ RemoteKey KeysConnection::suspend(const KeyName& name) {
 }
 
 RemoteKey KeysConnection::resume(const KeyName& name) {
-  return key_from(state_->ask(&v1::Keys::Stub::Resume, message_of(name)));
+  return state_->key_of_both(&v1::Keys::Stub::Resume, message_of(name));
+}
+
+RemoteKey KeysConnection::resume(const KeyName& name, const std::string& epoch) {
+  v1::ResumeEpochRequest request;
+  request.set_peer(name.peer);
+  request.set_key(name.key);
+  request.set_epoch(epoch);
+  return state_->key_of_both(&v1::Keys::Stub::ResumeEpoch, request);
 }
 
 RemoteKey KeysConnection::deactivate(const KeyName& name) {
@@ -224,7 +251,8 @@ RemoteKey KeysConnection::deactivate(const KeyName& name) {
 }
 
 DestroyedKey KeysConnection::destroy(const KeyName& name) {
-  const v1::DestroyReply reply = state_->ask(&v1::Keys::Stub::Destroy, message_of(name));
+  v1::DestroyReply reply;
+  state_->ask_both(&v1::Keys::Stub::Destroy, message_of(name), reply);
   return {key_from(reply.key()), {reply.backups().begin(), reply.backups().end()}};
 }
 
@@ -232,7 +260,7 @@ RemoteKey KeysConnection::restore(const std::string& peer, std::span<const std::
   v1::RestoreKeyRequest request;
   request.set_peer(peer);
   const SecretField secret(*request.mutable_backup(), backup);
-  return key_from(state_->ask(&v1::Keys::Stub::Restore, request));
+  return state_->key_of_both(&v1::Keys::Stub::Restore, request);
 }
 
 std::vector<std::string> KeysConnection::backups(const KeyName& name) {
@@ -243,19 +271,49 @@ std::vector<std::string> KeysConnection::backups(const KeyName& name) {
 void KeysConnection::resume_peer(const std::string& peer) {
   v1::ResumePeerRequest request;
   request.set_peer(peer);
-  (void)state_->ask(&v1::Keys::Stub::ResumePeer, request);
+  v1::ResumePeerReply reply;
+  state_->ask_both(&v1::Keys::Stub::ResumePeer, request, reply);
 }
 
-std::vector<WaitingRequest> KeysConnection::approvals(const std::string& peer) {
+Approvals KeysConnection::approvals(const std::string& peer) {
   v1::ApprovalsRequest request;
   request.set_peer(peer);
-  std::vector<WaitingRequest> waiting;
+  Approvals approvals;
   const v1::ApprovalsReply reply = state_->ask(&v1::Keys::Stub::Approvals, request);
   for (const v1::Approval& one : reply.approvals())
-    waiting.push_back({one.request(), one.peer(), one.is_own(), one.client(), one.operation(),
-                       one.key(), one.label(), one.bytes(), one.aad_bytes(), one.shown_aad(),
-                       one.expires_unix_ms()});
-  return waiting;
+    approvals.waiting.push_back({one.request(),
+                                 one.peer(),
+                                 one.is_own(),
+                                 one.client(),
+                                 one.operation(),
+                                 one.key(),
+                                 one.label(),
+                                 one.bytes(),
+                                 one.aad_bytes(),
+                                 one.shown_aad(),
+                                 one.expires_unix_ms(),
+                                 one.quorum(),
+                                 {one.officers().begin(), one.officers().end()},
+                                 one.details()});
+  for (const v1::Allowance& one : reply.allowances())
+    approvals.allowances.push_back(allowance_from(one));
+  return approvals;
+}
+
+RemoteAllowance KeysConnection::allow(const NewAllowance& allowance) {
+  v1::AllowRequest request;
+  request.set_peer(allowance.peer);
+  request.set_key(allowance.key);
+  request.set_operation(allowance.operation);
+  if (!allowance.user.empty())
+    request.set_user(allowance.user);
+  else if (!allowance.client.empty())
+    request.set_client(allowance.client);
+  else
+    request.set_by_peer(true);
+  request.set_uses(allowance.uses);
+  request.set_within_s(allowance.within_s);
+  return allowance_from(state_->ask(&v1::Keys::Stub::Allow, request));
 }
 
 void KeysConnection::approve(const std::string& peer, const std::string& request) {

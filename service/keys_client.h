@@ -29,7 +29,8 @@ struct RemoteKey {
   std::string fingerprint;
   std::vector<std::string> epochs;
   std::uint64_t use_bound = 0;
-  std::string peer_state;  // may be empty
+  std::string peer_state;                 // may be empty
+  std::int64_t destroyed_at_unix_ms = 0;  // since the peer has destroyed its share; 0: it is not
 };
 
 // An empty peer is the only one.
@@ -74,6 +75,28 @@ struct WaitingRequest {
   std::uint64_t bytes = 0, aad_bytes = 0;
   std::string shown_aad;
   std::int64_t expires_unix_ms = 0;
+  // Of an operation of officers: how many have to confirm it, and who has.
+  std::uint32_t quorum = 0;
+  std::vector<std::string> officers;
+  std::string details;
+};
+
+// Requests that an officer approves ahead, or has.
+struct NewAllowance {
+  std::string peer, key, operation;
+  // Who asks: the peer, unless one of these is not empty.
+  std::string user, client;
+  std::uint64_t uses = 0, within_s = 0;
+};
+struct RemoteAllowance {
+  std::string id, peer, key, operation, by;
+  std::uint64_t uses_left = 0;
+  std::int64_t expires_unix_ms = 0;
+  std::string granted_by;
+};
+struct Approvals {
+  std::vector<WaitingRequest> waiting;
+  std::vector<RemoteAllowance> allowances;
 };
 
 class KeysConnection {
@@ -108,6 +131,8 @@ class KeysConnection {
   RemoteKey show(const KeyName& name);
   RemoteKey suspend(const KeyName& name);
   RemoteKey resume(const KeyName& name);
+  // With one of its epochs alone.
+  RemoteKey resume(const KeyName& name, const std::string& epoch);
   RemoteKey deactivate(const KeyName& name);
   DestroyedKey destroy(const KeyName& name);
   // `backup`: the content of its box.
@@ -116,7 +141,8 @@ class KeysConnection {
   std::vector<std::string> backups(const KeyName& name);
   void resume_peer(const std::string& peer);
 
-  std::vector<WaitingRequest> approvals(const std::string& peer);
+  Approvals approvals(const std::string& peer);
+  RemoteAllowance allow(const NewAllowance& allowance);
   void approve(const std::string& peer, const std::string& request);
   void deny(const std::string& peer, const std::string& request);
 

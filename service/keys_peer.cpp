@@ -52,35 +52,39 @@ void Keys::receive(const wire::KeyRequest& message) {
   } catch (const BadKeyMessage& bad) {
     return log_refusal("request", bad.why);
   }
-  bool needs_approval = false;
+  bool has_to_wait = false;
   {
-    const Lock lock(mutex_);
+    Lock lock(mutex_);
     if (reason.empty()) reason = refusal(*request).value_or("");
     if (reason.empty()) reason = refusal_of_nonces(request->terms(), request->about).value_or("");
+    KeyPolicy::Verdict verdict;
     if (reason.empty()) {
-      const KeyPolicy::Verdict verdict = policy_.begin(request->policy_terms(), Clock::now());
+      verdict = policy_.begin(request->policy_terms(), Clock::now());
       reason = verdict.refusal;
-      needs_approval = verdict.needs_approval;
     }
     if (reason.empty()) {
-      request->until = needs_approval
-                           ? std::min(request->asked.expires, Clock::now() + approval_time_)
-                           : Clock::now() + request_time_;
+      request->until = Clock::now() + request_time_;
       seen_.emplace(request->id(), time_of(request->id()) + kRemembered);
       requests_.emplace(request->id(), request);
-      request->state = needs_approval ? Request::State::Waiting : Request::State::New;
+      if (verdict.needs_approval) use_allowance(request, lock);
+      if (request->state == Request::State::Ended) return;
+      has_to_wait = verdict.needs_approval && !request->is_approved;
+    }
+    if (has_to_wait) {
+      request->until = std::min(request->asked.expires, Clock::now() + approval_time_);
+      request->state = Request::State::Waiting;
     }
   }
   if (!reason.empty()) {
     log_refusal(name_of(request->terms().operation), reason);
     return answer(*request, false, reason, {});
   }
-  if (!needs_approval) return accept(request);
+  if (!has_to_wait) return accept(request);
   log_event(LogLevel::Info, "key request waits for approval",
             {{"peer", settings_.name}, {"request", hex_of(request->id())}});
-  wire::Message waits;
-  custody::put_bytes(request->id(), *waits.mutable_key_waits()->mutable_request());
-  link_.send(waits);
+  wire::Message waiting;
+  custody::put_bytes(request->id(), *waiting.mutable_key_waits()->mutable_request());
+  link_.send(waiting);
 }
 
 // Before any circuit is made for it; the rates are counted when it is taken up.
@@ -205,6 +209,9 @@ std::optional<std::string> Keys::refusal_to_start(const Request& request) const 
   const KeyPolicy::Verdict verdict = policy_.recheck(request.policy_terms(), Clock::now());
   if (!verdict.refusal.empty()) return verdict.refusal;
   if (verdict.needs_approval && !request.is_approved) return "it needs an approval since then";
+  if (verdict.needs_approval && request.allowance &&
+      !allowances_.holds(*request.allowance, Clock::now()))
+    return "what an officer has allowed ahead has expired, or was withdrawn";
   return refusal_of_nonces(request.terms(), request.about);
 }
 
@@ -243,6 +250,7 @@ void Keys::started(const wire::KeyStart& start) {
       work->group = start.group();
       work->is_loaded = start.is_loaded();
       work->is_running = true;
+      if (const auto changed = work->changed_key()) changed_since_.insert(*changed);
     }
   }
   if (work && reason.empty()) {
@@ -315,6 +323,7 @@ void Keys::link_is_up() {
   is_linked_ = true;
   link_number_ = files_.begin_link();
   peers_.clear();
+  changed_since_.clear();
   to_tell_.emplace();
   for (const custody::KeyRecord& record : files_.records())
     to_tell_->push_back(record.attributes.id);
@@ -373,6 +382,7 @@ void Keys::told(const wire::KeyHaves& haves) {
       // What is loaded of it may be forgotten there.
       if (told.have && told.have->state != KeyState::Active) forget(told.id);
       peers_[told.id] = std::move(told.have);
+      changed_since_.erase(told.id);
       changed.insert(told.id);
     }
     // What the peer has not named it does not have.
@@ -383,8 +393,13 @@ void Keys::told(const wire::KeyHaves& haves) {
       const auto mine = files_.have(id);
       const auto& theirs = peers_.at(id);
       if (custody::settle_step(mine, theirs).kind == custody::SettleKind::PeerDestroyed) {
-        files_.set_state(id, KeyState::Suspended);
+        note_destroyed_by_peer(id);
         forget(id);
+      } else if (const auto record = files_.find(id);
+                 record && record->peer_destroyed_unix_s != 0) {
+        // What it says last counts; a suspended key is an officer's to resume.
+        files_.forget_peer_destroyed(id);
+        destroy_after_.forget(id);
       }
       if (needs_settling(id)) settle_if_needed(id, to_queue);
     }

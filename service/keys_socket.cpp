@@ -208,7 +208,7 @@ void KeysSocket::serve(Connection& connection) {
 }
 
 void KeysSocket::answer_all(int socket) {
-  KeyCall by{caller_of(socket), false, {}};
+  KeyCall by{.caller = caller_of(socket)};
   by.is_gone = [this, socket, caller = by.caller] {
     return has_ended(socket) || !access_.may_use_or_manage_keys(caller);
   };

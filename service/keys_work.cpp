@@ -64,6 +64,7 @@ AuditLine Keys::Request::line(AuditLine::Event event) const {
                  .aad_bytes = terms().aad_bytes};
   if (event == AuditLine::Event::Begin) {
     if (!is_own()) line.signed_by_peer = asked.signed_by;
+    if (allowance) line.outcome = "allowance " + hex_of(*allowance);
     return line;
   }
   line.outcome = failure ? foreign_text(failure->text) : "done";
@@ -194,6 +195,7 @@ bool Keys::begins(Work& work, wire::KeyStart& start) {
   ++work.attempts;
   work.group = start.group();
   work.is_running = true;
+  if (const auto changed = work.changed_key()) changed_since_.insert(*changed);
   if (const auto used = work.used_key()) {
     const auto at = connections_.find(work.group);
     const auto connection = at == connections_.end() ? nullptr : at->second.lock();

@@ -73,9 +73,10 @@ class Keys::Request final : public Keys::Work {
   Clock::time_point client_until = kAnyTime;
   State state = State::New;
   bool has_begun_line = false, is_approved = false, may_be_asked_anew = false;
-  bool waits_at_peer = false;  // for an officer there
-  bool is_abandoned = false;   // by its client, of an own one
-  Clock::time_point until;     // of this party, for what it waits for
+  bool waits_at_peer = false;                   // for an officer there
+  bool is_abandoned = false;                    // by its client, of an own one
+  std::optional<custody::RequestId> allowance;  // that approves it
+  Clock::time_point until;                      // of this party, for what it waits for
   KeyResult result;
   std::optional<Failure> failure;
 };

@@ -155,11 +155,10 @@ class KmsService final : public v2::KeyManagementService::Service {
                          config::KeyOperation operation, const custody::KeyId& key,
                          custody::UsePayload payload) const {
     KeyTerms terms = terms_of(operation, key, payload.text.size());
-    const auto is_gone = [&] {
-      return call.IsCancelled() || !callers_.access.may_use_or_manage_keys(caller);
-    };
-    return std::move(
-        keys_.ask(caller, std::move(terms), {std::move(payload), {}}, is_gone, until_of(call)).use);
+    const KeyCall by{.caller = caller, .is_gone = [&] {
+                       return call.IsCancelled() || !callers_.access.may_use_or_manage_keys(caller);
+                     }};
+    return std::move(keys_.ask(by, std::move(terms), {std::move(payload), {}}, until_of(call)).use);
   }
 
   template <class Work>

@@ -102,6 +102,10 @@ grpc::Status FakeKeys::Resume(Context, Name name, v1::Key* reply) {
   return answered("Resume", *name, key, reply);
 }
 
+grpc::Status FakeKeys::ResumeEpoch(Context, const v1::ResumeEpochRequest* request, v1::Key* reply) {
+  return answered("ResumeEpoch", *request, key, reply);
+}
+
 grpc::Status FakeKeys::Deactivate(Context, Name name, v1::Key* reply) {
   return answered("Deactivate", *name, key, reply);
 }
@@ -136,6 +140,10 @@ grpc::Status FakeKeys::Approve(Context, const v1::ApprovalRequest* request,
 
 grpc::Status FakeKeys::Deny(Context, const v1::ApprovalRequest* request, v1::ApprovalReply* reply) {
   return answered("Deny", *request, v1::ApprovalReply(), reply);
+}
+
+grpc::Status FakeKeys::Allow(Context, const v1::AllowRequest* request, v1::Allowance* reply) {
+  return answered("Allow", *request, allowance, reply);
 }
 
 }  // namespace tinyot::test

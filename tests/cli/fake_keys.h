@@ -29,6 +29,7 @@ class FakeKeys final : public v1::Keys::Service {
   v1::DestroyReply destroyed;
   v1::BackupsReply backups;
   v1::ApprovalsReply approvals;
+  v1::Allowance allowance;
 
   // What it was sent; read after a client has ended. The call and the request in the text format of
   // Protocol Buffers, as "Show key: \"a\" ".
@@ -59,6 +60,7 @@ class FakeKeys final : public v1::Keys::Service {
   grpc::Status Refresh(Context, Name name, v1::Key* reply) override;
   grpc::Status Suspend(Context, Name name, v1::Key* reply) override;
   grpc::Status Resume(Context, Name name, v1::Key* reply) override;
+  grpc::Status ResumeEpoch(Context, const v1::ResumeEpochRequest* request, v1::Key* reply) override;
   grpc::Status Deactivate(Context, Name name, v1::Key* reply) override;
   grpc::Status Destroy(Context, Name name, v1::DestroyReply* reply) override;
   grpc::Status Restore(Context, const v1::RestoreKeyRequest* request, v1::Key* reply) override;
@@ -69,6 +71,7 @@ class FakeKeys final : public v1::Keys::Service {
                          v1::ApprovalsReply* reply) override;
   grpc::Status Approve(Context, const v1::ApprovalRequest* request, v1::ApprovalReply*) override;
   grpc::Status Deny(Context, const v1::ApprovalRequest* request, v1::ApprovalReply*) override;
+  grpc::Status Allow(Context, const v1::AllowRequest* request, v1::Allowance* reply) override;
 
  private:
   template <class Request, class Reply>

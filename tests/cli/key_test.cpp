@@ -163,6 +163,16 @@ TEST_F(KeyTest, ListPrintsALineForEachKey) {
   EXPECT_EQ(server_->calls, (std::vector<std::string>{"List peer: \"bank\" all: true", "List "}));
 }
 
+TEST_F(KeyTest, ShowSaysWhenAShareIsDestroyedAfterThePeers) {
+  EXPECT_FALSE(json("show", {"a"}).contains("destroyed_at_s"));
+  server_->key.set_destroyed_at_unix_ms(1'500'000'000'500);
+  EXPECT_NE(ask("show", {"a"})
+                .out.find("the peer has destroyed its share; this party destroys its "
+                          "own at 2017-07-14T02:40:00Z\n"),
+            std::string::npos);
+  EXPECT_EQ(json("show", {"a"})["destroyed_at_s"], 1'500'000'000.5);
+}
+
 TEST_F(KeyTest, StepsNameTheKey) {
   for (const auto& [verb, call] :
        std::vector<std::pair<std::string, std::string>>{{"show", "Show"},
@@ -186,6 +196,13 @@ TEST_F(KeyTest, ResumesAllKeysOfAPeerThatCheated) {
   EXPECT_EQ(json("resume", {"--peer-cheated", "bank"})["peer"], "bank");
   EXPECT_EQ(server_->calls, (std::vector<std::string>{"ResumePeer peer: \"bank\""}));
   EXPECT_TRUE(ended_with(ask("resume", {"a", "--peer-cheated", "bank"}), 2, "leave out KEY"));
+  EXPECT_TRUE(
+      ended_with(ask("resume", {"--epoch", "1-aa", "--peer-cheated", "bank"}), 2, "leave out KEY"));
+}
+
+TEST_F(KeyTest, ResumesAKeyWithOneEpochAlone) {
+  EXPECT_EQ(json("resume", {"a", "--epoch", "1-aa"})["id"], kKeyId);
+  EXPECT_EQ(server_->calls, (std::vector<std::string>{"ResumeEpoch key: \"a\" epoch: \"1-aa\""}));
 }
 
 TEST_F(KeyTest, DestroyTakesYesAndNamesTheBackups) {
@@ -444,6 +461,69 @@ TEST_F(KeyTest, ApprovalsAreListedAndDecided) {
   EXPECT_EQ(server_->calls, (std::vector<std::string>{
                                 "Approve request: \"" + std::string(32, '1') + "\"",
                                 "Deny peer: \"bank\" request: \"" + std::string(32, '2') + "\""}));
+}
+
+TEST_F(KeyTest, OperationsOfOfficersAreShownWithWhoConfirmedThem) {
+  v1::Approval& one = *server_->approvals.add_approvals();
+  one.set_request(std::string(32, '1'));
+  one.set_peer("bank");
+  one.set_is_own(true);
+  one.set_client("user 7");
+  one.set_operation("restore");
+  one.set_key(kKeyId);
+  one.set_label("payments/card");
+  one.set_bytes(32);
+  one.set_details("epoch 3-" + std::string(32, 'e'));
+  one.set_expires_unix_ms(1'500'000'000'500);
+  one.set_quorum(3);
+  one.add_officers("user 7");
+  one.add_officers("the client 'x\x1b'");
+  EXPECT_EQ(ask("approvals").out, std::string(32, '1') + "  restore of payments/card (" + kKeyId +
+                                      "), 32 bytes, epoch 3-" + std::string(32, 'e') +
+                                      "; confirmed by 2 of 3 officers (user 7, the client 'x?'), "
+                                      "until 2017-07-14T02:40:00Z\n");
+  const Json report = json("approvals")["approvals"][0];
+  EXPECT_EQ(report["quorum"], 3);
+  EXPECT_EQ(report["officers"][0], "user 7");
+  EXPECT_EQ(report["details"], one.details());
+  one.set_operation("resume_peer");
+  one.clear_key();
+  one.clear_label();
+  EXPECT_NE(ask("approvals").out.find("resume_peer of all keys with bank, "), std::string::npos);
+}
+
+TEST_F(KeyTest, AllowancesNameWhoAsksForWhat) {
+  v1::Allowance& one = server_->allowance;
+  one.set_id(std::string(32, '3'));
+  one.set_peer("bank");
+  one.set_key("payments/*");
+  one.set_operation("encrypt");
+  one.set_by("user 7");
+  one.set_uses_left(9);
+  one.set_expires_unix_ms(1'500'000'000'500);
+  one.set_granted_by("user 8");
+  const std::string text = std::string(32, '3') +
+                           "  allowed: encrypt with payments/* by user 7, with bank; 9 uses left "
+                           "until 2017-07-14T02:40:00Z, by user 8\n";
+  const auto allow = [&](const std::string& by) {
+    return ask("allow", {"payments/*", "--operation", "encrypt", "--by", by, "--uses", "9",
+                         "--within", "60"});
+  };
+  EXPECT_EQ(allow("user:billing").out, text);
+  for (const char* const by : {"client:app", "peer"}) EXPECT_TRUE(ended_with(allow(by), 0));
+  const auto call = [](const std::string& by) {
+    return "Allow key: \"payments/*\" operation: \"encrypt\" " + by + " uses: 9 within_s: 60";
+  };
+  EXPECT_EQ(server_->calls,
+            (std::vector<std::string>{call("user: \"billing\""), call("client: \"app\""),
+                                      call("by_peer: true")}));
+  for (const char* const by : {"billing", "user:", "peers"})
+    EXPECT_TRUE(ended_with(allow(by), 2, "--by is peer, user:NAME or client:NAME")) << by;
+  EXPECT_TRUE(
+      ended_with(ask("allow", {"a", "--operation", "encrypt", "--by", "peer"}), 2, "--uses"));
+  *server_->approvals.add_allowances() = one;
+  EXPECT_EQ(ask("approvals").out, "no request waits for an approval\n" + text);
+  EXPECT_EQ(json("approvals")["allowances"][0]["uses_left"], 9);
 }
 
 TEST_F(KeyTest, RefusedCallsExitWithTheirClass) {

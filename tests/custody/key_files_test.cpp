@@ -50,6 +50,7 @@ class KeyFilesTest : public ::testing::Test {
   std::filesystem::path file_of(std::uint8_t number) const {
     return disk / (custody::text_of(key_id(number)) + ".key");
   }
+  std::string content_of(std::uint8_t number) const { return read_file(file_of(number)); }
   std::optional<KeyProblem> problem_of(const std::function<void()>& call) const {
     try {
       call();
@@ -375,6 +376,77 @@ TEST_F(BackupsTest, RefuseWhatIsChanged) {
     EXPECT_THROW(custody::open_backup(wrong, officer), UsageError) << k;
     EXPECT_THROW(custody::open_backup(std::span(right).first(k), officer), UsageError) << k;
   }
+}
+
+// What an officer decides of a key whose shares do not fit in one of its epochs.
+TEST_F(KeyFilesTest, ResumeKeepsOneEpochAlone) {
+  {
+    const auto files = open_with_key();
+    files->store_epoch(files->begin_link(), new_record(1), epoch(2), share_of(2));
+    EXPECT_EQ(problem_of([&] { files->resume(key_id(1), epoch(1)); }), KeyProblem::State);
+    files->set_state(key_id(1), KeyState::Suspended);
+    EXPECT_EQ(problem_of([&] { files->resume(key_id(1), epoch(3)); }), KeyProblem::NoEpoch);
+    EXPECT_EQ(problem_of([&] { files->resume(key_id(1), epoch(1, 7)); }), KeyProblem::NoEpoch);
+    EXPECT_EQ(files->have(key_id(1))->epochs.size(), 2u);
+    const auto old_record = content_of(1);
+    files->resume(key_id(1), epoch(1));
+    EXPECT_EQ(files->record(key_id(1)).state, KeyState::Active);
+    EXPECT_EQ(files->have(key_id(1))->epochs, std::vector{epoch(1)});
+    write_file(file_of(1), old_record);
+  }
+  // Also of a record that names it.
+  const auto files = open();
+  EXPECT_EQ(files->have(key_id(1))->epochs, std::vector{epoch(1)});
+  EXPECT_EQ(problem_of([&] { files->share(key_id(1), epoch(2)); }), KeyProblem::NoShare);
+  EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+  EXPECT_EQ(problem_of([&] { files->resume(key_id(1), epoch(2)); }), KeyProblem::NoEpoch)
+      << "its share is erased";
+  files->resume(key_id(1));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Active);
+}
+
+TEST_F(KeyFilesTest, PeersDestructionIsNotedOnceAndErasesNothing) {
+  const auto noted = [&](KeyFiles& files, std::int64_t now) {
+    return files.note_peer_destroyed(key_id(1), now);
+  };
+  {
+    const auto files = open_with_key();
+    files->set_state(key_id(1), KeyState::Deactivated);
+    EXPECT_FALSE(files->destroy_as_peer(key_id(1)));
+    EXPECT_EQ(noted(*files, 1000), 1000);
+  }
+  {
+    const auto files = open();
+    EXPECT_EQ(noted(*files, 5000), 1000);
+    EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+    EXPECT_EQ(files->record(key_id(1)).peer_destroyed_unix_s, 1000);
+    EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
+    EXPECT_EQ(problem_of([&] { files->resume(key_id(1)); }), KeyProblem::NotAtPeer);
+    EXPECT_EQ(problem_of([&] { files->resume(key_id(1), epoch(1)); }), KeyProblem::NotAtPeer);
+    // The peer has a share, after all.
+    files->forget_peer_destroyed(key_id(1));
+    EXPECT_FALSE(files->destroy_as_peer(key_id(1)));
+  }
+  const auto files = open();
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+  files->resume(key_id(1));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Deactivated);
+  EXPECT_EQ(noted(*files, 7000), 7000);
+  EXPECT_TRUE(files->destroy_as_peer(key_id(1)));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Destroyed);
+  EXPECT_EQ(files->record(key_id(1)).peer_destroyed_unix_s, 0);
+  EXPECT_EQ(noted(*files, 8000), std::nullopt);
+}
+
+// Otherwise nothing would.
+TEST_F(KeyFilesTest, ResumeEndsASuspensionOfBeforeARestore) {
+  const auto files = open_with_key();
+  files->set_state(key_id(1), KeyState::Suspended);
+  files->restore(backup_of(new_record(1), epoch(5), share_of(5)));
+  files->set_state(key_id(1), KeyState::Suspended);  // a check has failed
+  files->resume(key_id(1));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Active);
 }
 
 TEST_F(BackupsTest, RestoreLeavesOtherEpochsUntilItIsSettled) {

@@ -202,6 +202,36 @@ TEST(KeyLife, WrongShareSuspendsTheKeyAtBoth) {
   }
 }
 
+// The new share of a refresh is wrong on a disk; both officers keep the old epoch.
+TEST(KeyLife, OfficersKeepTheEpochThatFits) {
+  for (const Party wrong : {Party::A, Party::B}) {
+    TwoCustodians world;
+    world.run_done(creates(attributes_of(1)));
+    const auto key = world.key(key_id(1));
+    const custody::Epoch fits = world.files(Party::A).record(key_id(1)).held[0].epoch;
+    for (const Party party : {Party::A, Party::B}) {
+      custody::KeyFiles& files = world.files(party);
+      custody::Share share = files.share(key_id(1), fits);
+      if (party == wrong) share[3] ^= std::byte{0x10};
+      files.store_epoch(files.begin_link(), record_without_epochs(files.record(key_id(1))),
+                        epoch(2), share);
+    }
+    world.synchronise();
+    for (const Party party : {Party::A, Party::B}) {
+      EXPECT_EQ(world.files(party).record(key_id(1)).state, KeyState::Suspended);
+      EXPECT_EQ(world.files(party).record(key_id(1)).held.size(), 2u);
+    }
+    // As soon as one has, and whatever is settled between the two.
+    world.files(Party::A).resume(key_id(1), fits);
+    world.synchronise();
+    EXPECT_FALSE(world.loads(key_id(1)));
+    world.files(Party::B).resume(key_id(1), fits);
+    world.synchronise();
+    EXPECT_TRUE(world.loads(key_id(1)));
+    EXPECT_EQ(world.key(key_id(1)), key);
+  }
+}
+
 TEST(KeyLife, UnsettledAndSuspendedKeysAreNotLoaded) {
   TwoCustodians world;
   world.run_done(creates(attributes_of(1)));

@@ -29,6 +29,18 @@ KeyAttributes attributes() {
   return attributes;
 }
 
+TEST(KeyEpoch, IsReadAsItIsWritten) {
+  custody::Epoch epoch{12, {}};
+  epoch.tag.fill(std::byte{0xab});
+  EXPECT_EQ(custody::epoch_from(custody::text_of(epoch)), epoch);
+  const std::string tag(32, 'a');
+  for (const std::string& other :
+       {std::string(), tag, "-" + tag, "1-", "1-" + tag.substr(1), "1-" + tag + "a", "01-" + tag,
+        "+1-" + tag, " 1-" + tag, "1 -" + tag, "1-" + std::string(32, 'A'),
+        "99999999999999999999-" + tag})
+    EXPECT_FALSE(custody::epoch_from(other)) << other;
+}
+
 using Change = std::function<void(KeyAttributes& attributes)>;
 
 // Attributes that differ from attributes() in one field. A field that is new does not compile until

@@ -162,7 +162,10 @@ TEST(Configuration, CustodyRefusesValuesThatDoNotFit) {
       custody_error_of(directory + "backup_to { name: 'a' key: '" + std::string(64, '0') + "' }"),
       "conf: peer bob: custody: backup_to a: the public key of a recipient is not one of X25519");
   const std::vector<std::pair<std::string, std::string>> ranges = {
-      {"keys_max", "100000"}, {"request_timeout_s", "3600"}, {"approval_timeout_s", "2678400"}};
+      {"keys_max", "100000"},
+      {"request_timeout_s", "3600"},
+      {"approval_timeout_s", "2678400"},
+      {"quorum", "16"}};
   for (const auto& [field, most] : ranges) {
     EXPECT_EQ(custody_error_of(field + ": " + most), "");
     EXPECT_NE(custody_error_of(field + ": 0").find(field), std::string::npos);

@@ -17,6 +17,9 @@ class KeyClient {
       : stub_(v1::Keys::NewStub(
             grpc::CreateChannel("unix:" + socket.string(), grpc::InsecureChannelCredentials()))) {}
 
+  explicit KeyClient(const std::shared_ptr<grpc::Channel>& channel)
+      : stub_(v1::Keys::NewStub(channel)) {}
+
   // A call by its member function of the stub.
   template <class Request, class Reply>
   grpc::Status call(grpc::Status (v1::Keys::Stub::*method)(grpc::ClientContext*, const Request&,

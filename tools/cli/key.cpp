@@ -76,7 +76,9 @@ int run_step(const Arguments& arguments, const std::string& verb, const std::str
 
 CommandLine decision_line(const std::string& verb) {
   CommandLine line = key_line(verb, "REQUEST [--peer NAME]", "3f0a9c5b1d2e4f60718293a4b5c6d7e8");
-  line.options().value("request", "32 hex digits, as tinyot key approvals prints them");
+  line.options().value("request",
+                       "32 hex digits, as tinyot key approvals prints them, of a request or of an "
+                       "operation of another officer");
   line.positional("request", 1);
   line.require("request");
   return line;
@@ -166,19 +168,27 @@ int key_deactivate(const Arguments& arguments) {
 }
 
 int key_resume(const Arguments& arguments) {
-  CommandLine line = key_line("resume", "KEY [--peer NAME] | --peer-cheated PEER", "payments/card");
+  CommandLine line =
+      key_line("resume", "KEY [--epoch E] [--peer NAME] | --peer-cheated PEER", "payments/card");
+  add_key_wait(line.options());
   line.options()
       .value("key", "id of the key, 32 hex digits, or its label: the newest version")
+      .value("epoch",
+             "E as tinyot key show prints it: this party keeps its share of this epoch, and drops "
+             "all others for good")
       .value("peer-cheated", "PEER whose keys are all suspended since it cheated");
   line.positional("key", 1);
   line.require_one_of({"key", "peer-cheated"});
   if (!line.parse(arguments)) return 0;
   if (!line.has("peer-cheated")) {
-    print(line.common().format, "key resume", keys_from(line).resume(key_name_from(line)));
+    KeysConnection keys = keys_from(line);
+    const service::KeyName name = key_name_from(line);
+    print(line.common().format, "key resume",
+          line.has("epoch") ? keys.resume(name, line.text("epoch")) : keys.resume(name));
     return 0;
   }
-  if (line.has("key"))
-    throw UsageError("--peer-cheated is for all keys with the peer: leave out KEY");
+  if (line.has("key") || line.has("epoch"))
+    throw UsageError("--peer-cheated is for all keys with the peer: leave out KEY and --epoch");
   const std::string& peer = line.text("peer-cheated");
   keys_from(line).resume_peer(peer);
   print_resumed_keys(line.common().format, peer);
@@ -189,6 +199,7 @@ int key_destroy(const Arguments& arguments) {
   CommandLine line = key_line("destroy", "KEY --yes [--peer NAME]", "payments/card --yes");
   take_key(line);
   line.options().flag("yes", "destroy it: what it has encrypted can never be decrypted again");
+  add_key_wait(line.options());
   if (!line.parse(arguments)) return 0;
   if (!line.has("yes"))
     throw UsageError("what key " + line.text("key") +
@@ -202,6 +213,36 @@ int key_approvals(const Arguments& arguments) {
   CommandLine line = key_line("approvals", "[--peer NAME]", "");
   if (!line.parse(arguments)) return 0;
   print(line.common().format, keys_from(line).approvals(peer_name_from(line)));
+  return 0;
+}
+
+int key_allow(const Arguments& arguments) {
+  CommandLine line =
+      key_line("allow", "KEY --operation NAME --by peer|user:NAME|client:NAME --uses N --within S",
+               "payments/card --operation decrypt --by user:billing --uses 100 --within 86400");
+  line.options()
+      .value("key", "id of the key, or its label, which may end with * for any rest")
+      .value("operation", "encrypt, decrypt, sign, verify, create, import, derive or refresh")
+      .value("by",
+             "who asks: peer, or a client of this party, user:NAME on the socket or "
+             "client:NAME by its certificate; not the officer who allows it")
+      .value("uses", "requests that need no other approval, at most 1,000,000")
+      .value("within", "seconds from now on, at most 366 days");
+  line.positional("key", 1);
+  for (const char* name : {"key", "operation", "by", "uses", "within"}) line.require(name);
+  if (!line.parse(arguments)) return 0;
+  service::NewAllowance allowance{
+      peer_name_from(line), line.text("key"),   line.text("operation"), {}, {},
+      line.size("uses"),    line.size("within")};
+  const std::string& by = line.text("by");
+  const auto after = [&](std::string_view prefix) {
+    return by.starts_with(prefix) ? by.substr(prefix.size()) : std::string();
+  };
+  allowance.user = after("user:");
+  allowance.client = after("client:");
+  if (by != "peer" && allowance.user.empty() && allowance.client.empty())
+    throw UsageError("--by is peer, user:NAME or client:NAME, not '" + by + "'");
+  print(line.common().format, "key allow", keys_from(line).allow(allowance));
   return 0;
 }
 

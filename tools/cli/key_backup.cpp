@@ -26,6 +26,7 @@ int key_restore(const Arguments& arguments) {
   line.options()
       .value("backup", "FILE of a share, as the daemon has written it")
       .value("key", "FILE of the private key that opens it; the daemon gets the share alone");
+  add_key_wait(line.options());
   line.positional("backup", 1);
   line.require("backup");
   line.require("key");

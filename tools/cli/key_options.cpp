@@ -24,7 +24,7 @@ void take_key(CommandLine& line) {
 void add_key_wait(Options& options) {
   options
       .value("wait",
-             "seconds to wait for the peer, or for an officer who has to approve the request. "
+             "seconds to wait for the peer, or for officers who have to approve the request. "
              "Default: as long as the daemon does")
       .advanced();
 }

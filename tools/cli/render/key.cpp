@@ -12,8 +12,14 @@ namespace tinyot::tools {
 namespace {
 
 using service::foreign_text;
+using service::RemoteAllowance;
 using service::RemoteKey;
 using service::WaitingRequest;
+
+std::string time_text(std::int64_t unix_ms) {
+  return system::utc_text(std::chrono::system_clock::time_point() +
+                          std::chrono::milliseconds(unix_ms));
+}
 
 std::string name_text(const RemoteKey& key) {
   return key.label + ", version " + std::to_string(key.version) + ", with " + key.peer;
@@ -41,7 +47,11 @@ std::string text_of(const RemoteKey& key) {
          (key.parent.empty() ? "" : " from " + key.parent) + "; " + state_text(key) +
          "\nfingerprint " + key.fingerprint + ", the same at both parties\n" +
          (epochs.empty() ? "" : "epoch " + epochs + "\n") + "at most " +
-         counted(key.use_bound, "use") + " so far\n";
+         counted(key.use_bound, "use") + " so far\n" +
+         (key.destroyed_at_unix_ms == 0
+              ? ""
+              : "the peer has destroyed its share; this party destroys its own at " +
+                    time_text(key.destroyed_at_unix_ms) + "\n");
 }
 
 Json json_of(const RemoteKey& key) {
@@ -54,6 +64,8 @@ Json json_of(const RemoteKey& key) {
   json["fingerprint"] = key.fingerprint;
   json["epochs"] = key.epochs;
   json["use_bound"] = key.use_bound;
+  if (key.destroyed_at_unix_ms != 0)
+    json["destroyed_at_s"] = static_cast<double>(key.destroyed_at_unix_ms) / 1000;
   return json;
 }
 
@@ -65,13 +77,22 @@ std::string lines_of(const std::vector<std::string>& lines) {
 
 std::string hex_of_text(const std::string& text) { return hex_of(std::as_bytes(std::span(text))); }
 
-std::chrono::system_clock::time_point expiry_of(const WaitingRequest& waiting) {
-  return std::chrono::system_clock::time_point() +
-         std::chrono::milliseconds(waiting.expires_unix_ms);
+std::string text_of_operation(const WaitingRequest& waiting) {
+  std::string officers;
+  for (const std::string& officer : waiting.officers)
+    officers += (officers.empty() ? "" : ", ") + foreign_text(officer);
+  return waiting.request + "  " + waiting.operation + " of " +
+         (waiting.key.empty() ? "all keys with " + waiting.peer
+                              : foreign_text(waiting.label) + " (" + waiting.key + ")") +
+         (waiting.bytes == 0 ? "" : ", " + counted(waiting.bytes, "byte")) +
+         (waiting.details.empty() ? "" : ", " + foreign_text(waiting.details)) + "; confirmed by " +
+         std::to_string(waiting.officers.size()) + " of " + counted(waiting.quorum, "officer") +
+         " (" + officers + "), until " + time_text(waiting.expires_unix_ms) + "\n";
 }
 
 // The client, the label and the associated data may be the peer's choice.
 std::string text_of(const WaitingRequest& waiting) {
+  if (waiting.quorum > 0) return text_of_operation(waiting);
   return waiting.request + "  " + waiting.operation + " with " + foreign_text(waiting.label) +
          " (" + waiting.key + "), " + counted(waiting.bytes, "byte") +
          (waiting.aad_bytes == 0
@@ -82,21 +103,44 @@ std::string text_of(const WaitingRequest& waiting) {
          "; by " +
          (waiting.is_own ? foreign_text(waiting.client) + " of this party"
                          : foreign_text(waiting.client) + " of " + waiting.peer) +
-         ", until " + system::utc_text(expiry_of(waiting)) + "\n";
+         ", until " + time_text(waiting.expires_unix_ms) + "\n";
 }
 
 Json json_of(const WaitingRequest& waiting) {
-  return {{"request", waiting.request},
-          {"peer", waiting.peer},
-          {"is_own", waiting.is_own},
-          {"client", waiting.client},
-          {"operation", waiting.operation},
-          {"key", waiting.key},
-          {"label", waiting.label},
-          {"bytes", waiting.bytes},
-          {"aad_bytes", waiting.aad_bytes},
-          {"shown_aad", hex_of_text(waiting.shown_aad)},
-          {"expires_at_s", static_cast<double>(waiting.expires_unix_ms) / 1000}};
+  Json json = {{"request", waiting.request},
+               {"peer", waiting.peer},
+               {"is_own", waiting.is_own},
+               {"client", waiting.client},
+               {"operation", waiting.operation},
+               {"key", waiting.key},
+               {"label", waiting.label},
+               {"bytes", waiting.bytes},
+               {"aad_bytes", waiting.aad_bytes},
+               {"shown_aad", hex_of_text(waiting.shown_aad)},
+               {"expires_at_s", static_cast<double>(waiting.expires_unix_ms) / 1000}};
+  if (waiting.quorum == 0) return json;
+  json["quorum"] = waiting.quorum;
+  json["officers"] = waiting.officers;
+  json["details"] = waiting.details;
+  return json;
+}
+
+std::string text_of(const RemoteAllowance& allowance) {
+  return allowance.id + "  allowed: " + allowance.operation + " with " +
+         foreign_text(allowance.key) + " by " + foreign_text(allowance.by) + ", with " +
+         allowance.peer + "; " + counted(allowance.uses_left, "use") + " left until " +
+         time_text(allowance.expires_unix_ms) + ", by " + foreign_text(allowance.granted_by) + "\n";
+}
+
+Json json_of(const RemoteAllowance& allowance) {
+  return {{"id", allowance.id},
+          {"peer", allowance.peer},
+          {"key", allowance.key},
+          {"operation", allowance.operation},
+          {"by", allowance.by},
+          {"uses_left", allowance.uses_left},
+          {"expires_at_s", static_cast<double>(allowance.expires_unix_ms) / 1000},
+          {"granted_by", allowance.granted_by}};
 }
 
 }  // namespace
@@ -142,15 +186,27 @@ void print_resumed_keys(Format format, const std::string& peer) {
                "the keys with " + peer + " are used again\n");
 }
 
-void print(Format format, const std::vector<WaitingRequest>& waiting) {
-  Json list = Json::array();
+void print(Format format, const service::Approvals& approvals) {
+  Json waiting = Json::array(), allowances = Json::array();
   std::string text;
-  for (const WaitingRequest& one : waiting) {
-    list.push_back(json_of(one));
+  for (const WaitingRequest& one : approvals.waiting) {
+    waiting.push_back(json_of(one));
     text += text_of(one);
   }
-  print_report(format, {{"command", "key approvals"}, {"approvals", list}},
-               text.empty() ? "no request waits for an approval\n" : text);
+  if (text.empty()) text = "no request waits for an approval\n";
+  for (const RemoteAllowance& one : approvals.allowances) {
+    allowances.push_back(json_of(one));
+    text += text_of(one);
+  }
+  print_report(format,
+               {{"command", "key approvals"}, {"approvals", waiting}, {"allowances", allowances}},
+               text);
+}
+
+void print(Format format, const std::string& command, const RemoteAllowance& allowance) {
+  Json report = {{"command", command}};
+  report.update(json_of(allowance));
+  print_report(format, report, text_of(allowance));
 }
 
 void print_decided(Format format, const std::string& command, const std::string& request,

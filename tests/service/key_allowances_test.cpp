@@ -1,0 +1,217 @@
+// What officers approve ahead: what it is for, how often, how long, and what is left of it on the
+// disk.
+#include "service/key_allowances.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/hex.h"
+#include "service/key_failed.h"
+#include "tests/support/files.h"
+#include "tests/support/small_disk.h"
+
+namespace tinyot::test {
+namespace {
+
+namespace config = service::config;
+using service::Caller;
+using service::FromPeer;
+using service::KeyAllowance;
+using service::KeyAllowances;
+using service::KeyAudit;
+using service::KeyFailed;
+using service::KeyRequestTerms;
+
+const auto kNow = std::chrono::system_clock::time_point(std::chrono::hours(24 * 365 * 55));
+const std::string kId = "000102030405060708090a0b0c0d0e0f";
+const Caller kOfficer{1, {}, {}};
+
+Caller user(uid_t number) { return {number, {5}, {}}; }
+
+KeyRequestTerms terms(std::variant<FromPeer, Caller> by, const std::string& label,
+                      config::KeyOperation operation = config::ENCRYPT) {
+  KeyRequestTerms of;
+  of.by = std::move(by);
+  of.label = label;
+  of.operation = operation;
+  of.key = custody::key_id_from(kId).value();
+  return of;
+}
+
+class KeyAllowancesTest : public ::testing::Test {
+ protected:
+  KeyAllowancesTest() { open(); }
+
+  // As after a restart.
+  void open() {
+    allowances_.reset();
+    audit_.reset();
+    files_.reset();
+    const std::string key(32, store_key_);
+    files_ = std::make_unique<custody::KeyFiles>(directory_ / "custody",
+                                                 custody::KeyFiles::Owner{Party::A, "bob", "peer"},
+                                                 StoreKey(std::as_bytes(std::span(key))));
+    audit_ = std::make_unique<KeyAudit>(directory_ / "audit");
+    allowances_ = std::make_unique<KeyAllowances>(*files_, *audit_);
+  }
+  KeyAllowance allow(std::variant<FromPeer, Caller> by, const std::string& key,
+                     std::uint64_t uses = 2) {
+    return allowances_->grant(kOfficer,
+                              {.by = std::move(by),
+                               .key = key,
+                               .uses_left = uses,
+                               .expires = kNow + std::chrono::seconds(10)},
+                              kNow);
+  }
+  bool is_used(const KeyRequestTerms& of, std::chrono::system_clock::time_point now = kNow) const {
+    return allowances_->use(of, now).has_value();
+  }
+  std::filesystem::path file() const { return directory_ / "custody" / "allowances"; }
+
+  const TestDirectory directory_;
+  char store_key_ = 's';
+  std::unique_ptr<custody::KeyFiles> files_;
+  std::unique_ptr<KeyAudit> audit_;
+  std::unique_ptr<KeyAllowances> allowances_;
+};
+
+TEST_F(KeyAllowancesTest, UsesAreTakenOnceWhateverIsRestarted) {
+  const KeyAllowance granted = allow(FromPeer{}, "data", 3);
+  EXPECT_EQ(allowances_->use(terms(FromPeer{}, "data"), kNow), granted.id);
+  open();
+  EXPECT_EQ(allowances_->all(kNow).at(0).uses_left, 2u);
+  EXPECT_TRUE(is_used(terms(FromPeer{}, "data")));
+  open();
+  EXPECT_TRUE(is_used(terms(FromPeer{}, "data")));
+  EXPECT_FALSE(is_used(terms(FromPeer{}, "data")));
+  open();
+  EXPECT_FALSE(is_used(terms(FromPeer{}, "data")));
+  EXPECT_TRUE(allowances_->holds(granted.id, kNow));
+}
+
+TEST_F(KeyAllowancesTest, AreForWhomAndWhatTheySay) {
+  allow(user(7), "team/*", 100);
+  EXPECT_TRUE(is_used(terms(user(7), "team/a")));
+  for (const KeyRequestTerms& other :
+       {terms(FromPeer{}, "team/a"), terms(user(8), "team/a"), terms(Caller{}, "team/a"),
+        terms(Caller{7, {}, "name"}, "team/a"), terms(user(7), "team"),
+        terms(user(7), "team/a", config::DECRYPT)})
+    EXPECT_FALSE(is_used(other));
+  KeyRequestTerms derived = terms(user(7), "team/a");
+  derived.parent = {custody::KeyId{}, "other/root"};
+  EXPECT_FALSE(is_used(derived));
+  allow(Caller{{}, {}, "billing"}, kId);
+  EXPECT_TRUE(is_used(terms(Caller{{}, {}, "billing"}, "any")));
+  EXPECT_FALSE(is_used(terms(Caller{{}, {}, "billin"}, "any")));
+  // After a restart it is for the same.
+  open();
+  EXPECT_TRUE(is_used(terms(Caller{{}, {}, "billing"}, "any")));
+  EXPECT_TRUE(is_used(terms(user(7), "team/b")));
+  EXPECT_FALSE(is_used(terms(FromPeer{}, "team/b")));
+}
+
+TEST_F(KeyAllowancesTest, ExpireAndAreWithdrawn) {
+  const KeyAllowance first = allow(FromPeer{}, "data"), second = allow(user(7), "data");
+  const auto last = kNow + std::chrono::milliseconds(9999), after = kNow + std::chrono::seconds(10);
+  EXPECT_TRUE(is_used(terms(FromPeer{}, "data"), last));
+  EXPECT_TRUE(allowances_->holds(first.id, last));
+  EXPECT_FALSE(is_used(terms(FromPeer{}, "data"), after));
+  EXPECT_FALSE(allowances_->holds(first.id, after));
+  EXPECT_TRUE(allowances_->withdraw(user(2), second.id));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(is_used(terms(user(7), "data")));
+    EXPECT_FALSE(allowances_->holds(second.id, kNow));
+    EXPECT_FALSE(allowances_->withdraw(user(2), second.id));
+    open();
+  }
+  const std::string log = read_file(directory_ / "audit");
+  EXPECT_NE(log.find("allowance " + hex_of(second.id) +
+                     ": encrypt with data by user 7, 2 uses until 2024-12-18T00:00:10Z"),
+            std::string::npos)
+      << log;
+  EXPECT_NE(log.find("\"operation\":\"withdraw\""), std::string::npos);
+}
+
+TEST_F(KeyAllowancesTest, NobodyAllowsWhatHeAsksFor) {
+  EXPECT_THROW(allow(user(1), "data"), KeyFailed);
+  EXPECT_FALSE(is_used(terms(user(1), "data")));
+  EXPECT_TRUE(allowances_->all(kNow).empty());
+}
+
+TEST_F(KeyAllowancesTest, RefuseValuesThatDoNotFit) {
+  EXPECT_THROW(allow(FromPeer{}, "a b"), UsageError);
+  EXPECT_THROW(allow(FromPeer{}, ""), UsageError);
+  EXPECT_THROW(allow(FromPeer{}, "data", 0), UsageError);
+  EXPECT_THROW(allow(FromPeer{}, "data", 1'000'001), UsageError);
+  EXPECT_THROW(allow(Caller{}, "data"), UsageError);
+  EXPECT_THROW(allow(Caller{7, {}, "name"}, "data"), UsageError);
+  EXPECT_THROW(allow(Caller{{}, {}, std::string(201, 'n')}, "data"), UsageError);
+  for (const auto time : {std::chrono::seconds(0), std::chrono::seconds(367 * 24 * 3600)})
+    EXPECT_THROW(
+        allowances_->grant(kOfficer, {.key = "data", .uses_left = 1, .expires = kNow + time}, kNow),
+        UsageError);
+  for (int i = 0; i < 256; ++i) allow(FromPeer{}, "data");
+  EXPECT_THROW(allow(FromPeer{}, "data"), KeyFailed);
+  open();
+  EXPECT_EQ(allowances_->all(kNow).size(), 256u);
+}
+
+// A thief of the disk writes none.
+TEST_F(KeyAllowancesTest, WhatIsChangedIsRefused) {
+  allow(FromPeer{}, "data");
+  const std::string right = read_file(file());
+  for (std::size_t at = 0; at < right.size(); ++at) {
+    std::string changed = right;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    write_file(file(), changed);
+    EXPECT_THROW(open(), StoreError) << "byte " << at;
+  }
+  write_file(file(), right.substr(0, 39));
+  EXPECT_THROW(open(), StoreError);
+  // Of other keys of the same store key.
+  const std::filesystem::path other = directory_ / "other";
+  {
+    const std::string key(32, 's');
+    custody::KeyFiles files(other, {Party::A, "bob", "peer"},
+                            StoreKey(std::as_bytes(std::span(key))));
+    files.write_sealed("allowances", {});
+  }
+  std::filesystem::copy_file(other / "allowances", file(),
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_THROW(open(), StoreError);
+  // Of another kind.
+  write_file(file(), right);
+  open();
+  files_->write_sealed("other", {});
+  std::filesystem::rename(directory_ / "custody" / "other", file());
+  EXPECT_THROW(open(), StoreError);
+}
+
+TEST_F(KeyAllowancesTest, NothingIsAllowedThatIsNotInTheLog) {
+  const SmallDisk disk(directory_ / "disk", 64 << 10);
+  if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount";
+  KeyAudit audit(directory_ / "disk" / "audit");
+  service::AuditLine line;
+  line.outcome.assign(8 << 10, 'x');
+  EXPECT_THROW(for (int i = 0; i < 64; ++i) audit.append(line), StoreError);
+  KeyAllowances allowances(*files_, audit);
+  EXPECT_THROW(
+      allowances.grant(kOfficer,
+                       {.key = "data", .uses_left = 1, .expires = kNow + std::chrono::seconds(10)},
+                       kNow),
+      StoreError);
+  EXPECT_FALSE(allowances.use(terms(FromPeer{}, "data"), kNow));
+  EXPECT_FALSE(std::filesystem::exists(file()));
+}
+
+// A use that cannot be written is gone, and lets nothing go on.
+TEST_F(KeyAllowancesTest, AUseThatCannotBeWrittenLetsNothingGoOn) {
+  allow(FromPeer{}, "data", 1);
+  std::filesystem::create_directory(file().string() + ".new");
+  EXPECT_THROW(is_used(terms(FromPeer{}, "data")), StoreError);
+  std::filesystem::remove(file().string() + ".new");
+  EXPECT_FALSE(is_used(terms(FromPeer{}, "data")));
+}
+
+}  // namespace
+}  // namespace tinyot::test
