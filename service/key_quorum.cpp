@@ -11,7 +11,7 @@
 namespace tinyot::service {
 namespace {
 
-constexpr std::chrono::milliseconds kLookInterval{200};
+constexpr std::chrono::milliseconds kOfficersLookInterval{200};
 
 bool is_same_officer(const Caller& one, const Caller& other) {
   return one.user == other.user && one.name == other.name;
@@ -81,7 +81,7 @@ std::optional<custody::RequestId> KeyQuorum::await(const KeyCall& call, const St
   } removed{*this, id};
   log_event(LogLevel::Info, "operation waits for officers",
             {{"peer", peer_}, {"operation", step.operation}, {"request", hex_of(id)}});
-  for (;; changed_.wait_for(lock, kLookInterval)) {
+  for (;; changed_.wait_for(lock, kOfficersLookInterval)) {
     if (is_stopping_)
       throw KeyFailed(KeyFailure::Unavailable, "the daemon is stopping: repeat the request");
     if (pending.is_denied)

@@ -35,8 +35,8 @@ TEST(KeyEpoch, IsReadAsItIsWritten) {
   EXPECT_EQ(custody::epoch_from(custody::text_of(epoch)), epoch);
   const std::string tag(32, 'a');
   for (const std::string& other :
-       {std::string(), tag, "-" + tag, "1-", "1-" + tag.substr(1), "1-" + tag + "a", "01-" + tag,
-        "+1-" + tag, " 1-" + tag, "1 -" + tag, "1-" + std::string(32, 'A'),
+       {std::string(), tag, "-" + tag, std::string("1-"), "1-" + tag.substr(1), "1-" + tag + "a",
+        "01-" + tag, "+1-" + tag, " 1-" + tag, "1 -" + tag, "1-" + std::string(32, 'A'),
         "99999999999999999999-" + tag})
     EXPECT_FALSE(custody::epoch_from(other)) << other;
 }

@@ -22,19 +22,19 @@ using service::KeyAudit;
 using service::KeyFailed;
 using service::KeyRequestTerms;
 
-const auto kNow = std::chrono::system_clock::time_point(std::chrono::hours(24 * 365 * 55));
-const std::string kId = "000102030405060708090a0b0c0d0e0f";
-const Caller kOfficer{1, {}, {}};
+const auto kGranted = std::chrono::system_clock::time_point(std::chrono::hours(24 * 365 * 55));
+const std::string kAllowedId = "000102030405060708090a0b0c0d0e0f";
+const Caller kGrantingOfficer{1, {}, {}};
 
-Caller user(uid_t number) { return {number, {5}, {}}; }
+Caller client_user(uid_t number) { return {number, {5}, {}}; }
 
-KeyRequestTerms terms(std::variant<FromPeer, Caller> by, const std::string& label,
-                      config::KeyOperation operation = config::ENCRYPT) {
+KeyRequestTerms asked_by(std::variant<FromPeer, Caller> by, const std::string& label,
+                         config::KeyOperation operation = config::ENCRYPT) {
   KeyRequestTerms of;
   of.by = std::move(by);
   of.label = label;
   of.operation = operation;
-  of.key = custody::key_id_from(kId).value();
+  of.key = custody::key_id_from(kAllowedId).value();
   return of;
 }
 
@@ -56,19 +56,20 @@ class KeyAllowancesTest : public ::testing::Test {
   }
   KeyAllowance allow(std::variant<FromPeer, Caller> by, const std::string& key,
                      std::uint64_t uses = 2) {
-    return allowances_->grant(kOfficer,
+    return allowances_->grant(kGrantingOfficer,
                               {.by = std::move(by),
                                .key = key,
                                .uses_left = uses,
-                               .expires = kNow + std::chrono::seconds(10)},
-                              kNow);
+                               .expires = kGranted + std::chrono::seconds(10)},
+                              kGranted);
   }
-  bool is_used(const KeyRequestTerms& of, std::chrono::system_clock::time_point now = kNow) const {
+  bool is_used(const KeyRequestTerms& of,
+               std::chrono::system_clock::time_point now = kGranted) const {
     return allowances_->use(of, now).has_value();
   }
   std::filesystem::path file() const { return directory_ / "custody" / "allowances"; }
 
-  const TestDirectory directory_;
+  const TestDirectory directory_{"/dev/shm"};  // what is durable is waited for
   char store_key_ = 's';
   std::unique_ptr<custody::KeyFiles> files_;
   std::unique_ptr<KeyAudit> audit_;
@@ -77,51 +78,52 @@ class KeyAllowancesTest : public ::testing::Test {
 
 TEST_F(KeyAllowancesTest, UsesAreTakenOnceWhateverIsRestarted) {
   const KeyAllowance granted = allow(FromPeer{}, "data", 3);
-  EXPECT_EQ(allowances_->use(terms(FromPeer{}, "data"), kNow), granted.id);
+  EXPECT_EQ(allowances_->use(asked_by(FromPeer{}, "data"), kGranted), granted.id);
   open();
-  EXPECT_EQ(allowances_->all(kNow).at(0).uses_left, 2u);
-  EXPECT_TRUE(is_used(terms(FromPeer{}, "data")));
+  EXPECT_EQ(allowances_->all(kGranted).at(0).uses_left, 2u);
+  EXPECT_TRUE(is_used(asked_by(FromPeer{}, "data")));
   open();
-  EXPECT_TRUE(is_used(terms(FromPeer{}, "data")));
-  EXPECT_FALSE(is_used(terms(FromPeer{}, "data")));
+  EXPECT_TRUE(is_used(asked_by(FromPeer{}, "data")));
+  EXPECT_FALSE(is_used(asked_by(FromPeer{}, "data")));
   open();
-  EXPECT_FALSE(is_used(terms(FromPeer{}, "data")));
-  EXPECT_TRUE(allowances_->holds(granted.id, kNow));
+  EXPECT_FALSE(is_used(asked_by(FromPeer{}, "data")));
+  EXPECT_TRUE(allowances_->holds(granted.id, kGranted));
 }
 
 TEST_F(KeyAllowancesTest, AreForWhomAndWhatTheySay) {
-  allow(user(7), "team/*", 100);
-  EXPECT_TRUE(is_used(terms(user(7), "team/a")));
+  allow(client_user(7), "team/*", 100);
+  EXPECT_TRUE(is_used(asked_by(client_user(7), "team/a")));
   for (const KeyRequestTerms& other :
-       {terms(FromPeer{}, "team/a"), terms(user(8), "team/a"), terms(Caller{}, "team/a"),
-        terms(Caller{7, {}, "name"}, "team/a"), terms(user(7), "team"),
-        terms(user(7), "team/a", config::DECRYPT)})
+       {asked_by(FromPeer{}, "team/a"), asked_by(client_user(8), "team/a"),
+        asked_by(Caller{}, "team/a"), asked_by(Caller{7, {}, "name"}, "team/a"),
+        asked_by(client_user(7), "team"), asked_by(client_user(7), "team/a", config::DECRYPT)})
     EXPECT_FALSE(is_used(other));
-  KeyRequestTerms derived = terms(user(7), "team/a");
+  KeyRequestTerms derived = asked_by(client_user(7), "team/a");
   derived.parent = {custody::KeyId{}, "other/root"};
   EXPECT_FALSE(is_used(derived));
-  allow(Caller{{}, {}, "billing"}, kId);
-  EXPECT_TRUE(is_used(terms(Caller{{}, {}, "billing"}, "any")));
-  EXPECT_FALSE(is_used(terms(Caller{{}, {}, "billin"}, "any")));
+  allow(Caller{{}, {}, "billing"}, kAllowedId);
+  EXPECT_TRUE(is_used(asked_by(Caller{{}, {}, "billing"}, "any")));
+  EXPECT_FALSE(is_used(asked_by(Caller{{}, {}, "billin"}, "any")));
   // After a restart it is for the same.
   open();
-  EXPECT_TRUE(is_used(terms(Caller{{}, {}, "billing"}, "any")));
-  EXPECT_TRUE(is_used(terms(user(7), "team/b")));
-  EXPECT_FALSE(is_used(terms(FromPeer{}, "team/b")));
+  EXPECT_TRUE(is_used(asked_by(Caller{{}, {}, "billing"}, "any")));
+  EXPECT_TRUE(is_used(asked_by(client_user(7), "team/b")));
+  EXPECT_FALSE(is_used(asked_by(FromPeer{}, "team/b")));
 }
 
 TEST_F(KeyAllowancesTest, ExpireAndAreWithdrawn) {
-  const KeyAllowance first = allow(FromPeer{}, "data"), second = allow(user(7), "data");
-  const auto last = kNow + std::chrono::milliseconds(9999), after = kNow + std::chrono::seconds(10);
-  EXPECT_TRUE(is_used(terms(FromPeer{}, "data"), last));
+  const KeyAllowance first = allow(FromPeer{}, "data"), second = allow(client_user(7), "data");
+  const auto last = kGranted + std::chrono::milliseconds(9999),
+             after = kGranted + std::chrono::seconds(10);
+  EXPECT_TRUE(is_used(asked_by(FromPeer{}, "data"), last));
   EXPECT_TRUE(allowances_->holds(first.id, last));
-  EXPECT_FALSE(is_used(terms(FromPeer{}, "data"), after));
+  EXPECT_FALSE(is_used(asked_by(FromPeer{}, "data"), after));
   EXPECT_FALSE(allowances_->holds(first.id, after));
-  EXPECT_TRUE(allowances_->withdraw(user(2), second.id));
+  EXPECT_TRUE(allowances_->withdraw(client_user(2), second.id));
   for (int i = 0; i < 2; ++i) {
-    EXPECT_FALSE(is_used(terms(user(7), "data")));
-    EXPECT_FALSE(allowances_->holds(second.id, kNow));
-    EXPECT_FALSE(allowances_->withdraw(user(2), second.id));
+    EXPECT_FALSE(is_used(asked_by(client_user(7), "data")));
+    EXPECT_FALSE(allowances_->holds(second.id, kGranted));
+    EXPECT_FALSE(allowances_->withdraw(client_user(2), second.id));
     open();
   }
   const std::string log = read_file(directory_ / "audit");
@@ -133,9 +135,9 @@ TEST_F(KeyAllowancesTest, ExpireAndAreWithdrawn) {
 }
 
 TEST_F(KeyAllowancesTest, NobodyAllowsWhatHeAsksFor) {
-  EXPECT_THROW(allow(user(1), "data"), KeyFailed);
-  EXPECT_FALSE(is_used(terms(user(1), "data")));
-  EXPECT_TRUE(allowances_->all(kNow).empty());
+  EXPECT_THROW(allow(client_user(1), "data"), KeyFailed);
+  EXPECT_FALSE(is_used(asked_by(client_user(1), "data")));
+  EXPECT_TRUE(allowances_->all(kGranted).empty());
 }
 
 TEST_F(KeyAllowancesTest, RefuseValuesThatDoNotFit) {
@@ -148,12 +150,13 @@ TEST_F(KeyAllowancesTest, RefuseValuesThatDoNotFit) {
   EXPECT_THROW(allow(Caller{{}, {}, std::string(201, 'n')}, "data"), UsageError);
   for (const auto time : {std::chrono::seconds(0), std::chrono::seconds(367 * 24 * 3600)})
     EXPECT_THROW(
-        allowances_->grant(kOfficer, {.key = "data", .uses_left = 1, .expires = kNow + time}, kNow),
+        allowances_->grant(kGrantingOfficer,
+                           {.key = "data", .uses_left = 1, .expires = kGranted + time}, kGranted),
         UsageError);
   for (int i = 0; i < 256; ++i) allow(FromPeer{}, "data");
   EXPECT_THROW(allow(FromPeer{}, "data"), KeyFailed);
   open();
-  EXPECT_EQ(allowances_->all(kNow).size(), 256u);
+  EXPECT_EQ(allowances_->all(kGranted).size(), 256u);
 }
 
 // A thief of the disk writes none.
@@ -195,12 +198,12 @@ TEST_F(KeyAllowancesTest, NothingIsAllowedThatIsNotInTheLog) {
   line.outcome.assign(8 << 10, 'x');
   EXPECT_THROW(for (int i = 0; i < 64; ++i) audit.append(line), StoreError);
   KeyAllowances allowances(*files_, audit);
-  EXPECT_THROW(
-      allowances.grant(kOfficer,
-                       {.key = "data", .uses_left = 1, .expires = kNow + std::chrono::seconds(10)},
-                       kNow),
-      StoreError);
-  EXPECT_FALSE(allowances.use(terms(FromPeer{}, "data"), kNow));
+  EXPECT_THROW(allowances.grant(
+                   kGrantingOfficer,
+                   {.key = "data", .uses_left = 1, .expires = kGranted + std::chrono::seconds(10)},
+                   kGranted),
+               StoreError);
+  EXPECT_FALSE(allowances.use(asked_by(FromPeer{}, "data"), kGranted));
   EXPECT_FALSE(std::filesystem::exists(file()));
 }
 
@@ -208,9 +211,9 @@ TEST_F(KeyAllowancesTest, NothingIsAllowedThatIsNotInTheLog) {
 TEST_F(KeyAllowancesTest, AUseThatCannotBeWrittenLetsNothingGoOn) {
   allow(FromPeer{}, "data", 1);
   std::filesystem::create_directory(file().string() + ".new");
-  EXPECT_THROW(is_used(terms(FromPeer{}, "data")), StoreError);
+  EXPECT_THROW(is_used(asked_by(FromPeer{}, "data")), StoreError);
   std::filesystem::remove(file().string() + ".new");
-  EXPECT_FALSE(is_used(terms(FromPeer{}, "data")));
+  EXPECT_FALSE(is_used(asked_by(FromPeer{}, "data")));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ using service::KeyFailure;
 using service::KeyQuorum;
 using Agreed = std::optional<custody::RequestId>;
 
-Caller user(uid_t number, std::vector<gid_t> groups = {}) {
+Caller officer_of(uid_t number, std::vector<gid_t> groups = {}) {
   return {number, std::move(groups), {}};
 }
 
@@ -104,104 +104,107 @@ class KeyQuorumTest : public ::testing::Test {
 
 TEST_F(KeyQuorumTest, OneOfficerIsEnoughUnlessItTakesMore) {
   KeyQuorum one("bob", 1, std::chrono::hours(1), audit_);
-  EXPECT_EQ(one.await(call_of(user(1)), {.operation = "destroy"}), std::nullopt);
+  EXPECT_EQ(one.await(call_of(officer_of(1)), {.operation = "destroy"}), std::nullopt);
   EXPECT_EQ(audit_.head().sequence, 0u);
 }
 
 TEST_F(KeyQuorumTest, GoesOnOnceEnoughOfficersHaveConfirmed) {
-  auto asked = ask(user(1));
+  auto asked = ask(officer_of(1));
   const auto id = number();
   const KeyQuorum::Waiting shown = quorum_.waiting().at(0);
   EXPECT_EQ(shown.step.operation, "destroy");
   EXPECT_EQ(shown.step.label, "data");
   EXPECT_EQ(shown.quorum, 3u);
-  EXPECT_TRUE(quorum_.decide(user(2), id, true));
+  EXPECT_TRUE(quorum_.decide(officer_of(2), id, true));
   EXPECT_EQ(officers(), 2u);
   expect_waits();
   EXPECT_TRUE(quorum_.decide({{}, {}, "audit"}, id, true));
   EXPECT_EQ(outcome_of(asked), id);
   EXPECT_TRUE(quorum_.waiting().empty());
   // Once: nothing is left that another one confirms.
-  EXPECT_FALSE(quorum_.decide(user(4), id, true));
+  EXPECT_FALSE(quorum_.decide(officer_of(4), id, true));
   EXPECT_EQ(lines_with("\"operation\":\"ask\""), 1u);
   EXPECT_EQ(lines_with("\"operation\":\"approve\""), 2u);
   EXPECT_EQ(lines_with("operation " + hex_of(id) + ": destroy"), 3u);
 }
 
 TEST_F(KeyQuorumTest, AnOfficerCountsOnce) {
-  auto asked = ask(user(1));
+  auto asked = ask(officer_of(1));
   const auto id = number();
   const auto confirm = [&](const Caller& officer) { (void)quorum_.decide(officer, id, true); };
-  EXPECT_EQ(failure_of([&] { confirm(user(1, {7})); }), KeyFailure::Refused);
-  confirm(user(2));
-  EXPECT_EQ(failure_of([&] { confirm(user(2, {7})); }), KeyFailure::Refused);
+  EXPECT_EQ(failure_of([&] { confirm(officer_of(1, {7})); }), KeyFailure::Refused);
+  confirm(officer_of(2));
+  EXPECT_EQ(failure_of([&] { confirm(officer_of(2, {7})); }), KeyFailure::Refused);
   EXPECT_EQ(officers(), 2u);
   // At the same time.
   std::vector<std::future<void>> calls;
   for (int i = 0; i < 8; ++i)
     calls.push_back(std::async(std::launch::async, [&] {
       try {
-        confirm(user(2));
+        confirm(officer_of(2));
       } catch (const KeyFailed&) {
       }
     }));
   for (auto& call : calls) call.get();
   EXPECT_EQ(officers(), 2u);
-  confirm(user(3));
+  confirm(officer_of(3));
   EXPECT_EQ(outcome_of(asked), id);
 }
 
 TEST_F(KeyQuorumTest, WhoIsNoOfficerAnyMoreDoesNotCount) {
-  auto asked = ask(user(1));
+  auto asked = ask(officer_of(1));
   const auto id = number();
-  EXPECT_TRUE(quorum_.decide(user(2), id, true));
+  EXPECT_TRUE(quorum_.decide(officer_of(2), id, true));
   dismiss(2);
-  EXPECT_TRUE(quorum_.decide(user(3), id, true));
+  EXPECT_TRUE(quorum_.decide(officer_of(3), id, true));
   expect_waits();
-  EXPECT_TRUE(quorum_.decide(user(4), id, true));
+  EXPECT_TRUE(quorum_.decide(officer_of(4), id, true));
   EXPECT_EQ(outcome_of(asked), id);
-  auto without = ask(user(1));
+  auto without = ask(officer_of(1));
   dismiss(1);
   EXPECT_EQ(failure_of([&] { (void)outcome_of(without); }), KeyFailure::Unavailable);
   EXPECT_TRUE(quorum_.waiting().empty());
 }
 
 TEST_F(KeyQuorumTest, OneOfficerDeniesIt) {
-  auto asked = ask(user(1));
+  auto asked = ask(officer_of(1));
   const auto id = number();
-  EXPECT_TRUE(quorum_.decide(user(2), id, true));
-  EXPECT_TRUE(quorum_.decide(user(3), id, false));
+  EXPECT_TRUE(quorum_.decide(officer_of(2), id, true));
+  EXPECT_TRUE(quorum_.decide(officer_of(3), id, false));
   EXPECT_EQ(failure_of([&] { (void)outcome_of(asked); }), KeyFailure::Refused);
   EXPECT_EQ(lines_with("\"operation\":\"deny\""), 1u);
 }
 
 TEST_F(KeyQuorumTest, EndsWithItsClientItsTimeAndTheDaemon) {
-  auto gone = ask(user(1));
+  auto gone = ask(officer_of(1));
   is_gone_ = true;
   EXPECT_EQ(failure_of([&] { (void)outcome_of(gone); }), KeyFailure::Unavailable);
   is_gone_ = false;
   KeyQuorum at_once("bob", 2, std::chrono::seconds(0), audit_);
-  auto late = std::async(std::launch::async,
-                         [&] { return at_once.await(call_of(user(1)), {.operation = "destroy"}); });
+  auto late = std::async(std::launch::async, [&] {
+    return at_once.await(call_of(officer_of(1)), {.operation = "destroy"});
+  });
   EXPECT_EQ(failure_of([&] { (void)outcome_of(late, at_once); }), KeyFailure::TimedOut);
-  auto stopped = ask(user(1));
+  auto stopped = ask(officer_of(1));
   quorum_.stop();
   EXPECT_EQ(failure_of([&] { (void)outcome_of(stopped); }), KeyFailure::Unavailable);
   EXPECT_TRUE(quorum_.waiting().empty());
-  EXPECT_EQ(failure_of([&] { (void)quorum_.await(call_of(user(1)), {.operation = "destroy"}); }),
-            KeyFailure::Unavailable);
+  EXPECT_EQ(
+      failure_of([&] { (void)quorum_.await(call_of(officer_of(1)), {.operation = "destroy"}); }),
+      KeyFailure::Unavailable);
 }
 
 // So that the others have places, too.
 TEST_F(KeyQuorumTest, AnOfficerHasAPartOfThePlaces) {
   std::vector<std::future<Agreed>> asked;
   for (std::size_t i = 0; i < 4; ++i) {
-    asked.push_back(ask(user(1)));
+    asked.push_back(ask(officer_of(1)));
     ASSERT_TRUE(becomes_true([&] { return quorum_.waiting().size() == i + 1; }));
   }
-  EXPECT_EQ(failure_of([&] { (void)quorum_.await(call_of(user(1)), {.operation = "destroy"}); }),
-            KeyFailure::Full);
-  asked.push_back(ask(user(2)));
+  EXPECT_EQ(
+      failure_of([&] { (void)quorum_.await(call_of(officer_of(1)), {.operation = "destroy"}); }),
+      KeyFailure::Full);
+  asked.push_back(ask(officer_of(2)));
   quorum_.stop();
   for (auto& each : asked)
     EXPECT_EQ(failure_of([&] { (void)each.get(); }), KeyFailure::Unavailable);
@@ -212,17 +215,18 @@ TEST_F(KeyQuorumTest, AConfirmationThatIsNotInTheLogDoesNotCount) {
   if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount";
   KeyAudit audit(directory_ / "disk" / "audit");
   KeyQuorum quorum("bob", 2, std::chrono::hours(1), audit);
-  auto asked = std::async(std::launch::async,
-                          [&] { return quorum.await(call_of(user(1)), {.operation = "destroy"}); });
+  auto asked = std::async(std::launch::async, [&] {
+    return quorum.await(call_of(officer_of(1)), {.operation = "destroy"});
+  });
   ASSERT_TRUE(becomes_true([&] { return !quorum.waiting().empty(); }));
   const auto id = quorum.waiting().at(0).id;
   write_file(directory_ / "disk" / "rest", std::string(64 << 10, 'x'));
   service::AuditLine line;
   line.outcome.assign(8 << 10, 'x');
   EXPECT_THROW(for (int i = 0; i < 64; ++i) audit.append(line), StoreError);
-  EXPECT_THROW((void)quorum.decide(user(2), id, true), StoreError);
+  EXPECT_THROW((void)quorum.decide(officer_of(2), id, true), StoreError);
   EXPECT_EQ(quorum.waiting().at(0).officers.size(), 1u);
-  EXPECT_THROW((void)quorum.await(call_of(user(3)), {.operation = "destroy"}), StoreError);
+  EXPECT_THROW((void)quorum.await(call_of(officer_of(3)), {.operation = "destroy"}), StoreError);
   quorum.stop();
   EXPECT_EQ(failure_of([&] { (void)outcome_of(asked); }), KeyFailure::Unavailable);
 }
