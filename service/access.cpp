@@ -52,6 +52,7 @@ constexpr std::array kKeyMethods = {
     Method{"Derive", config::MANAGE_KEYS, "derive keys"},
     Method{"Rotate", config::MANAGE_KEYS, "rotate keys"},
     Method{"Refresh", config::MANAGE_KEYS, "refresh keys"},
+    Method{"Certificate", config::MANAGE_KEYS, "have keys certified"},
     Method{"Suspend", config::MANAGE_KEYS, "suspend keys"},
     Method{"Resume", config::MANAGE_KEYS, "resume keys"},
     Method{"Deactivate", config::MANAGE_KEYS, "deactivate keys"},

@@ -61,6 +61,8 @@ class KeyCalls {
                       v1::Key& reply) const;
   grpc::Status rotate(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
   grpc::Status refresh(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
+  grpc::Status certificate(const KeyCall& call, const v1::KeyName& request,
+                           v1::CertificateReply& reply) const;
   grpc::Status suspend(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
   grpc::Status resume(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
   grpc::Status deactivate(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
@@ -85,6 +87,8 @@ class KeyCalls {
   void make(const KeyCall& call, const v1::CreateKeyRequest& request,
             config::KeyOperation operation, custody::KeyAttributes attributes,
             std::vector<std::byte> info, KeyPayload payload, v1::Key& reply) const;
+  // Of the key that `reply` describes.
+  void add_certificate(const KeyCall& call, v1::Key& reply) const;
   template <class Step>
   grpc::Status alone(const KeyCall& call, const v1::KeyName& request, v1::Key& reply,
                      Step step) const;

@@ -134,6 +134,7 @@ void Keys::end_waiting(KeyFailure failure, const std::string& why) {
   for (const auto& [id, request] : requests_)
     if (!request->is_running) waiting.push_back(request);
   for (const SharedRequest& request : waiting) finish(request, failed(failure, why));
+  end_certifying(failed(failure, why));
 }
 
 bool Keys::is_busy() {

@@ -29,6 +29,7 @@
 #include "custody/key_files.h"
 #include "service/error_log.h"
 #include "service/key_audit.h"
+#include "service/key_certificate.h"
 #include "service/key_message.h"
 #include "service/key_operation.h"
 #include "service/key_policy.h"
@@ -44,6 +45,7 @@ enum class KeyFailure : std::uint8_t {
   Unavailable,  // no link, or the connection was lost: it may be repeated
   TimedOut,
   Cheated,
+  NotSigned,  // the peer has not signed what this party has
 };
 class KeyFailed : public std::runtime_error {
  public:
@@ -116,6 +118,11 @@ class Keys {
   View restore(const Caller& officer, const custody::BackedUpShare& backup);
   void resume_peer(const Caller& officer);
   std::vector<std::filesystem::path> backups_of(const std::optional<custody::KeyId>& id) const;
+  // What both parties have signed of the key, as a file: once it is there, the same one, for as
+  // long as the parties have these TLS keys. Otherwise the peer is asked. Fails: KeyFailed;
+  // KeyError(Unknown, State).
+  std::vector<std::byte> certificate(const custody::KeyId& id,
+                                     const std::function<bool()>& is_gone = {});
   KeyCounts counts();
   std::vector<Waiting> approvals();
   void decide(const Caller& officer, const custody::RequestId& request, bool is_approved);
@@ -130,6 +137,7 @@ class Keys {
   void waits(const wire::KeyWaits& message);
   void started(const wire::KeyStart& start);  // to the party that does not lead
   void ended(const wire::KeyEnd& end);
+  void certified(const wire::KeyCertificate& message);
   // A check has failed in a run with the peer, of custody or not: its keys are suspended until an
   // officer resumes them.
   void peer_cheated();
@@ -147,6 +155,12 @@ class Keys {
   struct Failure {
     std::exception_ptr error;
     std::string text;
+  };
+  // A certificate for which the peer has been asked.
+  struct Certifying {
+    SignedMessage own;
+    std::optional<KeyCertificate> certificate;
+    std::optional<Failure> failure;
   };
   static Failure failed(KeyFailure why, const std::string& text) {
     return {std::make_exception_ptr(KeyFailed(why, text)), text};
@@ -175,7 +189,19 @@ class Keys {
   void answer(const Request& request, bool is_accepted, const std::string& reason,
               const AuditHead& head);
 
+  // Certificates.
+  std::filesystem::path certificate_of(const custody::KeyId& key) const;
+  std::optional<KeyCertificate> kept_certificate(const custody::KeyRecord& record);
+  void keep_certificate(const custody::KeyId& key, const KeyCertificate& certificate);
+  SignedMessage own_statement(const custody::KeyRecord& record) const;
+  SignedMessage peers_statement(const wire::KeyCertificate& message,
+                                const custody::KeyRecord& record) const;
+  KeyCertificate certificate_for_peer(const wire::KeyCertificate& message,
+                                      const custody::KeyId& key);
+  void answer_certificate(const wire::KeyCertificate& message, const custody::KeyId& key);
+
   // All under the lock.
+  void end_certifying(const Failure& failure);
   void require_open() const;
   std::size_t requests_of(bool own) const;
   std::size_t requests_of_client(const std::string& client) const;
@@ -245,6 +271,10 @@ class Keys {
   std::optional<std::deque<custody::KeyId>> to_tell_;  // the peer, since the link is up
   std::map<custody::KeyId, std::optional<custody::KeyHave>> peers_;
   std::map<std::uint64_t, std::weak_ptr<KeyConnection>> connections_;  // by group
+
+  std::multimap<custody::KeyId, std::shared_ptr<Certifying>> certifying_;
+
+  std::mutex certificates_mutex_;  // of their files; no other lock is taken under it
 
   std::mutex uses_mutex_;
   std::map<custody::KeyId, std::uint64_t> uses_;

@@ -58,6 +58,10 @@ class KeysService final : public v1::Keys::Service {
                        v1::Key* reply) override {
     return calls_.refresh(call(context), *request, *reply);
   }
+  grpc::Status Certificate(grpc::ServerContext* context, const v1::KeyName* request,
+                           v1::CertificateReply* reply) override {
+    return calls_.certificate(call(context), *request, *reply);
+  }
   grpc::Status Suspend(grpc::ServerContext* context, const v1::KeyName* request,
                        v1::Key* reply) override {
     return calls_.suspend(call(context), *request, *reply);

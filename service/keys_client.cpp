@@ -9,14 +9,27 @@
 namespace tinyot::service {
 namespace {
 
+std::vector<std::byte> field_bytes(const std::string& field) {
+  const auto bytes = std::as_bytes(std::span(field));
+  return {bytes.begin(), bytes.end()};
+}
+
 RemoteKey key_from(const v1::Key& message) {
-  return {message.id(),          message.peer(),
-          message.label(),       message.version(),
-          message.key_class(),   message.algorithm(),
-          message.nonces(),      message.origin(),
-          message.parent(),      message.state(),
-          message.fingerprint(), {message.epochs().begin(), message.epochs().end()},
-          message.use_bound(),   message.peer_state()};
+  return {message.id(),
+          message.peer(),
+          message.label(),
+          message.version(),
+          message.key_class(),
+          message.algorithm(),
+          message.nonces(),
+          message.origin(),
+          message.parent(),
+          message.state(),
+          message.fingerprint(),
+          {message.epochs().begin(), message.epochs().end()},
+          message.use_bound(),
+          message.peer_state(),
+          field_bytes(message.certificate())};
 }
 
 v1::KeyName message_of(const KeyName& name) {
@@ -67,11 +80,6 @@ std::array<std::byte, Size> array_from(const std::string& field, const std::stri
                                        std::to_string(Size));
   std::ranges::copy(std::as_bytes(std::span(field)), bytes.begin());
   return bytes;
-}
-
-std::vector<std::byte> field_bytes(const std::string& field) {
-  const auto bytes = std::as_bytes(std::span(field));
-  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
@@ -137,6 +145,12 @@ RemoteKey KeysConnection::rotate(const KeyName& name) {
 
 RemoteKey KeysConnection::refresh(const KeyName& name) {
   return state_->key_of_both(&v1::Keys::Stub::Refresh, message_of(name));
+}
+
+std::vector<std::byte> KeysConnection::certificate(const KeyName& name) {
+  v1::CertificateReply reply;
+  state_->ask_both(&v1::Keys::Stub::Certificate, message_of(name), reply);
+  return field_bytes(reply.certificate());
 }
 
 EncryptedText KeysConnection::encrypt(const KeyName& name, std::span<const std::byte> text,

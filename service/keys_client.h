@@ -29,7 +29,8 @@ struct RemoteKey {
   std::string fingerprint;
   std::vector<std::string> epochs;
   std::uint64_t use_bound = 0;
-  std::string peer_state;  // may be empty
+  std::string peer_state;              // may be empty
+  std::vector<std::byte> certificate;  // of a key that was made: a file
 };
 
 // An empty peer is the only one.
@@ -93,6 +94,8 @@ class KeysConnection {
                    std::span<const std::byte> context);
   RemoteKey rotate(const KeyName& name);
   RemoteKey refresh(const KeyName& name);
+  // A file, which both parties have signed.
+  std::vector<std::byte> certificate(const KeyName& name);
 
   EncryptedText encrypt(const KeyName& name, std::span<const std::byte> text,
                         const AssociatedData& associated, const std::optional<KeyNonce>& nonce);

@@ -94,6 +94,10 @@ grpc::Status FakeKeys::Refresh(Context, Name name, v1::Key* reply) {
   return answered("Refresh", *name, key, reply);
 }
 
+grpc::Status FakeKeys::Certificate(Context, Name name, v1::CertificateReply* reply) {
+  return answered("Certificate", *name, certificate, reply);
+}
+
 grpc::Status FakeKeys::Suspend(Context, Name name, v1::Key* reply) {
   return answered("Suspend", *name, key, reply);
 }

@@ -29,6 +29,7 @@ class FakeKeys final : public v1::Keys::Service {
   v1::DestroyReply destroyed;
   v1::BackupsReply backups;
   v1::ApprovalsReply approvals;
+  v1::CertificateReply certificate;
 
   // What it was sent; read after a client has ended. The call and the request in the text format of
   // Protocol Buffers, as "Show key: \"a\" ".
@@ -57,6 +58,7 @@ class FakeKeys final : public v1::Keys::Service {
   grpc::Status Derive(Context, const v1::DeriveKeyRequest* request, v1::Key* reply) override;
   grpc::Status Rotate(Context, Name name, v1::Key* reply) override;
   grpc::Status Refresh(Context, Name name, v1::Key* reply) override;
+  grpc::Status Certificate(Context, Name name, v1::CertificateReply* reply) override;
   grpc::Status Suspend(Context, Name name, v1::Key* reply) override;
   grpc::Status Resume(Context, Name name, v1::Key* reply) override;
   grpc::Status Deactivate(Context, Name name, v1::Key* reply) override;

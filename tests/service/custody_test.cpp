@@ -6,8 +6,10 @@
 #include <future>
 #include <thread>
 
+#include "base/hex.h"
 #include "custody/key_files.h"
 #include "custody_daemons.h"
+#include "service/key_certificate.h"
 #include "tests/support/openssl_mechanisms.h"
 
 namespace tinyot {
@@ -236,6 +238,113 @@ TEST_F(ManyKeysTest, AreTold) {
   keys_b_ = std::make_unique<KeyClient>(b_->socket());
   ASSERT_TRUE(test::becomes_true([&] { return keys_b_->encrypt("data", "text").status.ok(); }))
       << b_->client().peer().last_error();
+}
+
+class KeyCertificateTest : public CustodyTest {
+ protected:
+  struct Reply {
+    grpc::Status status;
+    v1::CertificateReply reply;
+  };
+  static Reply certificate(const KeyClient& client, const std::string& key) {
+    v1::KeyName name;
+    name.set_key(key);
+    Reply reply;
+    reply.status = client.call(&Stub::Certificate, name, reply.reply);
+    return reply;
+  }
+  net::Fingerprint key_of(Party party) const {
+    return engine::read_identity((dir_ / (std::string(1, letter(party)) + ".pem")).string())
+        .fingerprint();
+  }
+  // As an auditor does, who has both parties' TLS keys.
+  service::CertifiedKey verified(const std::string& file) const {
+    return service::verify_certificate(service::certificate_from(std::as_bytes(std::span(file))),
+                                       {key_of(Party::A), key_of(Party::B)});
+  }
+  std::filesystem::path file_of(Party party, const std::string& id) const {
+    return directory_of(party) / "custody" / (id + ".certificate");
+  }
+};
+
+TEST_F(KeyCertificateTest, ComesWithEveryKeyThatIsMade) {
+  start_custody();
+  v1::DeriveKeyRequest derive;
+  derive.mutable_key()->set_label("child");
+  derive.mutable_key()->set_key_class("mac");
+  derive.mutable_key()->set_algorithm("aes128");
+  derive.set_parent("root");
+  derive.set_context("tenant 1");
+  KeyClient::Made root = keys_a_->create("root", "kdf"), derived;
+  ASSERT_OK(root);
+  derived.status = keys_b_->call(&Stub::Derive, derive, derived.key);
+  for (const auto& made :
+       {root, derived, keys_b_->import("old", "mac", "aes128", std::string(16, 'k')),
+        keys_a_->named(&Stub::Rotate, "old")}) {
+    ASSERT_OK(made);
+    const service::CertifiedKey certified = verified(made.key.certificate());
+    EXPECT_EQ(custody::text_of(certified.own.attributes.id), made.key.id());
+    EXPECT_EQ(certified.own.attributes.label, made.key.label());
+    EXPECT_EQ(certified.own.attributes.version, made.key.version());
+    EXPECT_EQ(custody::name_of(certified.own.attributes.origin), made.key.origin());
+    EXPECT_EQ(hex_of(crypto::bytes_of(certified.own.fingerprint)), made.key.fingerprint());
+    // The other party has it, too.
+    EXPECT_NO_THROW(verified(test::read_file(file_of(Party::A, made.key.id()))));
+    EXPECT_NO_THROW(verified(test::read_file(file_of(Party::B, made.key.id()))));
+  }
+}
+
+TEST_F(KeyCertificateTest, IsTheSameAfterRefreshesAndRestartsAndWithoutThePeer) {
+  start_custody();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  ASSERT_OK(keys_a_->named(&Stub::Refresh, "data"));
+  EXPECT_EQ(certificate(*keys_a_, "data").reply.certificate(), made.key.certificate());
+  keys_b_.reset();
+  EXPECT_EQ(b_->stop().status, 0);
+  a_->kill();
+  a_->start();
+  const auto again = certificate(*keys_a_, "data");
+  ASSERT_OK(again);
+  EXPECT_EQ(again.reply.certificate(), made.key.certificate());
+  // Also of a key that is no longer used.
+  ASSERT_OK(keys_a_->named(&Stub::Suspend, "data"));
+  EXPECT_EQ(certificate(*keys_a_, "data").reply.certificate(), made.key.certificate());
+}
+
+// As after a crash, or of keys of an earlier release.
+TEST_F(KeyCertificateTest, IsMadeIfThereIsNone) {
+  start_custody();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  const std::string at_b = test::read_file(file_of(Party::B, made.key.id()));
+  std::filesystem::remove(file_of(Party::A, made.key.id()));
+  // The other party has signed before, and does not sign again.
+  const auto again = certificate(*keys_a_, "data");
+  ASSERT_OK(again);
+  EXPECT_NO_THROW(verified(again.reply.certificate()));
+  EXPECT_EQ(verified(again.reply.certificate()).peers.time, verified(at_b).peers.time);
+  EXPECT_EQ(test::read_file(file_of(Party::B, made.key.id())), at_b);
+  // One that is damaged is as none; here nobody has any.
+  test::write_file(file_of(Party::A, made.key.id()), at_b.substr(0, 100));
+  std::filesystem::remove(file_of(Party::B, made.key.id()));
+  const auto damaged = certificate(*keys_a_, "data");
+  ASSERT_OK(damaged);
+  EXPECT_NO_THROW(verified(damaged.reply.certificate()));
+  EXPECT_NO_THROW(verified(test::read_file(file_of(Party::B, made.key.id()))));
+  // Each party by itself stands for what is active there.
+  for (const Party party : {Party::A, Party::B})
+    std::filesystem::remove(file_of(party, made.key.id()));
+  ASSERT_OK(keys_b_->named(&Stub::Suspend, "data"));
+  const auto refused = certificate(*keys_a_, "data");
+  EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(refused.status.error_message(), "bob has signed no certificate of it: key " +
+                                                made.key.id() +
+                                                " is suspended: only an active one is certified");
+  const auto own = certificate(*keys_b_, "data");
+  EXPECT_EQ(own.status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  ASSERT_OK(keys_b_->named(&Stub::Resume, "data"));
+  ASSERT_OK(certificate(*keys_a_, "data"));
 }
 
 // Each use of A's key "data" waits for an officer.

@@ -175,6 +175,44 @@ void print_valid(Format format, const std::string& key) {
                "the tag is valid\n");
 }
 
+void print(Format format, const std::string& command, const ShownCertificate& certificate) {
+  const custody::KeyAttributes& attributes = certificate.key.own.attributes;
+  const std::string fingerprint = hex_of(crypto::bytes_of(certificate.key.own.fingerprint)),
+                    request = hex_of(certificate.key.own.making);
+  Json report = {{"command", command},
+                 {"id", text_of(attributes.id)},
+                 {"label", attributes.label},
+                 {"version", attributes.version},
+                 {"class", name_of(attributes.key_class)},
+                 {"algorithm", custody::name_of(attributes.algorithm)},
+                 {"nonces", name_of(attributes.nonces)},
+                 {"origin", name_of(attributes.origin)}};
+  if (attributes.parent) report["parent"] = text_of(*attributes.parent);
+  if (!attributes.cka_id.empty()) report["cka_id"] = hex_of_text(attributes.cka_id);
+  report["fingerprint"] = fingerprint;
+  report["request"] = request;
+  std::string text = "key " + text_of(attributes.id) + ": " + attributes.label + ", version " +
+                     std::to_string(attributes.version) + "\n" + name_of(attributes.key_class) +
+                     " " + custody::name_of(attributes.algorithm) +
+                     (attributes.key_class == custody::KeyClass::Aead
+                          ? ", " + name_of(attributes.nonces) + " nonces"
+                          : "") +
+                     ", " + name_of(attributes.origin) +
+                     (attributes.parent ? " from " + text_of(*attributes.parent) : "") +
+                     "\nfingerprint " + fingerprint + "\nmade by request " + request + "\n";
+  for (const auto& [party, statement] : {std::pair(&certificate.parties.own, &certificate.key.own),
+                                         {&certificate.parties.peer, &certificate.key.peers}}) {
+    const std::string time = system::utc_text(statement->time);
+    report["signed"].push_back({{"key", net::text_of(*party)}, {"time", time}});
+    text += "signed by " + net::text_of(*party) + " at " + time + "\n";
+  }
+  if (!certificate.output.empty()) {
+    report["output"] = certificate.output;
+    text += "certificate: " + certificate.output + "\n";
+  }
+  print_report(format, report, text);
+}
+
 void print_backup_key(Format format, const crypto::BoxPublicKey& key, const std::string& file) {
   const std::string digits = hex_of(key);
   print_report(format, {{"command", "key backup-key"}, {"public_key", digits}, {"key", file}},

@@ -8,6 +8,7 @@
 
 #include "crypto/sealed_box.h"
 #include "service/key_audit.h"
+#include "service/key_certificate.h"
 #include "service/keys_client.h"
 #include "tools/cli/command_line.h"
 
@@ -30,6 +31,14 @@ void print_written(Format format, const std::string& command, const std::string&
                    std::uint64_t bytes, const std::string& file);
 void print_tag(Format format, const std::vector<std::byte>& tag);
 void print_valid(Format format, const std::string& key);
+
+// `output`: the file that it was written to; may be empty.
+struct ShownCertificate {
+  service::KeyParties parties;
+  service::CertifiedKey key;
+  std::string output;
+};
+void print(Format format, const std::string& command, const ShownCertificate& certificate);
 
 void print_backup_key(Format format, const crypto::BoxPublicKey& key, const std::string& file);
 void print(Format format, const std::string& log, const service::AuditReport& report);
