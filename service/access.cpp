@@ -58,6 +58,7 @@ constexpr std::array kKeyMethods = {
     Method{"Deactivate", config::MANAGE_KEYS, "deactivate keys"},
     Method{"Destroy", config::MANAGE_KEYS, "destroy keys"},
     Method{"Restore", config::MANAGE_KEYS, "restore keys"},
+    Method{"Rebind", config::MANAGE_KEYS, "bind keys to another TLS key"},
     Method{"Backups", config::MANAGE_KEYS, "see the backups of keys"},
     Method{"ResumePeer", config::MANAGE_KEYS, "resume the keys with a peer"},
     Method{"Approvals", config::MANAGE_KEYS, "see requests that wait for approval"},

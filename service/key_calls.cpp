@@ -150,6 +150,8 @@ void describe(const Keys::View& view, const std::string& peer, v1::Key& to) {
   for (const custody::HeldEpoch& held : record.held) to.add_epochs(text_of(held.epoch));
   to.set_use_bound(record.use_bound);
   if (view.peers) to.set_peer_state(name_of(*view.peers));
+  to.set_needs_rebind(!custody::is_bound(record));
+  to.set_needs_refresh(custody::needs_refresh(record));
 }
 
 void describe(const Keys::Waiting& waiting, const std::string& peer, v1::Approval& to) {
@@ -466,6 +468,17 @@ grpc::Status KeyCalls::restore(const KeyCall& call, const v1::RestoreKeyRequest&
     Keys& keys = keys_of(request.peer());
     const custody::BackedUpShare backup = custody::backup_from(content);
     describe(keys.restore(call.caller, backup), peer_named(request.peer()).name(), reply);
+  });
+}
+
+grpc::Status KeyCalls::rebind(const KeyCall& call, const v1::KeyName& request,
+                              v1::RebindReply& reply) const {
+  return answered([&] {
+    Keys& keys = keys_of(request.peer());
+    std::optional<custody::KeyId> id;
+    if (!request.key().empty()) id = keys.named(request.key()).attributes.id;
+    for (const Keys::View& view : keys.rebind(call.caller, id))
+      describe(view, peer_named(request.peer()).name(), *reply.add_keys());
   });
 }
 

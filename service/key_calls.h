@@ -70,6 +70,8 @@ class KeyCalls {
                        v1::DestroyReply& reply) const;
   grpc::Status restore(const KeyCall& call, const v1::RestoreKeyRequest& request,
                        v1::Key& reply) const;
+  grpc::Status rebind(const KeyCall& call, const v1::KeyName& request,
+                      v1::RebindReply& reply) const;
   grpc::Status backups(const KeyCall& call, const v1::KeyName& request,
                        v1::BackupsReply& reply) const;
   grpc::Status resume_peer(const KeyCall& call, const v1::ResumePeerRequest& request,

@@ -81,7 +81,8 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
       request_time_(peer.custody().request_timeout_s()),
       approval_time_(peer.custody().approval_timeout_s()), keys_max_(peer.custody().keys_max()),
       directory_(std::filesystem::path(shared.config.directory()) / peer.name() / "custody"),
-      files_(directory_, {settings.me, settings.name, net::text_of(parties_.peer)},
+      files_(directory_,
+             {settings.me, settings.name, net::text_of(parties_.peer), net::text_of(parties_.own)},
              shared.store_key.value()),
       backups_(service::backups_of(peer.custody())),
       audit_(audit_log_of(peer.custody(), directory_.parent_path())), policy_(read_policy(peer)),
@@ -93,6 +94,12 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
     if (parse_hex(text, id) && time_of(id) + kRemembered > Clock::now())
       seen_.emplace(id, time_of(id) + kRemembered);
   }
+  const auto records = files_.records();
+  if (const auto unbound = std::ranges::count_if(
+          records, [](const custody::KeyRecord& record) { return !is_bound(record); });
+      unbound > 0)
+    log_event(LogLevel::Warning, "keys are bound to former TLS keys",
+              {{"peer", settings.name}, {"keys", static_cast<std::uint64_t>(unbound)}});
   for (std::size_t i = 0; i < settings.evaluations; ++i)
     desk_.emplace_back([this](const std::stop_token& stop) { work_at_desk(stop); });
 }
@@ -527,12 +534,13 @@ std::vector<Keys::View> Keys::list(const Caller* caller, const std::string& labe
 }
 
 Keys::View Keys::step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
-                            const std::function<void()>& step) {
+                            const std::function<void()>& step, const std::string& outcome) {
   audit_.append({.event = AuditLine::Event::Alone,
                  .request = hex_of(random_request()),
                  .client = text_of(officer),
                  .operation = operation,
-                 .key = custody::text_of(id)});
+                 .key = custody::text_of(id),
+                 .outcome = outcome});
   step();
   {
     const Lock lock(mutex_);
@@ -581,6 +589,26 @@ Keys::View Keys::restore(const Caller& officer, const custody::BackedUpShare& ba
                     [&] { files_.restore(backup); });
 }
 
+// One key after the other: whatever ends it, the rest is bound when it is called again.
+std::vector<Keys::View> Keys::rebind(const Caller& officer,
+                                     const std::optional<custody::KeyId>& id) {
+  const auto named = [](const std::string& former, const net::Fingerprint& now) {
+    return (former.empty() ? "still " : former + ", now ") + net::text_of(now);
+  };
+  std::vector<View> due;
+  for (const custody::KeyRecord& record : id ? std::vector{files_.record(*id)} : files_.records()) {
+    const custody::KeyId key = record.attributes.id;
+    if (!custody::is_bound(record))
+      step_alone(
+          officer, "rebind", key, [&] { files_.rebind(key); },
+          "this party " + named(record.former_own, parties_.own) + "; the peer " +
+              named(record.former_peer, parties_.peer));
+    View now = view(key);
+    if (custody::needs_refresh(now.record)) due.push_back(std::move(now));
+  }
+  return due;
+}
+
 std::vector<std::filesystem::path> Keys::backups_of(const std::optional<custody::KeyId>& id) const {
   return id ? backups_.files_of(*id) : backups_.files();
 }
@@ -588,7 +616,7 @@ std::vector<std::filesystem::path> Keys::backups_of(const std::optional<custody:
 KeyCounts Keys::counts() {
   KeyCounts counts;
   for (const custody::KeyRecord& record : files_.records())
-    ++counts.by_state[custody::name_of(record.state)];
+    ++counts.by_state[is_bound(record) ? custody::name_of(record.state) : "unbound"];
   const Lock lock(mutex_);
   counts.requests = requests_.size();
   counts.approvals = static_cast<std::uint64_t>(std::ranges::count_if(

@@ -117,6 +117,10 @@ class Keys {
   View destroy(const Caller& officer, const custody::KeyId& id);
   View restore(const Caller& officer, const custody::BackedUpShare& backup);
   void resume_peer(const Caller& officer);
+  // The key, or all: bound to the TLS keys that the parties have now. Returns those that this call
+  // or an earlier one has bound and that have not been refreshed since, which the caller does once
+  // both parties have bound them.
+  std::vector<View> rebind(const Caller& officer, const std::optional<custody::KeyId>& id);
   std::vector<std::filesystem::path> backups_of(const std::optional<custody::KeyId>& id) const;
   // What both parties have signed of the key, as a file: once it is there, the same one, for as
   // long as the parties have these TLS keys. Otherwise the peer is asked. Fails: KeyFailed;
@@ -230,7 +234,7 @@ class Keys {
   std::vector<std::uint64_t> groups_with(const custody::KeyId& key);
   void note_use(const KeyTerms& terms);
   View step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
-                  const std::function<void()>& step);
+                  const std::function<void()>& step, const std::string& outcome = {});
   void announce(const custody::KeyId& id);
   void send_end(const Work& work, const std::string& reason);
   void put_on_desk(std::function<void()> task);

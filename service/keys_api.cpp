@@ -82,6 +82,10 @@ class KeysService final : public v1::Keys::Service {
                        v1::Key* reply) override {
     return calls_.restore(call(context), *request, *reply);
   }
+  grpc::Status Rebind(grpc::ServerContext* context, const v1::KeyName* request,
+                      v1::RebindReply* reply) override {
+    return calls_.rebind(call(context), *request, *reply);
+  }
   grpc::Status Backups(grpc::ServerContext* context, const v1::KeyName* request,
                        v1::BackupsReply* reply) override {
     return calls_.backups(call(context), *request, *reply);

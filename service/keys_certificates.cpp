@@ -97,6 +97,7 @@ std::vector<std::byte> Keys::certificate(const custody::KeyId& id,
                                          const std::function<bool()>& is_gone) {
   const custody::KeyRecord record = files_.record(id);
   if (const auto kept = kept_certificate(record)) return file_of(*kept);
+  custody::require_bound(record);
   require_active(record);
   const auto asked = std::make_shared<Certifying>();
   asked->own = own_statement(record);
@@ -169,6 +170,7 @@ KeyCertificate Keys::certificate_for_peer(const wire::KeyCertificate& message,
     if (has_peer_cheated_) throw BadKeyMessage{"keys are suspended, since a check has failed"};
   }
   const custody::KeyRecord record = files_.record(key);
+  custody::require_bound(record);
   SignedMessage peers = peers_statement(message, record);
   if (const auto kept = kept_certificate(record)) return *kept;
   require_active(record);

@@ -29,7 +29,9 @@ RemoteKey key_from(const v1::Key& message) {
           {message.epochs().begin(), message.epochs().end()},
           message.use_bound(),
           message.peer_state(),
-          field_bytes(message.certificate())};
+          field_bytes(message.certificate()),
+          message.needs_rebind(),
+          message.needs_refresh()};
 }
 
 v1::KeyName message_of(const KeyName& name) {
@@ -247,6 +249,13 @@ RemoteKey KeysConnection::restore(const std::string& peer, std::span<const std::
   request.set_peer(peer);
   const SecretField secret(*request.mutable_backup(), backup);
   return key_from(state_->ask(&v1::Keys::Stub::Restore, request));
+}
+
+std::vector<RemoteKey> KeysConnection::rebind(const KeyName& name) {
+  std::vector<RemoteKey> keys;
+  const v1::RebindReply reply = state_->ask(&v1::Keys::Stub::Rebind, message_of(name));
+  for (const v1::Key& key : reply.keys()) keys.push_back(key_from(key));
+  return keys;
 }
 
 std::vector<std::string> KeysConnection::backups(const KeyName& name) {

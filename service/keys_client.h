@@ -31,6 +31,7 @@ struct RemoteKey {
   std::uint64_t use_bound = 0;
   std::string peer_state;              // may be empty
   std::vector<std::byte> certificate;  // of a key that was made: a file
+  bool needs_rebind = false, needs_refresh = false;
 };
 
 // An empty peer is the only one.
@@ -115,6 +116,8 @@ class KeysConnection {
   DestroyedKey destroy(const KeyName& name);
   // `backup`: the content of its box.
   RemoteKey restore(const std::string& peer, std::span<const std::byte> backup);
+  // Of a key, or of all keys with the peer; those that are to be refreshed.
+  std::vector<RemoteKey> rebind(const KeyName& name);
   // Of a key, or of all keys with the peer.
   std::vector<std::string> backups(const KeyName& name);
   void resume_peer(const std::string& peer);

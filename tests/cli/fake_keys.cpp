@@ -98,6 +98,10 @@ grpc::Status FakeKeys::Certificate(Context, Name name, v1::CertificateReply* rep
   return answered("Certificate", *name, certificate, reply);
 }
 
+grpc::Status FakeKeys::Rebind(Context, Name name, v1::RebindReply* reply) {
+  return answered("Rebind", *name, rebound, reply);
+}
+
 grpc::Status FakeKeys::Suspend(Context, Name name, v1::Key* reply) {
   return answered("Suspend", *name, key, reply);
 }

@@ -559,6 +559,46 @@ TEST_F(KeyTest, CertificatesAreWrittenPrintedAndVerified) {
                          "these are missing: --key, --peer-key"));
 }
 
+// The keys that both parties have bound to the new TLS key are refreshed; the others are named.
+TEST_F(KeyTest, RebindRefreshesWhatBothHaveBound) {
+  EXPECT_EQ(ask("rebind").out, "no key is to be rebound or refreshed\n");
+  v1::Key& waiting = *server_->rebound.add_keys();
+  waiting = server_->key;
+  waiting.set_id(std::string(32, 'a'));
+  waiting.set_peer_state("suspended");
+  v1::Key& unknown = *server_->rebound.add_keys();
+  unknown = waiting;
+  unknown.clear_peer_state();
+  *server_->rebound.add_keys() = server_->key;
+  server_->calls.clear();
+  const std::string rest = "payments/card, version 2, with bank: ";
+  EXPECT_EQ(ask("rebind", {"--peer", "bank"}).out,
+            std::string(32, 'a') + "  " + rest + "not refreshed, it is suspended at bank\n" +
+                std::string(32, 'a') + "  " + rest + "not refreshed, bank is not connected\n" +
+                kKeyId + "  " + rest + "refreshed\n" +
+                "once both parties have rebound their keys, the same command refreshes the "
+                "rest\n");
+  EXPECT_EQ(server_->calls,
+            (std::vector<std::string>{"Rebind peer: \"bank\"",
+                                      "Refresh peer: \"bank\" key: \"" + kKeyId + "\""}));
+  const Json report = json("rebind", {"payments/card"});
+  EXPECT_EQ(report["keys"].size(), 3u);
+  EXPECT_EQ(report["keys"][0]["is_refreshed"], false);
+  EXPECT_EQ(report["keys"][0]["reason"], "it is suspended at bank");
+  EXPECT_EQ(report["keys"][2]["is_refreshed"], true);
+  EXPECT_EQ(report["keys"][2]["label"], "payments/card");
+  // What `show` says of such a key.
+  server_->key.set_needs_rebind(true);
+  EXPECT_NE(ask("show", {kKeyId}).out.find("active, to be rebound since a TLS key has changed"),
+            std::string::npos);
+  EXPECT_EQ(json("show", {kKeyId})["needs_rebind"], true);
+  server_->key.set_needs_rebind(false);
+  server_->key.set_needs_refresh(true);
+  EXPECT_NE(ask("show", {kKeyId}).out.find("active, to be refreshed since it was rebound"),
+            std::string::npos);
+  EXPECT_EQ(json("show", {kKeyId})["needs_refresh"], true);
+}
+
 TEST_F(KeyTest, AuditVerifyPrintsWhatIsWrong) {
   for (const char* name : {"a.pem", "b.pem"})
     ASSERT_TRUE(ended_with(tinyot({"keygen", "--output", path(name)}), 0));
@@ -594,6 +634,8 @@ TEST_F(KeyTest, AuditVerifyPrintsWhatIsWrong) {
   EXPECT_EQ(in_text.status, 5);
   EXPECT_NE(in_text.out.find("problem"), std::string::npos) << in_text.out;
   EXPECT_TRUE(ended_with(verify({"--with", path("none")}), 2, path("none")));
+  for (const char* option : {"--former-key", "--former-peer-key"})
+    EXPECT_TRUE(ended_with(verify({option, "@" + path("a.pem.crt"), option, "none"}), 2, "none"));
   EXPECT_TRUE(ended_with(tinyot({"key", "audit", "verify", path("audit.log")}), 2,
                          "these are missing: --key, --peer-key"));
   EXPECT_TRUE(ended_with(tinyot({"key", "audit"}), 2, "tinyot key audit verify"));

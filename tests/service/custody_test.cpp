@@ -347,6 +347,130 @@ TEST_F(KeyCertificateTest, IsMadeIfThereIsNone) {
   ASSERT_OK(certificate(*keys_a_, "data"));
 }
 
+// Party A gets another TLS key, as after a loss.
+class RebindTest : public KeyCertificateTest {
+ protected:
+  void change_key_of_a() {
+    keys_a_.reset();
+    keys_b_.reset();
+    EXPECT_EQ(a_->stop().status, 0);
+    EXPECT_EQ(b_->stop().status, 0);
+    former_ = key_of(Party::A);
+    for (const char* const file : {"A.pem", "A.pem.crt"}) std::filesystem::remove(dir_ / file);
+    engine::write_identity(net::Identity::generate(), dir_ / "A.pem");
+    start_again();
+    // Stores are bound to the keys that they were made with.
+    EXPECT_TRUE(a_->client().retire("bob").ok());
+    EXPECT_TRUE(b_->client().retire("alice").ok());
+  }
+  void start_again() {
+    a_->start();
+    b_->start();
+    keys_a_ = std::make_unique<KeyClient>(a_->socket());
+    keys_b_ = std::make_unique<KeyClient>(b_->socket());
+  }
+  // The labels of those that are to be refreshed.
+  static std::vector<std::string> rebind(const KeyClient& client, const std::string& key = {}) {
+    v1::KeyName name;
+    name.set_key(key);
+    v1::RebindReply reply;
+    const grpc::Status status = client.call(&Stub::Rebind, name, reply);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    std::vector<std::string> labels;
+    for (const v1::Key& due : reply.keys()) {
+      EXPECT_TRUE(due.needs_refresh());
+      EXPECT_FALSE(due.needs_rebind());
+      labels.push_back(due.label());
+    }
+    std::ranges::sort(labels);
+    return labels;
+  }
+  std::string refusal(const std::string& id) const {
+    return "key " + id + " is bound to a former TLS key, " + net::text_of(former_) +
+           ": officers of both parties have to rebind it, if the party with another key is the "
+           "same organisation";
+  }
+  using Labels = std::vector<std::string>;
+
+  net::Fingerprint former_;
+};
+
+TEST_F(RebindTest, KeysAreUsedAgainOnceBothPartiesHaveBoundThem) {
+  start_custody();
+  const auto data = keys_a_->create("data"), mac = keys_b_->create("mac", "mac");
+  ASSERT_OK(data);
+  ASSERT_OK(mac);
+  const auto sealed = keys_a_->encrypt("data", "text");
+  ASSERT_OK(sealed);
+  change_key_of_a();
+  EXPECT_EQ(a_->metric("tinyot_keys{peer=\"bob\",state=\"unbound\""), "2");
+  for (const KeyClient* const client : {keys_a_.get(), keys_b_.get()}) {
+    const auto shown = client->show("data");
+    ASSERT_OK(shown);
+    EXPECT_TRUE(shown.key.needs_rebind());
+    EXPECT_EQ(shown.key.state(), "active");
+    const auto used = client->decrypt("data", sealed.reply);
+    EXPECT_EQ(used.status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+    EXPECT_EQ(used.status.error_message(), refusal(data.key.id()));
+    EXPECT_EQ(client->named(&Stub::Refresh, "data").status.error_message(), refusal(data.key.id()));
+  }
+  EXPECT_EQ(certificate(*keys_a_, "data").status.error_message(), refusal(data.key.id()));
+  // One party alone is not enough, whichever of them asks.
+  EXPECT_EQ(rebind(*keys_b_), (Labels{"data", "mac"}));
+  EXPECT_EQ(keys_a_->decrypt("data", sealed.reply).status.error_message(), refusal(data.key.id()));
+  ASSERT_TRUE(test::becomes_true([&] {
+    return keys_b_->decrypt("data", sealed.reply).status.error_message() ==
+           "alice refuses: " + refusal(data.key.id());
+  }));
+  EXPECT_EQ(keys_b_->sign("mac", "text").status.error_message(),
+            "alice refuses: " + refusal(mac.key.id()));
+  // The other one binds one key, and ends.
+  EXPECT_EQ(rebind(*keys_a_, "mac"), (Labels{"mac"}));
+  keys_a_.reset();
+  a_->kill();
+  b_->kill();
+  start_again();
+  EXPECT_TRUE(keys_a_->show("data").key.needs_rebind());
+  EXPECT_FALSE(keys_a_->show("mac").key.needs_rebind());
+  EXPECT_EQ(rebind(*keys_a_), (Labels{"data", "mac"}));
+  ASSERT_TRUE(is_stocked());
+  for (const KeyClient* const client : {keys_a_.get(), keys_b_.get()})
+    ASSERT_TRUE(test::becomes_true(
+        [&] { return client->decrypt("data", sealed.reply).reply.plaintext() == "text"; }));
+  // Shares that were stolen together with the former key are of an old epoch.
+  for (const char* const key : {"data", "mac"}) {
+    EXPECT_TRUE(keys_b_->show(key).key.needs_refresh());
+    ASSERT_OK(keys_b_->named(&Stub::Refresh, key));
+    EXPECT_FALSE(keys_a_->show(key).key.needs_refresh());
+    EXPECT_FALSE(keys_b_->show(key).key.needs_refresh());
+  }
+  EXPECT_EQ(a_->metric("tinyot_keys{peer=\"bob\",state=\"unbound\""), "");
+  EXPECT_EQ(rebind(*keys_a_), Labels());
+  EXPECT_EQ(keys_a_->decrypt("data", sealed.reply).reply.plaintext(), "text");
+  // The certificate of the former keys is evidence of that time; of now there is another one.
+  const auto certified = certificate(*keys_a_, "data");
+  ASSERT_OK(certified);
+  EXPECT_NO_THROW(verified(certified.reply.certificate()));
+  EXPECT_NE(certified.reply.certificate(), data.key.certificate());
+  keys_a_.reset();
+  keys_b_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  EXPECT_EQ(b_->stop().status, 0);
+  // The logs tell of it, and hold with the keys of their times.
+  const std::string log = test::read_file(directory_of(Party::B) / "audit.log");
+  EXPECT_NE(log.find("\"operation\":\"rebind\",\"key\":\"" + data.key.id()), std::string::npos);
+  EXPECT_NE(
+      log.find("the peer " + net::text_of(former_) + ", now " + net::text_of(key_of(Party::A))),
+      std::string::npos);
+  for (const Party party : {Party::A, Party::B}) {
+    service::AuditParties parties{key_of(party), key_of(peer_of(party)),
+                                  directory_of(peer_of(party)) / "audit.log"};
+    (party == Party::A ? parties.former_own_keys : parties.former_peers_keys) = {former_};
+    EXPECT_EQ(service::verify_audit(directory_of(party) / "audit.log", parties).problems,
+              std::vector<std::string>());
+  }
+}
+
 // Each use of A's key "data" waits for an officer.
 class WaitingRequestsTest : public CustodyTest {
  protected:

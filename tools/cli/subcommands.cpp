@@ -54,6 +54,7 @@ constexpr Subcommand kSubcommands[] = {
     {"key certificate", "what both parties have signed of a key", key_certificate},
     {"key verify-certificate", "check the signatures of both parties, without a daemon",
      key_verify_certificate},
+    {"key rebind", "use keys again after a party's TLS key has changed", key_rebind},
     {"key suspend", "stop all uses, until the key is resumed", key_suspend},
     {"key resume", "allow uses again, of a key or after the peer cheated", key_resume},
     {"key deactivate", "from now on the key only decrypts and verifies", key_deactivate},

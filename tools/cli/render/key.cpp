@@ -20,9 +20,13 @@ std::string name_text(const RemoteKey& key) {
 }
 
 std::string state_text(const RemoteKey& key) {
-  return key.state + (key.peer_state.empty() || key.peer_state == key.state
-                          ? ""
-                          : ", at the peer " + key.peer_state);
+  return key.state +
+         (key.needs_rebind    ? ", to be rebound since a TLS key has changed"
+          : key.needs_refresh ? ", to be refreshed since it was rebound"
+                              : "") +
+         (key.peer_state.empty() || key.peer_state == key.state
+              ? ""
+              : ", at the peer " + key.peer_state);
 }
 
 std::string kind_text(const RemoteKey& key) {
@@ -54,6 +58,8 @@ Json json_of(const RemoteKey& key) {
   json["fingerprint"] = key.fingerprint;
   json["epochs"] = key.epochs;
   json["use_bound"] = key.use_bound;
+  if (key.needs_rebind) json["needs_rebind"] = true;
+  if (key.needs_refresh) json["needs_refresh"] = true;
   return json;
 }
 
@@ -130,6 +136,30 @@ void print(Format format, const service::DestroyedKey& destroyed) {
                           "taken elsewhere have it still\n"
                         : "these backups have it still; remove them, and their copies:\n" +
                               lines_of(destroyed.backups)));
+}
+
+void print(Format format, const std::vector<ReboundKey>& rebound) {
+  Json list = Json::array();
+  std::string text;
+  bool is_left = false;
+  for (const auto& [key, not_refreshed] : rebound) {
+    Json json = {{"id", key.id},
+                 {"peer", key.peer},
+                 {"label", key.label},
+                 {"version", key.version},
+                 {"is_refreshed", not_refreshed.empty()}};
+    if (!not_refreshed.empty()) json["reason"] = not_refreshed;
+    list.push_back(json);
+    text +=
+        key.id + "  " + name_text(key) + ": " +
+        (not_refreshed.empty() ? "refreshed" : "not refreshed, " + foreign_text(not_refreshed)) +
+        "\n";
+    is_left |= !not_refreshed.empty();
+  }
+  if (is_left)
+    text += "once both parties have rebound their keys, the same command refreshes the rest\n";
+  print_report(format, {{"command", "key rebind"}, {"keys", list}},
+               text.empty() ? "no key is to be rebound or refreshed\n" : text);
 }
 
 void print_backups(Format format, const std::vector<std::string>& files) {

@@ -18,6 +18,12 @@ namespace tinyot::tools {
 void print(Format format, const std::string& command, const service::RemoteKey& key);
 void print(Format format, const std::vector<service::RemoteKey>& keys);
 void print(Format format, const service::DestroyedKey& destroyed);
+// A key that was bound to another TLS key, and why it has not been refreshed since; empty: it has.
+struct ReboundKey {
+  service::RemoteKey key;
+  std::string not_refreshed;
+};
+void print(Format format, const std::vector<ReboundKey>& rebound);
 void print_backups(Format format, const std::vector<std::string>& files);
 void print_resumed_keys(Format format, const std::string& peer);
 
