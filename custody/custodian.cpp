@@ -118,6 +118,7 @@ std::string derive_circuit(KeyAlgorithm parent, const KeyAttributes& attributes,
 }
 
 void require_loadable(const KeyRecord& record) {
+  require_bound(record);
   if ((record.state != KeyState::Active && record.state != KeyState::Deactivated) ||
       record.held.size() != 1)
     refuse_state(record, "only a settled key is loaded that is active or deactivated");
@@ -273,6 +274,7 @@ KeyRecord Custodian::refresh(KeyPeer& peer, const RequestId& request, const KeyI
   // Step 1: both have the same single epoch.
   const auto theirs = exchanged(peer, label, id);
   const SettleStep step = settle_step(files_.have(id), theirs);
+  require_bound(record);
   if (step.kind != SettleKind::Done || record.state == KeyState::Suspended ||
       theirs->state == KeyState::Suspended)
     refuse_state(record, "settle or resume it at both parties before it is refreshed");
@@ -310,6 +312,7 @@ void Custodian::settle(KeyPeer& peer, const KeyId& id) {
   const std::string label = "settle " + text_of(id);
   const auto mine = files_.have(id);
   const auto theirs = have_from(peer.exchange(label + " have", message_about(id, mine)), id);
+  if (const auto record = files_.find(id)) require_bound(*record);
   const SettleStep step = settle_step(mine, theirs);
   const auto fail = [&](KeyProblem problem, const std::string& why) {
     throw KeyError(problem, "key " + text_of(id) + " cannot be used: " + why);

@@ -27,7 +27,8 @@ struct LoadedKey {
   SharedInputs values;
 };
 
-// Whether the uses of a key can continue from what is loaded of it. Fails: KeyError(State).
+// Whether the uses of a key can continue from what is loaded of it. Fails: KeyError(State,
+// Unbound).
 void require_loadable(const KeyRecord& record);
 
 // The names of the steps' circuits (circuitgen/generators/kept_keys.h).

@@ -103,6 +103,7 @@ enum class KeyProblem : std::uint8_t {
   NoEpoch,      // the parties have no epoch in common
   NoShare,      // the share of this party is erased
   CheckFailed,  // the shares are not those of the key
+  Unbound,      // a party has another TLS key than its record was made with
 };
 class KeyError : public Error {
  public:

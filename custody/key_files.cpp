@@ -108,7 +108,9 @@ void put_record(const KeyFiles::Owner& owner, const KeyRecord& record, coded::Re
   put_attributes(record.attributes, *to.mutable_attributes());
   to.set_party(static_cast<std::uint32_t>(owner.party));
   to.set_peer(owner.peer);
-  to.set_peer_identity(owner.peer_identity);
+  to.set_peer_identity(record.former_peer.empty() ? owner.peer_identity : record.former_peer);
+  to.set_own_identity(record.former_own.empty() ? owner.own_identity : record.former_own);
+  to.set_epoch_rebound(record.epoch_rebound);
   to.set_state(static_cast<std::uint32_t>(record.state));
   to.set_state_resumed(static_cast<std::uint32_t>(record.state_resumed));
   put_bytes(record.check, *to.mutable_check());
@@ -144,6 +146,7 @@ bool take_record(const coded::Record& from, KeyRecord& record) {
   }
   record.use_bound = from.use_bound();
   record.peer_destroyed_unix_s = from.peer_destroyed_unix_s();
+  record.epoch_rebound = from.epoch_rebound();
   return true;
 }
 
@@ -161,6 +164,24 @@ std::vector<HeldEpoch> dropped_but(const Epoch& epoch, KeyRecord& record) {
 }
 
 }  // namespace
+
+bool is_bound(const KeyRecord& record) {
+  return record.former_peer.empty() && record.former_own.empty();
+}
+
+void require_bound(const KeyRecord& record) {
+  if (is_bound(record)) return;
+  throw KeyError(KeyProblem::Unbound,
+                 "key " + text_of(record.attributes.id) + " is bound to a former TLS key, " +
+                     (record.former_peer.empty() ? record.former_own : record.former_peer) +
+                     ": officers of both parties have to rebind it, if the party with another "
+                     "key is the same organisation");
+}
+
+bool needs_refresh(const KeyRecord& record) {
+  return is_bound(record) && !record.held.empty() &&
+         record.held.back().epoch.number <= record.epoch_rebound;
+}
 
 KeyFiles::KeyFiles(std::filesystem::path directory, Owner owner, const StoreKey& store_key,
                    BeforeStep before_step)
@@ -223,10 +244,16 @@ KeyRecord KeyFiles::read(const std::filesystem::path& path) const {
       !take_record(message, record) || record.attributes.id != *id ||
       message.party() != static_cast<std::uint32_t>(owner_.party) || message.peer() != owner_.peer)
     refuse("is not a record of this version");
-  if (message.peer_identity() != owner_.peer_identity)
-    throw StoreError(path.string() + " is of a peer with the key " + message.peer_identity() +
-                     ", and the peer has the key " + owner_.peer_identity +
-                     " now: rebind its keys if it is the same organisation");
+  if (record.state == KeyState::Destroyed) return record;  // whatever the TLS keys
+  if (message.peer_identity() != owner_.peer_identity) {
+    if (message.peer_identity().empty())
+      throw StoreError(path.string() + " is of a peer without a TLS key");
+    record.former_peer = message.peer_identity();
+  }
+  // Earlier releases have written none.
+  if (!message.own_identity().empty() && !owner_.own_identity.empty() &&
+      message.own_identity() != owner_.own_identity)
+    record.former_own = message.own_identity();
   return record;
 }
 
@@ -332,6 +359,7 @@ std::optional<KeyHave> KeyFiles::have(const KeyId& id) const {
   const auto at = records_.find(id);
   if (at == records_.end()) return std::nullopt;
   const KeyRecord& record = at->second;
+  if (!is_bound(record)) return KeyHave{id, {}, {}, KeyState::Suspended, {}, 0};
   KeyHave have{id, digest_of(record.attributes), record.check, record.state, {}, record.use_bound};
   for (const HeldEpoch& held : record.held)
     if (!table_->is_erased(held.slot)) have.epochs.push_back(held.epoch);
@@ -519,6 +547,16 @@ void KeyFiles::resume(const KeyId& id, const std::optional<Epoch>& only) {
   next.state = next.state_resumed == KeyState::Suspended ? KeyState::Active : next.state_resumed;
   replace(id, std::move(next));
   erase_slots(dropped);
+}
+
+void KeyFiles::rebind(const KeyId& id) {
+  const std::lock_guard lock(mutex_);
+  KeyRecord next = existing(id)->second;
+  if (is_bound(next)) return;
+  next.former_peer.clear();
+  next.former_own.clear();
+  if (!next.held.empty()) next.epoch_rebound = next.held.back().epoch.number;
+  replace(id, std::move(next));
 }
 
 void KeyFiles::raise_use_bound(const KeyId& id, std::uint64_t bound) {

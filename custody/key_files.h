@@ -50,7 +50,17 @@ struct KeyRecord {
   RequestId request{};  // that made it
   // When this party has first seen that the peer has destroyed its share; 0 if it has not.
   std::int64_t peer_destroyed_unix_s = 0;
+  // The TLS keys of the parties that it is bound to, where these are not the present ones: it is
+  // kept, and not used, until an officer binds it to them. Otherwise empty.
+  std::string former_peer = {}, former_own = {};
+  // The highest epoch when it was bound to other TLS keys than before; 0 if it never was.
+  std::uint64_t epoch_rebound = 0;
 };
+bool is_bound(const KeyRecord& record);
+// Fails: KeyError(Unbound).
+void require_bound(const KeyRecord& record);
+// Whether the shares may be with whoever has a former TLS key of a party, so that new ones are due.
+bool needs_refresh(const KeyRecord& record);
 
 // What a backup has of a key.
 struct BackedUpShare {
@@ -65,8 +75,9 @@ class KeyFiles {
  public:
   struct Owner {
     Party party = Party::A;
-    std::string peer;           // its name
-    std::string peer_identity;  // fingerprint of its TLS key; empty if there is none
+    std::string peer;               // its name
+    std::string peer_identity;      // fingerprint of its TLS key; empty if there is none
+    std::string own_identity = {};  // of this party; empty: it is not looked at
   };
   // Called before each durable step, with its name. A test that throws here ends this party there.
   using BeforeStep = std::function<void(std::string_view step)>;
@@ -88,7 +99,8 @@ class KeyFiles {
   KeyRecord record(const KeyId& id) const;
 
   // What this party has of the key, for the peer; absent if there is no record. An epoch whose
-  // share is erased is not had.
+  // share is erased is not had. Who has the peer's TLS key now learns nothing of a key that is
+  // bound to former ones, but that it is suspended.
   std::optional<KeyHave> have(const KeyId& id) const;
   // Reads the share from the disk. Fails: KeyError(Unknown, NoShare).
   Share share(const KeyId& id, const Epoch& epoch) const;
@@ -123,6 +135,8 @@ class KeyFiles {
   // it is suspended; KeyError(NoEpoch) if there is no share of the epoch; KeyError(NotAtPeer) if
   // the peer has destroyed its own.
   void resume(const KeyId& id, const std::optional<Epoch>& only = {});
+  // Binds it to the present TLS keys. Nothing if it is. Fails: KeyError(Unknown).
+  void rebind(const KeyId& id);
   // It only grows.
   void raise_use_bound(const KeyId& id, std::uint64_t bound);
   // Erases the shares, then leaves a tombstone. If it fails between the two, the key has no share

@@ -69,6 +69,7 @@ std::string name_of(KeyUse use) {
 }
 
 void require_use(const KeyRecord& record, KeyUse use) {
+  require_bound(record);
   const KeyClass wanted = is_gcm(use)             ? KeyClass::Aead
                           : use == KeyUse::Derive ? KeyClass::Kdf
                                                   : KeyClass::Mac;

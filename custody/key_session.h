@@ -22,7 +22,7 @@ namespace tinyot::custody {
 enum class KeyUse : std::uint8_t { Encrypt = 1, Decrypt = 2, Sign = 3, Verify = 4, Derive = 5 };
 std::string name_of(KeyUse use);
 // Whether a key of the class has the use, in the state. A key that is being refreshed has it, once
-// it is settled. Fails: KeyError(Use, State).
+// it is settled. Fails: KeyError(Use, State, Unbound).
 void require_use(const KeyRecord& record, KeyUse use);
 
 using Nonce = std::array<std::byte, 12>;

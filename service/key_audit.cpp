@@ -135,14 +135,32 @@ std::string hex_of_text(const std::string& bytes) {
   return hex_of(std::as_bytes(std::span(bytes)));
 }
 
-// What a line's signature says; nothing if there is none, or it is not the signer's.
-std::optional<keys::Said> said_in(const AuditLine& line, const net::Fingerprint& signer) {
-  keys::Said said;
+// The TLS keys of a party, one after the other.
+using PartysKeys = std::vector<net::Fingerprint>;
+
+PartysKeys all_keys_of(PartysKeys former, const net::Fingerprint& last) {
+  former.push_back(last);
+  return former;
+}
+
+// Which of the party's keys has signed the line; nothing if there is no signature, or of another.
+std::optional<std::size_t> signer_of(const AuditLine& line, const PartysKeys& keys) {
   if (!line.signed_by_peer) return std::nullopt;
   const auto& [message, signature] = *line.signed_by_peer;
-  if (!net::is_signed_by(signer, signature, kCustodyDomain, message) ||
-      !said.ParseFromArray(message.data(), static_cast<int>(message.size())))
-    return std::nullopt;
+  const auto signer =
+      std::ranges::find_if(keys, [&, &message = message, &signature = signature](const auto& key) {
+        return net::is_signed_by(key, signature, kCustodyDomain, message);
+      });
+  if (signer == keys.end()) return std::nullopt;
+  return static_cast<std::size_t>(signer - keys.begin());
+}
+
+// What a line's signature says; nothing if there is none, or it is not the signer's.
+std::optional<keys::Said> said_in(const AuditLine& line, const PartysKeys& signer) {
+  keys::Said said;
+  if (!signer_of(line, signer)) return std::nullopt;
+  const std::vector<std::byte>& message = line.signed_by_peer->message;
+  if (!said.ParseFromArray(message.data(), static_cast<int>(message.size()))) return std::nullopt;
   return said;
 }
 
@@ -158,14 +176,16 @@ bool is_request_of(const AuditLine& line, const keys::Request& request) {
 
 // The parties as one of the logs sees them.
 struct Sides {
-  net::Fingerprint own, peer;
+  PartysKeys own, peer;
 };
 
 // Whether the message goes from one side to the other.
 template <class Message>
-bool is_from_to(const Message& message, const net::Fingerprint& from, const net::Fingerprint& to) {
-  return hex_of_text(message.from()) == hex_of_key(from) &&
-         hex_of_text(message.to()) == hex_of_key(to);
+bool is_from_to(const Message& message, const PartysKeys& from, const PartysKeys& to) {
+  const auto is_in = [](const PartysKeys& keys, const std::string& party) {
+    return std::ranges::find(keys, hex_of_text(party), hex_of_key) != keys.end();
+  };
+  return is_in(from, message.from()) && is_in(to, message.to());
 }
 
 // Why what a line says is not what was signed; empty if it is.
@@ -205,7 +225,7 @@ struct Claim {
   keys::Head head;
   bool is_accepted = false;
 };
-std::optional<Claim> claim_of(const AuditLine& line, const net::Fingerprint& signer) {
+std::optional<Claim> claim_of(const AuditLine& line, const PartysKeys& signer) {
   const auto said = said_in(line, signer);
   if (!said) return std::nullopt;
   if (said->has_request()) return Claim{said->request().head(), true};
@@ -239,7 +259,7 @@ bool is_same_request(const AuditLine& a, const AuditLine& b) {
 }
 
 // What the signatures in `log` claim of the other log.
-void check_against(const Log& log, const Log& other, const net::Fingerprint& signer,
+void check_against(const Log& log, const Log& other, const PartysKeys& signer,
                    std::vector<std::string>& problems) {
   for (const ReadLine& read : log.lines) {
     const auto claim = claim_of(read.line, signer);
@@ -356,20 +376,30 @@ void KeyAudit::sync_up_to(std::uint64_t sequence) {
 
 AuditReport verify_audit(const std::filesystem::path& log, const AuditParties& parties) {
   AuditReport report;
+  const Sides mine_sides{all_keys_of(parties.former_own_keys, parties.own_key),
+                         all_keys_of(parties.former_peers_keys, parties.peers_key)};
   const auto check_lines = [&](const Log& of, const Sides& sides) {
-    for (const ReadLine& read : of.lines)
+    std::size_t latest = 0;
+    for (const ReadLine& read : of.lines) {
       if (const std::string why = contradiction(read.line, sides); !why.empty())
         report.problems.push_back(of.where(read) + why);
+      const auto signer = signer_of(read.line, sides.peer);
+      if (signer && *signer < latest)
+        report.problems.push_back(of.where(read) +
+                                  " is signed with a former key of the other party, after a line "
+                                  "with a later one");
+      latest = std::max(latest, signer.value_or(0));
+    }
   };
   const Log mine(log, "the log's", report.problems);
   report.lines = mine.lines.size();
   report.requests = mine.begun.size();
-  check_lines(mine, {parties.own_key, parties.peers_key});
+  check_lines(mine, mine_sides);
   if (!parties.peers_log) return report;
   const Log theirs(*parties.peers_log, "the peer's", report.problems);
-  check_lines(theirs, {parties.peers_key, parties.own_key});
-  check_against(mine, theirs, parties.peers_key, report.problems);
-  check_against(theirs, mine, parties.own_key, report.problems);
+  check_lines(theirs, {mine_sides.peer, mine_sides.own});
+  check_against(mine, theirs, mine_sides.peer, report.problems);
+  check_against(theirs, mine, mine_sides.own, report.problems);
   return report;
 }
 

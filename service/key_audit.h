@@ -92,6 +92,9 @@ class KeyAudit {
 struct AuditParties {
   net::Fingerprint own_key, peers_key;
   std::optional<std::filesystem::path> peers_log = {};
+  // What the parties had before, the oldest first. What a party has signed with a key, it signs
+  // with no earlier one afterwards: that may be with others.
+  std::vector<net::Fingerprint> former_own_keys = {}, former_peers_keys = {};
 };
 struct AuditReport {
   std::uint64_t lines = 0, requests = 0;

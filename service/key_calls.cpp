@@ -29,6 +29,8 @@ grpc::Status status_of(const KeyFailed& error) {
       return failed_call(StatusCode::DEADLINE_EXCEEDED, ErrorClass::Network, error.what());
     case KeyFailure::Cheated:
       return failed_call(StatusCode::ABORTED, ErrorClass::PeerCheated, error.what());
+    case KeyFailure::NotSigned:
+      return failed_call(StatusCode::FAILED_PRECONDITION, ErrorClass::Disagreement, error.what());
   }
   return failed_call(StatusCode::INTERNAL, ErrorClass::Other, error.what());
 }
@@ -154,6 +156,8 @@ void describe(const Keys::View& view, const std::string& peer, v1::Key& to) {
   to.set_use_bound(record.use_bound);
   if (view.peers) to.set_peer_state(name_of(*view.peers));
   if (view.destroyed_at) to.set_destroyed_at_unix_ms(unix_ms_of(*view.destroyed_at));
+  to.set_needs_rebind(!custody::is_bound(record));
+  to.set_needs_refresh(custody::needs_refresh(record));
 }
 
 void describe(const Keys::Waiting& waiting, const std::string& peer, v1::Approval& to) {
@@ -284,6 +288,17 @@ void KeyCalls::make(const KeyCall& call, const v1::CreateKeyRequest& request,
   describe(keys.view(key), peer_named(request.peer()).name(), reply);
 }
 
+// The key is there, whatever comes of its certificate.
+void KeyCalls::add_certificate(const KeyCall& call, v1::Key& reply) const {
+  try {
+    put(keys_of(reply.peer()).certificate(custody::key_id_from(reply.id()).value(), call.is_gone),
+        reply.mutable_certificate());
+  } catch (const KeyFailed& error) {
+    throw KeyFailed(error.why(), "key " + reply.id() + " is made, but has no certificate yet: " +
+                                     std::string(error.what()));
+  }
+}
+
 template <class Step>
 grpc::Status KeyCalls::alone(const v1::KeyName& request, v1::Key& reply, const Step& step) const {
   return answered([&] {
@@ -390,6 +405,7 @@ grpc::Status KeyCalls::create(const KeyCall& call, const v1::CreateKeyRequest& r
   return answered([&] {
     make(call, request, config::CREATE, attributes_from(request, custody::KeyOrigin::Generated), {},
          {}, reply);
+    add_certificate(call, reply);
   });
 }
 
@@ -401,6 +417,7 @@ grpc::Status KeyCalls::import(const KeyCall& call, const v1::ImportKeyRequest& r
     make(call, request.key(), config::IMPORT,
          attributes_from(request.key(), custody::KeyOrigin::Imported), {}, std::move(payload),
          reply);
+    add_certificate(call, reply);
   });
 }
 
@@ -412,6 +429,7 @@ grpc::Status KeyCalls::derive(const KeyCall& call, const v1::DeriveKeyRequest& r
     attributes.parent = keys.named(request.parent()).attributes.id;
     make(call, request.key(), config::DERIVE, std::move(attributes),
          public_bytes(request.context()), {}, reply);
+    add_certificate(call, reply);
   });
 }
 
@@ -433,6 +451,7 @@ grpc::Status KeyCalls::rotate(const KeyCall& call, const v1::KeyName& request,
       if (record.state == custody::KeyState::Active && text_of(record.attributes.id) != reply.id())
         keys.deactivate(call.caller, record.attributes.id);
     }
+    add_certificate(call, reply);
   });
 }
 
@@ -446,6 +465,15 @@ grpc::Status KeyCalls::refresh(const KeyCall& call, const v1::KeyName& request,
     const custody::KeyId key = terms.key;
     (void)ask(call, keys, std::move(terms), {});
     describe(keys.view(key), peer_named(request.peer()).name(), reply);
+  });
+}
+
+grpc::Status KeyCalls::certificate(const KeyCall& call, const v1::KeyName& request,
+                                   v1::CertificateReply& reply) const {
+  return answered([&] {
+    Keys& keys = keys_of(request.peer());
+    put(keys.certificate(keys.named(request.key()).attributes.id, call.is_gone),
+        reply.mutable_certificate());
   });
 }
 
@@ -494,6 +522,17 @@ grpc::Status KeyCalls::restore(const KeyCall& call, const v1::RestoreKeyRequest&
     Keys& keys = keys_of(request.peer());
     const custody::BackedUpShare backup = custody::backup_from(content);
     describe(keys.restore(call, backup), peer_named(request.peer()).name(), reply);
+  });
+}
+
+grpc::Status KeyCalls::rebind(const KeyCall& call, const v1::KeyName& request,
+                              v1::RebindReply& reply) const {
+  return answered([&] {
+    Keys& keys = keys_of(request.peer());
+    std::optional<custody::KeyId> id;
+    if (!request.key().empty()) id = keys.named(request.key()).attributes.id;
+    for (const Keys::View& view : keys.rebind(call, id))
+      describe(view, peer_named(request.peer()).name(), *reply.add_keys());
   });
 }
 

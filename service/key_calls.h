@@ -54,6 +54,8 @@ class KeyCalls {
                       v1::Key& reply) const;
   grpc::Status rotate(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
   grpc::Status refresh(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
+  grpc::Status certificate(const KeyCall& call, const v1::KeyName& request,
+                           v1::CertificateReply& reply) const;
   grpc::Status suspend(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
   grpc::Status resume(const KeyCall& call, const v1::KeyName& request, v1::Key& reply) const;
   grpc::Status resume_epoch(const KeyCall& call, const v1::ResumeEpochRequest& request,
@@ -63,6 +65,8 @@ class KeyCalls {
                        v1::DestroyReply& reply) const;
   grpc::Status restore(const KeyCall& call, const v1::RestoreKeyRequest& request,
                        v1::Key& reply) const;
+  grpc::Status rebind(const KeyCall& call, const v1::KeyName& request,
+                      v1::RebindReply& reply) const;
   grpc::Status backups(const KeyCall& call, const v1::KeyName& request,
                        v1::BackupsReply& reply) const;
   grpc::Status resume_peer(const KeyCall& call, const v1::ResumePeerRequest& request,
@@ -82,6 +86,8 @@ class KeyCalls {
   void make(const KeyCall& call, const v1::CreateKeyRequest& request,
             config::KeyOperation operation, custody::KeyAttributes attributes,
             std::vector<std::byte> info, KeyPayload payload, v1::Key& reply) const;
+  // Of the key that `reply` describes.
+  void add_certificate(const KeyCall& call, v1::Key& reply) const;
   template <class Step>
   grpc::Status alone(const v1::KeyName& request, v1::Key& reply, const Step& step) const;
   grpc::Status decided(const KeyCall& call, const v1::ApprovalRequest& request,

@@ -13,6 +13,7 @@ enum class KeyFailure : std::uint8_t {
   Unavailable,  // no link, or the connection was lost: it may be repeated
   TimedOut,
   Cheated,
+  NotSigned,  // the peer has not signed what this party has
 };
 class KeyFailed : public std::runtime_error {
  public:

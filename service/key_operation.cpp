@@ -52,6 +52,7 @@ void require_possible(const KeyTerms& terms, const custody::KeyFiles& files) {
   if (use_of(terms.operation)) return require_terms(use_terms(terms), files.record(terms.key));
   if (terms.operation == config::REFRESH) {
     const custody::KeyRecord record = files.record(terms.key);
+    custody::require_bound(record);
     if (record.state != custody::KeyState::Active && record.state != custody::KeyState::Deactivated)
       throw custody::KeyError(custody::KeyProblem::State,
                               "key " + text_of(terms.key) + " is " + name_of(record.state) +

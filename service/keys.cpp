@@ -87,7 +87,8 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
       request_time_(peer.custody().request_timeout_s()),
       approval_time_(peer.custody().approval_timeout_s()), keys_max_(peer.custody().keys_max()),
       directory_(std::filesystem::path(shared.config.directory()) / peer.name() / "custody"),
-      files_(directory_, {settings.me, settings.name, net::text_of(parties_.peer)},
+      files_(directory_,
+             {settings.me, settings.name, net::text_of(parties_.peer), net::text_of(parties_.own)},
              shared.store_key.value()),
       backups_(service::backups_of(peer.custody())),
       audit_(audit_log_of(peer.custody(), directory_.parent_path())),
@@ -103,7 +104,13 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
     if (parse_hex(text, id) && time_of(id) + kRemembered > Clock::now())
       seen_.emplace(id, time_of(id) + kRemembered);
   }
-  for (const custody::KeyRecord& record : files_.records())
+  const auto records = files_.records();
+  if (const auto unbound = std::ranges::count_if(
+          records, [](const custody::KeyRecord& record) { return !is_bound(record); });
+      unbound > 0)
+    log_event(LogLevel::Warning, "keys are bound to former TLS keys",
+              {{"peer", settings.name}, {"keys", static_cast<std::uint64_t>(unbound)}});
+  for (const custody::KeyRecord& record : records)
     if (record.peer_destroyed_unix_s != 0)
       await_destruction(record.attributes.id, record.peer_destroyed_unix_s);
   for (std::size_t i = 0; i < settings.evaluations; ++i)
@@ -148,6 +155,7 @@ void Keys::end_waiting(KeyFailure failure, const std::string& why) {
   for (const auto& [id, request] : requests_)
     if (!request->is_running) waiting.push_back(request);
   for (const SharedRequest& request : waiting) finish(request, failed(failure, why));
+  end_certifying(failed(failure, why));
 }
 
 bool Keys::is_busy() {
@@ -626,6 +634,8 @@ Keys::View Keys::step_alone(const std::string& client, const char* operation,
 
 // Nothing is erased before its time.
 void Keys::note_destroyed_by_peer(const custody::KeyId& id) {
+  // Who has the peer's TLS key now says nothing of a key that is bound to a former one.
+  if (!is_bound(files_.record(id))) return;
   const bool is_known = files_.record(id).peer_destroyed_unix_s != 0;
   const auto seen = files_.note_peer_destroyed(
       id,
@@ -769,6 +779,33 @@ Keys::View Keys::restore(const KeyCall& call, const custody::BackedUpShare& back
       text_of(call.caller), "restore", about.id, [&] { files_.restore(backup); }, agreed);
 }
 
+// One key after the other: whatever ends it, the rest is bound when it is called again.
+std::vector<Keys::View> Keys::rebind(const KeyCall& call, const std::optional<custody::KeyId>& id) {
+  const auto named = [](const std::string& former, const net::Fingerprint& now) {
+    return (former.empty() ? "still " : former + ", now ") + net::text_of(now);
+  };
+  const auto records = [&] { return id ? std::vector{files_.record(*id)} : files_.records(); };
+  std::optional<custody::RequestId> agreed;
+  if (std::ranges::any_of(records(), [](const auto& record) { return !is_bound(record); }))
+    agreed = quorum_.await(call, {.operation = "rebind",
+                                  .key = id,
+                                  .label = id ? files_.record(*id).attributes.label : "",
+                                  .details = "this party has " + net::text_of(parties_.own) +
+                                             "; the peer " + net::text_of(parties_.peer)});
+  std::vector<View> due;
+  for (const custody::KeyRecord& record : records()) {
+    const custody::KeyId key = record.attributes.id;
+    if (!custody::is_bound(record))
+      step_alone(
+          text_of(call.caller), "rebind", key, [&] { files_.rebind(key); }, agreed,
+          "this party " + named(record.former_own, parties_.own) + "; the peer " +
+              named(record.former_peer, parties_.peer));
+    View now = view(key);
+    if (custody::needs_refresh(now.record)) due.push_back(std::move(now));
+  }
+  return due;
+}
+
 std::vector<std::filesystem::path> Keys::backups_of(const std::optional<custody::KeyId>& id) const {
   return id ? backups_.files_of(*id) : backups_.files();
 }
@@ -782,7 +819,7 @@ std::string Keys::lacking() const {
 KeyCounts Keys::counts() {
   KeyCounts counts;
   for (const custody::KeyRecord& record : files_.records()) {
-    ++counts.by_state[custody::name_of(record.state)];
+    ++counts.by_state[is_bound(record) ? custody::name_of(record.state) : "unbound"];
     if (record.peer_destroyed_unix_s != 0) ++counts.destroyed_by_peer;
   }
   const Lock lock(mutex_);

@@ -33,6 +33,7 @@
 #include "service/key_audit.h"
 #include "service/key_call.h"
 #include "service/key_failed.h"
+#include "service/key_certificate.h"
 #include "service/key_message.h"
 #include "service/key_operation.h"
 #include "service/key_policy.h"
@@ -108,7 +109,16 @@ class Keys {
   View destroy(const KeyCall& call, const custody::KeyId& id);
   View restore(const KeyCall& call, const custody::BackedUpShare& backup);
   void resume_peer(const KeyCall& call);
+  // The key, or all: bound to the TLS keys that the parties have now. Returns those that this call
+  // or an earlier one has bound and that have not been refreshed since, which the caller does once
+  // both parties have bound them.
+  std::vector<View> rebind(const KeyCall& call, const std::optional<custody::KeyId>& id);
   std::vector<std::filesystem::path> backups_of(const std::optional<custody::KeyId>& id) const;
+  // What both parties have signed of the key, as a file: once it is there, the same one, for as
+  // long as the parties have these TLS keys. Otherwise the peer is asked. Fails: KeyFailed;
+  // KeyError(Unknown, State).
+  std::vector<std::byte> certificate(const custody::KeyId& id,
+                                     const std::function<bool()>& is_gone = {});
   KeyCounts counts();
   // What keys lack that only a restart gives; empty: nothing.
   std::string lacking() const;
@@ -132,6 +142,7 @@ class Keys {
   void waits(const wire::KeyWaits& message);
   void started(const wire::KeyStart& start);  // to the party that does not lead
   void ended(const wire::KeyEnd& end);
+  void certified(const wire::KeyCertificate& message);
   // A check has failed in a run with the peer, of custody or not: its keys are suspended until an
   // officer resumes them.
   void peer_cheated();
@@ -149,6 +160,12 @@ class Keys {
   struct Failure {
     std::exception_ptr error;
     std::string text;
+  };
+  // A certificate for which the peer has been asked.
+  struct Certifying {
+    SignedMessage own;
+    std::optional<KeyCertificate> certificate;
+    std::optional<Failure> failure;
   };
   static Failure failed(KeyFailure why, const std::string& text) {
     return {std::make_exception_ptr(KeyFailed(why, text)), text};
@@ -180,7 +197,19 @@ class Keys {
   void answer(const Request& request, bool is_accepted, const std::string& reason,
               const AuditHead& head);
 
+  // Certificates.
+  std::filesystem::path certificate_of(const custody::KeyId& key) const;
+  std::optional<KeyCertificate> kept_certificate(const custody::KeyRecord& record);
+  void keep_certificate(const custody::KeyId& key, const KeyCertificate& certificate);
+  SignedMessage own_statement(const custody::KeyRecord& record) const;
+  SignedMessage peers_statement(const wire::KeyCertificate& message,
+                                const custody::KeyRecord& record) const;
+  KeyCertificate certificate_for_peer(const wire::KeyCertificate& message,
+                                      const custody::KeyId& key);
+  void answer_certificate(const wire::KeyCertificate& message, const custody::KeyId& key);
+
   // All under the lock.
+  void end_certifying(const Failure& failure);
   void require_open() const;
   std::size_t requests_of(bool own) const;
   std::size_t requests_of_client(const std::string& client) const;
@@ -262,6 +291,10 @@ class Keys {
   DestroyAfter destroy_after_;
   std::set<custody::KeyId> changed_since_;  // the peer has said last what it has of them
   std::map<std::uint64_t, std::weak_ptr<KeyConnection>> connections_;  // by group
+
+  std::multimap<custody::KeyId, std::shared_ptr<Certifying>> certifying_;
+
+  std::mutex certificates_mutex_;  // of their files; no other lock is taken under it
 
   std::mutex uses_mutex_;
   std::map<custody::KeyId, std::uint64_t> uses_;

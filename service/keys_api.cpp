@@ -58,6 +58,10 @@ class KeysService final : public v1::Keys::Service {
                        v1::Key* reply) override {
     return calls_.refresh(call(context), *request, *reply);
   }
+  grpc::Status Certificate(grpc::ServerContext* context, const v1::KeyName* request,
+                           v1::CertificateReply* reply) override {
+    return calls_.certificate(call(context), *request, *reply);
+  }
   grpc::Status Suspend(grpc::ServerContext* context, const v1::KeyName* request,
                        v1::Key* reply) override {
     return calls_.suspend(call(context), *request, *reply);
@@ -81,6 +85,10 @@ class KeysService final : public v1::Keys::Service {
   grpc::Status Restore(grpc::ServerContext* context, const v1::RestoreKeyRequest* request,
                        v1::Key* reply) override {
     return calls_.restore(call(context), *request, *reply);
+  }
+  grpc::Status Rebind(grpc::ServerContext* context, const v1::KeyName* request,
+                      v1::RebindReply* reply) override {
+    return calls_.rebind(call(context), *request, *reply);
   }
   grpc::Status Backups(grpc::ServerContext* context, const v1::KeyName* request,
                        v1::BackupsReply* reply) override {

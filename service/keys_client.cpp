@@ -9,6 +9,11 @@
 namespace tinyot::service {
 namespace {
 
+std::vector<std::byte> field_bytes(const std::string& field) {
+  const auto bytes = std::as_bytes(std::span(field));
+  return {bytes.begin(), bytes.end()};
+}
+
 RemoteKey key_from(const v1::Key& message) {
   return {message.id(),
           message.peer(),
@@ -24,7 +29,10 @@ RemoteKey key_from(const v1::Key& message) {
           {message.epochs().begin(), message.epochs().end()},
           message.use_bound(),
           message.peer_state(),
-          message.destroyed_at_unix_ms()};
+          message.destroyed_at_unix_ms(),
+          field_bytes(message.certificate()),
+          message.needs_rebind(),
+          message.needs_refresh()};
 }
 
 RemoteAllowance allowance_from(const v1::Allowance& message) {
@@ -86,11 +94,6 @@ std::array<std::byte, Size> array_from(const std::string& field, const std::stri
                                        std::to_string(Size));
   std::ranges::copy(std::as_bytes(std::span(field)), bytes.begin());
   return bytes;
-}
-
-std::vector<std::byte> field_bytes(const std::string& field) {
-  const auto bytes = std::as_bytes(std::span(field));
-  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
@@ -156,6 +159,12 @@ RemoteKey KeysConnection::rotate(const KeyName& name) {
 
 RemoteKey KeysConnection::refresh(const KeyName& name) {
   return state_->key_of_both(&v1::Keys::Stub::Refresh, message_of(name));
+}
+
+std::vector<std::byte> KeysConnection::certificate(const KeyName& name) {
+  v1::CertificateReply reply;
+  state_->ask_both(&v1::Keys::Stub::Certificate, message_of(name), reply);
+  return field_bytes(reply.certificate());
 }
 
 EncryptedText KeysConnection::encrypt(const KeyName& name, std::span<const std::byte> text,
@@ -261,6 +270,13 @@ RemoteKey KeysConnection::restore(const std::string& peer, std::span<const std::
   request.set_peer(peer);
   const SecretField secret(*request.mutable_backup(), backup);
   return state_->key_of_both(&v1::Keys::Stub::Restore, request);
+}
+
+std::vector<RemoteKey> KeysConnection::rebind(const KeyName& name) {
+  std::vector<RemoteKey> keys;
+  const v1::RebindReply reply = state_->ask(&v1::Keys::Stub::Rebind, message_of(name));
+  for (const v1::Key& key : reply.keys()) keys.push_back(key_from(key));
+  return keys;
 }
 
 std::vector<std::string> KeysConnection::backups(const KeyName& name) {

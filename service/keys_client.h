@@ -31,6 +31,9 @@ struct RemoteKey {
   std::uint64_t use_bound = 0;
   std::string peer_state;                 // may be empty
   std::int64_t destroyed_at_unix_ms = 0;  // since the peer has destroyed its share; 0: it is not
+  std::string peer_state;              // may be empty
+  std::vector<std::byte> certificate;  // of a key that was made: a file
+  bool needs_rebind = false, needs_refresh = false;
 };
 
 // An empty peer is the only one.
@@ -116,6 +119,8 @@ class KeysConnection {
                    std::span<const std::byte> context);
   RemoteKey rotate(const KeyName& name);
   RemoteKey refresh(const KeyName& name);
+  // A file, which both parties have signed.
+  std::vector<std::byte> certificate(const KeyName& name);
 
   EncryptedText encrypt(const KeyName& name, std::span<const std::byte> text,
                         const AssociatedData& associated, const std::optional<KeyNonce>& nonce);
@@ -137,6 +142,8 @@ class KeysConnection {
   DestroyedKey destroy(const KeyName& name);
   // `backup`: the content of its box.
   RemoteKey restore(const std::string& peer, std::span<const std::byte> backup);
+  // Of a key, or of all keys with the peer; those that are to be refreshed.
+  std::vector<RemoteKey> rebind(const KeyName& name);
   // Of a key, or of all keys with the peer.
   std::vector<std::string> backups(const KeyName& name);
   void resume_peer(const std::string& peer);

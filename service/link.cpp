@@ -12,7 +12,7 @@ namespace tinyot::service {
 namespace {
 
 constexpr auto kConnectTime = std::chrono::seconds(10);
-constexpr const char* kMessagesVersion = "4";  // of peer.proto
+constexpr const char* kMessagesVersion = "5";  // of peer.proto
 constexpr std::chrono::milliseconds kLinkPauseMin{200}, kLinkPauseMax{10'000};
 
 engine::PeerOptions options_from(const config::Peer& peer) {

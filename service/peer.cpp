@@ -199,6 +199,7 @@ void Peer::received(const wire::Message& message) {
     case wire::Message::kKeyStart:
     case wire::Message::kKeyEnd:
     case wire::Message::kKeyWaits:
+    case wire::Message::kKeyCertificate:
       if (received_about_keys(message)) return;
       break;
     case wire::Message::BODY_NOT_SET:
@@ -228,6 +229,8 @@ bool Peer::received_about_keys(const wire::Message& message) {
     keys_->answered(message.key_answer());
   else if (message.has_key_waits())
     keys_->waits(message.key_waits());
+  else if (message.has_key_certificate())
+    keys_->certified(message.key_certificate());
   else if (message.has_key_end())
     keys_->ended(message.key_end());
   else if (!settings_.leads())

@@ -94,6 +94,14 @@ grpc::Status FakeKeys::Refresh(Context, Name name, v1::Key* reply) {
   return answered("Refresh", *name, key, reply);
 }
 
+grpc::Status FakeKeys::Certificate(Context, Name name, v1::CertificateReply* reply) {
+  return answered("Certificate", *name, certificate, reply);
+}
+
+grpc::Status FakeKeys::Rebind(Context, Name name, v1::RebindReply* reply) {
+  return answered("Rebind", *name, rebound, reply);
+}
+
 grpc::Status FakeKeys::Suspend(Context, Name name, v1::Key* reply) {
   return answered("Suspend", *name, key, reply);
 }

@@ -30,6 +30,8 @@ class FakeKeys final : public v1::Keys::Service {
   v1::BackupsReply backups;
   v1::ApprovalsReply approvals;
   v1::Allowance allowance;
+  v1::CertificateReply certificate;
+  v1::RebindReply rebound;
 
   // What it was sent; read after a client has ended. The call and the request in the text format of
   // Protocol Buffers, as "Show key: \"a\" ".
@@ -58,6 +60,8 @@ class FakeKeys final : public v1::Keys::Service {
   grpc::Status Derive(Context, const v1::DeriveKeyRequest* request, v1::Key* reply) override;
   grpc::Status Rotate(Context, Name name, v1::Key* reply) override;
   grpc::Status Refresh(Context, Name name, v1::Key* reply) override;
+  grpc::Status Certificate(Context, Name name, v1::CertificateReply* reply) override;
+  grpc::Status Rebind(Context, Name name, v1::RebindReply* reply) override;
   grpc::Status Suspend(Context, Name name, v1::Key* reply) override;
   grpc::Status Resume(Context, Name name, v1::Key* reply) override;
   grpc::Status ResumeEpoch(Context, const v1::ResumeEpochRequest* request, v1::Key* reply) override;

@@ -4,7 +4,9 @@
 
 #include "base/hex.h"
 #include "custody/backups.h"
+#include "engine/key_file.h"
 #include "service/key_audit.h"
+#include "service/key_certificate.h"
 #include "tests/cli/fake_daemon.h"
 #include "tests/cli/fake_keys.h"
 #include "tests/support/command_test.h"
@@ -565,6 +567,118 @@ TEST_F(KeyTest, AnswersThatAreNoneAreRefused) {
   EXPECT_TRUE(ended_with(ask("encrypt", {"a"}), 1, "an id of a key that is none"));
 }
 
+TEST_F(KeyTest, CertificatesAreWrittenPrintedAndVerified) {
+  for (const char* name : {"a.pem", "b.pem", "c.pem"})
+    ASSERT_TRUE(ended_with(tinyot({"keygen", "--output", path(name)}), 0));
+  const net::Identity a = engine::read_identity(path("a.pem")),
+                      b = engine::read_identity(path("b.pem"));
+  custody::KeyRecord record;
+  ASSERT_TRUE(parse_hex(kKeyId, record.attributes.id.bytes));
+  record.attributes.label = "payments/card";
+  record.attributes.version = 2;
+  const service::KeyStatement statement = service::statement_of(
+      record, std::chrono::system_clock::time_point(std::chrono::seconds(1'800'000'000)));
+  const service::KeyParties parties{a.fingerprint(), b.fingerprint()};
+  const std::vector<std::byte> bytes =
+      service::file_of({parties, service::signed_statement(statement, parties, a),
+                        service::signed_statement(statement, {parties.peer, parties.own}, b)});
+  const std::string file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  // Of a key that is made.
+  server_->key.set_certificate(file);
+  server_->calls.clear();
+  json("create", {"payments/card", "--certificate", path("made")});
+  EXPECT_EQ(read_file(path("made")), file);
+  json("rotate", {"payments/card", "--certificate", path("rotated")});
+  EXPECT_EQ(read_file(path("rotated")), file);
+  // Of one that is there.
+  server_->certificate.set_certificate(file);
+  server_->calls.clear();
+  const Json report =
+      json("certificate", {"payments/card", "--peer", "bank", "--output", path("card")});
+  EXPECT_EQ(server_->calls,
+            std::vector<std::string>{"Certificate peer: \"bank\" key: \"payments/card\""});
+  EXPECT_EQ(read_file(path("card")), file);
+  EXPECT_EQ(report["id"], kKeyId);
+  EXPECT_EQ(report["label"], "payments/card");
+  EXPECT_EQ(report["version"], 2);
+  EXPECT_EQ(report["class"], "aead");
+  EXPECT_EQ(report["fingerprint"], hex_of(crypto::bytes_of(statement.fingerprint)));
+  EXPECT_EQ(report["request"], std::string(32, '0'));
+  EXPECT_EQ(report["signed"][0]["key"], net::text_of(parties.own));
+  EXPECT_EQ(report["signed"][1]["key"], net::text_of(parties.peer));
+  EXPECT_EQ(report["signed"][0]["time"], "2027-01-15T08:00:00Z");
+  EXPECT_EQ(report["output"], path("card"));
+  server_->certificate.set_certificate("none");
+  EXPECT_TRUE(ended_with(ask("certificate", {"payments/card"}), 5,
+                         "the certificate of the daemon: it is not the certificate of a key"));
+  // By an auditor.
+  const auto verify = [&](const std::string& key, const std::string& peer_key) {
+    return tinyot({"key", "verify-certificate", path("card"), "--key", "@" + path(key + ".crt"),
+                   "--peer-key",
+                   net::text_of(engine::read_identity(path(peer_key)).fingerprint())});
+  };
+  const Ended right = verify("a.pem", "b.pem");
+  EXPECT_TRUE(ended_with(right, 0));
+  EXPECT_EQ(right.out, "key " + kKeyId +
+                           ": payments/card, version 2\naead aes256, joint nonces, generated\n"
+                           "fingerprint " +
+                           hex_of(crypto::bytes_of(statement.fingerprint)) + "\nmade by request " +
+                           std::string(32, '0') + "\nsigned by " + net::text_of(parties.own) +
+                           " at 2027-01-15T08:00:00Z\nsigned by " + net::text_of(parties.peer) +
+                           " at 2027-01-15T08:00:00Z\n");
+  EXPECT_TRUE(ended_with(verify("b.pem", "a.pem"), 0));
+  EXPECT_TRUE(ended_with(verify("a.pem", "c.pem"), 5,
+                         path("card") + ": the statement of " + net::text_of(parties.own) +
+                             " is not about a key with sha256:"));
+  EXPECT_TRUE(ended_with(verify("c.pem", "b.pem"), 5,
+                         path("card") + ": the signature is not that of sha256:"));
+  EXPECT_TRUE(ended_with(verify("a.pem", "a.pem"), 5, "these are the same"));
+  write_file(path("card"), file.substr(0, 100));
+  EXPECT_TRUE(ended_with(verify("a.pem", "b.pem"), 5, "it is damaged"));
+  EXPECT_TRUE(ended_with(tinyot({"key", "verify-certificate", path("card")}), 2,
+                         "these are missing: --key, --peer-key"));
+}
+
+// The keys that both parties have bound to the new TLS key are refreshed; the others are named.
+TEST_F(KeyTest, RebindRefreshesWhatBothHaveBound) {
+  EXPECT_EQ(ask("rebind").out, "no key is to be rebound or refreshed\n");
+  v1::Key& waiting = *server_->rebound.add_keys();
+  waiting = server_->key;
+  waiting.set_id(std::string(32, 'a'));
+  waiting.set_peer_state("suspended");
+  v1::Key& unknown = *server_->rebound.add_keys();
+  unknown = waiting;
+  unknown.clear_peer_state();
+  *server_->rebound.add_keys() = server_->key;
+  server_->calls.clear();
+  const std::string rest = "payments/card, version 2, with bank: ";
+  EXPECT_EQ(ask("rebind", {"--peer", "bank"}).out,
+            std::string(32, 'a') + "  " + rest + "not refreshed, it is suspended at bank\n" +
+                std::string(32, 'a') + "  " + rest + "not refreshed, bank is not connected\n" +
+                kKeyId + "  " + rest + "refreshed\n" +
+                "once both parties have rebound their keys, the same command refreshes the "
+                "rest\n");
+  EXPECT_EQ(server_->calls,
+            (std::vector<std::string>{"Rebind peer: \"bank\"",
+                                      "Refresh peer: \"bank\" key: \"" + kKeyId + "\""}));
+  const Json report = json("rebind", {"payments/card"});
+  EXPECT_EQ(report["keys"].size(), 3u);
+  EXPECT_EQ(report["keys"][0]["is_refreshed"], false);
+  EXPECT_EQ(report["keys"][0]["reason"], "it is suspended at bank");
+  EXPECT_EQ(report["keys"][2]["is_refreshed"], true);
+  EXPECT_EQ(report["keys"][2]["label"], "payments/card");
+  // What `show` says of such a key.
+  server_->key.set_needs_rebind(true);
+  EXPECT_NE(ask("show", {kKeyId}).out.find("active, to be rebound since a TLS key has changed"),
+            std::string::npos);
+  EXPECT_EQ(json("show", {kKeyId})["needs_rebind"], true);
+  server_->key.set_needs_rebind(false);
+  server_->key.set_needs_refresh(true);
+  EXPECT_NE(ask("show", {kKeyId}).out.find("active, to be refreshed since it was rebound"),
+            std::string::npos);
+  EXPECT_EQ(json("show", {kKeyId})["needs_refresh"], true);
+}
+
 TEST_F(KeyTest, AuditVerifyPrintsWhatIsWrong) {
   for (const char* name : {"a.pem", "b.pem"})
     ASSERT_TRUE(ended_with(tinyot({"keygen", "--output", path(name)}), 0));
@@ -600,6 +714,8 @@ TEST_F(KeyTest, AuditVerifyPrintsWhatIsWrong) {
   EXPECT_EQ(in_text.status, 5);
   EXPECT_NE(in_text.out.find("problem"), std::string::npos) << in_text.out;
   EXPECT_TRUE(ended_with(verify({"--with", path("none")}), 2, path("none")));
+  for (const char* option : {"--former-key", "--former-peer-key"})
+    EXPECT_TRUE(ended_with(verify({option, "@" + path("a.pem.crt"), option, "none"}), 2, "none"));
   EXPECT_TRUE(ended_with(tinyot({"key", "audit", "verify", path("audit.log")}), 2,
                          "these are missing: --key, --peer-key"));
   EXPECT_TRUE(ended_with(tinyot({"key", "audit"}), 2, "tinyot key audit verify"));

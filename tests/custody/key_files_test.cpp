@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "custody/key_session.h"
 #include "two_custodians.h"
 
 namespace tinyot::test {
@@ -141,10 +142,121 @@ TEST_F(KeyFilesTest, RefuseOtherOwners) {
   EXPECT_THROW(open({Party::B, "peer", "identity"}), StoreError);
   EXPECT_THROW(open({Party::A, "another peer", "identity"}), StoreError);
   EXPECT_THROW(open({Party::A, "peer", "identity"}, Party::B), StoreError) << "the store key";
-  EXPECT_NE(message_of([&] {
-              open({Party::A, "peer", "new identity"});
-            }).find("rebind"),
-            std::string::npos);
+}
+
+// A party has another TLS key: its records are kept as they are until they are bound to that.
+TEST_F(KeyFilesTest, OfFormerTlsKeysAreNotUsedUntilTheyAreBound) {
+  const KeyFiles::Owner before{Party::A, "peer", "its key", "our key"},
+      peer_changed{Party::A, "peer", "its new key", "our key"},
+      own_changed{Party::A, "peer", "its key", "our new key"};
+  {
+    const auto files = open(before);
+    files->store_epoch(files->begin_link(), new_record(1), epoch(4), share_of(1));
+    files->keep_only(files->begin_link(), key_id(1), epoch(4));
+    EXPECT_TRUE(custody::is_bound(files->record(key_id(1))));
+    EXPECT_NO_THROW(custody::require_bound(files->record(key_id(1))));
+  }
+  for (const auto& [owner, former] :
+       {std::pair(peer_changed, "its key"), {own_changed, "our key"}}) {
+    const auto files = open(owner);
+    const KeyRecord record = files->record(key_id(1));
+    EXPECT_FALSE(custody::is_bound(record));
+    for (const auto& use : std::vector<std::function<void()>>{
+             [&] { custody::require_bound(record); }, [&] { custody::require_loadable(record); },
+             [&] { custody::require_use(record, custody::KeyUse::Encrypt); }}) {
+      EXPECT_EQ(problem_of(use), KeyProblem::Unbound);
+      EXPECT_EQ(message_of(use),
+                "key " + custody::text_of(key_id(1)) + " is bound to a former TLS key, " + former +
+                    ": officers of both parties have to rebind it, if the party with another key "
+                    "is the same organisation");
+    }
+    // To the peer, and on the disk, whatever is written.
+    const auto have = files->have(key_id(1));
+    EXPECT_EQ(have->state, KeyState::Suspended);
+    EXPECT_EQ(have->check, custody::CheckValue{});
+    EXPECT_TRUE(have->epochs.empty());
+    EXPECT_EQ(have->attributes.bytes, crypto::Digest{}.bytes);
+    EXPECT_EQ(record.state, KeyState::Active);
+    files->set_state(key_id(1), KeyState::Suspended);
+    files->set_state(key_id(1), KeyState::Active);
+    files->raise_use_bound(key_id(1), files->record(key_id(1)).use_bound + 1024);
+    EXPECT_FALSE(custody::is_bound(files->record(key_id(1))));
+  }
+  // A configuration that was wrong has changed nothing.
+  EXPECT_TRUE(custody::is_bound(open(before)->record(key_id(1))));
+  EXPECT_FALSE(custody::needs_refresh(open(before)->record(key_id(1))));
+  {
+    const auto files = open(peer_changed);
+    files->rebind(key_id(1));
+    files->rebind(key_id(1));
+    EXPECT_TRUE(custody::is_bound(files->record(key_id(1))));
+    EXPECT_EQ(files->have(key_id(1))->state, KeyState::Active);
+  }
+  EXPECT_FALSE(custody::is_bound(open(before)->record(key_id(1))));
+  const auto files = open(peer_changed);
+  EXPECT_TRUE(custody::is_bound(files->record(key_id(1))));
+  EXPECT_EQ(files->share(key_id(1), epoch(4)), share_of(1));
+  // Until there is another epoch.
+  EXPECT_TRUE(custody::needs_refresh(files->record(key_id(1))));
+  const std::uint64_t link = files->begin_link();
+  files->store_epoch(link, files->record(key_id(1)), epoch(5), share_of(2));
+  files->keep_only(link, key_id(1), epoch(5));
+  EXPECT_FALSE(custody::needs_refresh(files->record(key_id(1))));
+  EXPECT_EQ(problem_of([&] { files->rebind(key_id(2)); }), KeyProblem::Unknown);
+}
+
+TEST_F(KeyFilesTest, BindingIsCompletedAfterAnEndBetweenTwoKeys) {
+  const KeyFiles::Owner changed{Party::A, "peer", "new identity"};
+  open_with_key(1);
+  open_with_key(2);
+  int steps = 0;
+  {
+    const auto files = open(changed, Party::A, [&](std::string_view step) {
+      if (step == "record" && ++steps == 2) throw Crashed();
+    });
+    files->rebind(key_id(1));
+    EXPECT_THROW(files->rebind(key_id(2)), Crashed);
+  }
+  const auto files = open(changed);
+  EXPECT_TRUE(custody::is_bound(files->record(key_id(1))));
+  EXPECT_FALSE(custody::is_bound(files->record(key_id(2))));
+  EXPECT_EQ(files->have(key_id(2))->state, KeyState::Suspended);
+  for (const std::uint8_t number : {1, 2}) files->rebind(key_id(number));
+  for (const std::uint8_t number : {1, 2}) {
+    EXPECT_TRUE(custody::is_bound(files->record(key_id(number))));
+    EXPECT_EQ(files->share(key_id(number), epoch(1)), share_of(number));
+  }
+}
+
+// Records of earlier releases have no TLS key of this party.
+TEST_F(KeyFilesTest, WithoutATlsKeyOfThisPartyTakeThePresentOne) {
+  open_with_key();
+  {
+    const auto files = open({Party::A, "peer", "identity", "our key"});
+    EXPECT_TRUE(custody::is_bound(files->record(key_id(1))));
+    files->raise_use_bound(key_id(1), 1024);
+  }
+  EXPECT_FALSE(
+      custody::is_bound(open({Party::A, "peer", "identity", "our new key"})->record(key_id(1))));
+}
+
+TEST_F(KeyFilesTest, TombstonesAreOfAllTlsKeys) {
+  open_with_key()->destroy(key_id(1));
+  const auto files = open({Party::A, "peer", "new identity"});
+  EXPECT_TRUE(custody::is_bound(files->record(key_id(1))));
+  EXPECT_EQ(files->have(key_id(1))->state, KeyState::Destroyed);
+}
+
+// Restoring a share says nothing of the peer's TLS key.
+TEST_F(KeyFilesTest, RestoredKeyOfAFormerTlsKeyIsNotBound) {
+  open_with_key();
+  const KeyFiles::Owner changed{Party::A, "peer", "new identity"};
+  const auto files = open(changed);
+  files->restore(backup_of(new_record(1), epoch(2), share_of(2)));
+  EXPECT_FALSE(custody::is_bound(files->record(key_id(1))));
+  EXPECT_EQ(files->have(key_id(1))->state, KeyState::Suspended);
+  files->rebind(key_id(1));
+  EXPECT_EQ(files->have(key_id(1))->state, KeyState::Restored);
 }
 
 TEST_F(KeyFilesTest, RefuseKeysWithoutTheirTable) {

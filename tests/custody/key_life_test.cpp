@@ -260,6 +260,59 @@ TEST(KeyLife, SuspendedKeyIsNotRefreshed) {
   }
 }
 
+// One of the parties has another TLS key, and an officer of one of them has not bound the key to
+// it.
+TEST(KeyLife, KeyOfAFormerTlsKeyIsKeptAsItIs) {
+  for (const Party party : {Party::A, Party::B}) {
+    const std::size_t at = TwoCustodians::index(party);
+    TwoCustodians world;
+    world.run_done(creates(attributes_of(1)));
+    world.peer_identities[at] = "new identity";
+    world.open(party);
+    EXPECT_FALSE(world.loads(key_id(1)));
+    const StepEnds refreshed = world.run(refreshes(key_id(1)));
+    EXPECT_EQ(refreshed[at].problem, KeyProblem::Unbound) << refreshed[at].message;
+    EXPECT_EQ(refreshed[1 - at].problem, KeyProblem::State) << refreshed[1 - at].message;
+    const StepEnds created = world.run(creates(attributes_of(1)));
+    EXPECT_EQ(created[at].problem, KeyProblem::Unbound) << created[at].message;
+    EXPECT_FALSE(created[1 - at].is_done);
+    expect_active(world, key_id(1), 1);
+    world.files(party).rebind(key_id(1));
+    EXPECT_TRUE(world.loads(key_id(1)));
+    world.run_done(refreshes(key_id(1)));
+    expect_active(world, key_id(1), 2);
+  }
+}
+
+// What a crash has left is neither completed nor undone.
+TEST(KeyLife, UnsettledKeyOfAFormerTlsKeyWaits) {
+  const auto settles = [](Custodian& custodian, KeyPeer& peer) {
+    custodian.settle(peer, key_id(1));
+  };
+  for (const bool is_at_both : {true, false}) {
+    TwoCustodians world;
+    world.run_done(creates(attributes_of(1)));
+    if (is_at_both) {
+      world.files(Party::B).set_state(key_id(1), KeyState::Pending);
+    } else {
+      std::filesystem::remove(world.disk_of(Party::B) / (custody::text_of(key_id(1)) + ".key"));
+      world.open(Party::B);
+    }
+    world.files(Party::A).set_state(key_id(1), KeyState::Pending);
+    world.peer_identities[0] = "new identity";
+    world.open(Party::A);
+    EXPECT_FALSE(world.run(settles)[0].is_done);
+    ASSERT_TRUE(world.files(Party::A).find(key_id(1)));
+    EXPECT_EQ(world.files(Party::A).record(key_id(1)).state, KeyState::Pending);
+    world.files(Party::A).rebind(key_id(1));
+    world.run(settles);
+    if (is_at_both)
+      expect_active(world, key_id(1), 1);
+    else
+      EXPECT_FALSE(world.files(Party::A).find(key_id(1)));
+  }
+}
+
 // Pitfall: destruction by the peer, who may be an intruder, erases nothing here.
 TEST(KeyLife, PeersDestructionSuspends) {
   TwoCustodians world;

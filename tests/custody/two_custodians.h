@@ -137,7 +137,7 @@ class TwoCustodians {
   void open(Party party) {
     files_[index(party)].reset();
     files_[index(party)] = std::make_unique<custody::KeyFiles>(
-        disk_of(party), custody::KeyFiles::Owner{party, "the peer", "identity"},
+        disk_of(party), custody::KeyFiles::Owner{party, "the peer", peer_identities[index(party)]},
         store_key_of(party), [this, party](std::string_view step) {
           if (keeps_history) copy_disk(party, step);
           if (connection_ != nullptr) connection_->step(party);
@@ -165,6 +165,7 @@ class TwoCustodians {
   TestDirectory directory{"/dev/shm"};  // every step is synced
   std::array<crypto::BoxPrivateKey, 2> backup_keys{crypto::random_box_key(),
                                                    crypto::random_box_key()};
+  std::array<std::string, 2> peer_identities{"identity", "identity"};  // from open() on
   bool keeps_history = false;
   std::array<std::vector<std::filesystem::path>, 2> history;  // before each durable step
   std::array<std::size_t, 2> steps{};                         // of the last run

@@ -4,14 +4,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <thread>
 
 #include "base/error.h"
 #include "base/hex.h"
 #include "crypto/sealed_box.h"
 #include "custody/backups.h"
+#include "custody/coded.h"
 #include "custody_daemons.h"
 #include "daemon_loop.h"
 #include "scripted_peer.h"
+#include "service/key_certificate.h"
 #include "service/key_message.h"
 #include "service/key_work.h"
 #include "tests/support/openssl_mechanisms.h"
@@ -500,6 +504,106 @@ TEST_F(HostileFollowerTest, RefreshesAKeyThatIsUsed) {
   EXPECT_NE(next, bytes_of(refresh.request)) << "the key changes while it is used";
   EXPECT_EQ(next, bytes_of(of_other.request));
   a_->kill();
+}
+
+// The key is there, and is used, whatever the peer says of it.
+TEST_F(HostileFollowerTest, SignsSomethingElse) {
+  start_hostile();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  const std::filesystem::path file =
+      directory_of(Party::A) / "custody" / (made.key.id() + ".certificate");
+  std::filesystem::remove(file);
+  const custody::KeyId key = custody::key_id_from(made.key.id()).value();
+  const auto message_of = [&](const service::SignedMessage& said) {
+    wire::Message message;
+    wire::KeyCertificate& to = *message.mutable_key_certificate();
+    custody::put_bytes(key.bytes, *to.mutable_key());
+    custody::put_bytes(said.message, *to.mutable_said());
+    custody::put_bytes(said.signature.public_key, *to.mutable_public_key());
+    custody::put_bytes(said.signature.bytes, *to.mutable_signature());
+    return message;
+  };
+  const auto answered = [&](const auto& answer_to) {
+    KeyClient::Made asked;
+    std::jthread client([&] {
+      v1::KeyName name;
+      name.set_key("data");
+      v1::CertificateReply reply;
+      asked.status = keys_a_->call(&Stub::Certificate, name, reply);
+    });
+    const wire::KeyCertificate question =
+        peer_->next(wire::Message::kKeyCertificate).key_certificate();
+    EXPECT_FALSE(question.is_answer());
+    const auto bytes = [](const std::string& field) {
+      const auto of = std::as_bytes(std::span(field));
+      return std::vector<std::byte>(of.begin(), of.end());
+    };
+    const service::SignedMessage said{bytes(question.said()),
+                                      {bytes(question.public_key()), bytes(question.signature())}};
+    wire::Message answer = message_of(answer_to(said));
+    answer.mutable_key_certificate()->set_is_answer(true);
+    peer_->send(answer);
+    client.join();
+    return asked.status;
+  };
+  const auto signed_by_peer = [&](service::KeyStatement statement,
+                                  const std::function<void(service::KeyStatement&)>& change) {
+    change(statement);
+    return service::signed_statement(statement, parties_, *identity_);
+  };
+  service::KeyStatement of_a;
+  const auto changed = [&](const std::function<void(service::KeyStatement&)>& change) {
+    return answered([&](const service::SignedMessage& said) {
+      of_a = service::statement_from(said, parties_);
+      return signed_by_peer(of_a, change);
+    });
+  };
+  const std::string refusal = "bob has signed no certificate of it: ";
+  // The daemon's own statement; another key's fingerprint; of the future; a wrong signature.
+  const auto reflected = answered([](const service::SignedMessage& said) { return said; });
+  EXPECT_EQ(reflected.error_code(), grpc::StatusCode::FAILED_PRECONDITION) << code_of(reflected);
+  EXPECT_EQ(reflected.error_message(),
+            refusal + "the signature is not that of " + net::text_of(parties_.own));
+  EXPECT_EQ(
+      changed([](service::KeyStatement& said) { said.fingerprint.bytes[0] ^= 1; }).error_message(),
+      refusal + "it has signed something else than this party has");
+  EXPECT_EQ(changed([](service::KeyStatement& said) {
+              said.time += std::chrono::hours(1);
+            }).error_message(),
+            refusal + "the clocks of the parties differ by more than 10 minutes");
+  const auto wrong = answered([&](const service::SignedMessage& said) {
+    auto of_peer = signed_by_peer(service::statement_from(said, parties_), [](auto&) {});
+    of_peer.signature.bytes[3] ^= std::byte{1};
+    return of_peer;
+  });
+  EXPECT_EQ(wrong.error_message(), reflected.error_message());
+  EXPECT_FALSE(std::filesystem::exists(file));
+  // It asks for one of something else.
+  const wire::Message own = message_of(
+      signed_by_peer(of_a, [](service::KeyStatement& said) { ++said.attributes.version; }));
+  peer_->send(own);
+  const wire::KeyCertificate refused =
+      peer_->next(wire::Message::kKeyCertificate).key_certificate();
+  EXPECT_TRUE(refused.is_answer());
+  EXPECT_TRUE(refused.said().empty());
+  EXPECT_EQ(refused.reason(), "it has signed something else than this party has");
+  EXPECT_FALSE(std::filesystem::exists(file));
+  // Late, and of no key.
+  wire::Message late = own;
+  late.mutable_key_certificate()->set_is_answer(true);
+  peer_->send(late);
+  late.mutable_key_certificate()->set_key(std::string(16, 'x'));
+  peer_->send(late);
+  // Then what is right.
+  const auto right = changed([](auto&) {});
+  EXPECT_TRUE(right.ok()) << code_of(right);
+  EXPECT_TRUE(std::filesystem::exists(file));
+  EXPECT_EQ(keys_a_->show("data").key.state(), "active");
+  peer_->shut_down();
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
 }
 
 // A check that fails as material is made says as much of the peer as one of a use.

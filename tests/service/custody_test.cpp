@@ -6,8 +6,10 @@
 #include <future>
 #include <thread>
 
+#include "base/hex.h"
 #include "custody/key_files.h"
 #include "custody_daemons.h"
+#include "service/key_certificate.h"
 #include "tests/support/openssl_mechanisms.h"
 #include "tests/support/relay.h"
 
@@ -368,6 +370,237 @@ TEST_F(ManyKeysTest, AreTold) {
   keys_b_ = std::make_unique<KeyClient>(b_->socket());
   ASSERT_TRUE(test::becomes_true([&] { return keys_b_->encrypt("data", "text").status.ok(); }))
       << b_->client().peer().last_error();
+}
+
+class KeyCertificateTest : public CustodyTest {
+ protected:
+  struct Reply {
+    grpc::Status status;
+    v1::CertificateReply reply;
+  };
+  static Reply certificate(const KeyClient& client, const std::string& key) {
+    v1::KeyName name;
+    name.set_key(key);
+    Reply reply;
+    reply.status = client.call(&Stub::Certificate, name, reply.reply);
+    return reply;
+  }
+  net::Fingerprint key_of(Party party) const {
+    return engine::read_identity((dir_ / (std::string(1, letter(party)) + ".pem")).string())
+        .fingerprint();
+  }
+  // As an auditor does, who has both parties' TLS keys.
+  service::CertifiedKey verified(const std::string& file) const {
+    return service::verify_certificate(service::certificate_from(std::as_bytes(std::span(file))),
+                                       {key_of(Party::A), key_of(Party::B)});
+  }
+  std::filesystem::path file_of(Party party, const std::string& id) const {
+    return directory_of(party) / "custody" / (id + ".certificate");
+  }
+};
+
+TEST_F(KeyCertificateTest, ComesWithEveryKeyThatIsMade) {
+  start_custody();
+  v1::DeriveKeyRequest derive;
+  derive.mutable_key()->set_label("child");
+  derive.mutable_key()->set_key_class("mac");
+  derive.mutable_key()->set_algorithm("aes128");
+  derive.set_parent("root");
+  derive.set_context("tenant 1");
+  KeyClient::Made root = keys_a_->create("root", "kdf"), derived;
+  ASSERT_OK(root);
+  derived.status = keys_b_->call(&Stub::Derive, derive, derived.key);
+  for (const auto& made :
+       {root, derived, keys_b_->import("old", "mac", "aes128", std::string(16, 'k')),
+        keys_a_->named(&Stub::Rotate, "old")}) {
+    ASSERT_OK(made);
+    const service::CertifiedKey certified = verified(made.key.certificate());
+    EXPECT_EQ(custody::text_of(certified.own.attributes.id), made.key.id());
+    EXPECT_EQ(certified.own.attributes.label, made.key.label());
+    EXPECT_EQ(certified.own.attributes.version, made.key.version());
+    EXPECT_EQ(custody::name_of(certified.own.attributes.origin), made.key.origin());
+    EXPECT_EQ(hex_of(crypto::bytes_of(certified.own.fingerprint)), made.key.fingerprint());
+    // The other party has it, too.
+    EXPECT_NO_THROW(verified(test::read_file(file_of(Party::A, made.key.id()))));
+    EXPECT_NO_THROW(verified(test::read_file(file_of(Party::B, made.key.id()))));
+  }
+}
+
+TEST_F(KeyCertificateTest, IsTheSameAfterRefreshesAndRestartsAndWithoutThePeer) {
+  start_custody();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  ASSERT_OK(keys_a_->named(&Stub::Refresh, "data"));
+  EXPECT_EQ(certificate(*keys_a_, "data").reply.certificate(), made.key.certificate());
+  keys_b_.reset();
+  EXPECT_EQ(b_->stop().status, 0);
+  a_->kill();
+  a_->start();
+  const auto again = certificate(*keys_a_, "data");
+  ASSERT_OK(again);
+  EXPECT_EQ(again.reply.certificate(), made.key.certificate());
+  // Also of a key that is no longer used.
+  ASSERT_OK(keys_a_->named(&Stub::Suspend, "data"));
+  EXPECT_EQ(certificate(*keys_a_, "data").reply.certificate(), made.key.certificate());
+}
+
+// As after a crash, or of keys of an earlier release.
+TEST_F(KeyCertificateTest, IsMadeIfThereIsNone) {
+  start_custody();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  const std::string at_b = test::read_file(file_of(Party::B, made.key.id()));
+  std::filesystem::remove(file_of(Party::A, made.key.id()));
+  // The other party has signed before, and does not sign again.
+  const auto again = certificate(*keys_a_, "data");
+  ASSERT_OK(again);
+  EXPECT_NO_THROW(verified(again.reply.certificate()));
+  EXPECT_EQ(verified(again.reply.certificate()).peers.time, verified(at_b).peers.time);
+  EXPECT_EQ(test::read_file(file_of(Party::B, made.key.id())), at_b);
+  // One that is damaged is as none; here nobody has any.
+  test::write_file(file_of(Party::A, made.key.id()), at_b.substr(0, 100));
+  std::filesystem::remove(file_of(Party::B, made.key.id()));
+  const auto damaged = certificate(*keys_a_, "data");
+  ASSERT_OK(damaged);
+  EXPECT_NO_THROW(verified(damaged.reply.certificate()));
+  EXPECT_NO_THROW(verified(test::read_file(file_of(Party::B, made.key.id()))));
+  // Each party by itself stands for what is active there.
+  for (const Party party : {Party::A, Party::B})
+    std::filesystem::remove(file_of(party, made.key.id()));
+  ASSERT_OK(keys_b_->named(&Stub::Suspend, "data"));
+  const auto refused = certificate(*keys_a_, "data");
+  EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(refused.status.error_message(), "bob has signed no certificate of it: key " +
+                                                made.key.id() +
+                                                " is suspended: only an active one is certified");
+  const auto own = certificate(*keys_b_, "data");
+  EXPECT_EQ(own.status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  ASSERT_OK(keys_b_->named(&Stub::Resume, "data"));
+  ASSERT_OK(certificate(*keys_a_, "data"));
+}
+
+// Party A gets another TLS key, as after a loss.
+class RebindTest : public KeyCertificateTest {
+ protected:
+  void change_key_of_a() {
+    keys_a_.reset();
+    keys_b_.reset();
+    EXPECT_EQ(a_->stop().status, 0);
+    EXPECT_EQ(b_->stop().status, 0);
+    former_ = key_of(Party::A);
+    for (const char* const file : {"A.pem", "A.pem.crt"}) std::filesystem::remove(dir_ / file);
+    engine::write_identity(net::Identity::generate(), dir_ / "A.pem");
+    start_again();
+    // Stores are bound to the keys that they were made with.
+    EXPECT_TRUE(a_->client().retire("bob").ok());
+    EXPECT_TRUE(b_->client().retire("alice").ok());
+  }
+  void start_again() {
+    a_->start();
+    b_->start();
+    keys_a_ = std::make_unique<KeyClient>(a_->socket());
+    keys_b_ = std::make_unique<KeyClient>(b_->socket());
+  }
+  // The labels of those that are to be refreshed.
+  static std::vector<std::string> rebind(const KeyClient& client, const std::string& key = {}) {
+    v1::KeyName name;
+    name.set_key(key);
+    v1::RebindReply reply;
+    const grpc::Status status = client.call(&Stub::Rebind, name, reply);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    std::vector<std::string> labels;
+    for (const v1::Key& due : reply.keys()) {
+      EXPECT_TRUE(due.needs_refresh());
+      EXPECT_FALSE(due.needs_rebind());
+      labels.push_back(due.label());
+    }
+    std::ranges::sort(labels);
+    return labels;
+  }
+  std::string refusal(const std::string& id) const {
+    return "key " + id + " is bound to a former TLS key, " + net::text_of(former_) +
+           ": officers of both parties have to rebind it, if the party with another key is the "
+           "same organisation";
+  }
+  using Labels = std::vector<std::string>;
+
+  net::Fingerprint former_;
+};
+
+TEST_F(RebindTest, KeysAreUsedAgainOnceBothPartiesHaveBoundThem) {
+  start_custody();
+  const auto data = keys_a_->create("data"), mac = keys_b_->create("mac", "mac");
+  ASSERT_OK(data);
+  ASSERT_OK(mac);
+  const auto sealed = keys_a_->encrypt("data", "text");
+  ASSERT_OK(sealed);
+  change_key_of_a();
+  EXPECT_EQ(a_->metric("tinyot_keys{peer=\"bob\",state=\"unbound\""), "2");
+  for (const KeyClient* const client : {keys_a_.get(), keys_b_.get()}) {
+    const auto shown = client->show("data");
+    ASSERT_OK(shown);
+    EXPECT_TRUE(shown.key.needs_rebind());
+    EXPECT_EQ(shown.key.state(), "active");
+    const auto used = client->decrypt("data", sealed.reply);
+    EXPECT_EQ(used.status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+    EXPECT_EQ(used.status.error_message(), refusal(data.key.id()));
+    EXPECT_EQ(client->named(&Stub::Refresh, "data").status.error_message(), refusal(data.key.id()));
+  }
+  EXPECT_EQ(certificate(*keys_a_, "data").status.error_message(), refusal(data.key.id()));
+  // One party alone is not enough, whichever of them asks.
+  EXPECT_EQ(rebind(*keys_b_), (Labels{"data", "mac"}));
+  EXPECT_EQ(keys_a_->decrypt("data", sealed.reply).status.error_message(), refusal(data.key.id()));
+  ASSERT_TRUE(test::becomes_true([&] {
+    return keys_b_->decrypt("data", sealed.reply).status.error_message() ==
+           "alice refuses: " + refusal(data.key.id());
+  }));
+  EXPECT_EQ(keys_b_->sign("mac", "text").status.error_message(),
+            "alice refuses: " + refusal(mac.key.id()));
+  // The other one binds one key, and ends.
+  EXPECT_EQ(rebind(*keys_a_, "mac"), (Labels{"mac"}));
+  keys_a_.reset();
+  a_->kill();
+  b_->kill();
+  start_again();
+  EXPECT_TRUE(keys_a_->show("data").key.needs_rebind());
+  EXPECT_FALSE(keys_a_->show("mac").key.needs_rebind());
+  EXPECT_EQ(rebind(*keys_a_), (Labels{"data", "mac"}));
+  ASSERT_TRUE(is_stocked());
+  for (const KeyClient* const client : {keys_a_.get(), keys_b_.get()})
+    ASSERT_TRUE(test::becomes_true(
+        [&] { return client->decrypt("data", sealed.reply).reply.plaintext() == "text"; }));
+  // Shares that were stolen together with the former key are of an old epoch.
+  for (const char* const key : {"data", "mac"}) {
+    EXPECT_TRUE(keys_b_->show(key).key.needs_refresh());
+    ASSERT_OK(keys_b_->named(&Stub::Refresh, key));
+    EXPECT_FALSE(keys_a_->show(key).key.needs_refresh());
+    EXPECT_FALSE(keys_b_->show(key).key.needs_refresh());
+  }
+  EXPECT_EQ(a_->metric("tinyot_keys{peer=\"bob\",state=\"unbound\""), "");
+  EXPECT_EQ(rebind(*keys_a_), Labels());
+  EXPECT_EQ(keys_a_->decrypt("data", sealed.reply).reply.plaintext(), "text");
+  // The certificate of the former keys is evidence of that time; of now there is another one.
+  const auto certified = certificate(*keys_a_, "data");
+  ASSERT_OK(certified);
+  EXPECT_NO_THROW(verified(certified.reply.certificate()));
+  EXPECT_NE(certified.reply.certificate(), data.key.certificate());
+  keys_a_.reset();
+  keys_b_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  EXPECT_EQ(b_->stop().status, 0);
+  // The logs tell of it, and hold with the keys of their times.
+  const std::string log = test::read_file(directory_of(Party::B) / "audit.log");
+  EXPECT_NE(log.find("\"operation\":\"rebind\",\"key\":\"" + data.key.id()), std::string::npos);
+  EXPECT_NE(
+      log.find("the peer " + net::text_of(former_) + ", now " + net::text_of(key_of(Party::A))),
+      std::string::npos);
+  for (const Party party : {Party::A, Party::B}) {
+    service::AuditParties parties{key_of(party), key_of(peer_of(party)),
+                                  directory_of(peer_of(party)) / "audit.log"};
+    (party == Party::A ? parties.former_own_keys : parties.former_peers_keys) = {former_};
+    EXPECT_EQ(service::verify_audit(directory_of(party) / "audit.log", parties).problems,
+              std::vector<std::string>());
+  }
 }
 
 // Each use of A's key "data" waits for an officer.

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <future>
+#include <utility>
 
 #include "base/hex.h"
 #include "keys.pb.h"
@@ -247,6 +248,44 @@ TEST(KeyAudit, SignaturesAreOfThePeer) {
   EXPECT_TRUE(problems(1, 0).empty());
   EXPECT_FALSE(problems(1, 1).empty());
   EXPECT_FALSE(problems(0, 0).empty()) << "the request is for another party";
+}
+
+// A party changes its TLS key: what it has signed before is its own, if the auditor says so; and
+// whoever has the former key signs nothing more.
+TEST(KeyAudit, FormerKeysSignWhatWasBefore) {
+  for (const std::size_t changed : {0, 1}) {
+    Parties parties;
+    const net::Fingerprint former = parties.identities[changed].fingerprint();
+    const auto problems = [&](std::size_t party, const std::vector<net::Fingerprint>& keys) {
+      parties.logs = {};
+      service::AuditParties of{parties.identities[party].fingerprint(),
+                               parties.identities[1 - party].fingerprint(),
+                               parties.files[1 - party]};
+      (party == changed ? of.former_own_keys : of.former_peers_keys) = keys;
+      return service::verify_audit(parties.files[party], of).problems;
+    };
+    parties.use(0, 1);
+    parties.use(1, 2);
+    Identity before = std::exchange(parties.identities[changed], Identity::generate());
+    parties.use(0, 3);
+    parties.use(1, 4);
+    for (const std::size_t party : {0, 1}) {
+      EXPECT_EQ(problems(party, {former}), std::vector<std::string>());
+      EXPECT_FALSE(problems(party, {}).empty());
+      EXPECT_FALSE(problems(party, {Identity::generate().fingerprint()}).empty());
+    }
+    Identity now = std::exchange(parties.identities[changed], std::move(before));
+    parties.use(0, 5);
+    parties.identities[changed] = std::move(now);
+    for (const std::size_t party : {0, 1}) {
+      const auto found = problems(party, {former});
+      ASSERT_EQ(found.size(), 1u);
+      EXPECT_NE(found[0].find("is signed with a former key of the other party, after a line with a "
+                              "later one"),
+                std::string::npos)
+          << found[0];
+    }
+  }
 }
 
 // Each field of a line that the signed request has, at the requester and at the peer.

@@ -98,7 +98,7 @@ std::vector<net::Parameter> ScriptedPeer::parameters() const {
   const auto level = [](const engine::Demand& demand) {
     return std::to_string(demand.ands) + " ANDs, " + std::to_string(demand.inputs) + " inputs";
   };
-  return {{"version of the daemon's messages", "4"},
+  return {{"version of the daemon's messages", "5"},
           {"listening party", "A"},
           {"profile", "fast"},
           {"sigma", setup_.sigma},

@@ -33,6 +33,7 @@ CommandLine new_key_line(const std::string& verb, const std::string& usage,
              "Default: random")
       .advanced();
   add_key_wait(line.options());
+  add_certificate_output(line.options());
   line.positional("label", 1);
   line.require("label");
   return line;
@@ -48,12 +49,17 @@ NewRemoteKey new_key_from(const CommandLine& line) {
   return key;
 }
 
+void print_made(const CommandLine& line, const std::string& command, const RemoteKey& key) {
+  if (line.has("certificate")) write_output(line.text("certificate"), key.certificate);
+  print(line.common().format, command, key);
+}
+
 // Whether the key has been made may be unknown if the connection is lost.
 template <class Make>
 void print_made(const CommandLine& line, const std::string& command, const NewRemoteKey& key,
                 const Make& make) {
   try {
-    print(line.common().format, command, make());
+    print_made(line, command, make());
   } catch (const Error& error) {
     if (error.error_class() != ErrorClass::Network) throw;
     const std::string remedy = "the same command with --request " + hex_of(key.request) +
@@ -145,8 +151,9 @@ int key_rotate(const Arguments& arguments) {
   CommandLine line = key_line("rotate", "KEY [--peer NAME]", "payments/card");
   take_key(line);
   add_key_wait(line.options());
+  add_certificate_output(line.options());
   if (!line.parse(arguments)) return 0;
-  print(line.common().format, "key rotate", keys_from(line).rotate(key_name_from(line)));
+  print_made(line, "key rotate", keys_from(line).rotate(key_name_from(line)));
   return 0;
 }
 

@@ -17,12 +17,18 @@ int key_audit_verify(const Arguments& arguments) {
       .value("log", "the audit log of this party's daemon, or a copy of it")
       .value("key", "fingerprint of this party's key, or @FILE with it or a certificate")
       .value("peer-key", "that of the peer, or @FILE")
-      .value("with", "the peer's log: each request that was accepted has to be in both");
+      .value("with", "the peer's log: each request that was accepted has to be in both")
+      .values("former-key", "a key that this party had before; several from the oldest on")
+      .values("former-peer-key", "one that the peer had before; several from the oldest on");
   line.positional("log", 1);
   for (const char* name : {"log", "key", "peer-key"}) line.require(name);
   if (!line.parse(arguments)) return 0;
   service::AuditParties parties{
       engine::peer_key_from(line.text("key")), engine::peer_key_from(line.text("peer-key")), {}};
+  for (const std::string& key : line.list("former-key"))
+    parties.former_own_keys.push_back(engine::peer_key_from(key));
+  for (const std::string& key : line.list("former-peer-key"))
+    parties.former_peers_keys.push_back(engine::peer_key_from(key));
   if (line.has("with")) parties.peers_log = line.text("with");
   const service::AuditReport report = service::verify_audit(line.text("log"), parties);
   print(line.common().format, line.text("log"), report);

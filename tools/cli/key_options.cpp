@@ -29,6 +29,10 @@ void add_key_wait(Options& options) {
       .advanced();
 }
 
+void add_certificate_output(Options& options) {
+  options.value("certificate", "FILE for what both parties have signed of the new key");
+}
+
 std::string peer_name_from(const CommandLine& line) {
   return line.has("peer") ? line.text("peer") : "";
 }

@@ -14,6 +14,8 @@ CommandLine key_line(const std::string& verb, const std::string& usage, const st
 void take_key(CommandLine& line);
 // --wait, of calls that wait for the peer or an officer.
 void add_key_wait(Options& options);
+// --certificate, of commands that make a key.
+void add_certificate_output(Options& options);
 
 service::KeyName key_name_from(const CommandLine& line);
 std::string peer_name_from(const CommandLine& line);

@@ -26,9 +26,13 @@ std::string name_text(const RemoteKey& key) {
 }
 
 std::string state_text(const RemoteKey& key) {
-  return key.state + (key.peer_state.empty() || key.peer_state == key.state
-                          ? ""
-                          : ", at the peer " + key.peer_state);
+  return key.state +
+         (key.needs_rebind    ? ", to be rebound since a TLS key has changed"
+          : key.needs_refresh ? ", to be refreshed since it was rebound"
+                              : "") +
+         (key.peer_state.empty() || key.peer_state == key.state
+              ? ""
+              : ", at the peer " + key.peer_state);
 }
 
 std::string kind_text(const RemoteKey& key) {
@@ -66,6 +70,8 @@ Json json_of(const RemoteKey& key) {
   json["use_bound"] = key.use_bound;
   if (key.destroyed_at_unix_ms != 0)
     json["destroyed_at_s"] = static_cast<double>(key.destroyed_at_unix_ms) / 1000;
+  if (key.needs_rebind) json["needs_rebind"] = true;
+  if (key.needs_refresh) json["needs_refresh"] = true;
   return json;
 }
 
@@ -176,6 +182,30 @@ void print(Format format, const service::DestroyedKey& destroyed) {
                               lines_of(destroyed.backups)));
 }
 
+void print(Format format, const std::vector<ReboundKey>& rebound) {
+  Json list = Json::array();
+  std::string text;
+  bool is_left = false;
+  for (const auto& [key, not_refreshed] : rebound) {
+    Json json = {{"id", key.id},
+                 {"peer", key.peer},
+                 {"label", key.label},
+                 {"version", key.version},
+                 {"is_refreshed", not_refreshed.empty()}};
+    if (!not_refreshed.empty()) json["reason"] = not_refreshed;
+    list.push_back(json);
+    text +=
+        key.id + "  " + name_text(key) + ": " +
+        (not_refreshed.empty() ? "refreshed" : "not refreshed, " + foreign_text(not_refreshed)) +
+        "\n";
+    is_left |= !not_refreshed.empty();
+  }
+  if (is_left)
+    text += "once both parties have rebound their keys, the same command refreshes the rest\n";
+  print_report(format, {{"command", "key rebind"}, {"keys", list}},
+               text.empty() ? "no key is to be rebound or refreshed\n" : text);
+}
+
 void print_backups(Format format, const std::vector<std::string>& files) {
   print_report(format, {{"command", "key backups"}, {"files", files}},
                files.empty() ? "no backups\n" : lines_of(files));
@@ -229,6 +259,44 @@ void print_tag(Format format, const std::vector<std::byte>& tag) {
 void print_valid(Format format, const std::string& key) {
   print_report(format, {{"command", "key verify"}, {"key", key}, {"is_valid", true}},
                "the tag is valid\n");
+}
+
+void print(Format format, const std::string& command, const ShownCertificate& certificate) {
+  const custody::KeyAttributes& attributes = certificate.key.own.attributes;
+  const std::string fingerprint = hex_of(crypto::bytes_of(certificate.key.own.fingerprint)),
+                    request = hex_of(certificate.key.own.making);
+  Json report = {{"command", command},
+                 {"id", text_of(attributes.id)},
+                 {"label", attributes.label},
+                 {"version", attributes.version},
+                 {"class", name_of(attributes.key_class)},
+                 {"algorithm", custody::name_of(attributes.algorithm)},
+                 {"nonces", name_of(attributes.nonces)},
+                 {"origin", name_of(attributes.origin)}};
+  if (attributes.parent) report["parent"] = text_of(*attributes.parent);
+  if (!attributes.cka_id.empty()) report["cka_id"] = hex_of_text(attributes.cka_id);
+  report["fingerprint"] = fingerprint;
+  report["request"] = request;
+  std::string text = "key " + text_of(attributes.id) + ": " + attributes.label + ", version " +
+                     std::to_string(attributes.version) + "\n" + name_of(attributes.key_class) +
+                     " " + custody::name_of(attributes.algorithm) +
+                     (attributes.key_class == custody::KeyClass::Aead
+                          ? ", " + name_of(attributes.nonces) + " nonces"
+                          : "") +
+                     ", " + name_of(attributes.origin) +
+                     (attributes.parent ? " from " + text_of(*attributes.parent) : "") +
+                     "\nfingerprint " + fingerprint + "\nmade by request " + request + "\n";
+  for (const auto& [party, statement] : {std::pair(&certificate.parties.own, &certificate.key.own),
+                                         {&certificate.parties.peer, &certificate.key.peers}}) {
+    const std::string time = system::utc_text(statement->time);
+    report["signed"].push_back({{"key", net::text_of(*party)}, {"time", time}});
+    text += "signed by " + net::text_of(*party) + " at " + time + "\n";
+  }
+  if (!certificate.output.empty()) {
+    report["output"] = certificate.output;
+    text += "certificate: " + certificate.output + "\n";
+  }
+  print_report(format, report, text);
 }
 
 void print_backup_key(Format format, const crypto::BoxPublicKey& key, const std::string& file) {

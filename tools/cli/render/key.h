@@ -8,6 +8,7 @@
 
 #include "crypto/sealed_box.h"
 #include "service/key_audit.h"
+#include "service/key_certificate.h"
 #include "service/keys_client.h"
 #include "tools/cli/command_line.h"
 
@@ -17,6 +18,12 @@ namespace tinyot::tools {
 void print(Format format, const std::string& command, const service::RemoteKey& key);
 void print(Format format, const std::vector<service::RemoteKey>& keys);
 void print(Format format, const service::DestroyedKey& destroyed);
+// A key that was bound to another TLS key, and why it has not been refreshed since; empty: it has.
+struct ReboundKey {
+  service::RemoteKey key;
+  std::string not_refreshed;
+};
+void print(Format format, const std::vector<ReboundKey>& rebound);
 void print_backups(Format format, const std::vector<std::string>& files);
 void print_resumed_keys(Format format, const std::string& peer);
 
@@ -31,6 +38,14 @@ void print_written(Format format, const std::string& command, const std::string&
                    std::uint64_t bytes, const std::string& file);
 void print_tag(Format format, const std::vector<std::byte>& tag);
 void print_valid(Format format, const std::string& key);
+
+// `output`: the file that it was written to; may be empty.
+struct ShownCertificate {
+  service::KeyParties parties;
+  service::CertifiedKey key;
+  std::string output;
+};
+void print(Format format, const std::string& command, const ShownCertificate& certificate);
 
 void print_backup_key(Format format, const crypto::BoxPublicKey& key, const std::string& file);
 void print(Format format, const std::string& log, const service::AuditReport& report);
