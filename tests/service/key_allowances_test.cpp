@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/hex.h"
+#include "full_audit.h"
 #include "service/key_failed.h"
 #include "tests/support/files.h"
 #include "tests/support/small_disk.h"
@@ -194,9 +195,7 @@ TEST_F(KeyAllowancesTest, NothingIsAllowedThatIsNotInTheLog) {
   const SmallDisk disk(directory_ / "disk", 64 << 10);
   if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount";
   KeyAudit audit(directory_ / "disk" / "audit");
-  service::AuditLine line;
-  line.outcome.assign(8 << 10, 'x');
-  EXPECT_THROW(for (int i = 0; i < 64; ++i) audit.append(line), StoreError);
+  fill_audit(audit);
   KeyAllowances allowances(*files_, audit);
   EXPECT_THROW(allowances.grant(
                    kGrantingOfficer,

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/hex.h"
+#include "full_audit.h"
 #include "service/key_failed.h"
 #include "tests/support/becomes_true.h"
 #include "tests/support/files.h"
@@ -221,9 +222,7 @@ TEST_F(KeyQuorumTest, AConfirmationThatIsNotInTheLogDoesNotCount) {
   ASSERT_TRUE(becomes_true([&] { return !quorum.waiting().empty(); }));
   const auto id = quorum.waiting().at(0).id;
   write_file(directory_ / "disk" / "rest", std::string(64 << 10, 'x'));
-  service::AuditLine line;
-  line.outcome.assign(8 << 10, 'x');
-  EXPECT_THROW(for (int i = 0; i < 64; ++i) audit.append(line), StoreError);
+  fill_audit(audit);
   EXPECT_THROW((void)quorum.decide(officer_of(2), id, true), StoreError);
   EXPECT_EQ(quorum.waiting().at(0).officers.size(), 1u);
   EXPECT_THROW((void)quorum.await(call_of(officer_of(3)), {.operation = "destroy"}), StoreError);
