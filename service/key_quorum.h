@@ -1,5 +1,5 @@
 // What several officers of this party have to agree to (config.Custody.quorum): to import, destroy
-// or restore a key, and to resume one or all of a peer.
+// or restore a key, to bind keys to other TLS keys, and to resume one or all of a peer.
 //
 // The call of the first officer waits until the others have confirmed it, and keeps what it was
 // given, such as the bytes of a key; nothing of it is anywhere else. The others confirm what they

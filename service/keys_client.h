@@ -31,8 +31,7 @@ struct RemoteKey {
   std::uint64_t use_bound = 0;
   std::string peer_state;                 // may be empty
   std::int64_t destroyed_at_unix_ms = 0;  // since the peer has destroyed its share; 0: it is not
-  std::string peer_state;              // may be empty
-  std::vector<std::byte> certificate;  // of a key that was made: a file
+  std::vector<std::byte> certificate;     // of a key that was made: a file
   bool needs_rebind = false, needs_refresh = false;
 };
 
