@@ -72,6 +72,20 @@ TEST(Groups, AreInTheEncoding) {
   EXPECT_EQ(with, wanted);
 }
 
+// It is read at the end, whenever the stream gives it.
+TEST(Groups, HaveOutputsOfTheCircuitAmongTheirResults) {
+  const auto encoding_with = [](bool output_inside) {
+    std::vector<Gate> gates = {{Input, 0, 0, 0}, {Input, 1, 0, 1}, {Input, 2, 0, 2}};
+    gates.insert(gates.end(), {kGroupBegins, {And, 3, 0, 1}, {Xor, 4, 3, 2}});
+    if (output_inside) gates.insert(gates.end(), {{Output, 0, 3, 0}, {Free, 0, 3, 0}});
+    gates.push_back(kGroupEnds);
+    if (!output_inside) gates.push_back({Output, 0, 3, 0});
+    gates.push_back({Output, 0, 4, 1});
+    return encoding_of(TestCircuit(test_info({3}, {2}), std::move(gates)));
+  };
+  EXPECT_EQ(encoding_with(true), encoding_with(false));
+}
+
 // A function that sets its brackets elsewhere in a later generation is not the same.
 TEST(Groups, AreCheckedInLaterGenerations) {
   bool other = false;

@@ -92,6 +92,21 @@ TEST(CircuitCache, HoldsBuiltInCircuitsThatHaveRun) {
   EXPECT_EQ(kept(second), rounds);
 }
 
+// In several lanes, what is the same in all of them is evaluated once.
+TEST(CircuitCache, HoldsRoundsOfSeveralLanesApartFromThoseOfOne) {
+  constexpr std::size_t kWindow = 23456;
+  const auto one = *LoadedCircuit::generated("minimum:count=7", 1), two = one.on_lanes(2);
+  const auto kept = [&](const LoadedCircuit& circuit) {
+    return CircuitCache::of_process().rounds({circuit.fingerprint(), kWindow, circuit.lanes() > 1});
+  };
+  EXPECT_EQ(ands_of(two, kWindow), one.cost().ands);
+  EXPECT_TRUE(kept(two));
+  EXPECT_FALSE(kept(one));
+  EXPECT_EQ(ands_of(one, kWindow), one.cost().ands);
+  EXPECT_TRUE(kept(one));
+  EXPECT_NE(kept(one), kept(two));
+}
+
 TEST(CircuitCache, HoldsNoFunctionsWhichMayChange) {
   const auto circuit = make_circuit("mine", [](Program& program) {
     const Number x = program.input("x", 8, Party::A), y = program.input("y", 8, Party::B);

@@ -311,6 +311,16 @@ TEST(KeyAudit, LineSaysWhatWasSigned) {
   }
 }
 
+// The lines of the peer's log, too, though no line of this party's shows it.
+TEST(KeyAudit, LineOfThePeersLogSaysWhatWasSigned) {
+  Parties parties;
+  parties.use(0, 1, true, [](AuditLine& line) {
+    if (!line.is_own) line.signed_by_peer.reset();
+  });
+  EXPECT_TRUE(parties.verify(0, false).problems.empty());
+  EXPECT_EQ(parties.verify(0).problems.size(), 1u);
+}
+
 TEST(KeyAudit, NothingIsDoneThatWasRefused) {
   Parties parties;
   parties.use(0, 1, false, [](AuditLine& line) {

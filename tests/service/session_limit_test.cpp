@@ -2,6 +2,7 @@
 // succeeds rarely: no more are begun than the configuration allows for a day, whoever leads.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
@@ -109,6 +110,26 @@ TEST_F(SessionLimitTest, LeaderGetsFewSessionsAndAPause) {
   }
   EXPECT_TRUE(shows_limit()) << shown_peers();
   expect_limit_in_log();
+}
+
+// Each is broken off before its first unit.
+TEST_F(SessionLimitTest, LeaderThatBreaksRefillsOffWaitsLongerForEach) {
+  begin(Party::A);
+  b_->start();
+  peer_->connect();
+  // The pauses are 1, 2 and 4 s.
+  std::chrono::steady_clock::time_point broken_off;
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THROW(peer_->refill(peer_->accepted_order(1),
+                               [&](const Outgoing& message) {
+                                 if (message.tag != 0x3001) return;
+                                 broken_off = std::chrono::steady_clock::now();
+                                 throw NetworkError("broken off");
+                               }),
+                 Error);
+  const wire::Refill order = peer_->accepted_order(1);
+  EXPECT_GE(std::chrono::steady_clock::now() - broken_off, std::chrono::seconds(3));
+  EXPECT_NO_THROW((void)peer_->refill(order));
 }
 
 // The record of a peer whose sessions have ended with as much risk as is allowed: one more unit
