@@ -31,10 +31,15 @@ void check_lanes(std::size_t lanes) {
 
 void check_names(const circuit::CircuitInfo& info, const Values& values) {
   std::vector<std::string> known;
-  for (const circuit::InputBundle& bundle : info.inputs) known.push_back(bundle.name);
+  std::string listed;
+  for (const circuit::InputBundle& bundle : info.inputs) {
+    known.push_back(bundle.name);
+    listed += (listed.empty() ? "" : ", ") + bundle.name;
+  }
   for (const std::string& name : values.names())
     if (std::ranges::find(known, name) == known.end())
-      throw UsageError("the circuit has no input " + name + did_you_mean(name, known));
+      throw UsageError("the circuit has no input " + name + did_you_mean(name, known) +
+                       "; it has " + listed);
 }
 
 online::BundleValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,

@@ -113,7 +113,8 @@ RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const 
   for (const circuit::InputBundle& bundle : circuit.info().inputs)
     if (bundle.source == circuit::InputSource::Shared)
       throw UsageError("input " + bundle.name +
-                       " takes a shared value of an earlier circuit: use an Evaluator");
+                       " takes a shared value of an earlier circuit: use one connection of the "
+                       "library for both (Evaluator in C++, Party.connect in Python)");
   const engine::RunInputs given = engine::run_inputs(circuit.info(), request.party, lanes, inputs);
   if (request.live.has_value() != request.stores.empty())
     throw UsageError(request.live ? "a run has stores or live parameters, not both"

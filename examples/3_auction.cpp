@@ -20,7 +20,7 @@ std::string address() {
 
 std::unique_ptr<tinyot::circuit::Circuit> auction() {
   return tinyot::circuit::make_circuit("auction", [](tinyot::circuit::Program& program) {
-    const auto reserve = program.input<32>("reserve price", Party::A);
+    const auto reserve = program.input<32>("reserve_price", Party::A);
     const auto bid = program.input<32>("bid", Party::B);
     const Bit is_sold = bid >= reserve;
     const Word<32> middle = reserve + ((bid - reserve) >> 1);
@@ -35,7 +35,7 @@ void trade(Party party, std::uint64_t amount) {
                                                            : tinyot::Endpoint::connect(address())};
   request.live = tinyot::ParameterRequest{.profile = tinyot::Profile::Fast};
   tinyot::Values inputs;
-  inputs.set(party == Party::A ? "reserve price" : "bid", amount);
+  inputs.set(party == Party::A ? "reserve_price" : "bid", amount);
   const tinyot::Values outputs = tinyot::run(request, *auction(), inputs).outputs;
   if (outputs.integer("sold") == 0)
     std::printf("%c: not sold\n", letter(party));

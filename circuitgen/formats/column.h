@@ -38,6 +38,7 @@ class ColumnType {
 
   const std::string& name() const { return name_; }
   bool is_text() const { return kind_ == Kind::Text; }
+  bool is_decimal() const { return kind_ != Kind::Value && kind_ != Kind::Hex && !is_text(); }
 
  private:
   enum class Kind { Value, Unsigned, Signed, Hex, Fixed, Text };

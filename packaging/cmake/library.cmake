@@ -71,10 +71,19 @@ if(TINYOT_INSTALL)
                  @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/generated/tinyot.pc
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
-          DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  # The documents, and what they link to, at the same paths as in the sources.
+  foreach(document README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md storage/FORMAT.md
+                   storage/COMMITS.md custody/FORMAT.md service/config.proto)
+    get_filename_component(folder ${document} DIRECTORY)
+    install(FILES ${PROJECT_SOURCE_DIR}/${document} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+  endforeach()
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/doc DESTINATION ${CMAKE_INSTALL_DOCDIR}
-          FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN report EXCLUDE)
+          FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.jsonl")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/service/tinyot
+          DESTINATION ${CMAKE_INSTALL_DOCDIR}/service FILES_MATCHING PATTERN "*.proto")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/monitoring
+                    ${PROJECT_SOURCE_DIR}/packaging/slurm
+          DESTINATION ${CMAKE_INSTALL_DOCDIR}/packaging USE_SOURCE_PERMISSIONS)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
   if(TINYOT_COMMAND)
     install(TARGETS tinyot RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -197,12 +198,17 @@ py::dict ran(const RunRequest& request, const circuit::Circuit& circuit, const V
 // A connection for several runs.
 class Connection {
  private:
+  // A call that the library's header forbids is a UsageError in Python, as all errors are Errors.
   template <class Call>
   auto call(Call work) {
     if (!evaluator_) throw UsageError("the connection is closed");
     const CancelScope scope(stop_.get_token());
     const py::gil_scoped_release release;
-    return work();
+    try {
+      return work();
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(error.what());
+    }
   }
 
  public:

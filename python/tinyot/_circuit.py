@@ -115,6 +115,14 @@ class Circuit:
         native = self._native()
         interruptible(lambda stop: native.save(file, stop))
 
+    if not TYPE_CHECKING:  # which refuses the call
+
+        def __call__(self, *args, **kwargs):
+            raise TypeError(
+                f"circuit {self.name} is no function: a circuit can call those of "
+                "@tinyot.circuit only, not built-in circuits or those of files"
+            )
+
     def __repr__(self) -> str:
         return f"<circuit {self.name} ({_listed(self.inputs)}) -> ({_listed(self.outputs)})>"
 

@@ -69,7 +69,13 @@ def _pack_one(bundle: Bundle, value: Any) -> bytes:
             raise _refused(bundle, f"a value has {bundle.size} bytes, not {len(bytes(value))}")
         return bytes(value)
     if not isinstance(value, (int, np.integer, np.bool_)):
-        raise _refused(bundle, f"a value is an int or bytes, not {type(value).__name__}")
+        why = f"a value is an int or bytes, not {type(value).__name__}"
+        if isinstance(value, (list, tuple, np.ndarray)):
+            why += (
+                "; lanes= takes one value for each lane, and a list of a built-in circuit is one "
+                "int, whose element k begins at bit k times the width"
+            )
+        raise _refused(bundle, why)
     if bundle.kind == "bytes" and bundle.bits > 1:
         raise _refused(bundle, f"a value is {bundle.size} bytes, in their order")
     number = int(value)

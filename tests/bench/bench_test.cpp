@@ -136,6 +136,16 @@ TEST(BenchOffline, LeavesOutRowsThatMissSigma) {
       ended_with(tinyot(job + Arguments{"--bucket", "2,3"}), 2, "no row reaches its sigma"));
 }
 
+// A bucket of 3 is enough for the usual unit of 2^20 ANDs, which so small a job does not have.
+TEST(BenchOffline, LeavesOutRowsWhoseJobsAreTooSmall) {
+  const Ended ended = tinyot({"bench", "offline", "--profile", "fast", "--ands", "2^14", "--bucket",
+                              "3,4", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0, "a row is left out: a bucket of 3 with units of 16384"));
+  const auto rows = lines_of(ended.out);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(Json::parse(rows[0])["bucket"], 4);
+}
+
 TEST(BenchOnline, MeasuresEachCircuitThatIsGiven) {
   const Ended ended = bench({"--circuit", "millionaires:bits=8", "--circuit", "hamming:bits=16",
                              "--lanes", "1,2", "--format", "json"});

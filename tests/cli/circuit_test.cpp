@@ -229,6 +229,12 @@ TEST_F(CircuitTest, ListsAreNumbersOrArrays) {
   refused(typed + Arguments{"--input", "values_a=777,777,777,777"},
           "4 values given, 3 expected of type u32");
   refused(typed + Arguments{"--input", "values_a=1,-777,2"}, "values_a, value 2: the number is");
+  refused({"--input", "values_a=777,777,777"},
+          "3 values given, 1 expected; a list of values of N bits, in its 96, takes --type "
+          "values_a=uN");
+  for (const Arguments& types : {Arguments{}, typed})
+    refused(types + Arguments{"--input", "values_a=name,price\n1,777\n2,777\n"},
+            "; it begins with a name: a table of CSV is for --rows");
   refused({"--type", "sorted=u33"}, "its 160 bits are no whole number of values of type u33");
   refused({"--type", "list=u32"}, "has no such input or output");
   refused({"--type", "sorted=f32"}, "there is no type 'f32'");

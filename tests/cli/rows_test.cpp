@@ -77,7 +77,9 @@ TEST_F(RowsTest, RefusesBadRowsBeforeAnythingIsSpent) {
   refused("a:u16\n1\n", "type u16 has 16 bits, not the 32");
   refused("a:float\n1\n", "there is no type 'float'");
   refused("a\n1\n", "millionaires has no such input or output", {"--column", "x=u32"});
-  refused("a\n1\n", "--rows cannot be combined with --lanes", {"--lanes", "2"});
+  refused("a\n1\n", "--rows cannot be combined with --lanes: each row is a lane", {"--lanes", "2"});
+  refused("a\n1\n", "--rows cannot be combined with --live: make the material first", {"--live"});
+  refused("a\n\"7, 777\"\n", "; a cell holds one value: lists take --lanes and --input");
   refused("a\n1\n", "its values are a column", {"--input", "a=777"});
   EXPECT_FALSE(std::filesystem::exists(path("none")));
   write_file(path("none"), "of another run");

@@ -40,10 +40,12 @@ TEST(PlainEvaluation, RefusesInputsThatDoNotFit) {
   EXPECT_EQ(message_of([&] { evaluate(*circuit, inputs, 2); }),
             "input x has 1 values instead of 2");
   inputs.set("w", 0);
-  EXPECT_EQ(message_of([&] { evaluate(*circuit, inputs); }), "the circuit has no input w");
+  EXPECT_EQ(message_of([&] { evaluate(*circuit, inputs); }),
+            "the circuit has no input w; it has x, y, z");
   const auto named = named_circuit("aes128");
-  EXPECT_EQ(message_of([&] { evaluate(*named, Values().set("mesage", 1)); }),
-            "the circuit has no input mesage (did you mean message?)");
+  EXPECT_EQ(
+      message_of([&] { evaluate(*named, Values().set("mesage", 1)); }),
+      "the circuit has no input mesage (did you mean message?); it has key_a, key_b, message");
 }
 
 TEST(GateCountsOfCircuit, HaveDepthAndKinds) {

@@ -89,12 +89,19 @@ TEST(Library, RefusesUnsuitableInputsBeforeConnecting) {
   };
   EXPECT_EQ(message({}), "input x is missing");
   EXPECT_EQ(message(Values().set("x", 1).set("y", 1)), "input y belongs to the peer");
-  EXPECT_EQ(message(Values().set("x", 1).set("w", 1)), "the circuit has no input w");
+  EXPECT_EQ(message(Values().set("x", 1).set("w", 1)), "the circuit has no input w; it has x, y");
   EXPECT_EQ(message(Values().set("x", 65536)), "a value of input x has more than 16 bits");
   EXPECT_EQ(message(Values().set("x", 1), 2), "input x has 1 values instead of 2");
   EXPECT_EQ(message(Values().set("x", 1), 0), "lanes are out of range: 1 to 2^24");
+  const auto later = circuit::make_circuit("later", [](circuit::Program& program) {
+    program.output("z", program.input("s", 8, circuit::InputSource::Shared));
+  });
+  EXPECT_EQ(message_of([&] { run(request, *later, {}); }),
+            "input s takes a shared value of an earlier circuit: use one connection of the library "
+            "for both (Evaluator in C++, Party.connect in Python)");
   request.live.reset();
-  EXPECT_NE(message(Values().set("x", 1)).find("a run needs stores, or live parameters"), std::string::npos);
+  EXPECT_NE(message(Values().set("x", 1)).find("a run needs stores, or live parameters"),
+            std::string::npos);
 }
 
 TEST(Library, ComparesCircuitsBeforeUsingMaterial) {

@@ -119,6 +119,8 @@ class CircuitTest(TestCase):
 
         self.assertEqual(smallest.evaluate({"x": 9, "y": 7, "z": 8}), {"result": 7})
         self.refused(TypeError, "needs values for y", smaller, UInt(8))
+        built_in = tinyot.named("millionaires")
+        self.refused(TypeError, "can call those of @tinyot.circuit only", built_in, UInt(8))
 
     def test_built_in_circuits(self):
         aes = tinyot.named("aes128")

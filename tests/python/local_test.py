@@ -125,6 +125,8 @@ class LocalTest(TestCase):
                     mine = {"a": 1} if one.party == "A" else {}
                     values = {"p": 1 if one.party == "A" else 2} | mine
                     self.refused(tinyot.Disagreement, "public value of p", other.finish, values)
+                    self.refused(tinyot.UsageError, "ended with an error", other.finish, values)
+                    self.refused(tinyot.UsageError, "ended with an error", connection.prepare, scaled)
 
             thread = threading.Thread(target=party, args=(parties.b, {"b": 13}, 0))
             thread.start()

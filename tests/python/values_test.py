@@ -95,6 +95,11 @@ class LanesTest(TestCase):
         self.refused(UsageError, "16 bytes", aes.evaluate, dict(given, message=5))
         wrong = dict(given, message=np.arange(3))
         self.refused(UsageError, "(3, 16)", aes.evaluate, wrong, lanes=3)
+        sort = tinyot.named("sort:count=6,bits=8")
+        given = {"values_a": [3, 1, 2], "values_b": 0}
+        self.refused(UsageError, "of a built-in circuit is one int", sort.evaluate, given)
+        given["values_a"] = 3 | 1 << 8 | 2 << 16
+        self.assertEqual(sort.evaluate(given)["sorted"], 1 << 24 | 2 << 32 | 3 << 40)
 
 
 class FirstBitHighestTest(TestCase):

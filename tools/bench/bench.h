@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "crypto/library_aes.h"
 #include "tinyot/parameters.h"
 #include "tinyot/preprocess.h"
 #include "tools/bench/other_load.h"
 #include "tools/bench/pair.h"
 #include "tools/cli/circuit_spec.h"
+#include "tools/cli/log.h"
 #include "tools/cli/render/report.h"
 
 namespace tinyot::tools {
@@ -76,9 +78,30 @@ struct ParameterLists {
   std::string profile = "nnob12";
 };
 void add_parameter_lists(Options& options, const ParameterLists& lists);
-// Fails: UsageError, also for a bucket that misses sigma without --allow-weak.
+// All combinations. Fails: UsageError.
+std::vector<ParameterRequest> combined_parameters(const CommandLine& line,
+                                                  const ParameterLists& lists);
+// Those that reach sigma with the unit given, or the profile's usual one. Fails: UsageError.
 std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
                                                 const ParameterLists& lists);
+// Of several points, those that miss sigma are left out, with a warning each; `check` throws for
+// them. Fails: UsageError if all are.
+template <class Point, class Check>
+std::vector<Point> reaching_sigma(const std::vector<Point>& points, const Check& check) {
+  std::vector<Point> reaching;
+  std::vector<std::string> missing;
+  for (const Point& point : points) try {
+      check(point);
+      reaching.push_back(point);
+    } catch (const UsageError& error) {
+      if (points.size() == 1 || error.remedy() != Remedy::AllowWeakParameters) throw;
+      missing.emplace_back(error.what());
+    }
+  if (reaching.empty()) throw UsageError("no row reaches its sigma: " + missing.front());
+  for (const std::string& each : missing)
+    log_line(LogLevel::Warning, "a row is left out: " + each + "; or --allow-weak");
+  return reaching;
+}
 // As options of `tinyot preprocess` and of `tinyot run --live`.
 Arguments arguments_of(const ParameterRequest& parameters);
 

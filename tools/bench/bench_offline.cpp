@@ -116,12 +116,13 @@ int offline_rows(const Arguments& arguments, const RowSink& sink) {
   const std::vector<LocalLink> links = links_from(line);
   const std::uint64_t repeat = repeat_from(line);
   std::vector<PreprocessRequest> points;
-  for (const ParameterRequest& parameters : parameters_listed(line, lists)) {
+  for (const ParameterRequest& parameters : combined_parameters(line, lists)) {
     PreprocessRequest point;
     point.parameters = parameters;
+    const std::uint64_t unit =
+        parameters.unit.value_or(offline::entry_of(parameters.profile).usual_unit);
     for (const std::uint64_t ands :
-         line.has("ands") ? parse_sizes("ands", line.text("ands"))
-                          : std::vector{offline::SecurityParameters::make(parameters).unit()}) {
+         line.has("ands") ? parse_sizes("ands", line.text("ands")) : std::vector{unit}) {
       point.ands = ands;
       for (const std::uint64_t threads : parse_sizes("threads", line.text("threads"))) {
         point.threads = threads;
@@ -135,7 +136,9 @@ int offline_rows(const Arguments& arguments, const RowSink& sink) {
     }
   }
 
-  for (const PreprocessRequest& point : points) {
+  // A job of few ANDs has smaller units, which need larger buckets.
+  const auto check = [](const PreprocessRequest& point) { engine::resolve(point); };
+  for (const PreprocessRequest& point : reaching_sigma(points, check)) {
     warm_up(point);
     rows.begin_group();
     // The links alternate, so that other load on the machine affects them alike.

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "tools/bench/bench.h"
-#include "tools/cli/log.h"
 #include "tools/cli/preprocess.h"
 
 namespace tinyot::tools {
@@ -64,24 +63,6 @@ std::vector<BucketSizes> buckets_listed(const std::string& text) {
   return buckets;
 }
 
-// Of several points, those that miss sigma are left out, with a warning each. Fails: UsageError if
-// all are.
-std::vector<ParameterRequest> reaching_sigma(const std::vector<ParameterRequest>& points) {
-  std::vector<ParameterRequest> reaching;
-  std::vector<std::string> missing;
-  for (const ParameterRequest& point : points) try {
-      offline::SecurityParameters::make(point);
-      reaching.push_back(point);
-    } catch (const UsageError& error) {
-      if (points.size() == 1 || error.remedy() != Remedy::AllowWeakParameters) throw;
-      missing.emplace_back(error.what());
-    }
-  if (reaching.empty()) throw UsageError("no row reaches its sigma: " + missing.front());
-  for (const std::string& each : missing)
-    log_line(LogLevel::Warning, "a row is left out: " + each + "; or --allow-weak");
-  return reaching;
-}
-
 // Whether the parameter has a meaning beside the others.
 bool has_value(const ParameterRequest& point, const OwnOption& own) {
   const std::vector<NamedValue> named =
@@ -110,8 +91,8 @@ void add_parameter_lists(Options& options, const ParameterLists& lists) {
       .flag("allow-weak", "accept buckets that miss sigma; their rows say so");
 }
 
-std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
-                                                const ParameterLists& lists) {
+std::vector<ParameterRequest> combined_parameters(const CommandLine& line,
+                                                  const ParameterLists& lists) {
   // Every value is checked, even if no point of the other lists is concerned.
   const auto sizes = [&](const std::string& option) {
     return parse_sizes(option, line.text(option));
@@ -146,7 +127,12 @@ std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
   if (line.has("bucket"))
     vary(points, buckets_listed(line.text("bucket")),
          [](ParameterRequest& point, const BucketSizes& bucket) { point.bucket = bucket; });
-  return reaching_sigma(points);
+  return points;
+}
+
+std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
+                                                const ParameterLists& lists) {
+  return reaching_sigma(combined_parameters(line, lists), offline::SecurityParameters::make);
 }
 
 Arguments arguments_of(const ParameterRequest& parameters) {

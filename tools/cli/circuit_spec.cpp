@@ -249,6 +249,19 @@ std::size_t NamedCircuit::output_index(const std::string& name) const {
   return index_of(info().outputs, name, "output", info().name);
 }
 
+namespace {
+
+// Of a number that was given more often than there are lanes.
+std::string list_hint(const circuit::InputBundle& bundle,
+                      const std::vector<std::string_view>& pieces, std::size_t wanted) {
+  const std::string table = table_hint(pieces);
+  if (!table.empty() || pieces.size() <= wanted || bundle.bits == 1) return table;
+  return "; a list of values of N bits, in its " + std::to_string(bundle.bits) + ", takes --type " +
+         bundle.name + "=uN";
+}
+
+}  // namespace
+
 LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
   const circuit::InputBundle& bundle = info().inputs[input];
   const std::size_t wanted = bundle.same_in_all_lanes ? 1 : lanes(), digits = bundle.bits / 4;
@@ -282,7 +295,7 @@ LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
                    (blocks_ && wanted > 1 ? ", or one string of " + std::to_string(wanted * digits)
                                           : "") +
                    "; --type " + bundle.name + "=raw takes the bytes of a file"
-             : ""));
+             : list_hint(bundle, pieces, wanted)));
   LaneMatrix values(wanted, bundle.bits);
   for (std::size_t lane = 0; lane < wanted; ++lane) {
     try {

@@ -117,10 +117,14 @@ void InputTable::read(std::uint64_t rows, Values& values) {
 }
 
 BitVector InputTable::parse(std::size_t i) const {
+  const circuit::ColumnType& type = columns_[i].type;
+  const std::string_view field = view_of(reader_.fields()[i]);
   try {
-    return columns_[i].type.parse(view_of(reader_.fields()[i]));
+    return type.parse(field);
   } catch (const UsageError& error) {
-    throw UsageError(reader_.where() + ", column " + columns_[i].name + ": " + error.what());
+    const bool is_list = !type.is_text() && split_values(field).size() > 1;
+    throw UsageError(reader_.where() + ", column " + columns_[i].name + ": " + error.what() +
+                     (is_list ? "; a cell holds one value: lists take --lanes and --input" : ""));
   }
 }
 
@@ -219,10 +223,19 @@ std::optional<RowsSpec> rows_from(const CommandLine& line) {
       if (line.is_explicit(option)) throw UsageError("--" + std::string(option) + " is for --rows");
     return std::nullopt;
   }
-  for (const char* option :
-       {"live", "lanes", "blocks", "output", "reserve-only", "reservation", "wait", "forget"})
+  const std::string lanes = "each row is a lane", reserved = "material is taken as rows come";
+  const std::pair<const char*, std::string> others[] = {
+      {"live", "make the material first, with preprocess"},
+      {"lanes", lanes},
+      {"blocks", lanes},
+      {"output", "outputs go to --out"},
+      {"reserve-only", reserved},
+      {"reservation", reserved},
+      {"wait", "it ends with the last job"},
+      {"forget", "it is so without it"}};
+  for (const auto& [option, why] : others)
     if (line.is_explicit(option))
-      throw UsageError("--rows cannot be combined with --" + std::string(option));
+      throw UsageError("--rows cannot be combined with --" + std::string(option) + ": " + why);
   RowsSpec rows;
   rows.file = line.text("rows") == "-" ? "/dev/stdin" : line.text("rows");
   if (!std::filesystem::exists(rows.file) &&

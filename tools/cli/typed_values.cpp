@@ -44,6 +44,15 @@ std::vector<std::string_view> split_values(std::string_view text) {
   return split_at(text, ", \n\r\t[]\"");
 }
 
+std::string table_hint(const std::vector<std::string_view>& pieces) {
+  const auto is_name_begin = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !pieces.empty() && is_name_begin(pieces[0][0])
+             ? "; it begins with a name: a table of CSV is for --rows"
+             : "";
+}
+
 TypedValues::TypedValues(const std::string& type, std::string name, std::uint32_t bits,
                          circuit::ValueFormat format, circuit::NumberBase base)
     : name_(std::move(name)), is_raw_(type == kRaw), bits_(bits), width_(width_of(type, bits)),
@@ -76,7 +85,7 @@ LaneMatrix TypedValues::parse(std::string_view text, std::size_t lanes) const {
   const std::vector<std::string_view> pieces =
       item_.is_text() ? lines_of(text) : split_values(text);
   require_count(pieces.size(), lanes * in_a_lane, pieces.size() == 1 ? "value" : "values",
-                " of type " + item_.name());
+                " of type " + item_.name() + (item_.is_decimal() ? table_hint(pieces) : ""));
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     BitVector bits(bits_);
     for (std::size_t k = 0; k < in_a_lane; ++k) try {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "circuitgen/formats/column.h"
 #include "tinyot/circuit/gate.h"
@@ -16,6 +17,10 @@ namespace tinyot::tools {
 // Splits at commas and white space, and at brackets and quotes, so that an array of JSON is a list;
 // empty pieces are ignored.
 std::vector<std::string_view> split_values(std::string_view text);
+
+// What else an input with the wrong number of values may be: empty, or "; ..." for the message,
+// which says no value.
+std::string table_hint(const std::vector<std::string_view>& pieces);
 
 class TypedValues {
  public:
