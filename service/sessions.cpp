@@ -170,7 +170,7 @@ std::vector<SessionStock> Sessions::stock() {
       end_revoked(number, error.what());
     } catch (const Error& error) {
       open_.erase(number);
-      if (noted_.insert(number).second)
+      if (unreadable_.insert(number).second)
         log_event(LogLevel::Warning, "store cannot be read",
                   {{"store", path_of(number).string()}, {"error", error.what()}});
     }

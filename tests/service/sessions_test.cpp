@@ -95,6 +95,22 @@ TEST_F(SessionsTest, SessionOfAFailedCheckIsNoStock) {
 }
 
 // Otherwise a daemon that is restarted some times in a day begins no session any more.
+// The evaluations of the session have to end, whatever was logged of its store before.
+TEST_F(SessionsTest, RevocationIsToldOfAStoreThatCouldNotBeReadBefore) {
+  std::filesystem::create_directories(dir_);
+  make_session(1);
+  Sessions sessions(dir_, {}, {});
+  std::filesystem::rename(place(1), dir_ / "moved");
+  std::filesystem::create_symlink(place(1).filename(), place(1));  // of itself
+  EXPECT_TRUE(sessions.stock().empty());
+  EXPECT_TRUE(sessions.take_revoked().empty());
+  std::filesystem::remove(place(1));
+  std::filesystem::rename(dir_ / "moved", place(1));
+  Store::open(place(1), {.purpose = Purpose::Own}).revoke("for a test");
+  (void)sessions.stock();
+  EXPECT_EQ(sessions.take_revoked().size(), 1u);
+}
+
 TEST_F(SessionsTest, RestartsCountASessionOnce) {
   std::filesystem::create_directories(dir_);
   const auto refusal_after_start = [&] {
