@@ -6,13 +6,13 @@
 #include "engine/key_file.h"
 #include "service/event_log.h"
 #include "service/foreign_text.h"
+#include "service/messages_version.h"
 #include "system/clock.h"
 
 namespace tinyot::service {
 namespace {
 
 constexpr auto kConnectTime = std::chrono::seconds(10);
-constexpr const char* kMessagesVersion = "4";  // of peer.proto
 constexpr std::chrono::milliseconds kLinkPauseMin{200}, kLinkPauseMax{10'000};
 
 engine::PeerOptions options_from(const config::Peer& peer) {
@@ -46,7 +46,9 @@ std::vector<net::Parameter> parameters_of(const config::Daemon& daemon, const co
   };
   // As each party sees it, the peer is the other one.
   const Party listener = peer.has_listen() ? settings.me : peer_of(settings.me);
-  return {{"version of the daemon's messages", kMessagesVersion},
+  return {{.name = "version of the daemon's messages",
+           .value = std::to_string(kMessagesVersion),
+           .is_version = true},
           {"listening party", name_of(listener)},
           {"profile", std::string(name_of(settings.profile))},
           {"sigma", std::to_string(settings.sigma)},
