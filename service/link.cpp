@@ -109,12 +109,21 @@ std::shared_ptr<const net::TlsAdmission> Link::renewed(const config::Peer& peer)
 }
 
 void Link::renew(std::shared_ptr<const net::TlsAdmission> tls) {
+  const auto before = port_.options().tls;
+  const bool is_another = !before || before->valid_until() != tls->valid_until();
   port_.renew(std::move(tls));
   {
     const Lock lock(mutex_);
     is_renewed_ = true;
+    if (is_another) end_because("this party's certificate has been renewed");
   }
   stopped_.notify_all();
+}
+
+void Link::end_because(std::string why) {
+  if (!link_) return;
+  ended_because_ = std::move(why);
+  link_->shut_down();
 }
 
 void Link::end_expired() {
@@ -122,9 +131,7 @@ void Link::end_expired() {
   std::string why = own_expiry(tls.get());
   if (why.empty()) why = peers_expiry(tls.get());
   const Lock lock(mutex_);
-  if (why.empty() || !link_) return;
-  ended_because_ = std::move(why);
-  link_->shut_down();
+  if (!why.empty()) end_because(std::move(why));
 }
 
 void Link::start() {
