@@ -520,6 +520,7 @@ TEST_F(KeyTest, AuditVerifyPrintsWhatIsWrong) {
   EXPECT_EQ(in_text.status, 5);
   EXPECT_NE(in_text.out.find("problem"), std::string::npos) << in_text.out;
   EXPECT_TRUE(ended_with(verify({"--with", path("none")}), 2, path("none")));
+  EXPECT_TRUE(ended_with(verify({"--with", path("./audit.log")}), 2, "the same file"));
   EXPECT_TRUE(ended_with(tinyot({"key", "audit", "verify", path("audit.log")}), 2,
                          "these are missing: --key, --peer-key"));
   EXPECT_TRUE(ended_with(tinyot({"key", "audit"}), 2, "tinyot key audit verify"));
