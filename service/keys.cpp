@@ -342,13 +342,17 @@ void Keys::await(const SharedRequest& request, Lock& lock, const std::function<b
   const auto until = [&] { return std::min(request->until, request->client_until); };
   while (Clock::now() < until() && !is_gone())
     if (changed_.wait_until(lock, std::min(until(), Clock::now() + kLookInterval), is_over)) return;
+  lock.unlock();
+  const std::string shortage = scheduler_.disk_shortage();
+  lock.lock();
   const std::string why =
       Clock::now() < until()                      ? "the client has gone, or has lost its right"
       : request->state == Request::State::Waiting ? "no officer of this party approved it in time"
       : request->state == Request::State::Asked
           ? settings_.name + " did not answer in time: its officers may have to approve it"
       : request->is_running ? "it took too long"
-                            : "there was no material or no free connection for it in time";
+                            : "there was no material or no free connection for it in time" +
+                                  (shortage.empty() ? "" : "; " + shortage);
   const bool is_answered =
       request->state != Request::State::Waiting && request->state != Request::State::Asked;
   finish(request, failed(is_answered ? KeyFailure::Unavailable : KeyFailure::TimedOut, why));

@@ -9,6 +9,7 @@
 #include "custody/key_files.h"
 #include "custody_daemons.h"
 #include "tests/support/openssl_mechanisms.h"
+#include "tests/support/small_disk.h"
 
 namespace tinyot {
 namespace {
@@ -143,6 +144,23 @@ TEST_F(CustodyTest, KeysSurviveARestartOfBothDaemons) {
   EXPECT_TRUE(test::becomes_true([&] {
     return KeyClient(b_->socket()).decrypt("data", sealed.reply).reply.plaintext() == "text";
   }));
+}
+
+// What is known is told with the end of the time.
+TEST_F(CustodyTest, AUseThatAFullDiskHoldsUpSaysSo) {
+  const test::SmallDisk disk(dir_ / "b" / "stores", 256 << 20);
+  if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount";
+  CustodySetup setup;
+  setup.custody_a = "request_timeout_s: 10";
+  start_custody(setup);
+  ASSERT_OK(keys_b_->create("data"));
+  // Enough for the audit log, and not for jobs.
+  ASSERT_TRUE(disk.resize(disk.used_bytes() + (512 << 10)));
+  ASSERT_TRUE(test::becomes_true(
+      [&] { return a_->client().peer().jobs_held() == "the peer's disk is full"; }));
+  const auto held = keys_a_->encrypt("data", "text");
+  EXPECT_NE(held.status.error_message().find("in time; the peer's disk is full"), std::string::npos)
+      << held.status.error_message();
 }
 
 TEST_F(CustodyTest, WhatNoRuleAllowsIsRefusedByEitherParty) {
