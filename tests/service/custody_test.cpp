@@ -146,6 +146,30 @@ TEST_F(CustodyTest, KeysSurviveARestartOfBothDaemons) {
   }));
 }
 
+TEST_F(CustodyTest, LogsTellOfKeysThatOnePartyHasLost) {
+  const std::filesystem::path log = dir_ / "log", kept = dir_ / "kept";
+  CustodySetup setup;
+  setup.daemon_a = "log { file: '" + log.string() + "' }";
+  start_custody(setup);
+  ASSERT_OK(keys_a_->create("data"));
+  const auto lose = [&](Party party, const std::string& said) {
+    test::Daemon& daemon = party == Party::A ? *a_ : *b_;
+    const std::filesystem::path custody = directory_of(party) / "custody";
+    daemon.kill();
+    std::filesystem::rename(custody, kept);
+    daemon.start();
+    EXPECT_TRUE(test::becomes_true([&] {
+      return test::read_file(log).find("\"keys are missing\"," + said) != said.npos;
+    })) << test::read_file(log);
+    daemon.kill();
+    std::filesystem::remove_all(custody);
+    std::filesystem::rename(kept, custody);
+    daemon.start();
+  };
+  lose(Party::B, "\"peer\":\"bob\",\"missing_here\":0,\"missing_at_peer\":1");
+  lose(Party::A, "\"peer\":\"bob\",\"missing_here\":1,\"missing_at_peer\":0");
+}
+
 // What is known is told with the end of the time.
 TEST_F(CustodyTest, AUseThatAFullDiskHoldsUpSaysSo) {
   const test::SmallDisk disk(dir_ / "b" / "stores", 256 << 20);
