@@ -93,8 +93,20 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
     if (parse_hex(text, id) && time_of(id) + kRemembered > Clock::now())
       seen_.emplace(id, time_of(id) + kRemembered);
   }
+  note_missing_backups();
   for (std::size_t i = 0; i < settings.evaluations; ++i)
     desk_.emplace_back([this](const std::stop_token& stop) { work_at_desk(stop); });
+}
+
+// Such as those of keys that were made before there was a recipient.
+void Keys::note_missing_backups() const {
+  const std::vector<custody::KeyRecord> records = files_.records();
+  const auto missing = std::ranges::count_if(records, [&](const custody::KeyRecord& record) {
+    return record.state == KeyState::Active && !backups_.are_complete(files_.owner(), record);
+  });
+  if (missing > 0)
+    log_event(LogLevel::Warning, "keys without a backup: refresh them",
+              {{"peer", settings_.name}, {"keys", static_cast<std::uint64_t>(missing)}});
 }
 
 void Keys::set_policy(KeyPolicy policy) {

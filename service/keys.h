@@ -192,6 +192,7 @@ class Keys {
   void log_end(const Request& request);
   void tell_haves();
   void note_missing_keys();
+  void note_missing_backups() const;
   void end_waiting(KeyFailure failure, const std::string& why);
   bool may_settle(const custody::KeyId& key);
   bool needs_settling(const custody::KeyId& key) const;

@@ -6,6 +6,8 @@
 #include <future>
 #include <thread>
 
+#include "base/hex.h"
+#include "crypto/sealed_box.h"
 #include "custody/key_files.h"
 #include "custody_daemons.h"
 #include "tests/support/openssl_mechanisms.h"
@@ -168,6 +170,33 @@ TEST_F(CustodyTest, LogsTellOfKeysThatOnePartyHasLost) {
   };
   lose(Party::B, "\"peer\":\"bob\",\"missing_here\":0,\"missing_at_peer\":1");
   lose(Party::A, "\"peer\":\"bob\",\"missing_here\":1,\"missing_at_peer\":0");
+}
+
+TEST_F(CustodyTest, TheStartTellsOfKeysWithoutABackup) {
+  const std::filesystem::path log = dir_ / "log", backups = dir_ / "backups";
+  std::filesystem::create_directory(backups);
+  const std::string field = "keys_max: 100", missing = "\"keys without a backup: refresh them\"";
+  CustodySetup setup;
+  setup.daemon_a = "log { file: '" + log.string() + "' }";
+  setup.custody_a = field;
+  start_custody(setup);
+  ASSERT_OK(keys_a_->create("data"));
+  EXPECT_EQ(test::read_file(log).find(missing), std::string::npos);
+  a_->kill();
+  std::string configuration = test::read_file(a_->configuration());
+  configuration.replace(configuration.find(field), field.size(),
+                        "backup_directory: '" + backups.string() +
+                            "' backup_to { name: 'safe' key: '" +
+                            hex_of(crypto::public_key_of(crypto::random_box_key())) + "' }");
+  test::write_file(a_->configuration(), configuration);
+  a_->start();
+  EXPECT_NE(test::read_file(log).find(missing + ",\"peer\":\"bob\",\"keys\":1"), std::string::npos);
+  ASSERT_TRUE(test::becomes_true(
+      [&] { return KeyClient(a_->socket()).named(&Stub::Refresh, "data").status.ok(); }));
+  a_->kill();
+  std::filesystem::remove(log);
+  a_->start();
+  EXPECT_EQ(test::read_file(log).find(missing), std::string::npos) << test::read_file(log);
 }
 
 // What is known is told with the end of the time.
