@@ -83,10 +83,26 @@ void Backups::write(const KeyFiles::Owner& owner, const KeyRecord& record, const
     std::vector<std::byte> bytes(sizeof header + box.size());
     std::memcpy(bytes.data(), &header, sizeof header);
     std::ranges::copy(box, bytes.begin() + sizeof header);
-    system::replace_file(directory_ / (text_of(record.attributes.id) + "." + text_of(epoch) + "." +
-                                       owner.peer + "." + recipient.name + std::string(kSuffix)),
-                         bytes);
+    system::replace_file(file_of(owner, record.attributes.id, epoch, recipient), bytes);
   }
+}
+
+std::filesystem::path Backups::file_of(const KeyFiles::Owner& owner, const KeyId& id,
+                                       const Epoch& epoch, const BackupRecipient& recipient) const {
+  return directory_ / (text_of(id) + "." + text_of(epoch) + "." + owner.peer + "." +
+                       recipient.name + std::string(kSuffix));
+}
+
+bool Backups::are_complete(const KeyFiles::Owner& owner, const KeyRecord& record) const {
+  const auto is_there = [&](const HeldEpoch& held, const BackupRecipient& recipient) {
+    std::error_code unreadable;
+    return std::filesystem::exists(file_of(owner, record.attributes.id, held.epoch, recipient),
+                                   unreadable);
+  };
+  return std::ranges::all_of(record.held, [&](const HeldEpoch& held) {
+    return std::ranges::all_of(recipients_,
+                               [&](const auto& recipient) { return is_there(held, recipient); });
+  });
 }
 
 std::vector<std::filesystem::path> Backups::files() const {

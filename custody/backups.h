@@ -29,12 +29,16 @@ class Backups {
   // Durable on return. Fails: StoreError; then the operation that needs the backup fails, too.
   void write(const KeyFiles::Owner& owner, const KeyRecord& record, const Epoch& epoch,
              const Share& share) const;
+  // Whether each recipient has a file of each share of this key; also if none are made.
+  bool are_complete(const KeyFiles::Owner& owner, const KeyRecord& record) const;
   // The files, sorted by name; of all keys, or of one.
   std::vector<std::filesystem::path> files() const;
   std::vector<std::filesystem::path> files_of(const KeyId& id) const;
 
  private:
   void require_medium() const;
+  std::filesystem::path file_of(const KeyFiles::Owner& owner, const KeyId& id, const Epoch& epoch,
+                                const BackupRecipient& recipient) const;
 
   std::filesystem::path directory_;
   std::uint64_t device_ = 0;  // of the medium

@@ -56,13 +56,25 @@ std::string quoted(const std::string& value) {
   return shown.empty() ? "nothing" : shown;
 }
 
+// Decimal numbers without leading zeros.
+std::string_view owner_of_older(std::string_view mine, std::string_view peers) {
+  const bool is_mine = mine.size() != peers.size() ? mine.size() < peers.size() : mine < peers;
+  return is_mine ? "this party" : "the peer";
+}
+
+[[noreturn]] void disagree_on_version(const std::string& name, const std::string& mine,
+                                      const std::string& peers) {
+  throw Disagreement("the parties disagree on the " + name + ": this party has " + mine +
+                     ", the peer has " + quoted(peers) + "; " +
+                     std::string(owner_of_older(mine, peers)) +
+                     " has the older one: run the same release on both sides");
+}
+
 // The agreed parameters.
 std::vector<Parameter> compare(const Hello& mine, const wire::Hello& peers) {
   if (peers.wire_version() != kWireVersion)
-    throw Disagreement("the parties disagree on the wire version: this party has " +
-                       std::to_string(kWireVersion) + ", the peer has " +
-                       std::to_string(peers.wire_version()) +
-                       "; run the same release on both sides");
+    disagree_on_version("wire version", std::to_string(kWireVersion),
+                        std::to_string(peers.wire_version()));
   if (peers.party() > 1 || peers.nonce().size() != mine.nonce.size() ||
       peers.parameters_size() > kParametersMax)
     throw PeerCheated("handshake: malformed hello");
@@ -88,6 +100,8 @@ std::vector<Parameter> compare(const Hello& mine, const wire::Hello& peers) {
     if (ours.value != theirs.value() && !ours.shown.empty() && ours.shown == theirs.shown())
       throw Disagreement("the parties disagree on " + ours.name + ": they gave " + ours.shown +
                          "; give both parties the same");
+    if (ours.value != theirs.value() && ours.is_version)
+      disagree_on_version(ours.name, ours.value, theirs.value());
     if (ours.value != theirs.value())
       throw Disagreement("the parties disagree on " + ours.name + ": this party has " +
                          quoted(ours.shown.empty() ? ours.value : ours.shown) + ", the peer has " +

@@ -34,6 +34,8 @@ struct Parameter {
   // that no message shows.
   std::string shown = {};
   bool is_open = false;    // agrees with every value of the peer's
+  // A number of a release, not sent: messages say whose is older.
+  bool is_version = false;
 };
 
 struct Hello {

@@ -123,13 +123,22 @@ bool has(const List& list, const Value& value) {
   return std::ranges::find(list, value) != list.end();
 }
 
+// The name of a user, as a configuration would have it; the number if there is none.
+std::string name_of_user(uid_t user) {
+  std::vector<char> buffer(kEntryBytes);
+  passwd entry{}, *found = nullptr;
+  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found)
+    return foreign_text(entry.pw_name);
+  return std::to_string(user);
+}
+
 // What a client that no entry names can do.
 std::string remedy_for(const Caller& caller, std::optional<config::Right> right) {
   std::string entry;
   if (!caller.name.empty())
     entry = "client: '" + foreign_text(caller.name) + "'";
   else if (caller.user)
-    entry = "user: '" + std::to_string(*caller.user) + "'";
+    entry = "user: '" + name_of_user(*caller.user) + "'";
   else
     return "it needs a certificate with a name, and the address of tls";
   return "ask its operator for access { " + entry +

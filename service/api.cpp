@@ -248,6 +248,9 @@ class PartyService final : public v1::Party::Service {
                       {submission.job(), submission.circuit_file()});
     } catch (const StoreError& error) {
       peer.note_unkept(submission.job().id(), error.what());
+      if (dynamic_cast<const DiskFull*>(&error) != nullptr)
+        throw DiskFull(
+            "the disk of the daemon is full, so it cannot keep the job: submit it again later");
       throw;
     }
     peer.submit(job);

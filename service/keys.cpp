@@ -113,8 +113,20 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
   for (const custody::KeyRecord& record : records)
     if (record.peer_destroyed_unix_s != 0)
       await_destruction(record.attributes.id, record.peer_destroyed_unix_s);
+  note_missing_backups();
   for (std::size_t i = 0; i < settings.evaluations; ++i)
     desk_.emplace_back([this](const std::stop_token& stop) { work_at_desk(stop); });
+}
+
+// Such as those of keys that were made before there was a recipient.
+void Keys::note_missing_backups() const {
+  const std::vector<custody::KeyRecord> records = files_.records();
+  const auto missing = std::ranges::count_if(records, [&](const custody::KeyRecord& record) {
+    return record.state == KeyState::Active && !backups_.are_complete(files_.owner(), record);
+  });
+  if (missing > 0)
+    log_event(LogLevel::Warning, "keys without a backup: refresh them",
+              {{"peer", settings_.name}, {"keys", static_cast<std::uint64_t>(missing)}});
 }
 
 void Keys::set_policy(KeyPolicy policy) {
@@ -412,6 +424,9 @@ void Keys::await(const SharedRequest& request, Lock& lock, const std::function<b
   const auto until = [&] { return std::min(request->until, request->client_until); };
   while (Clock::now() < until() && !is_gone())
     if (changed_.wait_until(lock, std::min(until(), Clock::now() + kLookInterval), is_over)) return;
+  lock.unlock();
+  const std::string shortage = scheduler_.disk_shortage();
+  lock.lock();
   const bool has_client = Clock::now() < request->client_until && !is_gone();
   const std::string gone = "the client has gone, or has lost its right";
   if (!has_client && Clock::now() < request->until && may_have_begun(*request)) {
@@ -425,7 +440,8 @@ void Keys::await(const SharedRequest& request, Lock& lock, const std::function<b
       : request->state == Request::State::Asked
           ? settings_.name + " did not answer in time: its officers may have to approve it"
       : request->is_running ? "it took too long"
-                            : "there was no material or no free connection for it in time";
+                            : "there was no material or no free connection for it in time" +
+                                  (shortage.empty() ? "" : "; " + shortage);
   const bool is_answered =
       request->state != Request::State::Waiting && request->state != Request::State::Asked;
   finish(request, failed(is_answered ? KeyFailure::Unavailable : KeyFailure::TimedOut, why));

@@ -226,6 +226,8 @@ class Keys {
   bool note_begun(const SharedRequest& request, const AuditHead& head);
   void log_end(const Request& request);
   void tell_haves();
+  void note_missing_keys();
+  void note_missing_backups() const;
   void end_waiting(KeyFailure failure, const std::string& why);
   bool may_settle(const custody::KeyId& key);
   bool needs_settling(const custody::KeyId& key) const;
@@ -299,7 +301,7 @@ class Keys {
   std::mutex uses_mutex_;
   std::map<custody::KeyId, std::uint64_t> uses_;
 
-  LogRate refusal_lines_, end_lines_;
+  LogRate refusal_lines_, end_lines_, missing_lines_;
   ErrorLog errors_;
   std::deque<std::function<void()>> tasks_;
   std::vector<std::jthread> desk_;

@@ -403,8 +403,27 @@ void Keys::told(const wire::KeyHaves& haves) {
       }
       if (needs_settling(id)) settle_if_needed(id, to_queue);
     }
+    if (haves.is_last()) note_missing_keys();
   }
   queue(to_queue);
+}
+
+// Active keys of which one of the parties has nothing, not even a tombstone: its directory has been
+// lost, or set back.
+void Keys::note_missing_keys() {
+  std::uint64_t here = 0, at_peer = 0;
+  for (const auto& [id, theirs] : peers_) {
+    const auto mine = files_.find(id);
+    if (!mine && theirs && theirs->state == KeyState::Active) ++here;
+    if (mine && mine->state == KeyState::Active && !theirs) ++at_peer;
+  }
+  if (here + at_peer == 0) return;
+  if (const auto suppressed = missing_lines_.admit(LogRate::Clock::now()))
+    log_event(LogLevel::Warning, "keys are missing",
+              {{"peer", settings_.name},
+               {"missing_here", here},
+               {"missing_at_peer", at_peer},
+               {"suppressed", *suppressed}});
 }
 
 void Keys::announce(const custody::KeyId& id) {

@@ -6,13 +6,13 @@
 #include "engine/key_file.h"
 #include "service/event_log.h"
 #include "service/foreign_text.h"
+#include "service/messages_version.h"
 #include "system/clock.h"
 
 namespace tinyot::service {
 namespace {
 
 constexpr auto kConnectTime = std::chrono::seconds(10);
-constexpr const char* kMessagesVersion = "5";  // of peer.proto
 constexpr std::chrono::milliseconds kLinkPauseMin{200}, kLinkPauseMax{10'000};
 
 engine::PeerOptions options_from(const config::Peer& peer) {
@@ -46,7 +46,9 @@ std::vector<net::Parameter> parameters_of(const config::Daemon& daemon, const co
   };
   // As each party sees it, the peer is the other one.
   const Party listener = peer.has_listen() ? settings.me : peer_of(settings.me);
-  return {{"version of the daemon's messages", kMessagesVersion},
+  return {{.name = "version of the daemon's messages",
+           .value = std::to_string(kMessagesVersion),
+           .is_version = true},
           {"listening party", name_of(listener)},
           {"profile", std::string(name_of(settings.profile))},
           {"sigma", std::to_string(settings.sigma)},
@@ -107,12 +109,21 @@ std::shared_ptr<const net::TlsAdmission> Link::renewed(const config::Peer& peer)
 }
 
 void Link::renew(std::shared_ptr<const net::TlsAdmission> tls) {
+  const auto before = port_.options().tls;
+  const bool is_another = !before || before->valid_until() != tls->valid_until();
   port_.renew(std::move(tls));
   {
     const Lock lock(mutex_);
     is_renewed_ = true;
+    if (is_another) end_because("this party's certificate has been renewed");
   }
   stopped_.notify_all();
+}
+
+void Link::end_because(std::string why) {
+  if (!link_) return;
+  ended_because_ = std::move(why);
+  link_->shut_down();
 }
 
 void Link::end_expired() {
@@ -120,9 +131,7 @@ void Link::end_expired() {
   std::string why = own_expiry(tls.get());
   if (why.empty()) why = peers_expiry(tls.get());
   const Lock lock(mutex_);
-  if (why.empty() || !link_) return;
-  ended_because_ = std::move(why);
-  link_->shut_down();
+  if (!why.empty()) end_because(std::move(why));
 }
 
 void Link::start() {

@@ -56,7 +56,8 @@ class Link {
   // The same certificates after they have been renewed, of the same keys; null without TLS. Fails:
   // UsageError for another key, or if a file cannot be used.
   std::shared_ptr<const net::TlsAdmission> renewed(const config::Peer& peer) const;
-  // Of connections from now on, the next of which is tried at once.
+  // Of connections from now on, the next of which is tried at once. With another certificate the
+  // connection ends, so that the peer sees it.
   void renew(std::shared_ptr<const net::TlsAdmission> tls);
   // Ends a connection whose certificates have expired; called now and then.
   void end_expired();
@@ -85,6 +86,7 @@ class Link {
   void connect_and_receive(const std::stop_token& stop, std::chrono::milliseconds& pause);
   void is_up(std::shared_ptr<PeerLink> link);
   void is_down(std::string why);
+  void end_because(std::string why);  // with the lock
   void rejected(const std::string& connection);
   void replaced_by(std::uint64_t group);
 

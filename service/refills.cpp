@@ -29,6 +29,15 @@ class LowPriority {
   LowPriority() { ::setpriority(PRIO_PROCESS, 0, kRefillNice); }
 };
 
+// The peer is told no path of this party's.
+std::string for_peer(std::string reason, const std::string& directory) {
+  constexpr std::string_view kShown = "its directory";
+  for (std::size_t at = 0; (at = reason.find(directory, at)) != std::string::npos;
+       at += kShown.size())
+    reason.replace(at, directory.size(), kShown);
+  return reason;
+}
+
 }  // namespace
 
 Refills::Refills(const PeerSettings& settings, Shared& shared, Sessions& sessions, Stock& stock,
@@ -271,7 +280,8 @@ void Refills::follow(const wire::Refill& order, const std::stop_token& stop) {
     }
     if (!reason) stopped_.clear();
     answer.set_begins(!reason);
-    answer.set_reason(reason.value_or(""));
+    const auto directory = std::filesystem::absolute(shared_.config.directory());
+    answer.set_reason(for_peer(reason.value_or(""), directory.string()));
     link_.send(message);
   }
   if (turn.slot) refill(order, stop, turn);

@@ -72,6 +72,8 @@ class Scheduler {
   void stop_beginning();
   // Of the jobs with this peer that have not ended, none of them between two states.
   JobCounts counts();
+  // Why nothing begins; empty if it does. Without the lock.
+  std::string disk_shortage() { return stock_.disk_shortage(); }
   // The stock of prepared runs, by circuit.
   std::vector<PreparedCount> prepared();
 

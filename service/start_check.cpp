@@ -45,7 +45,9 @@ std::string time_left_text(std::chrono::system_clock::duration left) {
   if (days.count() >= 2) return std::to_string(days.count()) + " days";
   const auto hours = std::chrono::floor<std::chrono::hours>(left);
   if (hours.count() >= 2) return std::to_string(hours.count()) + " hours";
-  return std::to_string(std::chrono::floor<std::chrono::minutes>(left).count()) + " minutes";
+  const auto minutes = std::chrono::floor<std::chrono::minutes>(left);
+  if (minutes.count() >= 2) return std::to_string(minutes.count()) + " minutes";
+  return std::to_string(std::chrono::floor<std::chrono::seconds>(left).count()) + " seconds";
 }
 
 UsageError unusable(const fs::path& directory) {

@@ -141,7 +141,8 @@ TEST(HelpTest, VersionNamesTheBuild) {
   const Ended ended = tinyot({"--version"});
   EXPECT_TRUE(ended_with(ended, 0));
   static const std::regex kVersion(R"(tinyot \S+, vector instructions in use: [A-Za-z0-9_]+, )"
-                                   R"(wire version [0-9]+, store format [0-9]+\n)");
+                                   R"(wire version [0-9]+, daemon version [0-9]+, )"
+                                   R"(store format [0-9]+\n)");
   EXPECT_TRUE(std::regex_match(ended.out, kVersion)) << ended.out;
 }
 

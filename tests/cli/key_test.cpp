@@ -716,6 +716,7 @@ TEST_F(KeyTest, AuditVerifyPrintsWhatIsWrong) {
   EXPECT_TRUE(ended_with(verify({"--with", path("none")}), 2, path("none")));
   for (const char* option : {"--former-key", "--former-peer-key"})
     EXPECT_TRUE(ended_with(verify({option, "@" + path("a.pem.crt"), option, "none"}), 2, "none"));
+  EXPECT_TRUE(ended_with(verify({"--with", path("./audit.log")}), 2, "the same file"));
   EXPECT_TRUE(ended_with(tinyot({"key", "audit", "verify", path("audit.log")}), 2,
                          "these are missing: --key, --peer-key"));
   EXPECT_TRUE(ended_with(tinyot({"key", "audit"}), 2, "tinyot key audit verify"));

@@ -67,6 +67,21 @@ TEST(Handshake, ReportsDifferentParameterWithBothValues) {
                       {"profile", "this party has nothing", "the peer has nnob12"});
 }
 
+TEST(Handshake, TellsWhoHasTheOlderVersion) {
+  const auto message_with = [](const std::string& peers) {
+    const Outcomes outcomes = run_channels([&](Party party, Channel& channel) {
+      shake_hands(channel, hello_of(party, {{.name = "version of this",
+                                             .value = party == Party::A ? "9" : peers,
+                                             .is_version = true}}));
+    });
+    return outcomes.a.message;
+  };
+  expect_contains(message_with("8"),
+                  "the parties disagree on the version of this: this party has 9, the peer has 8; "
+                  "the peer has the older one: run the same release on both sides");
+  expect_contains(message_with("10"), "; this party has the older one");
+}
+
 TEST(Handshake, ReportsDifferentParameterNames) {
   expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}, {"unit", "40"}}),
                       {"sigma", "unit"}, {"sigma", "unit"});
@@ -116,6 +131,9 @@ TEST(Handshake, ReportsDifferentVersionWithBothValues) {
   expect_contains(message, "wire version");
   expect_contains(message, "this party has " + std::to_string(kWireVersion));
   expect_contains(message, "the peer has " + std::to_string(kWireVersion + 6));
+  expect_contains(message, "this party has the older one: run the same release on both sides");
+  expect_contains(reaction_to<Disagreement>(protobuf_hello(kWireVersion - 1, 1, 32, 0)),
+                  "; the peer has the older one");
 }
 
 TEST(Handshake, RejectsMalformedHello) {

@@ -111,10 +111,12 @@ TEST(Access, EachCallHasAnEntry) {
 
 TEST(Access, RefusalsOfCallsAboutKeysSayWhatToWrite) {
   EXPECT_EQ(
-      rules_from("").refusal({1000, {}, {}}, "/tinyot.v1.Keys/Encrypt"),
-      "user 1000 may make no call about keys: they take a right, and the daemon's "
+      rules_from("").refusal({0, {}, {}}, "/tinyot.v1.Keys/Encrypt"),
+      "user 0 may make no call about keys: they take a right, and the daemon's "
       "configuration has no access { }, which then says of all clients what they may; ask its "
-      "operator for access { user: '1000' may: USE_KEYS }");
+      "operator for access { user: 'root' may: USE_KEYS }");
+  const auto nameless = rules_from("").refusal({4'000'000'000, {}, {}}, "/tinyot.v1.Keys/Encrypt");
+  EXPECT_NE(nameless.value_or("").find("access { user: '4000000000' may"), std::string::npos);
   const AccessRules rules = rules_from("access { user: '1000' may: USE_KEYS }");
   EXPECT_EQ(rules.refusal({1000, {}, {}}, "/tinyot.v1.Keys/Approve"),
             "user 1000 may not approve requests: no access { } of the configuration that names it "

@@ -7,11 +7,13 @@
 #include <thread>
 
 #include "base/hex.h"
+#include "crypto/sealed_box.h"
 #include "custody/key_files.h"
 #include "custody_daemons.h"
 #include "service/key_certificate.h"
 #include "tests/support/openssl_mechanisms.h"
 #include "tests/support/relay.h"
+#include "tests/support/small_disk.h"
 
 namespace tinyot {
 namespace {
@@ -224,6 +226,74 @@ TEST_F(CustodyTest, KeysSurviveARestartOfBothDaemons) {
   EXPECT_TRUE(test::becomes_true([&] {
     return KeyClient(b_->socket()).decrypt("data", sealed.reply).reply.plaintext() == "text";
   }));
+}
+
+TEST_F(CustodyTest, LogsTellOfKeysThatOnePartyHasLost) {
+  const std::filesystem::path log = dir_ / "log", kept = dir_ / "kept";
+  CustodySetup setup;
+  setup.daemon_a = "log { file: '" + log.string() + "' }";
+  start_custody(setup);
+  ASSERT_OK(keys_a_->create("data"));
+  const auto lose = [&](Party party, const std::string& said) {
+    test::Daemon& daemon = party == Party::A ? *a_ : *b_;
+    const std::filesystem::path custody = directory_of(party) / "custody";
+    daemon.kill();
+    std::filesystem::rename(custody, kept);
+    daemon.start();
+    EXPECT_TRUE(test::becomes_true([&] {
+      return test::read_file(log).find("\"keys are missing\"," + said) != said.npos;
+    })) << test::read_file(log);
+    daemon.kill();
+    std::filesystem::remove_all(custody);
+    std::filesystem::rename(kept, custody);
+    daemon.start();
+  };
+  lose(Party::B, "\"peer\":\"bob\",\"missing_here\":0,\"missing_at_peer\":1");
+  lose(Party::A, "\"peer\":\"bob\",\"missing_here\":1,\"missing_at_peer\":0");
+}
+
+TEST_F(CustodyTest, TheStartTellsOfKeysWithoutABackup) {
+  const std::filesystem::path log = dir_ / "log", backups = dir_ / "backups";
+  std::filesystem::create_directory(backups);
+  const std::string field = "keys_max: 100", missing = "\"keys without a backup: refresh them\"";
+  CustodySetup setup;
+  setup.daemon_a = "log { file: '" + log.string() + "' }";
+  setup.custody_a = field;
+  start_custody(setup);
+  ASSERT_OK(keys_a_->create("data"));
+  EXPECT_EQ(test::read_file(log).find(missing), std::string::npos);
+  a_->kill();
+  std::string configuration = test::read_file(a_->configuration());
+  configuration.replace(configuration.find(field), field.size(),
+                        "backup_directory: '" + backups.string() +
+                            "' backup_to { name: 'safe' key: '" +
+                            hex_of(crypto::public_key_of(crypto::random_box_key())) + "' }");
+  test::write_file(a_->configuration(), configuration);
+  a_->start();
+  EXPECT_NE(test::read_file(log).find(missing + ",\"peer\":\"bob\",\"keys\":1"), std::string::npos);
+  ASSERT_TRUE(test::becomes_true(
+      [&] { return KeyClient(a_->socket()).named(&Stub::Refresh, "data").status.ok(); }));
+  a_->kill();
+  std::filesystem::remove(log);
+  a_->start();
+  EXPECT_EQ(test::read_file(log).find(missing), std::string::npos) << test::read_file(log);
+}
+
+// What is known is told with the end of the time.
+TEST_F(CustodyTest, AUseThatAFullDiskHoldsUpSaysSo) {
+  const test::SmallDisk disk(dir_ / "b" / "stores", 256 << 20);
+  if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount";
+  CustodySetup setup;
+  setup.custody_a = "request_timeout_s: 10";
+  start_custody(setup);
+  ASSERT_OK(keys_b_->create("data"));
+  // Enough for the audit log, and not for jobs.
+  ASSERT_TRUE(disk.resize(disk.used_bytes() + (512 << 10)));
+  ASSERT_TRUE(test::becomes_true(
+      [&] { return a_->client().peer().jobs_held() == "the peer's disk is full"; }));
+  const auto held = keys_a_->encrypt("data", "text");
+  EXPECT_NE(held.status.error_message().find("in time; the peer's disk is full"), std::string::npos)
+      << held.status.error_message();
 }
 
 TEST_F(CustodyTest, WhatNoRuleAllowsIsRefusedByEitherParty) {

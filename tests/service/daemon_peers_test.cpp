@@ -145,6 +145,10 @@ TEST_F(DaemonTest, FullDiskSpendsNothing) {
     return reason_at(*b_).find("disk full") != std::string::npos &&
            reason_at(*a_).find("the peer declines: disk full") != std::string::npos;
   }));
+  // The peer is told no path.
+  const std::string told = a_->client().peer().refills_stopped();
+  EXPECT_EQ(told.find(b_->stores().string()), std::string::npos) << told;
+  EXPECT_NE(told.find("its directory"), std::string::npos) << told;
   EXPECT_EQ(a_->metric("tinyot_refills_total{outcome=\"failed\""), "0");
   for (const Daemon* const daemon : {a_.get(), b_.get()})
     EXPECT_EQ(daemon->client().stock().sessions_size(), 0);

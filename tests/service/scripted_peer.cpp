@@ -10,6 +10,7 @@
 #include "engine/connection.h"
 #include "engine/top_up.h"
 #include "service/evaluations.h"
+#include "service/messages_version.h"
 #include "storage/store.h"
 
 namespace tinyot::test {
@@ -98,7 +99,7 @@ std::vector<net::Parameter> ScriptedPeer::parameters() const {
   const auto level = [](const engine::Demand& demand) {
     return std::to_string(demand.ands) + " ANDs, " + std::to_string(demand.inputs) + " inputs";
   };
-  return {{"version of the daemon's messages", "5"},
+  return {{"version of the daemon's messages", std::to_string(service::kMessagesVersion)},
           {"listening party", "A"},
           {"profile", "fast"},
           {"sigma", setup_.sigma},

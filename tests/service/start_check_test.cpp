@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <regex>
 
 #include "base/secret_text.h"
 #include "engine/key_file.h"
@@ -39,7 +40,7 @@ class StartCheckTest : public DaemonTest {
     write(name + ".key", both.substr(0, both.find("-----BEGIN CERTIFICATE")));
     write(name + ".crt", identity.certificate_pem(), 0644);
   }
-  static Identity identity(std::chrono::hours from, days valid) {
+  static Identity identity(std::chrono::seconds from, days valid) {
     return Identity::generate(Identity::Clock::now() + from, valid);
   }
 
@@ -196,6 +197,15 @@ TEST_F(StartCheckTest, TellsTheHoursOfTheLastDays) {
   write("party.pem", std::string(view_of(soon.private_pem())));
   const Ended check = serve(configuration(), {"--check"});
   EXPECT_NE(check.err.find(path("party.pem") + " expires in 4 hours"), std::string::npos)
+      << check.err;
+}
+
+TEST_F(StartCheckTest, TellsTheSecondsOfTheLastMinutes) {
+  write_parties();
+  const Identity soon = identity(std::chrono::seconds(119) - days(1), days(1));
+  write("party.pem", std::string(view_of(soon.private_pem())));
+  const Ended check = serve(configuration(), {"--check"});
+  EXPECT_TRUE(std::regex_search(check.err, std::regex("party.pem expires in [0-9]+ seconds")))
       << check.err;
 }
 

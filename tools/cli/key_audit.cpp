@@ -1,6 +1,9 @@
 // `tinyot key audit verify`: what is wrong with a log of what keys were used for.
 #include "service/key_audit.h"
 
+#include <filesystem>
+
+#include "base/error.h"
 #include "engine/key_file.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/failure.h"
@@ -29,7 +32,12 @@ int key_audit_verify(const Arguments& arguments) {
     parties.former_own_keys.push_back(engine::peer_key_from(key));
   for (const std::string& key : line.list("former-peer-key"))
     parties.former_peers_keys.push_back(engine::peer_key_from(key));
-  if (line.has("with")) parties.peers_log = line.text("with");
+  if (line.has("with")) {
+    parties.peers_log = line.text("with");
+    std::error_code unreadable;
+    if (std::filesystem::equivalent(line.text("log"), line.text("with"), unreadable))
+      throw UsageError("--with names the same file as the log: give it the peer's");
+  }
   const service::AuditReport report = service::verify_audit(line.text("log"), parties);
   print(line.common().format, line.text("log"), report);
   return report.problems.empty() ? 0 : static_cast<int>(ExitStatus::Store);

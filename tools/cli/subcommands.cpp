@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/suggestion.h"
 #include "net/handshake.h"
+#include "service/messages_version.h"
 #include "storage/manifest.h"
 #include "tools/cli/failure.h"
 #include "tools/cli/render/report.h"
@@ -153,7 +154,8 @@ std::string help() {
 
 std::string version() {
   return "tinyot " + version_text() + ", vector instructions in use: " + vector_instructions() +
-         ", wire version " + std::to_string(net::kWireVersion) + ", store format " +
+         ", wire version " + std::to_string(net::kWireVersion) + ", daemon version " +
+         std::to_string(service::kMessagesVersion) + ", store format " +
          std::to_string(storage::kStoreFormat) + "\n";
 }
 

@@ -1,0 +1,8 @@
+// The version of the messages that two daemons exchange (peer.proto), which both must have.
+#pragma once
+
+namespace tinyot::service {
+
+inline constexpr int kMessagesVersion = 5;
+
+}  // namespace tinyot::service
