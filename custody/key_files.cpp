@@ -555,6 +555,7 @@ void KeyFiles::rebind(const KeyId& id) {
   if (is_bound(next)) return;
   next.former_peer.clear();
   next.former_own.clear();
+  next.peer_destroyed_unix_s = 0;  // was said under a former key
   if (!next.held.empty()) next.epoch_rebound = next.held.back().epoch.number;
   replace(id, std::move(next));
 }
@@ -615,7 +616,7 @@ void KeyFiles::forget_peer_destroyed(const KeyId& id) {
 bool KeyFiles::destroy_as_peer(const KeyId& id) {
   const std::lock_guard lock(mutex_);
   const KeyRecord& record = existing(id)->second;
-  if (record.peer_destroyed_unix_s == 0) return false;
+  if (record.peer_destroyed_unix_s == 0 || !is_bound(record)) return false;
   destroy(record);
   return true;
 }

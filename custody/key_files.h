@@ -149,7 +149,8 @@ class KeyFiles {
   std::optional<std::int64_t> note_peer_destroyed(const KeyId& id, std::int64_t now_unix_s);
   // The peer says something else by now. It stays suspended.
   void forget_peer_destroyed(const KeyId& id);
-  // Destroys it if the peer has destroyed its share, as is noted. Returns whether it has.
+  // Destroys it if the peer has destroyed its share, as is noted, and it is bound to the peer's TLS
+  // key: that may have been changed because another one has it. Returns whether it has.
   bool destroy_as_peer(const KeyId& id);
 
   // A small file of this party's own beside those of keys, sealed as they are: what it says of them

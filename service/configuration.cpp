@@ -189,6 +189,14 @@ void check_custody(const config::Peer& peer, const config::Daemon& daemon, const
   file.in_range(of + "request_timeout_s", custody.request_timeout_s(), 1, 3600);
   file.in_range(of + "approval_timeout_s", custody.approval_timeout_s(), 1, kTimeoutMax_s);
   file.in_range(of + "quorum", custody.quorum(), 1, kQuorumMax);
+  // A user who is in the group has more numbers than one: those of its containers.
+  const bool has_officers_by_group = std::ranges::any_of(daemon.access(), [](const auto& entry) {
+    return entry.group_size() > 0 &&
+           std::ranges::find(entry.may(), config::MANAGE_KEYS) != entry.may().end();
+  });
+  file.require(custody.quorum() <= 1 || !has_officers_by_group,
+               of + "quorum counts officers, whom access names by user or client: one of a group "
+                    "may be several users");
   for (const config::Kms& kms : custody.kms()) check_kms(kms, of + "kms: ", file);
 }
 

@@ -111,7 +111,7 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
     log_event(LogLevel::Warning, "keys are bound to former TLS keys",
               {{"peer", settings.name}, {"keys", static_cast<std::uint64_t>(unbound)}});
   for (const custody::KeyRecord& record : records)
-    if (record.peer_destroyed_unix_s != 0)
+    if (record.peer_destroyed_unix_s != 0 && is_bound(record))
       await_destruction(record.attributes.id, record.peer_destroyed_unix_s);
   note_missing_backups();
   for (std::size_t i = 0; i < settings.evaluations; ++i)
@@ -427,24 +427,24 @@ void Keys::await(const SharedRequest& request, Lock& lock, const std::function<b
   lock.unlock();
   const std::string shortage = scheduler_.disk_shortage();
   lock.lock();
-  const bool has_client = Clock::now() < request->client_until && !is_gone();
-  const std::string gone = "the client has gone, or has lost its right";
-  if (!has_client && Clock::now() < request->until && may_have_begun(*request)) {
-    request->is_abandoned = true;
-    request->is_gone = nullptr;
-    throw KeyFailed(KeyFailure::Unavailable, gone);
-  }
   const std::string why =
-      !has_client                                 ? gone
+      Clock::now() < until()                      ? "the client has gone, or has lost its right"
       : request->state == Request::State::Waiting ? "no officer of this party approved it in time"
       : request->state == Request::State::Asked
           ? settings_.name + " did not answer in time: its officers may have to approve it"
       : request->is_running ? "it took too long"
                             : "there was no material or no free connection for it in time" +
                                   (shortage.empty() ? "" : "; " + shortage);
-  const bool is_answered =
-      request->state != Request::State::Waiting && request->state != Request::State::Asked;
-  finish(request, failed(is_answered ? KeyFailure::Unavailable : KeyFailure::TimedOut, why));
+  const KeyFailure kind =
+      request->state == Request::State::Waiting || request->state == Request::State::Asked
+          ? KeyFailure::TimedOut
+          : KeyFailure::Unavailable;
+  if (Clock::now() < request->until && may_have_begun(*request)) {
+    request->is_abandoned = true;
+    request->is_gone = nullptr;
+    throw KeyFailed(kind, why);
+  }
+  finish(request, failed(kind, why));
   lock.unlock();
   scheduler_.cancel(request);
   lock.lock();
@@ -671,7 +671,7 @@ void Keys::await_destruction(const custody::KeyId& id, std::int64_t seen_unix_s)
 
 // On the desk, again after a while if it fails.
 void Keys::destroy_as_peer(const custody::KeyId& id) {
-  if (files_.record(id).peer_destroyed_unix_s != 0)
+  if (const auto record = files_.record(id); record.peer_destroyed_unix_s != 0 && is_bound(record))
     (void)step_alone(
         "destroy_after_s", "destroy", id, [&] { (void)files_.destroy_as_peer(id); }, {},
         "the peer has destroyed its share");
@@ -816,6 +816,10 @@ std::vector<Keys::View> Keys::rebind(const KeyCall& call, const std::optional<cu
           text_of(call.caller), "rebind", key, [&] { files_.rebind(key); }, agreed,
           "this party " + named(record.former_own, parties_.own) + "; the peer " +
               named(record.former_peer, parties_.peer));
+    {
+      const Lock lock(mutex_);
+      if (files_.record(key).peer_destroyed_unix_s == 0) destroy_after_.forget(key);
+    }
     View now = view(key);
     if (custody::needs_refresh(now.record)) due.push_back(std::move(now));
   }

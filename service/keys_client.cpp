@@ -274,7 +274,8 @@ RemoteKey KeysConnection::restore(const std::string& peer, std::span<const std::
 
 std::vector<RemoteKey> KeysConnection::rebind(const KeyName& name) {
   std::vector<RemoteKey> keys;
-  const v1::RebindReply reply = state_->ask(&v1::Keys::Stub::Rebind, message_of(name));
+  v1::RebindReply reply;
+  state_->ask_both(&v1::Keys::Stub::Rebind, message_of(name), reply);
   for (const v1::Key& key : reply.keys()) keys.push_back(key_from(key));
   return keys;
 }

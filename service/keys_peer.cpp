@@ -107,7 +107,9 @@ std::optional<std::string> Keys::refusal(const Request& request) const {
     if (time > now + kClockDifferenceMax || time < now - kClockDifferenceMax)
       return "the clocks of the parties differ by more than 10 minutes";
   if (request.asked.expires <= now) return "it has expired";
-  if (requests_.contains(request.id()) || seen_.contains(request.id()))
+  // The peer chooses the number, and an officer approves by it alone.
+  if (requests_.contains(request.id()) || seen_.contains(request.id()) ||
+      quorum_.waits(request.id()) || allowances_.has(request.id()))
     return "there was a request with this number before";
   if (seen_.size() >= kSeenMax) return "there were too many requests in the last minutes";
   if (requests_of(false) >= kRequestsMax)

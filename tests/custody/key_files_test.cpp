@@ -551,6 +551,18 @@ TEST_F(KeyFilesTest, PeersDestructionIsNotedOnceAndErasesNothing) {
   EXPECT_EQ(noted(*files, 8000), std::nullopt);
 }
 
+// Whoever had the peer's TLS key before it was changed may have said so.
+TEST_F(KeyFilesTest, WhatTheHolderOfAFormerTlsKeySaysDestroysNothing) {
+  const KeyFiles::Owner changed{Party::A, "peer", "new identity"};
+  open_with_key()->note_peer_destroyed(key_id(1), 1000);
+  const auto files = open(changed);
+  EXPECT_FALSE(files->destroy_as_peer(key_id(1)));
+  files->rebind(key_id(1));
+  EXPECT_EQ(files->record(key_id(1)).peer_destroyed_unix_s, 0);
+  EXPECT_FALSE(files->destroy_as_peer(key_id(1)));
+  EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
+}
+
 // Otherwise nothing would.
 TEST_F(KeyFilesTest, ResumeEndsASuspensionOfBeforeARestore) {
   const auto files = open_with_key();

@@ -174,6 +174,20 @@ TEST(Configuration, CustodyRefusesValuesThatDoNotFit) {
   EXPECT_NE(custody_error_of("audit_log: ''").find("audit_log"), std::string::npos);
 }
 
+// One of its users may be several, by the numbers of containers.
+TEST(Configuration, OfficersOfAQuorumAreNotThoseOfAGroup) {
+  const auto error_with = [](const std::string& access, const std::string& quorum) {
+    return custody_error_of(quorum, "sigma: 64 key: 'k' peer_key: 'p'", "store_key: 's' " + access);
+  };
+  const std::string group = "access { group: '0' may: MANAGE_KEYS }";
+  EXPECT_EQ(error_with(group, "quorum: 1"), "");
+  EXPECT_EQ(error_with("access { user: '0' client: 'c' may: MANAGE_KEYS } "
+                       "access { group: '0' may: USE_KEYS }",
+                       "quorum: 2"),
+            "");
+  EXPECT_NE(error_with(group, "quorum: 2").find("may be several users"), std::string::npos);
+}
+
 TEST(Configuration, SocketsOfKubernetesAreOtherOnesAndNameALabel) {
   EXPECT_EQ(custody_error_of("kms { socket: '/a' label: 'l' socket_mode: '0600' } "
                              "kms { socket: '/b' label: 'l' }"),

@@ -300,6 +300,27 @@ TEST_F(HostileFollowerTest, UsesTheIdOfAnEndedRequestOfTheOtherParty) {
   EXPECT_EQ(problems_of_a(), std::vector<std::string>());
 }
 
+// An officer who denies the request would withdraw what another one has allowed.
+TEST_F(HostileFollowerTest, UsesTheIdOfWhatAnOfficerHasAllowed) {
+  start_hostile();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  v1::AllowRequest allow;
+  allow.set_key("other");
+  allow.set_operation("decrypt");
+  allow.set_by_peer(true);
+  allow.set_uses(1);
+  allow.set_within_s(600);
+  v1::Allowance allowed;
+  const grpc::Status status = keys_a_->call(&Stub::Allow, allow, allowed);
+  ASSERT_TRUE(status.ok()) << code_of(status);
+  take_over();
+  KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 4);
+  ASSERT_TRUE(parse_hex(allowed.id(), terms.request));
+  EXPECT_FALSE(is_accepted(message_of(asked(terms))));
+  end(terms.request);
+}
+
 TEST_F(HostileFollowerTest, RepeatsARequestAfterARestart) {
   start_hostile();
   const auto made = keys_a_->create("data");
@@ -596,7 +617,9 @@ TEST_F(HostileFollowerTest, SignsSomethingElse) {
   peer_->send(late);
   late.mutable_key_certificate()->set_key(std::string(16, 'x'));
   peer_->send(late);
-  // Then what is right.
+  // They have been read once the next question is answered. Then what is right.
+  peer_->send(own);
+  (void)peer_->next(wire::Message::kKeyCertificate);
   const auto right = changed([](auto&) {});
   EXPECT_TRUE(right.ok()) << code_of(right);
   EXPECT_TRUE(std::filesystem::exists(file));

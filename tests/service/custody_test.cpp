@@ -502,10 +502,12 @@ TEST_F(KeyCertificateTest, IsTheSameAfterRefreshesAndRestartsAndWithoutThePeer) 
   ASSERT_OK(made);
   ASSERT_OK(keys_a_->named(&Stub::Refresh, "data"));
   EXPECT_EQ(certificate(*keys_a_, "data").reply.certificate(), made.key.certificate());
+  keys_a_.reset();
   keys_b_.reset();
   EXPECT_EQ(b_->stop().status, 0);
   a_->kill();
   a_->start();
+  keys_a_ = std::make_unique<KeyClient>(a_->socket());
   const auto again = certificate(*keys_a_, "data");
   ASSERT_OK(again);
   EXPECT_EQ(again.reply.certificate(), made.key.certificate());

@@ -302,8 +302,17 @@ TEST_F(KmsTest, StatusTakesNothingAndAsksNobody) {
                       test::read_file(directory_of(Party::A) / "audit.log"),
                       test::read_file(directory_of(Party::B) / "audit.log"));
   };
-  // A refill of the first use has ended.
-  ASSERT_TRUE(becomes_true([&] { return !a_->client().stock().sessions(0).is_refilling(); }));
+  // The key's making and its first use have ended at both parties, and the refill of the latter.
+  const auto has_ended = [&](Party party) {
+    const std::string log = test::read_file(directory_of(party) / "audit.log"),
+                      end = "\"event\":\"end\"";
+    const std::size_t first = log.find(end);
+    return first != std::string::npos && log.find(end, first + 1) != std::string::npos;
+  };
+  ASSERT_TRUE(becomes_true([&] {
+    return has_ended(Party::A) && has_ended(Party::B) && !requests_done_for_a("encrypt").empty() &&
+           !a_->client().stock().sessions(0).is_refilling();
+  }));
   const auto before = all();
   for (int i = 0; i < 100; ++i) EXPECT_EQ(kms_a_->status().reply.healthz(), "ok");
   EXPECT_EQ(all(), before);
