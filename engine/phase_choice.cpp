@@ -15,6 +15,9 @@ constexpr net::MessageTag kOnline = net::message_tag("run.online");
 constexpr std::string_view kParameter = "online phase";
 constexpr double kAssumedBitsPerS = 1e9;
 
+// A wrong choice that costs less is not worth a measurement.
+constexpr double kSmallLoss_s = 0.005;
+
 // In place of a phase: B sends for a measurement.
 constexpr std::uint64_t kAsksForRate = 0;
 
@@ -101,18 +104,25 @@ const online::OnlinePhaseEntry& PhaseChoice::fastest(net::Channel& channel, net:
     if (can_have(*each.phase)) estimates.push_back(&each);
   // If there is material for none, the reservation fails.
   if (estimates.empty()) return *possible_.front();
-  const auto fastest_at = [&](double bits_per_s) {
-    return (*std::ranges::min_element(estimates, {},
-                                      [&](const RunEstimate* each) {
-                                        return expected_s(*each, lanes_, {link.rtt, bits_per_s});
-                                      }))
-        ->phase;
+  const auto time_at = [&](const RunEstimate* each, double bits_per_s) {
+    return expected_s(*each, lanes_, {link.rtt, bits_per_s});
   };
-  if (link.bits_per_s == 0 && fastest_at(net::kRateLeast) != fastest_at(net::kRateMost)) {
+  const auto fastest_at = [&](double bits_per_s) {
+    return *std::ranges::min_element(
+        estimates, {}, [&](const RunEstimate* each) { return time_at(each, bits_per_s); });
+  };
+  // What the choice at one extreme costs at the other one.
+  const RunEstimate* const slow = fastest_at(net::kRateLeast);
+  const RunEstimate* const fast = fastest_at(net::kRateMost);
+  const double loss_s = std::max(time_at(fast, net::kRateLeast) - time_at(slow, net::kRateLeast),
+                                 time_at(slow, net::kRateMost) - time_at(fast, net::kRateMost));
+  const double measuring_s =
+      std::max(kSmallLoss_s, 2 * std::chrono::duration<double>(link.rtt).count());
+  if (link.bits_per_s == 0 && loss_s > measuring_s) {
     net::send_object(channel, kOnline, kAsksForRate);
     link.bits_per_s = net::measure_rate(channel);
   }
-  return *fastest_at(link.bits_per_s);
+  return *fastest_at(link.bits_per_s)->phase;
 }
 
 void PhaseChoice::choose(net::Channel& channel, Party me, net::LinkShape& link,
