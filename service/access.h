@@ -23,6 +23,10 @@ struct Caller {
   std::string name;           // of a client with a certificate
   friend bool operator==(const Caller&, const Caller&) = default;
 };
+// Whatever groups its process is in.
+inline bool is_same_client(const Caller& one, const Caller& other) {
+  return one.user == other.user && one.name == other.name;
+}
 std::string text_of(const Caller& caller);
 
 // Of a connection of a Unix socket. Without a user if the kernel does not tell it, or if it is one

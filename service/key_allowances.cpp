@@ -20,8 +20,7 @@ constexpr std::string_view kFile = "allowances";
 
 bool is_by(const KeyAllowance& allowance, const Caller& caller) {
   const auto* const by = std::get_if<Caller>(&allowance.by);
-  return by != nullptr && (by->user || !by->name.empty()) && by->user == caller.user &&
-         by->name == caller.name;
+  return by != nullptr && (by->user || !by->name.empty()) && is_same_client(*by, caller);
 }
 
 bool fits(const KeyAllowance& allowance, const KeyRequestTerms& terms) {

@@ -77,12 +77,7 @@ grpc::Status answered(const Work& work) {
   }
 }
 
-// The bytes of a message's field. A secret one is taken first of all (take_secret), whatever comes
-// of the call.
-std::vector<std::byte> public_bytes(const std::string& field) {
-  const auto bytes = std::as_bytes(std::span(field));
-  return {bytes.begin(), bytes.end()};
-}
+// A secret field is taken first of all (take_secret), whatever comes of the call.
 template <class Bytes>
 void put(const Bytes& bytes, std::string* to) {
   to->assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -224,9 +219,9 @@ template <class Request>
 void add_associated_data(const Request& request, KeyTerms& terms, KeyPayload& payload) {
   terms.aad_bytes = length_of(request.associated_data());
   if (request.shown())
-    terms.shown_aad = public_bytes(request.associated_data());
+    terms.shown_aad = bytes_of_field(request.associated_data());
   else
-    payload.use.aad = public_bytes(request.associated_data());
+    payload.use.aad = bytes_of_field(request.associated_data());
 }
 
 KeyResult ask(const KeyCall& call, Keys& keys, KeyTerms terms, KeyPayload payload) {
@@ -345,7 +340,7 @@ grpc::Status KeyCalls::decrypt(const KeyCall& call, const v1::DecryptRequest& re
     KeyTerms terms = use_terms(call, keys, config::DECRYPT, request.key(), request.ciphertext());
     add_associated_data(request, terms, payload);
     payload.use.nonce = sized<12>(request.nonce(), "nonce");
-    payload.use.tag = public_bytes(request.tag());
+    payload.use.tag = bytes_of_field(request.tag());
     const KeyResult result = ask(call, keys, std::move(terms), std::move(payload));
     reply.set_is_valid(result.use.is_valid);
     put(result.use.text, reply.mutable_plaintext());
@@ -371,7 +366,7 @@ grpc::Status KeyCalls::verify(const KeyCall& call, const v1::VerifyRequest& requ
     payload.use.text = take_secret(request.message());
     Keys& keys = keys_of(request.peer());
     KeyTerms terms = use_terms(call, keys, config::VERIFY, request.key(), request.message());
-    payload.use.tag = public_bytes(request.tag());
+    payload.use.tag = bytes_of_field(request.tag());
     reply.set_is_valid(ask(call, keys, std::move(terms), std::move(payload)).use.is_valid);
   });
 }
@@ -428,7 +423,7 @@ grpc::Status KeyCalls::derive(const KeyCall& call, const v1::DeriveKeyRequest& r
     custody::KeyAttributes attributes = attributes_from(request.key(), custody::KeyOrigin::Derived);
     attributes.parent = keys.named(request.parent()).attributes.id;
     make(call, request.key(), config::DERIVE, std::move(attributes),
-         public_bytes(request.context()), {}, reply);
+         bytes_of_field(request.context()), {}, reply);
     add_certificate(call, reply);
   });
 }

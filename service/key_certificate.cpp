@@ -7,6 +7,7 @@
 
 #include "custody/coded.h"
 #include "keys.pb.h"
+#include "service/message_field.h"
 
 namespace tinyot::service {
 namespace {
@@ -19,11 +20,6 @@ constexpr std::string_view kCertificateMagic = "TINYOTKC";
 constexpr std::byte kCertificateVersion{1};
 constexpr std::size_t kHeaderBytes = 12;  // with the version, in 4 bytes
 constexpr std::size_t kStatementBytesMax = 1 << 10, kSignatureBytesMax = 512;
-
-std::vector<std::byte> bytes_of_field(const std::string& field) {
-  const auto bytes = std::as_bytes(std::span(field));
-  return {bytes.begin(), bytes.end()};
-}
 
 template <class Message>
 bool parse_known(std::span<const std::byte> bytes, Message& message) {

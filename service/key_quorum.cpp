@@ -13,13 +13,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kOfficersLookInterval{200};
 
-bool is_same_officer(const Caller& one, const Caller& other) {
-  return one.user == other.user && one.name == other.name;
-}
-
 bool is_among(const std::vector<Caller>& officers, const Caller& officer) {
   return std::ranges::any_of(officers,
-                             [&](const Caller& each) { return is_same_officer(each, officer); });
+                             [&](const Caller& each) { return is_same_client(each, officer); });
 }
 
 std::string count_text(std::uint32_t officers) {
@@ -35,7 +31,7 @@ void KeyQuorum::require_room(const Caller& officer) const {
     throw KeyFailed(KeyFailure::Full, "there are " + std::to_string(kWaitingMax) +
                                           " operations that wait for officers already");
   const auto of_officer = std::ranges::count_if(pending_, [&](const auto& each) {
-    return is_same_officer(each.second.waiting.officers.front(), officer);
+    return is_same_client(each.second.waiting.officers.front(), officer);
   });
   if (static_cast<std::size_t>(of_officer) >= kWaitingOfOfficerMax)
     throw KeyFailed(KeyFailure::Full, "there are " + std::to_string(kWaitingOfOfficerMax) +

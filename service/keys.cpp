@@ -113,14 +113,13 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
   for (const custody::KeyRecord& record : records)
     if (record.peer_destroyed_unix_s != 0 && is_bound(record))
       await_destruction(record.attributes.id, record.peer_destroyed_unix_s);
-  note_missing_backups();
+  note_missing_backups(records);
   for (std::size_t i = 0; i < settings.evaluations; ++i)
     desk_.emplace_back([this](const std::stop_token& stop) { work_at_desk(stop); });
 }
 
 // Such as those of keys that were made before there was a recipient.
-void Keys::note_missing_backups() const {
-  const std::vector<custody::KeyRecord> records = files_.records();
+void Keys::note_missing_backups(const std::vector<custody::KeyRecord>& records) const {
   const auto missing = std::ranges::count_if(records, [&](const custody::KeyRecord& record) {
     return record.state == KeyState::Active && !backups_.are_complete(files_.owner(), record);
   });
@@ -877,7 +876,7 @@ void Keys::decide(const Caller& officer, const custody::RequestId& id, bool is_a
     request = at->second;
   }
   if (const auto* const by = std::get_if<Caller>(&request->by);
-      by != nullptr && by->user == officer.user && by->name == officer.name)
+      by != nullptr && is_same_client(*by, officer))
     throw KeyFailed(KeyFailure::Refused, "who asks does not approve the request");
   audit_.append({.event = AuditLine::Event::Alone,
                  .request = hex_of(random_request()),

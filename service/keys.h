@@ -32,8 +32,8 @@
 #include "service/key_allowances.h"
 #include "service/key_audit.h"
 #include "service/key_call.h"
-#include "service/key_failed.h"
 #include "service/key_certificate.h"
+#include "service/key_failed.h"
 #include "service/key_message.h"
 #include "service/key_operation.h"
 #include "service/key_policy.h"
@@ -227,7 +227,7 @@ class Keys {
   void log_end(const Request& request);
   void tell_haves();
   void note_missing_keys();
-  void note_missing_backups() const;
+  void note_missing_backups(const std::vector<custody::KeyRecord>& records) const;
   void end_waiting(KeyFailure failure, const std::string& why);
   bool may_settle(const custody::KeyId& key);
   bool needs_settling(const custody::KeyId& key) const;

@@ -13,6 +13,7 @@
 #include "custody/coded.h"
 #include "service/foreign_text.h"
 #include "service/keys_work.h"
+#include "service/message_field.h"
 #include "system/file.h"
 
 namespace tinyot::service {
@@ -23,11 +24,8 @@ using custody::KeyState;
 constexpr std::chrono::milliseconds kLookAgain{200};
 
 SignedMessage message_in(const wire::KeyCertificate& from) {
-  const auto bytes = [](const std::string& field) {
-    const auto of = std::as_bytes(std::span(field));
-    return std::vector<std::byte>(of.begin(), of.end());
-  };
-  return {bytes(from.said()), {bytes(from.public_key()), bytes(from.signature())}};
+  return {bytes_of_field(from.said()),
+          {bytes_of_field(from.public_key()), bytes_of_field(from.signature())}};
 }
 
 wire::Message certificate_message(const custody::KeyId& key, const SignedMessage& statement) {

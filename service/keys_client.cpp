@@ -4,15 +4,11 @@
 
 #include "base/error.h"
 #include "service/client_channel.h"
+#include "service/message_field.h"
 #include "tinyot/v1/keys.grpc.pb.h"
 
 namespace tinyot::service {
 namespace {
-
-std::vector<std::byte> field_bytes(const std::string& field) {
-  const auto bytes = std::as_bytes(std::span(field));
-  return {bytes.begin(), bytes.end()};
-}
 
 RemoteKey key_from(const v1::Key& message) {
   return {message.id(),
@@ -30,7 +26,7 @@ RemoteKey key_from(const v1::Key& message) {
           message.use_bound(),
           message.peer_state(),
           message.destroyed_at_unix_ms(),
-          field_bytes(message.certificate()),
+          bytes_of_field(message.certificate()),
           message.needs_rebind(),
           message.needs_refresh()};
 }
@@ -164,7 +160,7 @@ RemoteKey KeysConnection::refresh(const KeyName& name) {
 std::vector<std::byte> KeysConnection::certificate(const KeyName& name) {
   v1::CertificateReply reply;
   state_->ask_both(&v1::Keys::Stub::Certificate, message_of(name), reply);
-  return field_bytes(reply.certificate());
+  return bytes_of_field(reply.certificate());
 }
 
 EncryptedText KeysConnection::encrypt(const KeyName& name, std::span<const std::byte> text,
@@ -179,7 +175,7 @@ EncryptedText KeysConnection::encrypt(const KeyName& name, std::span<const std::
   const SecretField secret(*request.mutable_plaintext(), text);
   v1::EncryptReply reply;
   state_->ask_both(&v1::Keys::Stub::Encrypt, request, reply);
-  return {reply.key(), array_from<12>(reply.nonce(), "nonce"), field_bytes(reply.ciphertext()),
+  return {reply.key(), array_from<12>(reply.nonce(), "nonce"), bytes_of_field(reply.ciphertext()),
           array_from<16>(reply.tag(), "tag")};
 }
 
@@ -210,7 +206,7 @@ std::vector<std::byte> KeysConnection::sign(const KeyName& name,
   const SecretField secret(*request.mutable_message(), message);
   v1::SignReply reply;
   state_->ask_both(&v1::Keys::Stub::Sign, request, reply);
-  return field_bytes(reply.tag());
+  return bytes_of_field(reply.tag());
 }
 
 bool KeysConnection::verify(const KeyName& name, std::span<const std::byte> message,

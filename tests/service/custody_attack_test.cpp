@@ -38,17 +38,6 @@ class CustodyAttackTest : public CustodyTest {
   static std::string code_of(const grpc::Status& status) {
     return std::to_string(status.error_code()) + " " + status.error_message();
   }
-  grpc::Status derive(const KeyClient& client, const std::string& label,
-                      const std::string& parent) {
-    v1::DeriveKeyRequest request;
-    request.mutable_key()->set_label(label);
-    request.mutable_key()->set_key_class("mac");
-    request.mutable_key()->set_algorithm("aes128");
-    request.set_parent(parent);
-    request.set_context("tenant 1");
-    v1::Key child;
-    return client.call(&Stub::Derive, request, child);
-  }
 };
 
 // The rule names neither the parent nor any key like it.
@@ -59,7 +48,7 @@ TEST_F(CustodyAttackTest, DerivingTakesARuleForTheParent) {
       "allow { peer: true key: 'team-a/*' may: [DERIVE, SIGN] }\n";
   start_custody(setup);
   ASSERT_OK(keys_a_->create("team-b/root", "kdf"));
-  const grpc::Status derived = derive(*keys_b_, "team-a/child", "team-b/root");
+  const grpc::Status derived = keys_b_->derive("team-a/child", "team-b/root").status;
   EXPECT_EQ(derived.error_code(), grpc::StatusCode::PERMISSION_DENIED) << code_of(derived);
   EXPECT_FALSE(keys_b_->sign("team-a/child", "text").status.ok());
 }
@@ -123,6 +112,18 @@ TEST_F(CustodyAttackTest, ARestoredKeyOfTheLeadingPartyIsSettledAtOnce) {
 // Party B's daemon has ended, and a program of the attacker has all that it had.
 class HostileFollowerTest : public CustodyAttackTest {
  protected:
+  // Each encryption of B's with A's key "data" waits for an officer of A. Ends B's daemon.
+  void start_with_approvals(const std::string& limit, KeyClient::Made& made) {
+    CustodySetup setup;
+    setup.policy_a =
+        "allow { user: 'ME' key: '*' may: [CREATE] }\n"
+        "allow { peer: true key: '*' may: [ENCRYPT] approval: true " +
+        limit + " }\n";
+    start_hostile({}, setup);
+    made = keys_a_->create("data");
+    ASSERT_OK(made);
+    take_over();
+  }
   void start_hostile(const std::string& online = {}, CustodySetup setup = {}) {
     if (!online.empty()) setup.peer = "online: '" + online + "'";
     online_ = online.empty() ? "auto" : online;
@@ -261,14 +262,8 @@ TEST_F(HostileFollowerTest, AsksForMoreMaterialThanThereMayBe) {
 
 // An officer can see, and so approve or deny, what waits.
 TEST_F(HostileFollowerTest, ShowsMoreThanAListOfApprovalsHasRoomFor) {
-  CustodySetup setup;
-  setup.policy_a =
-      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
-      "allow { peer: true key: '*' may: [ENCRYPT] approval: true bytes_max: 65536 }\n";
-  start_hostile({}, setup);
-  const auto made = keys_a_->create("data");
-  ASSERT_OK(made);
-  take_over();
+  KeyClient::Made made;
+  ASSERT_NO_FATAL_FAILURE(start_with_approvals("bytes_max: 65536", made));
   KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 16);
   terms.shown_aad.emplace(4096, std::byte{'a'});
   terms.aad_bytes = 4096;
@@ -466,14 +461,8 @@ TEST_F(HostileFollowerTest, BeginsNothingThatNeedsAnApprovalSince) {
 
 // The same with a request that an officer has approved ahead, and the officer thinks better of it.
 TEST_F(HostileFollowerTest, BeginsNothingThatIsNoLongerAllowed) {
-  CustodySetup setup;
-  setup.policy_a =
-      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
-      "allow { peer: true key: '*' may: [ENCRYPT] approval: true }\n";
-  start_hostile({}, setup);
-  const auto made = keys_a_->create("data");
-  ASSERT_OK(made);
-  take_over();
+  KeyClient::Made made;
+  ASSERT_NO_FATAL_FAILURE(start_with_approvals({}, made));
   peer_->shut_down();
   keys_a_.reset();
   EXPECT_EQ(a_->stop().status, 0);

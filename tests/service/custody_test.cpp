@@ -94,15 +94,7 @@ TEST_F(CustodyTest, AKeyIsRefreshedRotatedDerivedAndDestroyed) {
             grpc::StatusCode::FAILED_PRECONDITION);
 
   ASSERT_OK(keys_a_->create("root", "kdf"));
-  v1::DeriveKeyRequest derive;
-  derive.mutable_key()->set_label("child");
-  derive.mutable_key()->set_key_class("mac");
-  derive.mutable_key()->set_algorithm("aes128");
-  derive.set_parent("root");
-  derive.set_context("tenant 1");
-  v1::Key child;
-  const grpc::Status derived = keys_b_->call(&Stub::Derive, derive, child);
-  ASSERT_TRUE(derived.ok()) << derived.error_message();
+  ASSERT_OK(keys_b_->derive("child", "root"));
   EXPECT_EQ(keys_a_->sign("child", "text").reply.tag(), keys_b_->sign("child", "text").reply.tag());
 
   v1::KeyName name;
@@ -471,15 +463,9 @@ class KeyCertificateTest : public CustodyTest {
 
 TEST_F(KeyCertificateTest, ComesWithEveryKeyThatIsMade) {
   start_custody();
-  v1::DeriveKeyRequest derive;
-  derive.mutable_key()->set_label("child");
-  derive.mutable_key()->set_key_class("mac");
-  derive.mutable_key()->set_algorithm("aes128");
-  derive.set_parent("root");
-  derive.set_context("tenant 1");
-  KeyClient::Made root = keys_a_->create("root", "kdf"), derived;
+  const auto root = keys_a_->create("root", "kdf");
   ASSERT_OK(root);
-  derived.status = keys_b_->call(&Stub::Derive, derive, derived.key);
+  const auto derived = keys_b_->derive("child", "root");
   for (const auto& made :
        {root, derived, keys_b_->import("old", "mac", "aes128", std::string(16, 'k')),
         keys_a_->named(&Stub::Rotate, "old")}) {

@@ -60,6 +60,18 @@ class KeyClient {
     made.status = call(&v1::Keys::Stub::Import, request, made.key);
     return made;
   }
+  // A key of class mac.
+  Made derive(const std::string& label, const std::string& parent) const {
+    v1::DeriveKeyRequest request;
+    request.mutable_key()->set_label(label);
+    request.mutable_key()->set_key_class("mac");
+    request.mutable_key()->set_algorithm("aes128");
+    request.set_parent(parent);
+    request.set_context("tenant 1");
+    Made made;
+    made.status = call(&v1::Keys::Stub::Derive, request, made.key);
+    return made;
+  }
   // A call that takes a name.
   template <class Method>
   Made named(Method method, const std::string& key) const {

@@ -4,21 +4,10 @@ import sys
 import time
 
 import PyKCS11
-from PyKCS11 import CKA_CLASS, CKA_LABEL, CKO_SECRET_KEY
+from opened import key_labelled, open_session
 
-library = PyKCS11.PyKCS11Lib()
-library.load(sys.argv[1])
-slots = [
-    slot
-    for slot in library.getSlotList(tokenPresent=True)
-    if library.getTokenInfo(slot).label.strip() == sys.argv[2]
-]
-session = library.openSession(slots[0], PyKCS11.CKF_SERIAL_SESSION | PyKCS11.CKF_RW_SESSION)
-session.login("1234")
-files, mac = (
-    session.findObjects([(CKA_CLASS, CKO_SECRET_KEY), (CKA_LABEL, label)])[0]
-    for label in ("files", "cmac")
-)
+_, _, session = open_session(sys.argv[1], sys.argv[2])
+files, mac = (key_labelled(session, label) for label in ("files", "cmac"))
 text = bytes(32)
 calls = {
     "AES-256-GCM, 32 bytes": lambda: session.encrypt(

@@ -2,20 +2,13 @@
 import sys
 
 import PyKCS11
-from PyKCS11 import CKA_CLASS, CKA_LABEL, CKO_SECRET_KEY
+from opened import key_labelled, open_session
+from PyKCS11 import CKA_LABEL
 
-library = PyKCS11.PyKCS11Lib()
-library.load(sys.argv[1])
-slots = [
-    slot
-    for slot in library.getSlotList(tokenPresent=True)
-    if library.getTokenInfo(slot).label.strip() == sys.argv[2]
-]
-session = library.openSession(slots[0], PyKCS11.CKF_SERIAL_SESSION | PyKCS11.CKF_RW_SESSION)
-session.login("1234")
-key = session.findObjects([(CKA_CLASS, CKO_SECRET_KEY), (CKA_LABEL, "files")])[0]
+library, slot, session = open_session(sys.argv[1], sys.argv[2])
+key = key_labelled(session, "files")
 wanted = {"CKM_AES_GCM", "CKM_AES_CMAC", "CKM_SHA256_HMAC"}
-print("mechanisms:", wanted <= set(library.getMechanismList(slots[0])))
+print("mechanisms:", wanted <= set(library.getMechanismList(slot)))
 gcm = PyKCS11.AES_GCM_Mechanism([0] * 12, b"about", 128)
 sealed = bytes(session.encrypt(key, b"attack at dawn", gcm))
 print("sealed:", len(sealed), "bytes")
@@ -26,7 +19,7 @@ try:
     print("a wrong tag is accepted")
 except PyKCS11.PyKCS11Error as error:
     print("wrong tag:", error.value != 0)
-mac = session.findObjects([(CKA_CLASS, CKO_SECRET_KEY), (CKA_LABEL, "cmac")])[0]
+mac = key_labelled(session, "cmac")
 cmac = PyKCS11.Mechanism(PyKCS11.CKM_AES_CMAC)
 tag = session.sign(mac, b"message", cmac)
 print("signed:", len(tag), session.verify(mac, b"message", tag, cmac))
