@@ -43,7 +43,7 @@ class KeyAllowances {
   // Both outlive it. Fails: StoreError if the file is damaged, or not of these keys.
   KeyAllowances(const custody::KeyFiles& files, KeyAudit& audit);
 
-  // The number is given to it. Nobody allows what he asks for himself. Fails: KeyFailed;
+  // The number is given to it. Who asks does not allow it. Fails: KeyFailed;
   // UsageError; StoreError, and then it may be there after a restart.
   KeyAllowance grant(const Caller& officer, KeyAllowance allowance, Clock::time_point now);
   // Returns false if there is none with this number. Fails: StoreError; it is withdrawn until a

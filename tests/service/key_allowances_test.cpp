@@ -135,7 +135,7 @@ TEST_F(KeyAllowancesTest, ExpireAndAreWithdrawn) {
   EXPECT_NE(log.find("\"operation\":\"withdraw\""), std::string::npos);
 }
 
-TEST_F(KeyAllowancesTest, NobodyAllowsWhatHeAsksFor) {
+TEST_F(KeyAllowancesTest, WhoAsksDoesNotAllowIt) {
   EXPECT_THROW(allow(client_user(1), "data"), KeyFailed);
   EXPECT_FALSE(is_used(asked_by(client_user(1), "data")));
   EXPECT_TRUE(allowances_->all(kGranted).empty());
