@@ -9,9 +9,10 @@ namespace tinyot::net {
 inline constexpr double kRateLeast = 1e7, kRateMost = 1e10;
 
 // Role: the party that receives, and the one that sends, at the same time. In bits per second, from
-// the time between the arrival of a short message and that of a long one behind it, which together
-// fit what TCP sends before anything has been acknowledged.
-// Wire: from the party that sends, 8 bytes, then 12,288.
+// the times in which three long messages arrive behind a short one. Their median counts: a party
+// that is woken late reads two messages together, and TCP may wait once for an acknowledgement, as
+// it sends at least one long message before it has any.
+// Wire: from the party that sends, 8 bytes, then 12,288 three times.
 // Fails: as the channel. A peer that lies changes speed, and nothing else.
 double measure_rate(Channel& channel);
 void send_for_rate(Channel& channel);
