@@ -222,6 +222,7 @@ void Keys::keep_up() {
       finish(request, failed(KeyFailure::TimedOut, why));
     }
     std::erase_if(seen_, [&](const auto& seen) { return seen.second <= now; });
+    begin_noting();
     for (const custody::KeyId& key : destroy_after_.due(DestroyAfter::Steady::now()))
       put_on_desk([this, key] { destroy_as_peer(key); });
     for (const custody::KeyId& key : std::exchange(to_settle_, {}))
@@ -645,37 +646,6 @@ Keys::View Keys::step_alone(const std::string& client, const char* operation,
              {"client", client}});
   announce(id);
   return view(id);
-}
-
-// Nothing is erased before its time.
-void Keys::note_destroyed_by_peer(const custody::KeyId& id) {
-  // Who has the peer's TLS key now says nothing of a key that is bound to a former one.
-  if (!is_bound(files_.record(id))) return;
-  const bool is_known = files_.record(id).peer_destroyed_unix_s != 0;
-  const auto seen = files_.note_peer_destroyed(
-      id,
-      std::chrono::duration_cast<std::chrono::seconds>(Clock::now().time_since_epoch()).count());
-  if (seen && !is_known) await_destruction(id, *seen);
-}
-
-void Keys::await_destruction(const custody::KeyId& id, std::int64_t seen_unix_s) {
-  const auto seen = Clock::time_point(std::chrono::seconds(seen_unix_s));
-  destroy_after_.note(id, seen, DestroyAfter::Steady::now());
-  const auto at = destroy_after_.at(seen);
-  log_event(LogLevel::Warning, "key destroyed by the peer",
-            {{"peer", settings_.name},
-             {"key", custody::text_of(id)},
-             {"destroyed_here_at", at ? system::utc_text(*at) : "never"}});
-}
-
-// On the desk, again after a while if it fails.
-void Keys::destroy_as_peer(const custody::KeyId& id) {
-  if (const auto record = files_.record(id); record.peer_destroyed_unix_s != 0 && is_bound(record))
-    (void)step_alone(
-        "destroy_after_s", "destroy", id, [&] { (void)files_.destroy_as_peer(id); }, {},
-        "the peer has destroyed its share");
-  const Lock lock(mutex_);
-  if (files_.record(id).peer_destroyed_unix_s == 0) destroy_after_.forget(id);
 }
 
 Keys::View Keys::suspend(const Caller& officer, const custody::KeyId& id) {

@@ -245,7 +245,11 @@ class Keys {
                   const std::optional<custody::RequestId>& agreed = {},
                   const std::string& details = {});
   custody::KeyRecord suspended(const custody::KeyId& id);
-  void note_destroyed_by_peer(const custody::KeyId& id);  // under the lock
+  // What the peer has destroyed (keys_destruction.cpp).
+  void note_peers_share(const custody::KeyId& id);  // under the lock
+  void begin_noting();                              // under the lock
+  void note_next();
+  void write_peers_share(const custody::KeyId& id);
   void await_destruction(const custody::KeyId& id, std::int64_t seen_unix_s);
   void destroy_as_peer(const custody::KeyId& id);
   void require_kept_at_peer(const custody::KeyId& id, const custody::Epoch& epoch);
@@ -291,6 +295,11 @@ class Keys {
   std::optional<std::deque<custody::KeyId>> to_tell_;  // the peer, since the link is up
   std::map<custody::KeyId, std::optional<custody::KeyHave>> peers_;
   DestroyAfter destroy_after_;
+  // Keys whose records are to have what the peer says of its share, the first one first; when each
+  // was looked at last; and whether one of them is on the desk.
+  std::set<std::pair<DestroyAfter::Steady::time_point, custody::KeyId>> to_note_;
+  std::map<custody::KeyId, DestroyAfter::Steady::time_point> noted_;
+  bool is_noting_ = false;
   std::set<custody::KeyId> changed_since_;  // the peer has said last what it has of them
   std::map<std::uint64_t, std::weak_ptr<KeyConnection>> connections_;  // by group
 
@@ -301,7 +310,7 @@ class Keys {
   std::mutex uses_mutex_;
   std::map<custody::KeyId, std::uint64_t> uses_;
 
-  LogRate refusal_lines_, end_lines_, missing_lines_;
+  LogRate refusal_lines_, end_lines_, missing_lines_, destroyed_lines_;
   ErrorLog errors_;
   std::deque<std::function<void()>> tasks_;
   std::vector<std::jthread> desk_;

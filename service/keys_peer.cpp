@@ -394,15 +394,10 @@ void Keys::told(const wire::KeyHaves& haves) {
     for (const custody::KeyId& id : changed) {
       const auto mine = files_.have(id);
       const auto& theirs = peers_.at(id);
-      if (custody::settle_step(mine, theirs).kind == custody::SettleKind::PeerDestroyed) {
-        note_destroyed_by_peer(id);
-        forget(id);
-      } else if (const auto record = files_.find(id);
-                 record && record->peer_destroyed_unix_s != 0) {
-        // What it says last counts; a suspended key is an officer's to resume.
-        files_.forget_peer_destroyed(id);
-        destroy_after_.forget(id);
-      }
+      const auto record = files_.find(id);
+      if (custody::settle_step(mine, theirs).kind == custody::SettleKind::PeerDestroyed ||
+          (record && record->peer_destroyed_unix_s != 0))
+        note_peers_share(id);
       if (needs_settling(id)) settle_if_needed(id, to_queue);
     }
     if (haves.is_last()) note_missing_keys();

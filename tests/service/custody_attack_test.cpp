@@ -1,8 +1,11 @@
 // Attacks on keys of custody: by clients that have some rights, by another party that is allowed
 // something, and by a party whose daemon is a program of the attacker.
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -18,6 +21,7 @@
 #include "service/key_certificate.h"
 #include "service/key_message.h"
 #include "service/key_work.h"
+#include "system/descriptor.h"
 #include "tests/support/openssl_mechanisms.h"
 
 namespace tinyot {
@@ -108,6 +112,30 @@ TEST_F(CustodyAttackTest, ARestoredKeyOfTheLeadingPartyIsSettledAtOnce) {
   EXPECT_TRUE(test::becomes_true([&] { return keys_a_->show("data").key.state() == "active"; }))
       << keys_a_->show("data").key.state();
 }
+
+// How often the files of a directory are replaced from now on.
+class Replacements {
+ public:
+  explicit Replacements(const std::filesystem::path& directory)
+      : events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    EXPECT_GE(::inotify_add_watch(events_.get(), directory.c_str(), IN_MOVED_TO), 0);
+  }
+  // Since it was called last.
+  int of(const std::string& file) const {
+    int count = 0;
+    alignas(inotify_event) std::array<char, 4096> events{};
+    for (ssize_t size = 0; (size = ::read(events_.get(), events.data(), events.size())) > 0;)
+      for (const char* at = events.data(); at < events.data() + size;) {
+        const auto* const event = reinterpret_cast<const inotify_event*>(at);
+        count += static_cast<int>(file == event->name);
+        at += sizeof *event + event->len;
+      }
+    return count;
+  }
+
+ private:
+  const system::Descriptor events_;
+};
 
 // Party B's daemon has ended, and a program of the attacker has all that it had.
 class HostileFollowerTest : public CustodyAttackTest {
@@ -613,6 +641,47 @@ TEST_F(HostileFollowerTest, SignsSomethingElse) {
   EXPECT_TRUE(right.ok()) << code_of(right);
   EXPECT_TRUE(std::filesystem::exists(file));
   EXPECT_EQ(keys_a_->show("data").key.state(), "active");
+  peer_->shut_down();
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+}
+
+// Each change of its word was a synced write, under the lock that all requests take.
+TEST_F(HostileFollowerTest, ChangesItsWordOfAShareAllTheTime) {
+  start_hostile();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  const custody::KeyId id = custody::key_id_from(made.key.id()).value();
+  const custody::KeyHave active =
+      custody::KeyFiles(b_->stores() / "alice" / "custody",
+                        {Party::B, "alice", net::text_of(parties_.peer)}, *store_key_)
+          .have(id)
+          .value();
+  custody::KeyHave destroyed = active;
+  destroyed.state = custody::KeyState::Destroyed;
+  destroyed.epochs.clear();
+  const auto say = [&](const custody::KeyHave& have) {
+    wire::Message message;
+    custody::put_bytes(custody::message_about(id, have), *message.mutable_key_haves()->add_have());
+    peer_->send(message);
+  };
+  const Replacements replacements(directory_of(Party::A) / "custody");
+  for (int i = 0; i < 200; ++i) {
+    say(destroyed);
+    say(active);
+  }
+  say(destroyed);
+  // What it has said is read once it has an answer to the next.
+  EXPECT_FALSE(is_accepted(message_of(asked(use_terms(config::SIGN, made.key.id(), 4)))));
+  EXPECT_TRUE(
+      test::becomes_true([&] { return keys_a_->show("data").key.destroyed_at_unix_ms() != 0; }));
+  EXPECT_LT(replacements.of(made.key.id() + ".key"), 100);
+  EXPECT_EQ(keys_a_->show("data").key.state(), "suspended");
+  say(active);
+  EXPECT_TRUE(
+      test::becomes_true([&] { return keys_a_->show("data").key.destroyed_at_unix_ms() == 0; }));
+  EXPECT_EQ(keys_a_->show("data").key.state(), "suspended");
   peer_->shut_down();
   keys_a_.reset();
   EXPECT_EQ(a_->stop().status, 0);
