@@ -241,6 +241,15 @@ bool AccessRules::gives(const Caller& caller, config::Right right) const {
       rules_, [&](const Rule& rule) { return rule.is_of(caller) && has(rule.rights, right); });
 }
 
+bool AccessRules::names(const Caller& caller) const {
+  return std::ranges::any_of(rules_, [&](const Rule& rule) { return rule.is_of(caller); });
+}
+
+bool Access::names(const Caller& caller) {
+  const std::lock_guard lock(mutex_);
+  return rules_.names(caller);
+}
+
 bool Access::may_manage_keys(const Caller& caller) {
   const std::lock_guard lock(mutex_);
   return rules_.gives(caller, config::MANAGE_KEYS);
@@ -282,11 +291,16 @@ void Access::log(const std::string& reason, const Caller& caller, const std::str
                {"suppressed", *suppressed}});
 }
 
-std::size_t LocalCallers::number_of(const Caller& caller) {
+std::size_t LocalCallers::number_of(const Caller& caller, bool is_named) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(callers_, caller);
   if (found != callers_.end()) return static_cast<std::size_t>(found - callers_.begin());
-  if (callers_.size() == kMax) return 0;
+  const auto of_user = static_cast<std::size_t>(std::ranges::count_if(
+      callers_, [&](const Caller& each) { return is_same_client(each, caller); }));
+  if (callers_.size() == kMax || of_user == kOfUserMax ||
+      (!is_named && strangers_ == kStrangersMax))
+    return 0;
+  if (!is_named) ++strangers_;
   callers_.push_back(caller);
   return callers_.size() - 1;
 }

@@ -46,6 +46,8 @@ class AccessRules {
   // may.
   std::optional<std::string> refusal(const Caller& caller, std::string_view method) const;
   bool gives(const Caller& caller, config::Right right) const;
+  // Whether a rule is for the caller.
+  bool names(const Caller& caller) const;
 
  private:
   struct Rule {
@@ -70,6 +72,7 @@ class Access {
   std::optional<std::string> refusal(const Caller& caller, const std::string& method);
   bool may_manage_keys(const Caller& caller);
   bool may_use_or_manage_keys(const Caller& caller);
+  bool names(const Caller& caller);
   // Of a client whose certificate no authority admits any more; logs it.
   std::string refuse_certificate(const Caller& caller, const std::string& method);
 
@@ -82,19 +85,24 @@ class Access {
 };
 
 // gRPC does not tell from which connection a call has come, only through which port of the server.
-// So each caller on the socket has a number of its own, and each number a port.
+// So each caller on the socket has a number of its own, and each number a port. A number is never
+// another caller's: calls of closed connections may still be waiting.
 // Thread-safe.
 class LocalCallers {
  public:
-  static constexpr std::size_t kMax = 64;
+  // Of the numbers that there are, strangers and each user, whatever groups its processes are in,
+  // get so many: the others find some left.
+  static constexpr std::size_t kMax = 64, kStrangersMax = 16, kOfUserMax = 8;
 
-  // 0 is the number of callers that are unknown, and of those beyond the most.
-  std::size_t number_of(const Caller& caller);
+  // 0 is the number of callers that are unknown, and of those beyond the most. A stranger is who is
+  // not named (AccessRules).
+  std::size_t number_of(const Caller& caller, bool is_named);
   Caller caller(std::size_t number) const;
 
  private:
   mutable std::mutex mutex_;
   std::vector<Caller> callers_{1};  // an unknown one
+  std::size_t strangers_ = 0;
 };
 
 }  // namespace tinyot::service

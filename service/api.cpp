@@ -410,7 +410,8 @@ struct Api::State {
       by_caller.push_back(handing_on_to(add_acceptor(server, credentials_of(caller)), listener));
     return {std::move(file),
             [this, by_caller = std::move(by_caller)](int connection) {
-              by_caller[local_callers.number_of(caller_of(connection))](connection);
+              const Caller caller = caller_of(connection);
+              by_caller[local_callers.number_of(caller, access->names(caller))](connection);
             },
             handing_on_to(add_acceptor(refusing, grpc::InsecureServerCredentials()), listener)};
   }

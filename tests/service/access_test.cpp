@@ -220,17 +220,47 @@ TEST(Access, CallerThatTheNamespaceDoesNotShowIsNobody) {
   EXPECT_EQ(WEXITSTATUS(status), kIsNobody);
 }
 
+TEST(Access, NamesWhomARuleIsFor) {
+  const AccessRules rules = rules_from(
+      "access { user: '1000' may: SUBMIT } access { group: '50' client: 'billing' may: RESULTS }");
+  EXPECT_TRUE(rules.names({1000, {}, {}}));
+  EXPECT_TRUE(rules.names({1001, {50}, {}}));
+  EXPECT_TRUE(rules.names({{}, {}, "billing"}));
+  EXPECT_FALSE(rules.names({1001, {51}, {}}));
+  EXPECT_FALSE(rules.names({}));
+  EXPECT_FALSE(rules_from("").names({1000, {}, {}}));
+}
+
 TEST(LocalCallers, HaveNumbersOfTheirOwn) {
   LocalCallers callers;
-  EXPECT_EQ(callers.number_of({}), 0u);
+  EXPECT_EQ(callers.number_of({}, false), 0u);
   for (std::uint32_t user = 1; user < LocalCallers::kMax; ++user)
-    EXPECT_EQ(callers.number_of({user, {}, {}}), user);
-  EXPECT_EQ(callers.number_of({3, {}, {}}), 3u);
+    EXPECT_EQ(callers.number_of({user, {}, {}}, true), user);
+  EXPECT_EQ(callers.number_of({3, {}, {}}, true), 3u);
   EXPECT_EQ(callers.caller(3).user, 3u);
   // Beyond the most: unknown, so that none has the rights of another.
-  EXPECT_EQ(callers.number_of({1000, {}, {}}), 0u);
-  EXPECT_EQ(callers.number_of({3, {3}, {}}), 0u);
+  EXPECT_EQ(callers.number_of({1000, {}, {}}, true), 0u);
+  EXPECT_EQ(callers.number_of({3, {3}, {}}, true), 0u);
   EXPECT_EQ(callers.caller(0), Caller());
+}
+
+// Neither by strangers nor by the groups that one user can have.
+TEST(LocalCallers, NumbersAreLeftForOthers) {
+  LocalCallers callers;
+  constexpr std::uint32_t kStrangers = LocalCallers::kStrangersMax,
+                          kOfUser = LocalCallers::kOfUserMax;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    const std::size_t of_stranger = callers.number_of({1000 + i, {}, {}}, false);
+    EXPECT_EQ(of_stranger, i < kStrangers ? i + 1 : 0);
+  }
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    const std::size_t of_user = callers.number_of({7, {i}, {}}, true);
+    EXPECT_EQ(of_user, i < kOfUser ? kStrangers + i + 1 : 0);
+  }
+  EXPECT_EQ(callers.number_of({8, {}, {}}, true), kStrangers + kOfUser + 1);
+  // Who is named later keeps its number, or gets one with its next connection.
+  EXPECT_EQ(callers.number_of({1000, {}, {}}, true), 1u);
+  EXPECT_NE(callers.number_of({1099, {}, {}}, true), 0u);
 }
 
 }  // namespace
