@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/hex.h"
+#include "custody/coded.h"
 #include "keys.pb.h"
 #include "system/clock.h"
 
@@ -18,6 +21,9 @@ namespace tinyot::service {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Of what a line has, the most are two signed messages of 24 KiB, in hexadecimal.
+constexpr std::size_t kLineBytesMax = 1 << 20;
 
 crypto::Digest hash_of(std::string_view line) {
   return crypto::sha256(std::as_bytes(std::span(line)));
@@ -68,12 +74,6 @@ std::string text_of(const AuditLine& line, const AuditHead& before) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// A line as it stands in a file.
-struct ReadLine {
-  AuditLine line;
-  AuditHead head;  // its own
-};
-
 AuditLine line_from(const Json& json) {
   AuditLine line;
   const auto text = [&](const char* name) { return json.at(name).get<std::string>(); };
@@ -98,37 +98,73 @@ AuditLine line_from(const Json& json) {
   return line;
 }
 
-// Checks that the lines are a chain.
-std::vector<ReadLine> read_chain(const std::filesystem::path& file, const std::string& whose,
-                                 std::vector<std::string>& problems) {
+// A line as it stands in a file, and what is wrong with it as one of a chain: texts that follow its
+// place.
+struct ReadLine {
+  std::optional<AuditLine> line;
+  AuditHead head;  // its own
+  std::vector<std::string> faults = {};
+};
+
+ReadLine read_line(const std::string& text, const AuditHead& before) {
+  ReadLine read{{}, {before.sequence + 1, hash_of(text)}};
+  const auto fault = [&](const char* what) { read.faults.emplace_back(what); };
+  try {
+    const Json json = Json::parse(text);
+    if (json.dump(-1, ' ', false, Json::error_handler_t::replace) != text)
+      fault(" is not written as a line of an audit log");
+    if (json.at("sequence").get<std::uint64_t>() != before.sequence + 1)
+      fault(" has another number");
+    if (json.at("previous").get<std::string>() != hex_of_digest(before.hash))
+      fault(" does not follow the line before: one of them was changed, inserted or removed");
+    read.line = line_from(json);
+  } catch (const std::exception&) {
+    fault(" is not a line of an audit log");
+  }
+  return read;
+}
+
+enum class LineEnd { Whole, CutOff, TooLong, NoLine };
+LineEnd next_line(std::streambuf& in, std::string& line) {
+  constexpr int kEnd = std::streambuf::traits_type::eof();
+  line.clear();
+  for (int c = 0; (c = in.sbumpc()) != kEnd;) {
+    if (c == '\n') return LineEnd::Whole;
+    if (line.size() == kLineBytesMax) return LineEnd::TooLong;
+    line += static_cast<char>(c);
+  }
+  return line.empty() ? LineEnd::NoLine : LineEnd::CutOff;
+}
+
+// Calls `each` with one line after the other: a log may be larger than memory.
+struct LogEnd {
+  AuditHead head;
+  std::uint64_t bytes = 0;  // of whole lines
+  bool is_cut_off = false;  // within a line
+};
+template <class Each>
+LogEnd read_log(const std::filesystem::path& file, const Each& each) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw UsageError("cannot read the audit log " + file.string());
-  std::vector<ReadLine> lines;
-  AuditHead before;
-  for (std::string text; std::getline(in, text);) {
-    const std::string where = whose + " line " + std::to_string(before.sequence + 1);
-    if (in.eof()) {
-      problems.push_back(where + " is cut off");
-      break;
+  LogEnd end;
+  std::string text;
+  for (;;) {
+    const LineEnd of = next_line(*in.rdbuf(), text);
+    if (of == LineEnd::NoLine) return end;
+    if (of == LineEnd::CutOff) {
+      end.is_cut_off = true;
+      return end;
     }
-    try {
-      const Json json = Json::parse(text);
-      if (json.dump(-1, ' ', false, Json::error_handler_t::replace) != text)
-        problems.push_back(where + " is not written as a line of an audit log");
-      if (json.at("sequence").get<std::uint64_t>() != before.sequence + 1)
-        problems.push_back(where + " has another number");
-      if (json.at("previous").get<std::string>() != hex_of_digest(before.hash))
-        problems.push_back(where +
-                           " does not follow the line before: one of them was changed, "
-                           "inserted or removed");
-      before = {before.sequence + 1, hash_of(text)};
-      lines.push_back({line_from(json), before});
-    } catch (const std::exception& error) {
-      problems.push_back(where + " is not a line of an audit log");
-      before = {before.sequence + 1, hash_of(text)};
+    ReadLine read = read_line(text, end.head);
+    if (of == LineEnd::TooLong) {
+      read.faults = {" is longer than a line of an audit log, which ends there"};
+      each(read);
+      return end;
     }
+    each(read);
+    end.head = read.head;
+    end.bytes += text.size() + 1;
   }
-  return lines;
 }
 
 std::string hex_of_text(const std::string& bytes) {
@@ -220,91 +256,146 @@ std::string contradiction(const AuditLine& line, const Sides& sides) {
   return "";
 }
 
+// What is wrong with a log, up to so much: one of others may be wrong in every line.
+class Problems {
+ public:
+  void add(std::string text) {
+    if (++count_ <= kMax) texts_.push_back(std::move(text));
+  }
+  std::vector<std::string> take() {
+    if (count_ > kMax) texts_.push_back("and " + std::to_string(count_ - kMax) + " more");
+    return std::move(texts_);
+  }
+
+ private:
+  static constexpr std::size_t kMax = 1000;
+  std::vector<std::string> texts_;
+  std::size_t count_ = 0;
+};
+
 // The head that the line's signature names, and whether the request was accepted.
 struct Claim {
-  keys::Head head;
+  AuditHead head;
   bool is_accepted = false;
 };
 std::optional<Claim> claim_of(const AuditLine& line, const PartysKeys& signer) {
   const auto said = said_in(line, signer);
   if (!said) return std::nullopt;
-  if (said->has_request()) return Claim{said->request().head(), true};
-  return Claim{said->answer().head(), said->answer().is_accepted()};
+  const bool is_request = said->has_request();
+  const keys::Head& head = is_request ? said->request().head() : said->answer().head();
+  Claim claim{{head.sequence(), {}}, is_request || said->answer().is_accepted()};
+  // Otherwise it is the hash of no line.
+  (void)custody::take_bytes(head.hash(), crypto::writable_bytes_of(claim.head.hash));
+  return claim;
 }
 
-// A log, its lines by their numbers, and where its requests begin.
+// What the other log is compared with: small, and as much for each line.
+struct KnownLine {
+  crypto::Digest hash;
+  crypto::Digest request, about;  // of the request's number, and of what it is about
+  bool is_own = false;
+  std::optional<Claim> claim;
+};
+
+KnownLine known_line(const ReadLine& read, const PartysKeys& signer) {
+  KnownLine known;
+  known.hash = read.head.hash;
+  if (!read.line) return known;
+  const AuditLine& line = *read.line;
+  known.request = hash_of(line.request);
+  known.about = hash_of(Json({line.operation, line.key, line.client, line.bytes, line.aad_bytes})
+                            .dump(-1, ' ', false, Json::error_handler_t::replace));
+  known.is_own = line.is_own;
+  known.claim = claim_of(line, signer);
+  return known;
+}
+
+bool is_same_request(const KnownLine& a, const KnownLine& b) {
+  return a.is_own != b.is_own && a.about.bytes == b.about.bytes;
+}
+
+// A log whose lines have been checked, with those that its owner's signatures name.
 struct Log {
   std::string name;
-  std::vector<ReadLine> lines;
-  std::map<std::uint64_t, const ReadLine*> by_number;
-  std::map<std::string, const ReadLine*> begun;
+  std::deque<KnownLine> lines;
+  std::map<std::array<std::uint8_t, 32>, std::uint64_t> begun;  // the line's number, by request
 
-  Log(const std::filesystem::path& file, std::string whose, std::vector<std::string>& problems)
-      : name(std::move(whose)), lines(read_chain(file, name, problems)) {
-    for (const ReadLine& read : lines) {
-      by_number.emplace(read.head.sequence, &read);
-      if (read.line.event == AuditLine::Event::Begin &&
-          !begun.emplace(read.line.request, &read).second)
-        problems.push_back(where(read) + ": the request has begun before");
-    }
+  Log(const std::filesystem::path& file, std::string whose, const Sides& sides, Problems& problems)
+      : name(std::move(whose)) {
+    std::size_t latest = 0;
+    const LogEnd end = read_log(file, [&](const ReadLine& read) {
+      for (const std::string& fault : read.faults) problems.add(where(read.head.sequence) + fault);
+      const KnownLine& known = lines.emplace_back(known_line(read, sides.peer));
+      if (read.line) check(*read.line, known, sides, latest, problems);
+    });
+    if (end.is_cut_off) problems.add(where(end.head.sequence + 1) + " is cut off");
   }
-  std::string where(const ReadLine& read) const {
-    return name + " line " + std::to_string(read.head.sequence);
+  std::string where(std::uint64_t number) const { return name + " line " + std::to_string(number); }
+  // Null if there is no such line.
+  const KnownLine* line(std::uint64_t number) const {
+    return number >= 1 && number <= lines.size() ? &lines[number - 1] : nullptr;
+  }
+
+ private:
+  // The last line. `latest`: of the keys of the other party that have signed so far.
+  void check(const AuditLine& line, const KnownLine& known, const Sides& sides, std::size_t& latest,
+             Problems& problems) {
+    const std::uint64_t number = lines.size();
+    if (line.event == AuditLine::Event::Begin && !begun.emplace(known.request.bytes, number).second)
+      problems.add(where(number) + ": the request has begun before");
+    if (const std::string why = contradiction(line, sides); !why.empty())
+      problems.add(where(number) + why);
+    const auto signer = signer_of(line, sides.peer);
+    if (signer && *signer < latest)
+      problems.add(where(number) +
+                   " is signed with a former key of the other party, after a line with a later "
+                   "one");
+    latest = std::max(latest, signer.value_or(0));
   }
 };
 
-bool is_same_request(const AuditLine& a, const AuditLine& b) {
-  return a.is_own != b.is_own && a.operation == b.operation && a.key == b.key &&
-         a.client == b.client && a.bytes == b.bytes && a.aad_bytes == b.aad_bytes;
-}
-
 // What the signatures in `log` claim of the other log.
-void check_against(const Log& log, const Log& other, const PartysKeys& signer,
-                   std::vector<std::string>& problems) {
-  for (const ReadLine& read : log.lines) {
-    const auto claim = claim_of(read.line, signer);
-    if (!claim) continue;
-    if (claim->head.sequence() > 0) {
-      const auto named = other.by_number.find(claim->head.sequence());
-      if (named == other.by_number.end() ||
-          hex_of_digest(named->second->head.hash) != hex_of_text(claim->head.hash()))
-        problems.push_back(log.where(read) + " has a signature over line " +
-                           std::to_string(claim->head.sequence()) + " of " + other.name +
-                           ", which is not there: that log was cut or changed");
+void check_against(const Log& log, const Log& other, Problems& problems) {
+  for (std::uint64_t number = 1; number <= log.lines.size(); ++number) {
+    const KnownLine& line = *log.line(number);
+    if (!line.claim) continue;
+    const AuditHead& head = line.claim->head;
+    if (head.sequence > 0) {
+      const KnownLine* const named = other.line(head.sequence);
+      if (named == nullptr || named->hash.bytes != head.hash.bytes)
+        problems.add(log.where(number) + " has a signature over line " +
+                     std::to_string(head.sequence) + " of " + other.name +
+                     ", which is not there: that log was cut or changed");
     }
-    if (!claim->is_accepted) continue;
-    const auto begun = other.begun.find(read.line.request);
-    if (begun == other.begun.end() || !is_same_request(read.line, begun->second->line))
-      problems.push_back(log.where(read) + ": the request is not in " + other.name);
-    else if (begun->second->head.sequence > claim->head.sequence())
-      problems.push_back(log.where(read) + ": the request was put into " + other.name +
-                         " after it had been signed");
+    if (!line.claim->is_accepted) continue;
+    const auto begun = other.begun.find(line.request.bytes);
+    if (begun == other.begun.end() || !is_same_request(line, *other.line(begun->second)))
+      problems.add(log.where(number) + ": the request is not in " + other.name);
+    else if (begun->second > head.sequence)
+      problems.add(log.where(number) + ": the request was put into " + other.name +
+                   " after it had been signed");
   }
 }
 
 }  // namespace
 
-KeyAudit::KeyAudit(std::filesystem::path file)
+KeyAudit::KeyAudit(std::filesystem::path file, const std::function<bool(const std::string&)>& wants)
     : path_(std::move(file)), file_(path_, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC) {
   if (::flock(file_.descriptor(), LOCK_EX | LOCK_NB) != 0)
     throw StoreError("the audit log " + path_.string() + " is in use");
-  std::vector<std::string> problems;
-  const std::vector<ReadLine> lines = read_chain(path_, path_.string(), problems);
-  std::string text(file_.size(), '\0');
-  file_.read_at(0, std::as_writable_bytes(std::span(text)));
-  const std::size_t last = text.rfind('\n');
-  end_ = last == std::string::npos ? 0 : last + 1;
-  if (end_ < text.size()) {
-    // A crash while a line was written: the operation has not gone on.
-    std::filesystem::resize_file(path_, end_);
-    problems.pop_back();
-  }
-  if (!problems.empty())
-    throw StoreError("the audit log is damaged: " + problems.front() +
-                     "; keep it as evidence, and begin another one in its place");
-  if (!lines.empty()) head_ = lines.back().head;
-  for (const ReadLine& read : lines)
-    if (read.line.event == AuditLine::Event::Begin) requests_.push_back(read.line.request);
+  const LogEnd end = read_log(path_, [&](const ReadLine& read) {
+    if (!read.faults.empty())
+      throw StoreError("the audit log is damaged: " + path_.string() + " line " +
+                       std::to_string(read.head.sequence) + read.faults.front() +
+                       "; keep it as evidence, and begin another one in its place");
+    const AuditLine& line = read.line.value();
+    if (line.event == AuditLine::Event::Begin && wants && wants(line.request))
+      requests_.push_back(line.request);
+  });
+  head_ = end.head;
+  end_ = end.bytes;
+  // A crash while a line was written: the operation has not gone on.
+  if (end.is_cut_off) std::filesystem::resize_file(path_, end_);
   file_.sync();
   system::sync_directory(path_.has_parent_path() ? path_.parent_path() : ".");
   synced_ = head_;
@@ -321,6 +412,7 @@ AuditHead KeyAudit::append(const AuditLine& line) {
     const std::lock_guard lock(mutex_);
     require_whole();
     const std::string text = text_of(line, head_);
+    ENSURE(text.size() <= kLineBytesMax);
     const std::string whole = text + '\n';
     try {
       file_.write_at(end_, std::as_bytes(std::span(whole)));
@@ -375,31 +467,19 @@ void KeyAudit::sync_up_to(std::uint64_t sequence) {
 }
 
 AuditReport verify_audit(const std::filesystem::path& log, const AuditParties& parties) {
+  const PartysKeys own = all_keys_of(parties.former_own_keys, parties.own_key),
+                   peers = all_keys_of(parties.former_peers_keys, parties.peers_key);
+  Problems problems;
   AuditReport report;
-  const Sides mine_sides{all_keys_of(parties.former_own_keys, parties.own_key),
-                         all_keys_of(parties.former_peers_keys, parties.peers_key)};
-  const auto check_lines = [&](const Log& of, const Sides& sides) {
-    std::size_t latest = 0;
-    for (const ReadLine& read : of.lines) {
-      if (const std::string why = contradiction(read.line, sides); !why.empty())
-        report.problems.push_back(of.where(read) + why);
-      const auto signer = signer_of(read.line, sides.peer);
-      if (signer && *signer < latest)
-        report.problems.push_back(of.where(read) +
-                                  " is signed with a former key of the other party, after a line "
-                                  "with a later one");
-      latest = std::max(latest, signer.value_or(0));
-    }
-  };
-  const Log mine(log, "the log's", report.problems);
+  const Log mine(log, "the log's", {own, peers}, problems);
   report.lines = mine.lines.size();
   report.requests = mine.begun.size();
-  check_lines(mine, mine_sides);
-  if (!parties.peers_log) return report;
-  const Log theirs(*parties.peers_log, "the peer's", report.problems);
-  check_lines(theirs, {mine_sides.peer, mine_sides.own});
-  check_against(mine, theirs, mine_sides.peer, report.problems);
-  check_against(theirs, mine, mine_sides.own, report.problems);
+  if (parties.peers_log) {
+    const Log theirs(*parties.peers_log, "the peer's", {peers, own}, problems);
+    check_against(mine, theirs, problems);
+    check_against(theirs, mine, problems);
+  }
+  report.problems = problems.take();
   return report;
 }
 

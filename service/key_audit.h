@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -56,10 +57,12 @@ class KeyAudit {
  public:
   // Continues the file, or begins it (mode 0600); no other object, of any process, writes to it. A
   // line that was cut off by a crash is removed: the operation has not gone on. Fails: StoreError
-  // if the last whole line is not one of such a file.
-  explicit KeyAudit(std::filesystem::path file);
+  // if a whole line is not one of such a file. The file is read line by line, whatever its size.
+  // `wants`: which requests take_requests() returns, of those that its lines begin.
+  explicit KeyAudit(std::filesystem::path file,
+                    const std::function<bool(const std::string& request)>& wants = {});
 
-  // The requests that the lines of the file begin, at the start. Once.
+  // At the start. Once.
   std::vector<std::string> take_requests() { return std::move(requests_); }
   // The last line that is durable.
   AuditHead head() const;
@@ -88,7 +91,8 @@ class KeyAudit {
 
 // What is wrong with a log; empty if nothing is. With the peer's log, for both logs together: the
 // lines that each party's signatures name are in its log, and each request that was accepted is in
-// both, once. Fails: UsageError if a file cannot be read.
+// both, once. Takes some 200 bytes of memory for a line, and reports 1,000 problems at most. Fails:
+// UsageError if a file cannot be read.
 struct AuditParties {
   net::Fingerprint own_key, peers_key;
   std::optional<std::filesystem::path> peers_log = {};

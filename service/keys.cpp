@@ -91,7 +91,11 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
              {settings.me, settings.name, net::text_of(parties_.peer), net::text_of(parties_.own)},
              shared.store_key.value()),
       backups_(service::backups_of(peer.custody())),
-      audit_(audit_log_of(peer.custody(), directory_.parent_path())),
+      audit_(audit_log_of(peer.custody(), directory_.parent_path()),
+             [](const std::string& text) {
+               custody::RequestId id{};
+               return parse_hex(text, id) && time_of(id) + kRemembered > Clock::now();
+             }),
       quorum_(settings.name, peer.custody().quorum(), approval_time_, audit_),
       allowances_(files_, audit_), policy_(read_policy(peer)),
       has_peer_cheated_(std::filesystem::exists(directory_ / kCheatedFile)),
@@ -101,8 +105,7 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
   custody::require_mechanisms();
   for (const std::string& text : audit_.take_requests()) {
     custody::RequestId id{};
-    if (parse_hex(text, id) && time_of(id) + kRemembered > Clock::now())
-      seen_.emplace(id, time_of(id) + kRemembered);
+    if (parse_hex(text, id)) seen_.emplace(id, time_of(id) + kRemembered);
   }
   const auto records = files_.records();
   if (const auto unbound = std::ranges::count_if(

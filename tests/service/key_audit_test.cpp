@@ -12,6 +12,7 @@
 #include "base/hex.h"
 #include "keys.pb.h"
 #include "tests/support/files.h"
+#include "tests/support/peak_memory.h"
 #include "tinyot/error.h"
 
 namespace tinyot::test {
@@ -480,6 +481,51 @@ TEST(KeyAudit, DamagedLogIsNotContinued) {
   write_file(parties.files[0], text);
   EXPECT_THROW(parties.log(0), tinyot::StoreError);
   EXPECT_EQ(read_file(parties.files[0]), text) << "it is evidence";
+}
+
+// A log may be larger than memory.
+TEST(KeyAudit, IsReadLineByLine) {
+  Parties parties;
+  AuditLine line = parties.line_of(1);
+  line.event = AuditLine::Event::Alone;
+  line.outcome.assign(200'000, 'x');
+  for (int k = 0; k < 400; ++k) parties.log(0).append(line);
+  parties.logs = {};
+  const auto expect_little = [](const char* what, const std::function<void()>& reads) {
+    const bool is_measured = reset_peak_memory();
+    const std::uint64_t before = peak_memory();
+    reads();
+    if (is_measured) {
+      EXPECT_LT(peak_memory(), before + kSanitizersMemory + (16 << 20)) << what;
+    }
+  };
+  expect_little("start", [&] { EXPECT_EQ(parties.log(0).head().sequence, 400u); });
+  expect_little("verification", [&] { EXPECT_EQ(parties.verify(0, false).lines, 400u); });
+  // A line without an end.
+  std::filesystem::resize_file(parties.files[0], std::uint64_t{1} << 30);
+  expect_little("damaged", [&] { EXPECT_THROW(KeyAudit(parties.files[0]), tinyot::StoreError); });
+  expect_little("damaged", [&] { EXPECT_EQ(parties.verify(0, false).problems.size(), 1u); });
+}
+
+TEST(KeyAudit, TellsOfManyProblemsInALine) {
+  Parties parties;
+  parties.use(0, 1);
+  parties.write(0, std::vector<std::string>(1500, parties.lines(0)[0]));
+  const auto problems = parties.verify(0, false).problems;
+  ASSERT_EQ(problems.size(), 1001u);
+  EXPECT_TRUE(problems.back().starts_with("and ")) << problems.back();
+}
+
+TEST(KeyAudit, ReturnsTheRequestsThatAreWanted) {
+  Parties parties;
+  for (const std::uint8_t k : {1, 2, 3}) parties.use(0, k);
+  parties.logs = {};
+  const std::string second = parties.hex(parties.request_id(2));
+  EXPECT_EQ(
+      KeyAudit(parties.files[0], [&](const std::string& request) { return request == second; })
+          .take_requests(),
+      std::vector<std::string>{second});
+  EXPECT_TRUE(KeyAudit(parties.files[0]).take_requests().empty());
 }
 
 TEST(KeyAudit, LinesOfManyThreadsAreOneChain) {

@@ -3,7 +3,6 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <list>
 #include <optional>
 
@@ -11,6 +10,7 @@
 #include "service/offer.h"
 #include "service/peer_link.h"
 #include "tests/support/layers.h"
+#include "tests/support/peak_memory.h"
 
 namespace tinyot::test {
 namespace {
@@ -157,18 +157,6 @@ grpc::ByteBuffer received(const v1::SubmitRequest& part) {
   return received(part.SerializeAsString());
 }
 
-// The most memory that this process has had in use since it was last reset, in bytes.
-std::uint64_t peak_memory() {
-  std::ifstream file("/proc/self/status");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) << 10;
-  return 0;
-}
-bool reset_peak_memory() {
-  std::ofstream file("/proc/self/clear_refs");
-  return static_cast<bool>(file << "5" << std::flush);
-}
-
 class BudgetTest : public ::testing::Test {
  protected:
   static constexpr std::uint64_t kBytesMax = 2 << 20, kOfCall = Submission::kCallBytes;
@@ -207,14 +195,8 @@ TEST_F(BudgetTest, MessagesTakeMemoryBeforeTheyAreParsed) {
   const bool is_measured = reset_peak_memory();
   const std::uint64_t before = peak_memory();
   EXPECT_THROW(submission.add(message), Exhausted);
-  // Sanitizers take memory of their own.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr std::uint64_t kPeakMax = std::uint64_t{1} << 30;
-#else
-  constexpr std::uint64_t kPeakMax = 16 << 20;
-#endif
   if (is_measured) {
-    EXPECT_LT(peak_memory(), before + kPeakMax);
+    EXPECT_LT(peak_memory(), before + kSanitizersMemory + (16 << 20));
   }
 }
 
