@@ -844,22 +844,32 @@ void Keys::decide(const Caller& officer, const custody::RequestId& id, bool is_a
   {
     const Lock lock(mutex_);
     const auto at = requests_.find(id);
-    if (at == requests_.end() || at->second->state != Request::State::Waiting)
+    if (at == requests_.end() || at->second->state != Request::State::Waiting ||
+        at->second->is_being_decided)
       throw UsageError("no request " + hex_of(id) + " waits for an approval");
     request = at->second;
+    if (const auto* const by = std::get_if<Caller>(&request->by);
+        by != nullptr && is_same_client(*by, officer))
+      throw KeyFailed(KeyFailure::Refused, "who asks does not approve the request");
+    request->is_being_decided = true;  // so that the log has one decision
   }
-  if (const auto* const by = std::get_if<Caller>(&request->by);
-      by != nullptr && is_same_client(*by, officer))
-    throw KeyFailed(KeyFailure::Refused, "who asks does not approve the request");
-  audit_.append({.event = AuditLine::Event::Alone,
-                 .request = hex_of(random_request()),
-                 .client = text_of(officer),
-                 .operation = is_approved ? "approve" : "deny",
-                 .key = custody::text_of(request->terms().key),
-                 .outcome = "request " + hex_of(id)});
+  std::exception_ptr failure;
+  try {
+    audit_.append({.event = AuditLine::Event::Alone,
+                   .request = hex_of(random_request()),
+                   .client = text_of(officer),
+                   .operation = is_approved ? "approve" : "deny",
+                   .key = custody::text_of(request->terms().key),
+                   .outcome = "request " + hex_of(id)});
+  } catch (const std::exception&) {
+    failure = std::current_exception();
+  }
   {
     const Lock lock(mutex_);
-    if (request->state != Request::State::Waiting) return;  // it has ended, or another has decided
+    request->is_being_decided = false;
+    if (failure) std::rethrow_exception(failure);
+    if (request->state != Request::State::Waiting)
+      throw UsageError("request " + hex_of(id) + " has ended meanwhile: nothing is decided");
     if (!is_approved) {
       const std::string why = "an officer of " +
                               std::string(request->is_own() ? "this" : "the other") +

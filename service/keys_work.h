@@ -74,6 +74,7 @@ class Keys::Request final : public Keys::Work {
   State state = State::New;
   bool has_begun_line = false, is_approved = false, may_be_asked_anew = false;
   bool waits_at_peer = false;                   // for an officer there
+  bool is_being_decided = false;                // by an officer of this party
   bool is_abandoned = false;                    // by its client, of an own one
   std::optional<custody::RequestId> allowance;  // that approves it
   Clock::time_point until;                      // of this party, for what it waits for

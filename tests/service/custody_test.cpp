@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <atomic>
 #include <cstring>
 #include <future>
+#include <latch>
 #include <thread>
 
 #include "base/hex.h"
@@ -697,6 +699,42 @@ TEST_F(WaitingRequestsTest, AClientHasAPartOfTheRequestsThatMayWait) {
       << more.status.error_message();
   keys_a_.reset();
   EXPECT_EQ(a_->stop().status, 0);
+}
+
+// The log has one decision, and who came too late is told.
+TEST_F(WaitingRequestsTest, OneDecisionCounts) {
+  CustodySetup setup;
+  setup.policy_a =
+      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
+      "allow { peer: true key: '*' may: [ENCRYPT] approval: true }\n";
+  start_custody(setup);
+  ASSERT_OK(keys_a_->create("data"));
+  auto waiting =
+      std::async(std::launch::async, [&] { return keys_b_->encrypt("data", "text").status; });
+  ASSERT_TRUE(become_waiting(1));
+  v1::ApprovalsReply approvals;
+  ASSERT_TRUE(keys_a_->call(&Stub::Approvals, {}, approvals).ok());
+  v1::ApprovalRequest decision;
+  decision.set_request(approvals.approvals(0).request());
+  constexpr int kOfficers = 8;
+  std::atomic<int> decided = 0;
+  std::latch all(kOfficers);
+  std::vector<std::jthread> officers;
+  for (int i = 0; i < kOfficers; ++i)
+    officers.emplace_back([&] {
+      const KeyClient officer(a_->socket());
+      EXPECT_TRUE(officer.show("data").status.ok());
+      all.arrive_and_wait();
+      v1::ApprovalReply reply;
+      decided += static_cast<int>(officer.call(&Stub::Approve, decision, reply).ok());
+    });
+  officers.clear();
+  EXPECT_EQ(decided, 1);
+  const grpc::Status ended = waiting.get();
+  EXPECT_TRUE(ended.ok()) << ended.error_message();
+  const std::string log = test::read_file(directory_of(Party::A) / "audit.log"),
+                    approved = "\"operation\":\"approve\"";
+  EXPECT_EQ(log.find(approved), log.rfind(approved));
 }
 
 // What waits is given up, too.
