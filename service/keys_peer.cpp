@@ -196,8 +196,12 @@ void Keys::waits(const wire::KeyWaits& message) {
   const Lock lock(mutex_);
   const auto at = requests_.find(id);
   if (at == requests_.end() || at->second->state != Request::State::Asked) return;
-  at->second->waits_at_peer = true;
-  at->second->until = at->second->asked.expires;
+  const SharedRequest request = at->second;
+  // It has not begun, and nobody would have its result.
+  if (request->is_abandoned)
+    return finish(request, failed(KeyFailure::TimedOut, "its client has gone"));
+  request->waits_at_peer = true;
+  request->until = request->asked.expires;
 }
 
 // What may have changed since the request was taken up.

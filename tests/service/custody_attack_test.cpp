@@ -796,6 +796,35 @@ TEST_F(HostileLeaderTest, IsToldOfNoClientThatGoesOnceItHasAccepted) {
   EXPECT_EQ(ended.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED) << code_of(ended);
 }
 
+// Officers there may take a day to approve what nobody waits for.
+TEST_F(HostileLeaderTest, IsToldOfAClientThatHasGoneOnceItsOfficersAreAsked) {
+  start_custody();
+  ASSERT_OK(keys_a_->create("data"));
+  take_over();
+  const auto refresh = [&] {
+    v1::KeyName name;
+    name.set_key("data");
+    v1::Key reply;
+    grpc::Status ended;
+    while (ended = keys_b_->call(&Stub::Refresh, name, reply, std::chrono::seconds(2)),
+           ended.error_message().find("is not connected") != std::string::npos) {
+    }
+    EXPECT_EQ(ended.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED) << code_of(ended);
+  };
+  std::jthread client(refresh);
+  const wire::KeyRequest request = peer_->next(wire::Message::kKeyRequest).key_request();
+  client.join();
+  refresh();  // meanwhile the daemon sees that the first one has gone
+  const auto id = service::request_in(request.said()).value();
+  const std::string number(reinterpret_cast<const char*>(id.data()), id.size());
+  wire::Message waits;
+  waits.mutable_key_waits()->set_request(number);
+  peer_->send(waits);
+  const wire::KeyEnd end = peer_->next(wire::Message::kKeyEnd).key_end();
+  EXPECT_EQ(end.request(), number);
+  EXPECT_NE(end.reason().find("client has gone"), std::string::npos) << end.reason();
+}
+
 // What an officer has set is there again when the key is settled.
 TEST(RestoredKey, IsDeactivatedAgainAfterItWasSuspended) {
   const test::TestDirectory directory("/dev/shm");
