@@ -24,6 +24,8 @@ constexpr std::uint64_t kUsesAtOnce = 1024;
 // Encryptions under one key with random nonces (NIST SP 800-38D, section 8.3).
 constexpr std::uint64_t kEncryptionsMax = std::uint64_t{1} << 32;
 constexpr std::chrono::milliseconds kLookInterval{200};
+// Until a line is written again for which the disk had no room.
+constexpr std::chrono::seconds kWritePause{5};
 constexpr std::size_t kShownToOfficers = 256;
 constexpr const char* kCheatedFile = "peer-cheated";
 
@@ -185,6 +187,10 @@ void Keys::give_up() {
 }
 
 void Keys::stop() {
+  {
+    const Lock lock(mutex_);
+    if (!ends_.empty()) put_on_desk([this] { write_ends(); });
+  }
   for (std::jthread& thread : desk_) thread.request_stop();
   for (std::jthread& thread : desk_)
     if (thread.joinable()) thread.join();
@@ -226,6 +232,10 @@ void Keys::keep_up() {
     }
     std::erase_if(seen_, [&](const auto& seen) { return seen.second <= now; });
     begin_noting();
+    if (write_ends_at_ <= now) {
+      write_ends_at_ = kAnyTime;
+      put_on_desk([this] { write_ends(); });
+    }
     for (const custody::KeyId& key : destroy_after_.due(DestroyAfter::Steady::now()))
       put_on_desk([this, key] { destroy_as_peer(key); });
     for (const custody::KeyId& key : std::exchange(to_settle_, {}))
@@ -500,7 +510,29 @@ void Keys::finish(const SharedRequest& request, std::optional<Failure> failure) 
 }
 
 void Keys::log_end(const Request& request) {
-  put_on_desk([this, line = request.line(AuditLine::Event::End)] { audit_.append(line); });
+  ends_.push_back(request.line(AuditLine::Event::End));
+  put_on_desk([this] { write_ends(); });
+}
+
+// At the desk. What the disk has no room for is written later.
+void Keys::write_ends() {
+  for (;;) {
+    AuditLine line;
+    {
+      const Lock lock(mutex_);
+      if (ends_.empty()) return;
+      line = std::move(ends_.front());
+      ends_.pop_front();
+    }
+    try {
+      audit_.append(line);
+    } catch (const StoreError&) {
+      const Lock lock(mutex_);
+      ends_.push_front(std::move(line));
+      if (!audit_.has_failed()) write_ends_at_ = Clock::now() + kWritePause;
+      throw;
+    }
+  }
 }
 
 // Its first line is in the log, unless that failed. False if it has ended meanwhile.

@@ -225,6 +225,7 @@ class Keys {
   void use_allowance(const SharedRequest& request, Lock& lock);
   bool note_begun(const SharedRequest& request, const AuditHead& head);
   void log_end(const Request& request);
+  void write_ends();
   void tell_haves();
   void note_missing_keys();
   void note_missing_backups(const std::vector<custody::KeyRecord>& records) const;
@@ -309,6 +310,9 @@ class Keys {
 
   std::mutex uses_mutex_;
   std::map<custody::KeyId, std::uint64_t> uses_;
+
+  std::deque<AuditLine> ends_;  // that are not in the log yet
+  Clock::time_point write_ends_at_ = kAnyTime;
 
   LogRate refusal_lines_, end_lines_, missing_lines_, destroyed_lines_;
   ErrorLog errors_;

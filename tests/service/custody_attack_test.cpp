@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <fstream>
 #include <functional>
 #include <thread>
 
@@ -23,6 +24,7 @@
 #include "service/key_work.h"
 #include "system/descriptor.h"
 #include "tests/support/openssl_mechanisms.h"
+#include "tests/support/small_disk.h"
 
 namespace tinyot {
 namespace {
@@ -685,6 +687,44 @@ TEST_F(HostileFollowerTest, ChangesItsWordOfAShareAllTheTime) {
   peer_->shut_down();
   keys_a_.reset();
   EXPECT_EQ(a_->stop().status, 0);
+}
+
+// What was begun has an end in the log, with what the peer has signed, once there is room for it.
+TEST_F(HostileFollowerTest, EndsARequestWhileTheDiskOfTheLogIsFull) {
+  const std::filesystem::path log = dir_ / "disk" / "audit.log", daemon_log = dir_ / "log";
+  const test::SmallDisk disk(log.parent_path(), 1 << 20);
+  if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount";
+  CustodySetup setup;
+  setup.custody_a = "audit_log: '" + log.string() + "'";
+  setup.daemon_a = "log { file: '" + daemon_log.string() + "' }";
+  start_hostile({}, setup);
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  // More than the last block of the log has room for.
+  std::vector<custody::RequestId> requests;
+  for (int i = 0; i < 20; ++i) {
+    const KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 4);
+    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
+    requests.push_back(terms.request);
+  }
+  const std::filesystem::path filler = log.parent_path() / "filler";
+  std::ofstream(filler) << std::string(1 << 20, 'x');
+  for (const custody::RequestId& request : requests) end(request);
+  EXPECT_TRUE(test::becomes_true([&] {
+    return test::read_file(daemon_log).find("custody goes on after an error") != std::string::npos;
+  }));
+  std::filesystem::remove(filler);
+  for (const custody::RequestId& request : requests)
+    EXPECT_TRUE(test::becomes_true([&] {
+      return test::read_file(log).find("\"event\":\"end\",\"request\":\"" + hex_of(request)) !=
+             std::string::npos;
+    }));
+  peer_->shut_down();
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  EXPECT_EQ(service::verify_audit(log, {parties_.peer, parties_.own}).problems,
+            std::vector<std::string>());
 }
 
 // A check that fails as material is made says as much of the peer as one of a use.
