@@ -468,13 +468,18 @@ void Keys::note_use(const KeyTerms& terms) {
   if (changes_key(terms.operation)) return;
   const std::lock_guard lock(uses_mutex_);
   const std::uint64_t bound = files_.record(terms.key).use_bound;
-  const auto at = uses_.try_emplace(terms.key, bound).first;
-  if (terms.operation == config::ENCRYPT && at->second >= kEncryptionsMax)
+  Uses& uses = uses_[terms.key];
+  // Since the start, or by a restored share: there may have been as many uses.
+  if (uses.bound != bound) uses = {std::max(uses.count, bound), bound};
+  if (terms.operation == config::ENCRYPT && uses.count >= kEncryptionsMax)
     throw custody::KeyError(KeyProblem::State,
                             "key " + custody::text_of(terms.key) +
                                 " has been used 2^32 times, as often as nonces allow: rotate it");
-  if (at->second >= bound) files_.raise_use_bound(terms.key, at->second + kUsesAtOnce);
-  ++at->second;
+  if (uses.count >= bound) {
+    files_.raise_use_bound(terms.key, uses.count + kUsesAtOnce);
+    uses.bound = uses.count + kUsesAtOnce;
+  }
+  ++uses.count;
 }
 
 void Keys::finish(const SharedRequest& request, std::optional<Failure> failure) {

@@ -309,7 +309,11 @@ class Keys {
   std::mutex certificates_mutex_;  // of their files; no other lock is taken under it
 
   std::mutex uses_mutex_;
-  std::map<custody::KeyId, std::uint64_t> uses_;
+  struct Uses {
+    std::uint64_t count = 0;
+    std::uint64_t bound = 0;  // that the record had
+  };
+  std::map<custody::KeyId, Uses> uses_;
 
   std::deque<AuditLine> ends_;  // that are not in the log yet
   Clock::time_point write_ends_at_ = kAnyTime;

@@ -104,7 +104,12 @@ TEST_F(CustodyAttackTest, ARestoredKeyOfTheLeadingPartyIsSettledAtOnce) {
   std::filesystem::path first;
   for (const auto& entry : std::filesystem::directory_iterator(backups)) first = entry.path();
   const std::string file = test::read_file(first);
-  ASSERT_OK(keys_a_->named(&Stub::Refresh, "data"));
+  ASSERT_OK(keys_a_->encrypt("data", "text"));
+  b_->kill();
+  b_->start();
+  ASSERT_TRUE(test::becomes_true([&] { return keys_a_->encrypt("data", "text").status.ok(); }));
+  ASSERT_TRUE(
+      test::becomes_true([&] { return keys_a_->named(&Stub::Refresh, "data").status.ok(); }));
   const auto content = custody::open_backup(std::as_bytes(std::span(file)), box);
   v1::RestoreKeyRequest request;
   request.set_backup(std::string(reinterpret_cast<const char*>(content.data()), content.size()));
@@ -113,6 +118,11 @@ TEST_F(CustodyAttackTest, ARestoredKeyOfTheLeadingPartyIsSettledAtOnce) {
   ASSERT_TRUE(status.ok()) << status.error_message();
   EXPECT_TRUE(test::becomes_true([&] { return keys_a_->show("data").key.state() == "active"; }))
       << keys_a_->show("data").key.state();
+  // All uses count that there may have been, as the peer knows them after its end.
+  const auto bound = keys_a_->show("data").key.use_bound();
+  EXPECT_EQ(bound, 2048u);
+  ASSERT_OK(keys_a_->encrypt("data", "text"));
+  EXPECT_EQ(keys_a_->show("data").key.use_bound(), bound + 1024);
 }
 
 // How often the files of a directory are replaced from now on.
