@@ -288,9 +288,8 @@ void KeyCalls::add_certificate(const KeyCall& call, v1::Key& reply) const {
   try {
     put(keys_of(reply.peer()).certificate(custody::key_id_from(reply.id()).value(), call.is_gone),
         reply.mutable_certificate());
-  } catch (const KeyFailed& error) {
-    throw KeyFailed(error.why(), "key " + reply.id() + " is made, but has no certificate yet: " +
-                                     std::string(error.what()));
+  } catch (const std::exception& error) {
+    reply.set_certificate_problem(error.what());
   }
 }
 

@@ -28,7 +28,8 @@ RemoteKey key_from(const v1::Key& message) {
           message.destroyed_at_unix_ms(),
           bytes_of_field(message.certificate()),
           message.needs_rebind(),
-          message.needs_refresh()};
+          message.needs_refresh(),
+          message.certificate_problem()};
 }
 
 RemoteAllowance allowance_from(const v1::Allowance& message) {

@@ -33,6 +33,7 @@ struct RemoteKey {
   std::int64_t destroyed_at_unix_ms = 0;  // since the peer has destroyed its share; 0: it is not
   std::vector<std::byte> certificate;     // of a key that was made: a file
   bool needs_rebind = false, needs_refresh = false;
+  std::string certificate_problem;  // why a key that was made has no certificate
 };
 
 // An empty peer is the only one.

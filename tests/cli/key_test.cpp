@@ -101,6 +101,22 @@ TEST_F(KeyTest, CreateSendsAttributesAndPrintsTheKey) {
                           std::string(32, 'e') + "\nat most 1,024 uses so far\n");
 }
 
+TEST_F(KeyTest, CreateSaysWhyThereIsNoCertificate) {
+  server_->key.set_certificate_problem("bank is not connected");
+  const std::string problem =
+      "no certificate yet: bank is not connected; ask for it again with "
+      "tinyot key certificate " +
+      kKeyId + "\n";
+  const Ended made = ask("create", {"a"});
+  EXPECT_TRUE(ended_with(made, 0));
+  EXPECT_TRUE(made.out.ends_with(problem)) << made.out;
+  EXPECT_EQ(json("create", {"a"})["certificate_problem"], "bank is not connected");
+  const Ended wanted = ask("create", {"a", "--certificate", path("out")});
+  EXPECT_TRUE(ended_with(wanted, 1, "the key is made, and can be used, but " + path("out")));
+  EXPECT_TRUE(wanted.out.ends_with(problem)) << wanted.out;
+  EXPECT_FALSE(fs::exists(path("out")));
+}
+
 // Whether the key has been made is not known: a command that is repeated makes no second one.
 TEST_F(KeyTest, LostConnectionNamesTheRequestToRepeat) {
   server_->answer = refused(grpc::StatusCode::UNAVAILABLE, v1::NETWORK, "the link broke");

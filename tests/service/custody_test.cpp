@@ -539,6 +539,27 @@ TEST_F(KeyCertificateTest, IsMadeIfThereIsNone) {
   ASSERT_OK(certificate(*keys_a_, "data"));
 }
 
+// A program that took it for a failure would make another key.
+TEST_F(KeyCertificateTest, AKeyIsMadeWithoutOne) {
+  start_custody();
+  const std::string making(16, 'm');
+  const crypto::Digest id = crypto::sha256(std::as_bytes(std::span(making)));
+  const std::filesystem::path in_its_place =
+      file_of(Party::B, hex_of(crypto::bytes_of(id).first(16)));
+  std::filesystem::create_directory(in_its_place);
+  const auto made = keys_a_->create("data", "aead", "aes128", {}, making);
+  ASSERT_OK(made);
+  EXPECT_EQ(made.key.state(), "active");
+  EXPECT_EQ(made.key.certificate(), "");
+  EXPECT_EQ(made.key.certificate_problem(),
+            "bob has signed no certificate of it: its store cannot be used");
+  ASSERT_OK(keys_b_->encrypt("data", "text"));
+  std::filesystem::remove(in_its_place);
+  const auto later = certificate(*keys_a_, "data");
+  ASSERT_OK(later);
+  EXPECT_NO_THROW(verified(later.reply.certificate()));
+}
+
 // Party A gets another TLS key, as after a loss.
 class RebindTest : public KeyCertificateTest {
  protected:

@@ -55,7 +55,11 @@ std::string text_of(const RemoteKey& key) {
          (key.destroyed_at_unix_ms == 0
               ? ""
               : "the peer has destroyed its share; this party destroys its own at " +
-                    time_text(key.destroyed_at_unix_ms) + "\n");
+                    time_text(key.destroyed_at_unix_ms) + "\n") +
+         (key.certificate_problem.empty()
+              ? ""
+              : "no certificate yet: " + foreign_text(key.certificate_problem) +
+                    "; ask for it again with tinyot key certificate " + key.id + "\n");
 }
 
 Json json_of(const RemoteKey& key) {
@@ -72,6 +76,7 @@ Json json_of(const RemoteKey& key) {
     json["destroyed_at_s"] = static_cast<double>(key.destroyed_at_unix_ms) / 1000;
   if (key.needs_rebind) json["needs_rebind"] = true;
   if (key.needs_refresh) json["needs_refresh"] = true;
+  if (!key.certificate_problem.empty()) json["certificate_problem"] = key.certificate_problem;
   return json;
 }
 
