@@ -110,7 +110,7 @@ std::shared_ptr<const net::TlsAdmission> Link::renewed(const config::Peer& peer)
 
 void Link::renew(std::shared_ptr<const net::TlsAdmission> tls) {
   const auto before = port_.options().tls;
-  const bool is_another = !before || before->valid_until() != tls->valid_until();
+  const bool is_another = !before || before->certificate() != tls->certificate();
   port_.renew(std::move(tls));
   {
     const Lock lock(mutex_);

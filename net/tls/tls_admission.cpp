@@ -64,6 +64,7 @@ class TlsHandshake final : public PendingStream {
 struct TlsAdmission::State {
   SslContextPtr context;
   TlsSettings settings;
+  std::string certificate;
   Identity::Clock::time_point valid_until;
 };
 
@@ -72,10 +73,12 @@ TlsAdmission::TlsAdmission(const Identity& mine, const Fingerprint& peers,
     : state_(new State{make_context(mine.parts()),
                        {mine.fingerprint(), peers, records_per_key,
                         std::make_shared<std::atomic<std::int64_t>>(0)},
+                       mine.certificate_pem(),
                        mine.valid_until()}) {}
 
 TlsAdmission::TlsAdmission(const Identity& mine, const TlsAdmission& before)
-    : state_(new State{make_context(mine.parts()), before.state_->settings, mine.valid_until()}) {
+    : state_(new State{make_context(mine.parts()), before.state_->settings, mine.certificate_pem(),
+                       mine.valid_until()}) {
   ENSURE(mine.fingerprint() == before.mine());
 }
 
@@ -89,6 +92,8 @@ std::unique_ptr<PendingStream> TlsAdmission::begin(std::unique_ptr<TcpStream> st
 
 const Fingerprint& TlsAdmission::mine() const { return state_->settings.mine; }
 const Fingerprint& TlsAdmission::peer() const { return state_->settings.peers; }
+
+const std::string& TlsAdmission::certificate() const { return state_->certificate; }
 
 Identity::Clock::time_point TlsAdmission::valid_until() const { return state_->valid_until; }
 

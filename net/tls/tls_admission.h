@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "net/admission.h"
 #include "net/tls/identity.h"
@@ -36,7 +37,9 @@ class TlsAdmission final : public Admission {
 
   const Fingerprint& mine() const;
   const Fingerprint& peer() const;
-  // Until when this party's certificate is valid.
+  // In PEM, of this party.
+  const std::string& certificate() const;
+  // Until when it is valid.
   Identity::Clock::time_point valid_until() const;
   // The same of the certificate that the peer has presented last; nothing before its first
   // connection.

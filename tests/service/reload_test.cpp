@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "base/secret_text.h"
+#include "engine/key_file.h"
 #include "net/tls/identity.h"
 #include "service/client.h"
 #include "service/configuration.h"
@@ -147,6 +148,29 @@ TEST_F(ReloadTest, JobsWaitForARenewedCertificate) {
     EXPECT_NE(log_a.find(line), std::string::npos) << log_a;
   EXPECT_NE(log_b.find("the peer's certificate has expired: valid from "), std::string::npos)
       << log_b;
+}
+
+// Such as of a certificate that is made again since its begin was wrong.
+TEST_F(ReloadTest, ARenewedCertificateIsPresentedWhateverItsEnd) {
+  keygen("b.pem");
+  const auto from = net::Identity::Clock::now() - std::chrono::days(1);
+  const std::chrono::days valid(100);
+  engine::write_identity(net::Identity::generate(from, valid), path("a.pem"));
+  Setup setup;
+  setup.daemon_a = "log { file: '" + path("log") + "' }";
+  setup.peer_a = keys(path("a.pem"), path("b.pem"));
+  setup.peer_b = keys(path("b.pem"), path("a.pem"));
+  start(setup);
+  const std::string said = "this party's certificate has been renewed";
+  ASSERT_TRUE(reloads());
+  EXPECT_EQ(read_file(path("log")).find(said), std::string::npos) << "it is the same one";
+  write_file(
+      path("a.pem"),
+      std::string(view_of(
+          net::Identity::renew(read_file(path("a.pem")), "a.pem", from, valid).private_pem())));
+  ASSERT_TRUE(reloads());
+  EXPECT_TRUE(becomes_true([&] { return read_file(path("log")).find(said) != std::string::npos; }));
+  evaluate("renewed");
 }
 
 TEST_F(ReloadTest, FieldsThatNeedARestartAreNamedAndStay) {
