@@ -82,7 +82,15 @@ void require_origin(const KeyAttributes& attributes, KeyOrigin origin) {
                      name_of(attributes.origin));
 }
 
-// By the circuit, without a peer.
+constexpr std::string_view kDeriveLabel = "tinyot derive";
+
+[[noreturn]] void refuse_state(const KeyRecord& record, const std::string& what) {
+  throw KeyError(KeyProblem::State, "key " + text_of(record.attributes.id) + " is " +
+                                        name_of(record.state) + ": " + what);
+}
+
+}  // namespace
+
 CheckValue check_of(const KeyAttributes& attributes, const Share& key) {
   const auto circuit = circuit_named(check_circuit(attributes));
   LaneMatrix first(1, 8 * key.size());
@@ -92,15 +100,6 @@ CheckValue check_of(const KeyAttributes& attributes, const Share& key) {
   std::ranges::copy(outputs[0][0].bytes(), check.begin());
   return check;
 }
-
-constexpr std::string_view kDeriveLabel = "tinyot derive";
-
-[[noreturn]] void refuse_state(const KeyRecord& record, const std::string& what) {
-  throw KeyError(KeyProblem::State, "key " + text_of(record.attributes.id) + " is " +
-                                        name_of(record.state) + ": " + what);
-}
-
-}  // namespace
 
 std::string check_circuit(const KeyAttributes& attributes) {
   return "key_check:" + parameters_of(attributes);

@@ -31,6 +31,9 @@ struct LoadedKey {
 // Unbound).
 void require_loadable(const KeyRecord& record);
 
+// Of a key that is known as a whole, without a peer.
+CheckValue check_of(const KeyAttributes& attributes, const Share& key);
+
 // The names of the steps' circuits (circuitgen/generators/kept_keys.h).
 std::string check_circuit(const KeyAttributes& attributes);
 std::string load_circuit(const KeyAttributes& attributes);

@@ -68,6 +68,11 @@ std::string outcome_of(const std::optional<custody::RequestId>& agreed) {
   return agreed ? "operation " + hex_of(*agreed) : "";
 }
 
+std::string fingerprint_text(const custody::KeyAttributes& about,
+                             const custody::CheckValue& check) {
+  return "fingerprint " + hex_of(crypto::bytes_of(custody::fingerprint_of(about, check)));
+}
+
 KeyParties parties_of(const config::Peer& peer) {
   return {engine::read_identity(peer.key()).fingerprint(), engine::peer_key_from(peer.peer_key())};
 }
@@ -271,7 +276,8 @@ KeyResult Keys::ask(const KeyCall& call, KeyTerms terms, KeyPayload payload,
   require_allowed(caller, terms, about);
   require_possible(terms, files_);
   require_payload(terms, payload, files_);
-  if (terms.operation == config::IMPORT) await_officers_of_import(call, terms, about);
+  if (terms.operation == config::IMPORT)
+    await_officers_of_import(call, about, payload.imported.value());
   // A request that the peer ends may still be evaluated, with what it was given.
   const auto kept = std::make_shared<const KeyPayload>(std::move(payload));
   // What loses its connection is asked anew, once: with another number, in the logs as another
@@ -292,19 +298,23 @@ KeyResult Keys::ask(const KeyCall& call, KeyTerms terms, KeyPayload payload,
   }
 }
 
-void Keys::await_officers_of_import(const KeyCall& call, const KeyTerms& terms,
-                                    const custody::KeyAttributes& about) {
+void Keys::await_officers_of_import(const KeyCall& call, const custody::KeyAttributes& about,
+                                    const custody::Share& key) {
   {
     const Lock lock(mutex_);
     require_open();
   }
-  (void)quorum_.await(call, {.operation = "import",
-                             .key = terms.key,
-                             .label = about.label,
-                             .bytes = circuit::key_bytes_of(about.algorithm),
-                             .details = custody::name_of(about.key_class) + " " +
-                                        custody::name_of(about.algorithm) + ", " +
-                                        custody::name_of(about.nonces) + " nonces"});
+  (void)quorum_.await(
+      call, {.operation = "import",
+             .key = about.id,
+             .label = about.label,
+             .bytes = key.size(),
+             .details = custody::name_of(about.key_class) + " " +
+                        custody::name_of(about.algorithm) + ", " + custody::name_of(about.nonces) +
+                        " nonces, " + fingerprint_text(about, custody::check_of(about, key)) +
+                        (about.cka_id.empty()
+                             ? ""
+                             : ", CKA_ID " + hex_of(std::as_bytes(std::span(about.cka_id))))});
 }
 
 Keys::SharedRequest Keys::make_own(const Caller& caller, const KeyTerms& terms,
@@ -792,14 +802,18 @@ Keys::View Keys::destroy(const KeyCall& call, const custody::KeyId& id) {
 // what both parties show of the key.
 Keys::View Keys::restore(const KeyCall& call, const custody::BackedUpShare& backup) {
   const custody::KeyAttributes& about = backup.record.attributes;
-  const auto fingerprint = custody::fingerprint_of(about, backup.record.check);
-  const auto agreed =
-      quorum_.await(call, {.operation = "restore",
-                           .key = about.id,
-                           .label = about.label,
-                           .bytes = backup.share.size(),
-                           .details = "epoch " + custody::text_of(backup.epoch) + ", fingerprint " +
-                                      hex_of(crypto::bytes_of(fingerprint))});
+  const auto now = files_.find(about.id);
+  const std::uint64_t uses = now ? now->use_bound : 0, uses_then = backup.record.use_bound;
+  std::string details = "epoch " + custody::text_of(backup.epoch) + ", " +
+                        fingerprint_text(about, backup.record.check);
+  if (uses_then > uses)
+    details +=
+        ", counts " + std::to_string(uses_then) + " uses in place of " + std::to_string(uses);
+  const auto agreed = quorum_.await(call, {.operation = "restore",
+                                           .key = about.id,
+                                           .label = about.label,
+                                           .bytes = backup.share.size(),
+                                           .details = details});
   return step_alone(
       text_of(call.caller), "restore", about.id, [&] { files_.restore(backup); }, agreed);
 }

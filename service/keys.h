@@ -179,8 +179,8 @@ class Keys {
   KeyRequestTerms policy_terms(std::variant<FromPeer, Caller> by, const KeyTerms& terms,
                                const custody::KeyAttributes& about) const;
   KeyCircuits::Cost cost_to_settle(const custody::KeyId& key);
-  void await_officers_of_import(const KeyCall& call, const KeyTerms& terms,
-                                const custody::KeyAttributes& about);
+  void await_officers_of_import(const KeyCall& call, const custody::KeyAttributes& about,
+                                const custody::Share& key);
   SharedRequest make_own(const Caller& caller, const KeyTerms& terms,
                          const custody::KeyAttributes& about);
   void require_allowed(const Caller& caller, const KeyTerms& terms,

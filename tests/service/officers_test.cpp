@@ -86,13 +86,21 @@ TEST_F(OfficersTest, AnImportTakesTheOthersAndLeavesNothingBefore) {
   start_quorum();
   if (IsSkipped()) return;
   const std::string key(16, 'k');
-  auto asked =
-      std::async(std::launch::async, [&] { return keys_a_->import("mac", "mac", "aes128", key); });
+  auto asked = std::async(std::launch::async, [&] {
+    v1::ImportKeyRequest request;
+    request.mutable_key()->set_label("mac");
+    request.mutable_key()->set_key_class("mac");
+    request.mutable_key()->set_algorithm("aes128");
+    request.mutable_key()->set_cka_id("\x01z");
+    request.set_bytes(key);
+    KeyClient::Made made;
+    made.status = keys_a_->call(&Stub::Import, request, made.key);
+    return made;
+  });
   const v1::Approval shown = waiting();
   EXPECT_EQ(shown.operation(), "import");
   EXPECT_EQ(shown.label(), "mac");
   EXPECT_EQ(shown.bytes(), 16u);
-  EXPECT_EQ(shown.details(), "mac aes128, joint nonces");
   EXPECT_EQ(keys_a_->show("mac").status.error_code(), StatusCode::NOT_FOUND);
   EXPECT_EQ(keys_b_->show("mac").status.error_code(), StatusCode::NOT_FOUND);
   EXPECT_EQ(log_of_a().find("\"begin\""), std::string::npos);
@@ -100,6 +108,8 @@ TEST_F(OfficersTest, AnImportTakesTheOthersAndLeavesNothingBefore) {
   const KeyClient::Made made = asked.get();
   ASSERT_OK(made);
   EXPECT_EQ(made.key.id(), shown.key());
+  EXPECT_EQ(shown.details(),
+            "mac aes128, joint nonces, fingerprint " + made.key.fingerprint() + ", CKA_ID 017a");
   EXPECT_EQ(keys_b_->sign("mac", "text").reply.tag(), openssl_cmac(key, "text"));
   // The other party's officers are its own matter.
   ASSERT_OK(keys_b_->import("other", "mac", "aes128", key));
@@ -164,6 +174,30 @@ TEST_F(OfficersTest, SharesAreRestoredAndPeersResumedByTwo) {
     return keys_a_->call(&Stub::ResumePeer, v1::ResumePeerRequest(), reply);
   });
   EXPECT_TRUE(peer.ok()) << peer.error_message();
+
+  // A backup says of the key how often it was used, and this party has nothing that says more.
+  ASSERT_TRUE(becomes_true([&] { return keys_a_->encrypt("data", "text").status.ok(); }));
+  for (const auto& entry : std::filesystem::directory_iterator(dir_ / "backups"))
+    std::filesystem::remove(entry.path());
+  ASSERT_OK(keys_a_->named(&Stub::Refresh, "data"));
+  for (const auto& entry : std::filesystem::directory_iterator(dir_ / "backups"))
+    file = read_file(entry.path());
+  const auto later = custody::open_backup(std::as_bytes(std::span(file)), box);
+  restore.set_backup(std::string(reinterpret_cast<const char*>(later.data()), later.size()));
+  keys_a_.reset();
+  second_.reset();
+  third_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  std::filesystem::remove(directory_of(Party::A) / "custody" / (made.key.id() + ".key"));
+  a_->start();
+  keys_a_ = std::make_unique<KeyClient>(a_->socket());
+  second_ = officer("client");
+  auto lost = std::async(std::launch::async,
+                         [&] { return keys_a_->call(&Stub::Restore, restore, restored); });
+  const v1::Approval of_lost = waiting();
+  EXPECT_TRUE(of_lost.details().ends_with(", counts 1024 uses in place of 0")) << of_lost.details();
+  ASSERT_TRUE(decide(*second_, &Stub::Deny, of_lost.request()).ok());
+  EXPECT_EQ(lost.get().error_code(), StatusCode::PERMISSION_DENIED);
 }
 
 // A refresh has left a wrong share on a disk, so that both parties have suspended the key with two
