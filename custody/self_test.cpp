@@ -1,13 +1,15 @@
 #include "custody/self_test.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/error.h"
 #include "base/hex.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/generators/registry.h"
+#include "crypto/digest.h"
 #include "custody/custodian.h"
-#include "custody/key_session.h"
 
 namespace tinyot::custody {
 namespace {
@@ -45,10 +47,7 @@ Bundles evaluated(const std::string& name, const Bundles& values) {
 }
 
 // What the uses of a key continue from; the share of B is zero.
-Bundles kept(KeyClass key_class, KeyAlgorithm algorithm, const Bytes& key) {
-  KeyAttributes attributes;
-  attributes.key_class = key_class;
-  attributes.algorithm = algorithm;
+Bundles kept(const KeyAttributes& attributes, const Bytes& key) {
   return evaluated(load_circuit(attributes), {{"key_a", key}});
 }
 
@@ -58,89 +57,225 @@ void require_that(bool is_right, const std::string& mechanism) {
                 "the self-test of " + mechanism + " has failed: no key is used by this program");
 }
 
-struct GcmVector {
-  KeyAlgorithm algorithm;
-  const char *key, *ciphertext, *tag;
-};
-constexpr const char* kGcmNonce = "cafebabefacedbaddecaf888";
-constexpr const char* kGcmText =
-    "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b5"
-    "25"
-    "b16aedf5aa0de657ba637b39";
-constexpr const char* kGcmAad = "feedfacedeadbeeffeedfacedeadbeefabaddad2";
-constexpr GcmVector kGcm[] = {
-    {KeyAlgorithm::Aes128, "feffe9928665731c6d6a8f9467308308",
-     "42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e21d514b25466931c7d8f6a5aac84a"
-     "a05"
-     "1ba30b396a0aac973d58e091",
-     "5bc94fbc3221a5db94fae95ae7121a47"},
-    {KeyAlgorithm::Aes256, "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308",
-     "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828"
-     "838"
-     "c5f61e6393ba7a0abcc9f662",
-     "76fc6ece0f4e1768cddf8853bb2d551b"}};
-
-void require_gcm(const GcmVector& vector) {
-  const std::string mechanism = name_of(vector.algorithm) + " in GCM";
-  const Bytes text = from_hex(kGcmText), aad = from_hex(kGcmAad);
-  UseTerms terms{.use = KeyUse::Encrypt,
-                 .bytes = static_cast<std::uint32_t>(text.size()),
-                 .aad_bytes = static_cast<std::uint32_t>(aad.size())};
+// Of GCM all, of a tag alone without nonce, associated data and ciphertext.
+struct Vector {
   KeyAttributes attributes;
-  attributes.algorithm = vector.algorithm;
-  Bundles inputs = kept(KeyClass::Aead, vector.algorithm, from_hex(vector.key));
-  inputs["nonce"] = from_hex(kGcmNonce);
-  inputs["aad"] = aad;
-  inputs["message"] = text;
-  Bundles sealed = evaluated(circuit_of(terms, attributes), inputs);
-  require_that(
-      sealed["ciphertext"] == from_hex(vector.ciphertext) && sealed["tag"] == from_hex(vector.tag),
-      mechanism);
-  terms.use = KeyUse::Decrypt;
-  inputs["ciphertext"] = sealed["ciphertext"];
-  inputs["tag"] = sealed["tag"];
-  Bundles opened = evaluated(circuit_of(terms, attributes), inputs);
-  require_that(opened["valid"] == Bytes{std::byte{1}} && opened["message"] == text, mechanism);
-  inputs["tag"].back() ^= std::byte{1};
-  opened = evaluated(circuit_of(terms, attributes), inputs);
-  require_that(opened["valid"] == Bytes{std::byte{0}} && opened["message"] == Bytes(text.size()),
-               mechanism);
+  Bytes key, text, tag;
+  Bytes nonce = {}, aad = {}, ciphertext = {};
+
+  std::string mechanism() const { return attributes.label.substr(attributes.label.find('/') + 1); }
+  bool is_gcm() const { return attributes.key_class == KeyClass::Aead; }
+  UseTerms terms(KeyUse use, Party requester, const RequestId& request) const {
+    return {.request = request,
+            .key = attributes.id,
+            .use = use,
+            .requester = requester,
+            .bytes = static_cast<std::uint32_t>(text.size()),
+            .aad_bytes = static_cast<std::uint32_t>(aad.size())};
+  }
+};
+
+KeyAttributes attributes_of(const std::string& mechanism, KeyClass key_class,
+                            KeyAlgorithm algorithm) {
+  KeyAttributes attributes;
+  attributes.label = "selftest/" + mechanism;
+  const crypto::Digest digest = crypto::sha256(from_text(attributes.label));
+  std::ranges::copy(crypto::bytes_of(digest).first(attributes.id.bytes.size()),
+                    attributes.id.bytes.begin());
+  attributes.key_class = key_class;
+  attributes.algorithm = algorithm;
+  attributes.nonces = key_class == KeyClass::Aead ? NonceMode::Caller : NonceMode::Joint;
+  attributes.origin = KeyOrigin::Imported;
+  return attributes;
 }
 
-void require_mac(KeyAlgorithm algorithm, const Bytes& key, const Bytes& message,
-                 const std::string& tag) {
-  const std::string mechanism =
-      algorithm == KeyAlgorithm::HmacSha256 ? "HMAC-SHA-256" : name_of(algorithm) + " in CMAC";
-  UseTerms terms{.use = KeyUse::Sign, .bytes = static_cast<std::uint32_t>(message.size())};
-  KeyAttributes attributes;
-  attributes.key_class = KeyClass::Mac;
-  attributes.algorithm = algorithm;
-  Bundles inputs = kept(KeyClass::Mac, algorithm, key);
-  inputs["message"] = message;
-  inputs["tag"] = from_hex(tag);
-  require_that(evaluated(circuit_of(terms, attributes), inputs)["tag"] == inputs["tag"], mechanism);
-  terms.use = KeyUse::Verify;
-  const auto is_valid = [&] { return evaluated(circuit_of(terms, attributes), inputs)["valid"]; };
-  require_that(is_valid() == Bytes{std::byte{1}}, mechanism);
+Vector gcm_vector(const std::string& mechanism, KeyAlgorithm algorithm, const std::string& key,
+                  const std::string& ciphertext, const std::string& tag) {
+  return {
+      .attributes = attributes_of(mechanism, KeyClass::Aead, algorithm),
+      .key = from_hex(key),
+      .text = from_hex("d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95"
+                       "956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39"),
+      .tag = from_hex(tag),
+      .nonce = from_hex("cafebabefacedbaddecaf888"),
+      .aad = from_hex("feedfacedeadbeeffeedfacedeadbeefabaddad2"),
+      .ciphertext = from_hex(ciphertext)};
+}
+
+Vector mac_vector(const std::string& mechanism, KeyAlgorithm algorithm, Bytes key, Bytes text,
+                  const std::string& tag) {
+  return {.attributes = attributes_of(mechanism, KeyClass::Mac, algorithm),
+          .key = std::move(key),
+          .text = std::move(text),
+          .tag = from_hex(tag)};
+}
+
+std::vector<Vector> all_vectors() {
+  const std::string half = "feffe9928665731c6d6a8f9467308308";
+  const Bytes block = from_hex("6bc1bee22e409f96e93d7e117393172a");
+  // HMAC pads a key with zeros to a block.
+  Bytes jefe = from_text("Jefe");
+  jefe.resize(32);
+  return {
+      gcm_vector("aes128-gcm", KeyAlgorithm::Aes128, half,
+                 "42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e21d514b25466"
+                 "931c7d8f6a5aac84aa051ba30b396a0aac973d58e091",
+                 "5bc94fbc3221a5db94fae95ae7121a47"),
+      gcm_vector("aes256-gcm", KeyAlgorithm::Aes256, half + half,
+                 "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590d"
+                 "bb3da7b08b1056828838c5f61e6393ba7a0abcc9f662",
+                 "76fc6ece0f4e1768cddf8853bb2d551b"),
+      mac_vector("aes128-cmac", KeyAlgorithm::Aes128, from_hex("2b7e151628aed2a6abf7158809cf4f3c"),
+                 block, "070a16b46b4d4144f79bdd9dd04a287c"),
+      mac_vector("aes256-cmac", KeyAlgorithm::Aes256,
+                 from_hex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"),
+                 block, "28a7023f452e8f82bd4bf28d8c37c35c"),
+      mac_vector("hmac-sha256", KeyAlgorithm::HmacSha256, std::move(jefe),
+                 from_text("what do ya want for nothing?"),
+                 "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")};
+}
+
+const std::vector<Vector>& vectors() {
+  static const std::vector<Vector> all = all_vectors();
+  return all;
+}
+
+const Vector* find_vector(const KeyId& id) {
+  const auto found = std::ranges::find_if(
+      vectors(), [&](const Vector& vector) { return vector.attributes.id == id; });
+  return found == vectors().end() ? nullptr : &*found;
+}
+
+const Vector& vector_of(const KeyId& id) {
+  const Vector* const vector = find_vector(id);
+  ENSURE(vector != nullptr);
+  return *vector;
+}
+
+// With its result, and what takes that back.
+std::array<KeyUse, 2> uses_of(const Vector& vector) {
+  if (vector.is_gcm()) return {KeyUse::Encrypt, KeyUse::Decrypt};
+  return {KeyUse::Sign, KeyUse::Verify};
+}
+
+void require_gcm(const Vector& vector) {
+  const auto circuit = [&](KeyUse use) {
+    return circuit_of(vector.terms(use, Party::A, {}), vector.attributes);
+  };
+  Bundles inputs = kept(vector.attributes, vector.key);
+  inputs["nonce"] = vector.nonce;
+  inputs["aad"] = vector.aad;
+  inputs["message"] = vector.text;
+  Bundles sealed = evaluated(circuit(KeyUse::Encrypt), inputs);
+  require_that(sealed["ciphertext"] == vector.ciphertext && sealed["tag"] == vector.tag,
+               vector.mechanism());
+  inputs["ciphertext"] = sealed["ciphertext"];
+  inputs["tag"] = sealed["tag"];
+  Bundles opened = evaluated(circuit(KeyUse::Decrypt), inputs);
+  require_that(opened["valid"] == Bytes{std::byte{1}} && opened["message"] == vector.text,
+               vector.mechanism());
+  inputs["tag"].back() ^= std::byte{1};
+  opened = evaluated(circuit(KeyUse::Decrypt), inputs);
+  require_that(
+      opened["valid"] == Bytes{std::byte{0}} && opened["message"] == Bytes(vector.text.size()),
+      vector.mechanism());
+}
+
+void require_mac(const Vector& vector) {
+  const auto result = [&](KeyUse use, const Bundles& inputs) {
+    return evaluated(circuit_of(vector.terms(use, Party::A, {}), vector.attributes), inputs);
+  };
+  Bundles inputs = kept(vector.attributes, vector.key);
+  inputs["message"] = vector.text;
+  inputs["tag"] = vector.tag;
+  require_that(result(KeyUse::Sign, inputs)["tag"] == vector.tag, vector.mechanism());
+  require_that(result(KeyUse::Verify, inputs)["valid"] == Bytes{std::byte{1}}, vector.mechanism());
   inputs["tag"].front() ^= std::byte{1};
-  require_that(is_valid() == Bytes{std::byte{0}}, mechanism);
+  require_that(result(KeyUse::Verify, inputs)["valid"] == Bytes{std::byte{0}}, vector.mechanism());
+}
+
+// What the requester gives.
+UsePayload payload_of(const Vector& vector, KeyUse use) {
+  const bool opens = use == KeyUse::Decrypt;
+  const Bytes& text = opens ? vector.ciphertext : vector.text;
+  UsePayload payload;
+  payload.text.assign(text.begin(), text.end());
+  payload.aad = vector.aad;
+  if (opens) std::ranges::copy(vector.nonce, payload.nonce.begin());
+  if (opens || use == KeyUse::Verify) payload.tag = vector.tag;
+  return payload;
+}
+
+bool is_as_published(const Vector& vector, KeyUse use, const UseResult& result) {
+  switch (use) {
+    case KeyUse::Encrypt:
+      return std::ranges::equal(result.text, vector.ciphertext) && result.tag == vector.tag;
+    case KeyUse::Decrypt:
+      return result.is_valid && std::ranges::equal(result.text, vector.text);
+    case KeyUse::Sign:
+      return result.tag == vector.tag;
+    default:
+      return result.is_valid;
+  }
 }
 
 }  // namespace
 
 void require_mechanisms() {
-  for (const GcmVector& vector : kGcm) require_gcm(vector);
-  const Bytes block = from_hex("6bc1bee22e409f96e93d7e117393172a");
-  require_mac(KeyAlgorithm::Aes128, from_hex("2b7e151628aed2a6abf7158809cf4f3c"), block,
-              "070a16b46b4d4144f79bdd9dd04a287c");
-  require_mac(KeyAlgorithm::Aes256,
-              from_hex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"), block,
-              "28a7023f452e8f82bd4bf28d8c37c35c");
-  // HMAC pads a key with zeros to a block.
-  Bytes key = from_text("Jefe");
-  key.resize(32);
-  require_mac(KeyAlgorithm::HmacSha256, key, from_text("what do ya want for nothing?"),
-              "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  for (const Vector& vector : vectors())
+    vector.is_gcm() ? require_gcm(vector) : require_mac(vector);
+}
+
+std::vector<KeyAttributes> self_test_keys() {
+  std::vector<KeyAttributes> keys;
+  for (const Vector& vector : vectors()) keys.push_back(vector.attributes);
+  return keys;
+}
+
+std::optional<KeyAttributes> self_test_key(const KeyId& id) {
+  const Vector* const vector = find_vector(id);
+  if (vector == nullptr) return std::nullopt;
+  return vector->attributes;
+}
+
+std::vector<std::string> self_test_circuits(const KeyId& key, Party requester) {
+  const Vector& vector = vector_of(key);
+  std::vector<std::string> names = {load_circuit(vector.attributes)};
+  for (const KeyUse use : uses_of(vector))
+    names.push_back(circuit_of(vector.terms(use, requester, {}), vector.attributes));
+  return names;
+}
+
+void test_with_peer(KeyPeer& peer, Party me, const KeyId& key, const RequestId& request,
+                    Party requester) {
+  const Vector& vector = vector_of(key);
+  const std::string label = "self-test " + hex_of(request) + " " + vector.mechanism();
+  // Step 1: the key is loaded, of which party A has all and B nothing.
+  const Share share(vector.key.begin(), vector.key.end());
+  const auto load = circuit::find_key_circuit(load_circuit(vector.attributes));
+  ENSURE(load);
+  Values inputs = share_input(me, me == Party::A ? share : Share(share.size(), std::byte{0}));
+  inputs.add("check", check_of(vector.attributes, share));
+  const RunResult loaded = peer.run(*load, inputs, {}, label + " load");
+  const auto require_result = [&](bool is_right, const std::string& what) {
+    if (!is_right)
+      throw Error(ErrorClass::Other, "the self-test of " + vector.mechanism() +
+                                         " with the peer has failed: " + what +
+                                         " is not that of the standard");
+  };
+  require_result(loaded.outputs.integer("ok") == 1, "the check value");
+  // Step 2: both uses, each with what is published, whatever the other one has given.
+  Nonce nonce{};
+  std::ranges::copy(vector.nonce, nonce.begin());
+  for (const KeyUse use : uses_of(vector)) {
+    const UsePayload payload = payload_of(vector, use);
+    const UseResult result = run_use(
+        peer, vector.terms(use, requester, request), me == requester ? &payload : nullptr,
+        vector.attributes, loaded.shared,
+        use == KeyUse::Encrypt ? std::optional(nonce) : std::nullopt, label + " " + name_of(use));
+    require_result(me != requester || is_as_published(vector, use, result),
+                   "the result of " + name_of(use));
+  }
 }
 
 }  // namespace tinyot::custody

@@ -44,6 +44,11 @@ struct KeyResult {
 // Whether it makes or changes the key, so that nothing else is done with it meanwhile.
 bool changes_key(config::KeyOperation operation);
 bool makes_key(config::KeyOperation operation);
+// Whether it uses a key that there is, with a result.
+bool uses_key(config::KeyOperation operation);
+
+// Of the key that it is about. Fails: KeyError(Unknown).
+custody::KeyAttributes attributes_about(const KeyTerms& terms, const custody::KeyFiles& files);
 
 // Fails: custody::KeyError, UsageError if the files and the terms do not allow it.
 void require_possible(const KeyTerms& terms, const custody::KeyFiles& files);

@@ -33,9 +33,7 @@ void Keys::receive(const wire::KeyRequest& message) {
     reason = "the daemon could not check it";
     try {
       require_possible(asked.terms, files_);
-      const custody::KeyAttributes about = asked.terms.attributes
-                                               ? *asked.terms.attributes
-                                               : files_.record(asked.terms.key).attributes;
+      const custody::KeyAttributes about = attributes_about(asked.terms, files_);
       reason = refusal_by_policy(asked.terms, about).value_or("");
       auto cost = reason.empty()
                       ? circuits_.cost_of(circuits_of(asked.terms, files_), settings_.high.ands)

@@ -21,15 +21,15 @@ class CustodyTest : public DaemonTest {
     std::string custody_a = {}, custody_b = {};  // further fields
     std::string rights_a = "USE_KEYS, MANAGE_KEYS";
     std::string ands = "300000", inputs = "60000";  // high
-    std::string port_b = {};      // to which B connects, if it is not A's
-    std::string peer = {};        // further fields of both parts of the peer
-    std::string jobs = {};        // further rules of both policies for jobs
-    std::string daemon_a = {};    // further fields of A's daemon
+    std::string port_b = {};                        // to which B connects, if it is not A's
+    std::string peer = {};                          // further fields of both parts of the peer
+    std::string jobs = {};                          // further rules of both policies for jobs
+    std::string daemon_a = {};                      // further fields of A's daemon
     AndMaterial material = AndMaterial::Triples;
   };
   static constexpr const char* kAll =
       "allow { peer: true user: 'ME' key: '*' bytes_max: 65536\n"
-      "  may: [ENCRYPT, DECRYPT, SIGN, VERIFY, CREATE, IMPORT, DERIVE, REFRESH]\n"
+      "  may: [ENCRYPT, DECRYPT, SIGN, VERIFY, CREATE, IMPORT, DERIVE, REFRESH, SELF_TEST]\n"
       "  nonces: JOINT }\n";
 
   // Makes and starts both.

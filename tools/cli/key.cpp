@@ -2,6 +2,8 @@
 // officer. Uses, backups and audit logs are in files of their own.
 #include "tools/cli/render/key.h"
 
+#include <algorithm>
+
 #include "base/hex.h"
 #include "crypto/rng.h"
 #include "tools/cli/failure.h"
@@ -220,6 +222,17 @@ int key_destroy(const Arguments& arguments) {
   return 0;
 }
 
+int key_selftest(const Arguments& arguments) {
+  CommandLine line = key_line("selftest", "[--peer NAME]", "--peer bank");
+  add_key_wait(line.options());
+  if (!line.parse(arguments)) return 0;
+  const auto results = keys_from(line).self_test(peer_name_from(line));
+  print(line.common().format, results);
+  const bool is_right = std::ranges::all_of(
+      results, [](const service::SelfTestResult& result) { return result.problem.empty(); });
+  return static_cast<int>(is_right ? ExitStatus::Done : ExitStatus::Failure);
+}
+
 int key_approvals(const Arguments& arguments) {
   CommandLine line = key_line("approvals", "[--peer NAME]", "");
   if (!line.parse(arguments)) return 0;
@@ -233,7 +246,8 @@ int key_allow(const Arguments& arguments) {
                "payments/card --operation decrypt --by user:billing --uses 100 --within 86400");
   line.options()
       .value("key", "id of the key, or its label, which may end with * for any rest")
-      .value("operation", "encrypt, decrypt, sign, verify, create, import, derive or refresh")
+      .value("operation",
+             "encrypt, decrypt, sign, verify, create, import, derive, refresh or self_test")
       .value("by",
              "who asks: peer, or a client of this party, user:NAME on the socket or "
              "client:NAME by its certificate; not the officer who allows it")

@@ -27,6 +27,7 @@ void print(Format format, const std::vector<ReboundKey>& rebound);
 void print_backups(Format format, const std::vector<std::string>& files);
 void print_resumed_keys(Format format, const std::string& peer);
 
+void print(Format format, const std::vector<service::SelfTestResult>& results);
 void print(Format format, const service::Approvals& approvals);
 void print(Format format, const std::string& command, const service::RemoteAllowance& allowance);
 // "approved" or "denied".
