@@ -103,6 +103,7 @@ AuditLine line_from(const Json& json) {
 struct ReadLine {
   std::optional<AuditLine> line;
   AuditHead head;  // its own
+  std::string time = {};
   std::vector<std::string> faults = {};
 };
 
@@ -118,6 +119,7 @@ ReadLine read_line(const std::string& text, const AuditHead& before) {
     if (json.at("previous").get<std::string>() != hex_of_digest(before.hash))
       fault(" does not follow the line before: one of them was changed, inserted or removed");
     read.line = line_from(json);
+    read.time = json.at("time").get<std::string>();
   } catch (const std::exception&) {
     fault(" is not a line of an audit log");
   }
@@ -172,10 +174,10 @@ std::string hex_of_text(const std::string& bytes) {
 }
 
 // The TLS keys of a party, one after the other.
-using PartysKeys = std::vector<net::Fingerprint>;
+using PartysKeys = std::vector<FormerKey>;
 
 PartysKeys all_keys_of(PartysKeys former, const net::Fingerprint& last) {
-  former.push_back(last);
+  former.push_back({last});
   return former;
 }
 
@@ -185,7 +187,7 @@ std::optional<std::size_t> signer_of(const AuditLine& line, const PartysKeys& ke
   const auto& [message, signature] = *line.signed_by_peer;
   const auto signer =
       std::ranges::find_if(keys, [&, &message = message, &signature = signature](const auto& key) {
-        return net::is_signed_by(key, signature, kCustodyDomain, message);
+        return net::is_signed_by(key.key, signature, kCustodyDomain, message);
       });
   if (signer == keys.end()) return std::nullopt;
   return static_cast<std::size_t>(signer - keys.begin());
@@ -200,8 +202,8 @@ std::optional<keys::Said> said_in(const AuditLine& line, const PartysKeys& signe
   return said;
 }
 
-std::string hex_of_key(const net::Fingerprint& key) {
-  return hex_of(std::as_bytes(std::span(key.bytes)));
+std::string hex_of_key(const FormerKey& key) {
+  return hex_of(std::as_bytes(std::span(key.key.bytes)));
 }
 
 bool is_request_of(const AuditLine& line, const keys::Request& request) {
@@ -326,7 +328,7 @@ struct Log {
     const LogEnd end = read_log(file, [&](const ReadLine& read) {
       for (const std::string& fault : read.faults) problems.add(where(read.head.sequence) + fault);
       const KnownLine& known = lines.emplace_back(known_line(read, sides.peer));
-      if (read.line) check(*read.line, known, sides, latest, problems);
+      if (read.line) check(*read.line, read.time, known, sides, latest, problems);
     });
     if (end.is_cut_off) problems.add(where(end.head.sequence + 1) + " is cut off");
   }
@@ -338,8 +340,8 @@ struct Log {
 
  private:
   // The last line. `latest`: of the keys of the other party that have signed so far.
-  void check(const AuditLine& line, const KnownLine& known, const Sides& sides, std::size_t& latest,
-             Problems& problems) {
+  void check(const AuditLine& line, const std::string& time, const KnownLine& known,
+             const Sides& sides, std::size_t& latest, Problems& problems) {
     const std::uint64_t number = lines.size();
     if (line.event == AuditLine::Event::Begin && !begun.emplace(known.request.bytes, number).second)
       problems.add(where(number) + ": the request has begun before");
@@ -351,6 +353,10 @@ struct Log {
                    " is signed with a former key of the other party, after a line with a later "
                    "one");
     latest = std::max(latest, signer.value_or(0));
+    // Both are texts of UTC, and in the order of time.
+    if (signer && !sides.peer[*signer].until.empty() && time > sides.peer[*signer].until)
+      problems.add(where(number) + " is signed with a key that the other party had until " +
+                   sides.peer[*signer].until);
   }
 };
 
@@ -464,6 +470,14 @@ void KeyAudit::sync_up_to(std::uint64_t sequence) {
   }
   const std::lock_guard state(mutex_);
   synced_ = written;
+}
+
+bool is_audit_time(std::string_view text) {
+  constexpr std::string_view kTime = "0000-00-00T00:00:00Z", kDay = kTime.substr(0, 10);
+  if (text.size() != kTime.size() && text.size() != kDay.size()) return false;
+  return std::ranges::equal(text, kTime.substr(0, text.size()), [](char c, char wanted) {
+    return wanted == '0' ? c >= '0' && c <= '9' : c == wanted;
+  });
 }
 
 AuditReport verify_audit(const std::filesystem::path& log, const AuditParties& parties) {

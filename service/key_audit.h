@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "crypto/digest.h"
@@ -93,12 +94,20 @@ class KeyAudit {
 // lines that each party's signatures name are in its log, and each request that was accepted is in
 // both, once. Takes some 200 bytes of memory for a line, and reports 1,000 problems at most. Fails:
 // UsageError if a file cannot be read.
+struct FormerKey {
+  net::Fingerprint key;
+  // No line of a later time is signed with it. A day, as 2026-01-31, at whose begin it ended, or a
+  // time in the form of RFC 3339 in UTC, as 2026-01-31T23:59:59Z; may be empty.
+  std::string until = {};
+};
+// Whether a text is such a day or time.
+bool is_audit_time(std::string_view text);
 struct AuditParties {
   net::Fingerprint own_key, peers_key;
   std::optional<std::filesystem::path> peers_log = {};
   // What the parties had before, the oldest first. What a party has signed with a key, it signs
   // with no earlier one afterwards: that may be with others.
-  std::vector<net::Fingerprint> former_own_keys = {}, former_peers_keys = {};
+  std::vector<FormerKey> former_own_keys = {}, former_peers_keys = {};
 };
 struct AuditReport {
   std::uint64_t lines = 0, requests = 0;

@@ -755,6 +755,10 @@ TEST_F(KeyTest, AuditVerifyPrintsWhatIsWrong) {
   EXPECT_TRUE(ended_with(verify({"--with", path("none")}), 2, path("none")));
   for (const char* option : {"--former-key", "--former-peer-key"})
     EXPECT_TRUE(ended_with(verify({option, "@" + path("a.pem.crt"), option, "none"}), 2, "none"));
+  const std::string former = "@" + path("a.pem.crt") + ",until=";
+  EXPECT_TRUE(ended_with(verify({"--former-key", former + "2026-02-30T1"}), 2,
+                         "until=2026-02-30T1 is neither a day"));
+  EXPECT_TRUE(ended_with(verify({"--former-key", former + "2026-02-28"}), 5, ""));
   EXPECT_TRUE(ended_with(verify({"--with", path("./audit.log")}), 2, "the same file"));
   EXPECT_TRUE(ended_with(tinyot({"key", "audit", "verify", path("audit.log")}), 2,
                          "these are missing: --key, --peer-key"));

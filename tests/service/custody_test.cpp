@@ -713,7 +713,7 @@ TEST_F(RebindTest, KeysAreUsedAgainOnceBothPartiesHaveBoundThem) {
   for (const Party party : {Party::A, Party::B}) {
     service::AuditParties parties{key_of(party), key_of(peer_of(party)),
                                   directory_of(peer_of(party)) / "audit.log"};
-    (party == Party::A ? parties.former_own_keys : parties.former_peers_keys) = {former_};
+    (party == Party::A ? parties.former_own_keys : parties.former_peers_keys) = {{former_}};
     EXPECT_EQ(service::verify_audit(directory_of(party) / "audit.log", parties).problems,
               std::vector<std::string>());
   }

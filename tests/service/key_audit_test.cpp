@@ -257,7 +257,7 @@ TEST(KeyAudit, FormerKeysSignWhatWasBefore) {
   for (const std::size_t changed : {0, 1}) {
     Parties parties;
     const net::Fingerprint former = parties.identities[changed].fingerprint();
-    const auto problems = [&](std::size_t party, const std::vector<net::Fingerprint>& keys) {
+    const auto problems = [&](std::size_t party, const std::vector<service::FormerKey>& keys) {
       parties.logs = {};
       service::AuditParties of{parties.identities[party].fingerprint(),
                                parties.identities[1 - party].fingerprint(),
@@ -271,15 +271,15 @@ TEST(KeyAudit, FormerKeysSignWhatWasBefore) {
     parties.use(0, 3);
     parties.use(1, 4);
     for (const std::size_t party : {0, 1}) {
-      EXPECT_EQ(problems(party, {former}), std::vector<std::string>());
+      EXPECT_EQ(problems(party, {{former}}), std::vector<std::string>());
       EXPECT_FALSE(problems(party, {}).empty());
-      EXPECT_FALSE(problems(party, {Identity::generate().fingerprint()}).empty());
+      EXPECT_FALSE(problems(party, {{Identity::generate().fingerprint()}}).empty());
     }
     Identity now = std::exchange(parties.identities[changed], std::move(before));
     parties.use(0, 5);
     parties.identities[changed] = std::move(now);
     for (const std::size_t party : {0, 1}) {
-      const auto found = problems(party, {former});
+      const auto found = problems(party, {{former}});
       ASSERT_EQ(found.size(), 1u);
       EXPECT_NE(found[0].find("is signed with a former key of the other party, after a line with a "
                               "later one"),
@@ -287,6 +287,32 @@ TEST(KeyAudit, FormerKeysSignWhatWasBefore) {
           << found[0];
     }
   }
+}
+
+// Whoever has a former key can say that what it signs is older, but not in the other one's log.
+TEST(KeyAudit, FormerKeysSignNothingAfterTheirTime) {
+  Parties parties;
+  const net::Fingerprint former = parties.identities[0].fingerprint();
+  parties.use(0, 1);
+  parties.use(1, 2);
+  parties.identities[0] = Identity::generate();
+  parties.logs = {};
+  const auto problems = [&](const std::string& until) {
+    service::AuditParties of{parties.identities[1].fingerprint(),
+                             parties.identities[0].fingerprint()};
+    of.former_peers_keys = {{former, until}};
+    return service::verify_audit(parties.files[1], of).problems;
+  };
+  for (const char* const later : {"", "2999-01-01", "2999-01-01T00:00:00Z"})
+    EXPECT_EQ(problems(later), std::vector<std::string>()) << later;
+  for (const std::string before : {"2001-01-01", "2001-01-01T00:00:00Z"}) {
+    const auto found = problems(before);
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_TRUE(found[0].ends_with("is signed with a key that the other party had until " + before))
+        << found[0];
+  }
+  for (const char* const wrong : {"2001-1-01", "2001-01-01T00:00:00", "2001-01-01 00:00:00Z", ""})
+    EXPECT_FALSE(service::is_audit_time(wrong)) << wrong;
 }
 
 // Each field of a line that the signed request has, at the requester and at the peer.
