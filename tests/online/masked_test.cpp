@@ -301,7 +301,9 @@ TEST(Masked, FinishesOnce) {
     run.prepare();
     const BundleValues mine = values_given_by(session.me(), circuit.info(), inputs);
     run.finish(mine, {}, [] {});
+    const std::uint64_t sent = session.channel().counters().messages_sent;
     EXPECT_THROW(run.finish(mine, {}, [] {}), std::logic_error);
+    EXPECT_EQ(session.channel().counters().messages_sent, sent);
   });
 }
 
