@@ -67,6 +67,18 @@ void combine_triples(const TripleBlocks& blocks, std::size_t n, const Block& del
   });
 }
 
+void multiply_by_triples(const ProductBlocks& blocks, std::size_t n, const Block& delta) {
+  const std::uint64_t twice[4] = {delta.lo, delta.hi, delta.lo, delta.hi};
+  for_each_vector<2>(n, [&](auto tag, std::size_t at) HWY_ATTR {
+    const auto load = [&](const Block* from) HWY_ATTR { return hn::LoadU(tag, &from->lo + at); };
+    const auto d = masks(tag, blocks.d, at), e = masks(tag, blocks.e, at),
+               key = hn::LoadU(tag, twice + at % 2);
+    const auto products =
+        hn::Xor(hn::And(e, load(blocks.a)), hn::And(d, hn::Xor(load(blocks.b), hn::And(e, key))));
+    hn::StoreU(hn::Xor(load(blocks.c), products), tag, &blocks.z->lo + at);
+  });
+}
+
 void combine_pairs(const PairBlocks& blocks, std::size_t n, const Block& delta) {
   const std::uint64_t twice[4] = {delta.lo, delta.hi, delta.lo, delta.hi};
   for_each_vector<2>(n, [&](auto tag, std::size_t at) HWY_ATTR {
@@ -101,6 +113,7 @@ namespace tinyot {
 HWY_EXPORT(xor_blocks);
 HWY_EXPORT(xor_block_to_each);
 HWY_EXPORT(combine_triples);
+HWY_EXPORT(multiply_by_triples);
 HWY_EXPORT(combine_pairs);
 
 void xor_blocks(std::span<const Block> x, const Block* y, Block* out) {
@@ -113,6 +126,10 @@ void xor_block_to_each(std::span<const Block> x, Block y, Block* out) {
 
 void combine_triples(const TripleBlocks& blocks, std::size_t n, Block delta) {
   HWY_DYNAMIC_DISPATCH(combine_triples)(blocks, n, delta);
+}
+
+void multiply_by_triples(const ProductBlocks& blocks, std::size_t n, Block delta) {
+  HWY_DYNAMIC_DISPATCH(multiply_by_triples)(blocks, n, delta);
 }
 
 void combine_pairs(const PairBlocks& blocks, std::size_t n, Block delta) {

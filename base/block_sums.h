@@ -29,6 +29,14 @@ struct TripleBlocks {
 };
 void combine_triples(const TripleBlocks& blocks, std::size_t n, Block delta);
 
+// The products alone, when d and e have been opened before.
+struct ProductBlocks {
+  const Block *a, *b, *c;
+  const std::uint64_t *d, *e;
+  Block* z;
+};
+void multiply_by_triples(const ProductBlocks& blocks, std::size_t n, Block delta);
+
 // One direction of an AND by aANDs and aOTs (online/interactive/ands_from_aand_aot.h): the MACs of
 // a party's shares or the keys of its peer's, for n entries whose opened bits are the first n of
 // their words:

@@ -101,6 +101,8 @@ inline constexpr auto kMessageTags = std::to_array<MessageTagEntry>({
     {{0x2308, "garbled.seed"}, "online/garbled/prepared_run"},
     {{0x2309, "garbled.outputs"}, "online/garbled/output_masks"},
     {{0x230A, "garbled.shared"}, "online/garbled/shared_inputs"},
+    {{0x2401, "masked.products"}, "online/masked/mask_sweep"},
+    {{0x2402, "masked.operands"}, "online/masked/masked_steps"},
     {{0x3001, "store.status"}, "engine/synchronise"},
     {{0x3002, "store.unlocked"}, "engine/synchronise"},
     {{0x3004, "store.grant"}, "engine/synchronise"},

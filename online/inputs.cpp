@@ -72,21 +72,23 @@ void count_input_masks(const circuit::CircuitInfo& info, std::size_t lanes,
 
 InputLayer::InputLayer(checks::Session& session, MaterialReader& material, Party owner,
                        const circuit::CircuitInfo& info, std::size_t lanes,
-                       std::vector<circuit::RoundInput> inputs, const BundleValues& values)
+                       std::vector<circuit::RoundInput> inputs)
     : session_(session), info_(info), lanes_(lanes), mine_(owner == session.me()),
       inputs_(std::move(inputs)) {
-  std::size_t n = 0;
-  for (const circuit::RoundInput& input : inputs_) n += entries_of(input);
-  mask_ = material.take(material::auth_bits_of(owner), n);
-  bits_ = mine_ ? gather(values, n) : BitVector(n);
+  for (const circuit::RoundInput& input : inputs_) entries_ += entries_of(input);
+  mask_ = material.take(material::auth_bits_of(owner), entries_);
+}
+
+void InputLayer::announce(const BundleValues& values) {
+  bits_ = mine_ ? gather(values, entries_) : BitVector(entries_);
   if (!mine_) return;
   masked_ = bits_of(mask_, mine_bits, 0);
   masked_ ^= bits_;
-  net::send_bits(session.channel(), kInputs, masked_);
+  net::send_bits(session_.channel(), kInputs, masked_);
 }
 
 void InputLayer::receive() {
-  if (masked_.size() == 0) masked_ = net::recv_bits(session_.channel(), kInputs, bits_.size());
+  if (masked_.size() == 0) masked_ = net::recv_bits(session_.channel(), kInputs, entries_);
 }
 
 BitVector InputLayer::gather(const BundleValues& values, std::size_t n) const {
@@ -100,16 +102,30 @@ BitVector InputLayer::gather(const BundleValues& values, std::size_t n) const {
   return bits;
 }
 
-void InputLayer::set_bits(const Lanes& lanes, WireBits& wires) const {
-  BitReader bits(bits_.words());
+void InputLayer::set_bits(const BitVector& values, const Lanes& lanes, WireBits& wires) const {
+  BitReader bits(values.words());
   for (const circuit::RoundInput& input : inputs_)
     for_each_part(info_.inputs[input.bundle], lanes, [&](std::size_t tile, std::size_t width) {
       wires.put_next(tile, input.out, bits, width);
     });
 }
 
+void InputLayer::set_masks(const Lanes& lanes, WireForm form, Delta global_key, WireBits& bits,
+                           WireBlocks& blocks) const {
+  const BitVector none(entries_);
+  const BitVector mine = mine_ ? bits_of(mask_, mine_bits, 0) : none;
+  set_bits(mine, lanes, bits);
+  set_blocks(mine, none, lanes, form, global_key, blocks);
+}
+
 void InputLayer::set_blocks(const Lanes& lanes, WireForm form, Delta global_key,
                             WireBlocks& wires) const {
+  set_blocks(bits_, masked_, lanes, form, global_key, wires);
+}
+
+// Of the bits r ^ masked, of which mine are `mine`.
+void InputLayer::set_blocks(const BitVector& mine, const BitVector& masked, const Lanes& lanes,
+                            WireForm form, Delta global_key, WireBlocks& wires) const {
   SliceCursor mask(mask_);
   std::size_t at = 0;
   const auto set = [&](const circuit::RoundInput& input, std::size_t tile, std::size_t width) {
@@ -119,18 +135,34 @@ void InputLayer::set_blocks(const Lanes& lanes, WireForm form, Delta global_key,
       const Mac mac = mine_ ? mask.batch().mine[0].macs[mask.at()] : Mac{{0, 0}};
       const Key key =
           mine_ ? Key{{0, 0}}
-                : xor_public_bit(mask.batch().peers[0].keys[mask.at()], global_key, masked_[at]);
+                : xor_public_bit(mask.batch().peers[0].keys[mask.at()], global_key, masked[at]);
       if (second != nullptr) {
         first[i] = mac.value;
         second[i] = key.value;
       } else {
-        first[i] = mac_share(bits_[at], mac, key, global_key).value;
+        first[i] = mac_share(mine[at], mac, key, global_key).value;
       }
     }
   };
   for (const circuit::RoundInput& input : inputs_)
     for_each_part(info_.inputs[input.bundle], lanes,
                   [&](std::size_t tile, std::size_t width) { set(input, tile, width); });
+}
+
+std::vector<InputLayer> draw_inputs(checks::Session& session, MaterialReader& material,
+                                    const circuit::CircuitInfo& info, const Lanes& lanes,
+                                    const circuit::Round& round) {
+  std::vector<InputLayer> layers;
+  for (const Party owner : {Party::A, Party::B}) {
+    std::vector<circuit::RoundInput> given;
+    std::ranges::copy_if(round.inputs, std::back_inserter(given),
+                         [&](const circuit::RoundInput& input) {
+                           return info.inputs[input.bundle].source == circuit::source_of(owner);
+                         });
+    if (!given.empty())
+      layers.emplace_back(session, material, owner, info, lanes.count(), std::move(given));
+  }
+  return layers;
 }
 
 }  // namespace tinyot::online

@@ -37,25 +37,37 @@ void count_input_masks(const circuit::CircuitInfo& info, std::size_t lanes, Mate
 
 class InputLayer {
  public:
-  // Role: owner or other party. The owner sends m. Wire: 1 message of n / 8 bytes from the owner.
-  // Fails: OutOfMaterial, NetworkError.
+  // Role: owner or other party. Draws the masks. Fails: OutOfMaterial.
   InputLayer(checks::Session& session, MaterialReader& material, Party owner,
              const circuit::CircuitInfo& info, std::size_t lanes,
-             std::vector<circuit::RoundInput> inputs, const BundleValues& values);
+             std::vector<circuit::RoundInput> inputs);
+
+  // Role: owner or other party. The owner sends m, once. Wire: 1 message of n / 8 bytes from the
+  // owner. Fails: NetworkError.
+  void announce(const BundleValues& values);
 
   // Role: owner or other party. The other party receives m, at the first call, which precedes
   // set_blocks and everything that the owner sends after m.
   // Fails: NetworkError, PeerCheated("framing").
   void receive();
 
-  void set_bits(const Lanes& lanes, WireBits& wires) const;
+  // After announce(): [x].
+  void set_bits(const Lanes& lanes, WireBits& wires) const { set_bits(bits_, lanes, wires); }
+  // After receive(): [x], and m at both parties.
   void set_blocks(const Lanes& lanes, WireForm form, Delta global_key, WireBlocks& wires) const;
+  void set_announced(const Lanes& lanes, WireBits& wires) const { set_bits(masked_, lanes, wires); }
+  // Before announce(): [r].
+  void set_masks(const Lanes& lanes, WireForm form, Delta global_key, WireBits& bits,
+                 WireBlocks& blocks) const;
 
  private:
   std::size_t entries_of(const circuit::RoundInput& input) const {
     return info_.inputs[input.bundle].same_in_all_lanes ? 1 : lanes_;
   }
   BitVector gather(const BundleValues& values, std::size_t n) const;
+  void set_bits(const BitVector& bits, const Lanes& lanes, WireBits& wires) const;
+  void set_blocks(const BitVector& mine, const BitVector& masked, const Lanes& lanes, WireForm form,
+                  Delta global_key, WireBlocks& wires) const;
 
   checks::Session& session_;
   const circuit::CircuitInfo& info_;
@@ -63,9 +75,15 @@ class InputLayer {
   bool mine_;
   std::vector<circuit::RoundInput> inputs_;
   material::Slices mask_;
-  BitVector bits_;    // my shares
+  std::size_t entries_ = 0;
+  BitVector bits_;    // my shares, once they are announced
   BitVector masked_;  // m; empty until it is received
 };
+
+// The inputs of a round that a party gives, by owner.
+std::vector<InputLayer> draw_inputs(checks::Session& session, MaterialReader& material,
+                                    const circuit::CircuitInfo& info, const Lanes& lanes,
+                                    const circuit::Round& round);
 
 // An input that both parties give: its wires are constants, each lane's value in turn. Role: both.
 // `value`: lanes rows of the bundle's bits, or one if it is the same in all lanes; equal at both

@@ -9,7 +9,7 @@
 #include "online/garbled/garbled_run.h"
 #include "online/garbled/prepared_cost.h"
 #include "online/garbled/prepared_run.h"
-#include "online/interactive/runtime.h"
+#include "online/interactive/interactive_run.h"
 
 namespace tinyot::online {
 namespace {

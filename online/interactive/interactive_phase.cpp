@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "online/folded_source.h"
 #include "online/interactive/interactive_cost.h"
-#include "online/interactive/runtime.h"
+#include "online/interactive/interactive_run.h"
 
 namespace tinyot::online {
 namespace {

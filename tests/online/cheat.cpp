@@ -14,7 +14,11 @@ struct Layers : RoundSink {
                     *this);
   }
   void round(Round& round) override {
-    if (const std::size_t n = round.and_count(job_.lanes); n > 0) ands.push_back(n);
+    const std::size_t n = round.and_count(job_.lanes);
+    if (n > 0) ands.push_back(n);
+    const std::size_t after = planner_.plan(round).opened_after(job_.lanes);
+    if (after > 0) opened_after.push_back(after);
+    if (2 * n > after) opened_before.push_back(2 * n - after);
     for (const Party owner : {Party::A, Party::B}) {
       std::size_t bits = 0;
       for (const RoundInput& input : round.inputs) {
@@ -25,9 +29,11 @@ struct Layers : RoundSink {
     }
   }
   std::vector<std::size_t> ands, inputs[2];
+  std::vector<std::size_t> opened_before, opened_after;  // of a masked run
 
  private:
   const OnlineJob& job_;
+  online::MaskPlanner planner_{job_.atoms_max};
 };
 
 }  // namespace
@@ -47,6 +53,8 @@ std::size_t bits_of_message(const OnlineJob& job, Party sender, const std::strin
   if (tag == "and.fgdh") return 4 * layers.ands.at(occurrence);
   if (tag == "and.e") return layers.ands.at(occurrence);
   if (tag == "and.de") return 2 * layers.ands.at(occurrence);
+  if (tag == "masked.products") return layers.opened_before.at(occurrence);
+  if (tag == "masked.operands") return layers.opened_after.at(occurrence);
   if (tag == "mac_transcript.digest") return 256;
   EXPECT_EQ(tag, "output.shares");
   std::size_t bits = 0;
@@ -60,8 +68,8 @@ std::vector<std::pair<std::string, std::size_t>> some_of_each(const Messages& me
   std::map<std::string, std::size_t> count;
   for (const Message& message : messages) count[message.tag] = message.occurrence + 1;
   std::vector<std::pair<std::string, std::size_t>> chosen;
-  for (const char* tag :
-       {"input.masked", "and.fgdh", "and.e", "and.de", "output.shares", "mac_transcript.digest"}) {
+  for (const char* tag : {"input.masked", "and.fgdh", "and.e", "and.de", "masked.products",
+                          "masked.operands", "output.shares", "mac_transcript.digest"}) {
     const std::size_t n = count[tag];
     if (n > 0) chosen.emplace_back(tag, 0);
     if (n > 2) chosen.emplace_back(tag, n / 2);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "online/masked/masked_run.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
@@ -35,9 +36,13 @@ Evaluation run_party(Session& session, material::Source& material, const OnlineJ
   const CircuitCost cost = cost_of(job.circuit);
   CircuitRounds rounds(job.circuit, cost.gates(), job.lanes,
                        job.window == 0 ? window_for(job.lanes) : job.window);
-  return run_circuit(session, material,
-                     material_for(job.circuit.info(), cost.ands_of(job.lanes), job.form, job.lanes),
-                     job.form, rounds, mine, shared);
+  const MaterialCounts wanted =
+      material_for(job.circuit.info(), cost.ands_of(job.lanes), job.form, job.lanes);
+  if (job.masks == OnlineJob::Masks::None)
+    return run_circuit(session, material, wanted, job.form, rounds, mine, shared);
+  online::MaskedRun run(session, material, wanted, rounds, shared, job.atoms_max);
+  if (job.masks == OnlineJob::Masks::Prepared) run.prepare();
+  return run.finish(mine, {}, [] {});
 }
 
 IdealDealer dealer_of(const Session& session, std::uint64_t seed) {

@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "online/interactive/runtime.h"
+#include "online/interactive/interactive_run.h"
+#include "online/masked/mask_plan.h"
 #include "tests/support/ideal_dealer.h"
 #include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
@@ -20,6 +21,9 @@ struct OnlineJob {
   const Inputs& inputs;
   AndMaterial form = AndMaterial::AandAot;
   std::size_t window = 0;  // 0: window_for(lanes)
+  // Of a masked run on triples, which has other atoms.
+  enum class Masks { None, AtOnce, Prepared } masks = Masks::None;
+  std::size_t atoms_max = online::MaskPlanner::kAtomsMax;
 };
 
 struct OnlineRun {

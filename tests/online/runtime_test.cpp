@@ -1,5 +1,5 @@
 // The online phase on the ideal dealer's material, compared with the plain evaluator.
-#include "online/interactive/runtime.h"
+#include "online/interactive/interactive_run.h"
 
 #include <gtest/gtest.h>
 

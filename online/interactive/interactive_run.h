@@ -1,12 +1,6 @@
 // The online phase (NNOB12 Fig. 6): pulls a circuit round by round, draws material as it goes,
-// evaluates all lanes in parallel and reveals the outputs after the MAC check.
-//
-// Differs: in each round the bits are evaluated first and their openings sent; the MACs and keys of
-// the previous round are computed while the peer's openings are in flight. No message before the
-// check depends on them, so the messages are the same.
-//
-// Outputs are revealed only after the transcript of everything before them has settled, and the
-// caller gets them only after their own MACs have also settled.
+// evaluates all lanes in parallel and reveals the outputs after the MAC check. Two bits of each
+// party are opened for an AND on triples, all of them after the inputs.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,73 @@
+// Stage F of a masked run (doc/protocol.md, section 19): all openings that do not depend on inputs.
+// One sweep over the circuit computes the masks, bits and blocks; what masks an open operand by its
+// factor is opened.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "checks/session.h"
+#include "circuitgen/layering.h"
+#include "online/masked/masked_round.h"
+#include "online/material_reader.h"
+#include "online/shared_value.h"
+#include "online/wires.h"
+
+namespace tinyot::online {
+
+// Role: both, symmetric. Secret: masks, which are wiped with this object; what has been opened is
+// public. Wire: of a round with n open operands one flight each way of n / 8 bytes, in messages of
+// WindowedExchange::kEntries bits, `masked.products`; none waits for another. Fails: OutOfMaterial;
+// NetworkError; wrong bits are detected when the transcript is settled.
+class MaskSweep final : public circuit::RoundSink {
+ public:
+  // All references outlive this object.
+  MaskSweep(checks::Session& session, MaterialReader& material, const circuit::CircuitInfo& info,
+            const Lanes& lanes, const SharedValues& shared,
+            std::size_t atoms_max = MaskPlanner::kAtomsMax);
+
+  // Sends the openings, and receives those of earlier rounds once many are under way.
+  void round(circuit::Round& round) override;
+  // After the last round: receives what is under way.
+  void receive_all();
+
+  // What has been opened, once everything has been received, and the gates of these rounds.
+  std::vector<MaskedRound>& rounds() { return rounds_; }
+  std::vector<circuit::Round>& gates() { return gates_; }
+
+ private:
+  static constexpr std::size_t kUnderWayMost = std::size_t{1} << 20;
+  // The most targets of pivots that are kept: 512 MiB.
+  static constexpr std::size_t kTargetsMost = std::size_t{1} << 26;
+
+  // The openings of a round that the peer's are awaited for.
+  struct UnderWay {
+    std::size_t round;
+    BitVector mine;
+    SecretVector<MacShare> blocks;  // of the masked bits, not yet of what is opened
+  };
+
+  void set_input_masks(const circuit::Round& gates, MaskedRound& masked);
+  void change_blocks(const circuit::Round& gates, const RoundPlan& plan,
+                     const TripleBlocksOf& triples);
+  void open(const circuit::Round& gates, const RoundPlan& plan, const TripleBlocksOf& triples,
+            std::span<const BitVector> factors);
+  void receive_first();
+
+  checks::Session& session_;
+  MaterialReader& material_;
+  const circuit::CircuitInfo& info_;
+  const Lanes& lanes_;
+  const SharedValues& shared_;
+  MaskPlanner planner_;
+  WireBits bits_;
+  WireBlocks blocks_;
+  std::vector<MaskedRound> rounds_;
+  std::vector<circuit::Round> gates_;  // of these
+  std::deque<UnderWay> under_way_;
+  std::size_t bits_under_way_ = 0, targets_ = 0;
+};
+
+}  // namespace tinyot::online

@@ -1,0 +1,106 @@
+#include "online/masked/masked_cost.h"
+
+#include <algorithm>
+
+#include "online/masked/masked_round.h"
+#include "online/message_bytes.h"
+
+namespace tinyot::online {
+namespace {
+
+class MaskedCost final : public RunCostCounter {
+ public:
+  MaskedCost(const circuit::CircuitInfo& info, std::size_t lanes, bool is_prepared,
+             std::size_t atoms_max)
+      : info_(info), lanes_(lanes), is_prepared_(is_prepared), planner_(atoms_max) {}
+
+  void round(circuit::Round& round) override {
+    const RoundPlan plan = planner_.plan(round);
+    const auto announced = announced_bits(info_, lanes_.count(), round);
+    const std::uint64_t pivots = plan.opened_after(lanes_.count());
+    const std::uint64_t ands = round.and_count(lanes_.count()), before = 2 * ands - pivots;
+    cost_.ands += ands;
+    cost_.and_rounds += ands > 0;
+    for (std::size_t party = 0; party < 2; ++party) {
+      std::uint64_t& bytes = cost_.bytes_sent[party];
+      if (announced[party] > 0) bytes += bytes_of_message(bytes_for(announced[party]));
+      bytes += bytes_of_flights(pivots, 1);
+      if (!is_prepared_) bytes += bytes_of_flights(before, 1);
+    }
+    rounds_.push_back({announced, pivots});
+    before_ += before;
+  }
+
+  RunCost finish() override {
+    // Without preparation, the openings that need no inputs travel with the first inputs.
+    MaskedTimes times;
+    for (std::size_t i = 0; i < rounds_.size(); ++i)
+      times.add_round(rounds_[i].announced,
+                      rounds_[i].pivots + (i == 0 && !is_prepared_ ? before_ : 0));
+    const std::uint64_t revealed = revealed_bits(info_, lanes_.count());
+    for (std::uint64_t& bytes : cost_.bytes_sent)
+      bytes += bytes_of_flights(revealed, 1) + 2 * bytes_of_message(kDigestBytes);
+    cost_.half_round_trips = times.finish(revealed);
+    return cost_;
+  }
+
+ private:
+  struct OfRound {
+    std::array<std::uint64_t, 2> announced;
+    std::uint64_t pivots;
+  };
+
+  const circuit::CircuitInfo& info_;
+  Lanes lanes_;
+  bool is_prepared_;
+  MaskPlanner planner_;
+  RunCost cost_;
+  std::vector<OfRound> rounds_;
+  std::uint64_t before_ = 0;
+};
+
+}  // namespace
+
+std::array<std::uint64_t, 2> announced_bits(const circuit::CircuitInfo& info, std::size_t lanes,
+                                            const circuit::Round& round) {
+  std::array<std::uint64_t, 2> bits{};
+  for (const circuit::RoundInput& input : round.inputs) {
+    const circuit::InputBundle& bundle = info.inputs[input.bundle];
+    if (const auto owner = owner_of(bundle.source))
+      bits[static_cast<std::size_t>(*owner)] += bundle.same_in_all_lanes ? 1 : lanes;
+  }
+  return bits;
+}
+
+std::uint64_t revealed_bits(const circuit::CircuitInfo& info, std::size_t lanes) {
+  std::uint64_t bits = 0;
+  for (const circuit::OutputBundle& bundle : info.outputs)
+    if (bundle.to != circuit::Receiver::None) bits += std::uint64_t{bundle.bits} * lanes;
+  return bits;
+}
+
+void MaskedTimes::receive(const std::array<bool, 2>& has_message) {
+  const std::array<std::uint64_t, 2> sent = now_;
+  for (std::size_t party = 0; party < 2; ++party)
+    if (has_message[party]) now_[party] = std::max(now_[party], sent[1 - party] + 1);
+}
+
+void MaskedTimes::add_round(const std::array<std::uint64_t, 2>& announced,
+                            std::uint64_t exchanged) {
+  receive({announced[1] > 0 || exchanged > 0, announced[0] > 0 || exchanged > 0});
+}
+
+std::array<std::uint64_t, 2> MaskedTimes::finish(std::uint64_t revealed) {
+  receive({true, true});  // digests
+  if (revealed > 0) receive({true, true});
+  receive({true, true});
+  return now_;
+}
+
+std::unique_ptr<RunCostCounter> count_masked_cost(const circuit::CircuitInfo& info,
+                                                  std::size_t lanes, bool is_prepared,
+                                                  std::size_t atoms_max) {
+  return std::make_unique<MaskedCost>(info, lanes, is_prepared, atoms_max);
+}
+
+}  // namespace tinyot::online

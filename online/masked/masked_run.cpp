@@ -1,0 +1,76 @@
+#include "online/masked/masked_run.h"
+
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "online/masked/masked_steps.h"
+#include "online/runtime.h"
+
+namespace tinyot::online {
+namespace {
+
+const MaterialCounts& kept(const MaterialCounts& wanted) {
+  const std::uint64_t ands = wanted[MaterialKind::Triples];
+  if (ands > kMaskedAndsMax)
+    throw UsageError("a masked run has at most " + std::to_string(kMaskedAndsMax) +
+                     " ANDs in all lanes, as their triples stay in memory; this one has " +
+                     std::to_string(ands) + ": take another online phase, or fewer lanes");
+  return wanted;
+}
+
+}  // namespace
+
+MaskedRun::MaskedRun(checks::Session& session, material::Source& source,
+                     const MaterialCounts& wanted, circuit::CircuitRounds& rounds,
+                     const SharedValues& shared, std::size_t atoms_max)
+    : session_(session), rounds_(rounds), info_(rounds.circuit().info()), shared_(shared),
+      lanes_(rounds.lanes()), atoms_max_(atoms_max), material_(source, kept(wanted)) {
+  check_shared_inputs(info_, {WireForm::MacShare}, lanes_.count(), shared);
+}
+
+void MaskedRun::sweep() {
+  const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "masks", lanes_.count());
+  sweep_.emplace(session_, material_, info_, lanes_, shared_, atoms_max_);
+  session_.log().add({.name = "masks", .cpu_s = rounds_.run(*sweep_)});
+}
+
+void MaskedRun::prepare() {
+  sweep();
+  sweep_->receive_all();
+  (void)checks::settle_transcripts(session_);
+  is_prepared_ = true;
+}
+
+Evaluation MaskedRun::finish(const BundleValues& inputs, const RunProgress& progress,
+                             const std::function<void()>& agree) {
+  ENSURE(!std::exchange(is_finished_, true));
+  check_inputs(session_.me(), info_, lanes_.count(), inputs);
+  if (!is_prepared_) {
+    agree();
+    sweep();
+  }
+  const auto before_receiving = [&] {
+    if (is_prepared_)
+      agree();
+    else
+      sweep_->receive_all();
+  };
+  MaskedSteps steps(session_, info_, lanes_, sweep_->rounds(), inputs, before_receiving);
+  Runtime runtime(session_, steps, WireForm::MacShare, info_, lanes_.count(), inputs, shared_,
+                  progress);
+  {
+    const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "gates", lanes_.count());
+    for (circuit::Round& round : sweep_->gates()) {
+      runtime.round(round);
+      round = {};
+    }
+    runtime.finish_blocks();
+  }
+  const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "outputs", lanes_.count());
+  Evaluation result = runtime.reveal_outputs(material_);
+  if (is_prepared_) result.half_round_trips = steps.count_half_round_trips();
+  return result;
+}
+
+}  // namespace tinyot::online
