@@ -12,6 +12,7 @@
 #include "base/bit_stream.h"
 #include "base/bit_vector.h"
 #include "base/block.h"
+#include "base/secret.h"
 #include "online/inputs.h"
 #include "online/lanes.h"
 #include "online/masked/mask_plan.h"
@@ -109,7 +110,7 @@ void for_each_pivot(const RoundPlan& plan, Use use) {
 // and then tile by tile, each time in the order of the plan.
 template <class Value>
 void change_bits(const RoundPlan& plan, const Lanes& lanes, WireBits& bits, Value value) {
-  std::vector<std::uint64_t> invariant;
+  SecretVector<std::uint64_t> invariant;
   const auto change = [&](std::size_t tile, std::span<const PivotTarget> targets, bool invariants,
                           std::uint64_t difference) {
     for (const PivotTarget& target : targets)
