@@ -14,7 +14,7 @@
 
 namespace tinyot::net {
 
-inline constexpr std::uint32_t kWireVersion = 10;
+inline constexpr std::uint32_t kWireVersion = 11;
 
 // The first message of a session's first connection, and the first of each further connection.
 inline constexpr MessageTag kHello = message_tag("handshake.hello");
@@ -33,7 +33,7 @@ struct Parameter {
   // In place of the value in messages, if given; not compared. The same at both parties: a value
   // that no message shows.
   std::string shown = {};
-  bool is_open = false;    // agrees with every value of the peer's
+  bool is_open = false;  // agrees with every value of the peer's
   // A number of a release, not sent: messages say whose is older.
   bool is_version = false;
 };
