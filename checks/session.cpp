@@ -74,10 +74,10 @@ void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::u
 }
 
 Session::Session(Party me, const SessionIds& ids, const Delta& global_key, net::Channel& channel,
-                 crypto::Rng rng, net::PhaseLog& log, Revocations revocations)
+                 crypto::Rng rng, net::PhaseLog& log, Revocations revocations, BaseOt base_ot)
     : me_(me), ids_(ids), global_key_(global_key), channel_(channel), rng_(std::move(rng)),
       parts_seed_(rng_.block()), log_(log), transcripts_(ids.connection, me),
-      revocations_(std::move(revocations)) {}
+      revocations_(std::move(revocations)), base_ot_(base_ot) {}
 
 Session::Session(const Session& whole, crypto::Phase kind, std::uint64_t number,
                  net::Channel& channel, net::PhaseLog& log)
@@ -90,7 +90,7 @@ Session::Session(const Session& whole, crypto::Phase kind, std::uint64_t number,
                                    .absorb(std::as_bytes(std::span(kind.text())))
                                    .absorb_object(whole.parts_seed_)
                                    .block()}),
-              log, whole.revocations_) {}
+              log, whole.revocations_, whole.base_ot_) {}
 
 void Session::require_not_revoked() const {
   if (std::ranges::any_of(revocations_, [](const auto& flag) { return flag->is_set(); }))

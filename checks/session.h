@@ -24,6 +24,7 @@
 #include "net/channel.h"
 #include "net/handshake.h"
 #include "net/phase_log.h"
+#include "tinyot/parameters.h"
 #include "tinyot/party.h"
 
 namespace tinyot::checks {
@@ -61,9 +62,11 @@ void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::u
 class Session {
  public:
   // `global_key` is Delta^me, the key under which this party checks the peer's bits. `revocations`
-  // are those of the session's stores; none if the session has no other connections.
+  // are those of the session's stores; none if the session has no other connections. `base_ot` is
+  // what both parties have agreed on.
   Session(Party me, const SessionIds& ids, const Delta& global_key, net::Channel& channel,
-          crypto::Rng rng, net::PhaseLog& log, Revocations revocations = {});
+          crypto::Rng rng, net::PhaseLog& log, Revocations revocations = {},
+          BaseOt base_ot = BaseOt::Ristretto);
   // A part of `whole`, for one unit of its work on `channel`: it has its own id, randomness,
   // counter and MAC transcripts, derived from those of `whole`, `kind` and `number`. Parts of
   // different numbers may be used on different threads.
@@ -77,6 +80,7 @@ class Session {
   Party peer() const { return peer_of(me_); }
   const SessionId& id() const { return ids_.connection; }
   const Delta& global_key() const { return global_key_; }
+  BaseOt base_ot() const { return base_ot_; }
   net::PhaseLog& log() { return log_; }
   net::Channel& channel() { return channel_; }
   crypto::Rng& rng() { return rng_; }
@@ -99,6 +103,7 @@ class Session {
   MacTranscripts transcripts_;
   std::uint64_t counter_ = 0;
   Revocations revocations_;
+  BaseOt base_ot_;
 };
 
 }  // namespace tinyot::checks

@@ -5,6 +5,7 @@
 #include "base/cause.h"
 #include "base/error.h"
 #include "base/hex.h"
+#include "engine/base_ot_choice.h"
 #include "engine/connection.h"
 #include "engine/plan.h"
 #include "engine/run_estimate.h"
@@ -136,7 +137,8 @@ class LiveRun {
     const CancelsWaits makers_guard(cancel, *makers_channel);
 
     net::PhaseLog log, makers_log;
-    checks::Session session(plan_.request.party, ids, key, *channel, std::move(rng), log);
+    checks::Session session(plan_.request.party, ids, key, *channel, std::move(rng), log,
+                            Revocations{}, agreed_base_ot(agreement));
     checks::Session makers_session(session, "live material", 0, *makers_channel, makers_log);
     const auto start = std::chrono::steady_clock::now();
     RunResult evaluation = evaluate(session, makers_session, depth, *rounds);
@@ -144,6 +146,7 @@ class LiveRun {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     plan_.describe(evaluation);
     evaluation.session = hex_of(ids.session);
+    evaluation.base_ot = session.base_ot();
     evaluation.security =
         security_reached(security_, units_of(std::span(live_.requests).first(made_)));
     log.add(makers_log);

@@ -1,7 +1,9 @@
 #include "tinyot/ot.h"
 
 #include "base/error.h"
+#include "engine/base_ot_choice.h"
 #include "engine/connection.h"
+#include "offline/base_ot/base_ot.h"
 #include "offline/parameters.h"
 #include "offline/softspoken/ot_extension.h"
 #include "tinyot/parameters.h"
@@ -15,11 +17,16 @@ class OtSession {
   OtSession(const OtRequest& request, Party me) {
     channel_ = Connector(request.endpoint).open();
     crypto::Rng rng = crypto::Rng::from_system();
-    const checks::SessionIds ids = checks::establish_session(
-        *channel_, rng, me,
-        {{"command", "ot"}, {"softspoken-k", std::to_string(request.softspoken_k)}}, std::nullopt);
+    checks::Agreement agreement;
+    const checks::SessionIds ids =
+        checks::establish_session(*channel_, rng, me,
+                                  {{"command", "ot"},
+                                   {"softspoken-k", std::to_string(request.softspoken_k)},
+                                   base_ot_parameter(request.base_ot)},
+                                  std::nullopt, &agreement);
     const ScopedSecret<Delta> delta(Delta{rng.block()});
-    session_.emplace(me, ids, delta, *channel_, std::move(rng), log_);
+    session_.emplace(me, ids, delta, *channel_, std::move(rng), log_, Revocations{},
+                     agreed_base_ot(agreement));
     within([&] { trees_.emplace(offline::make_trees(*session_, request.softspoken_k)); });
   }
 
@@ -51,6 +58,11 @@ namespace {
 
 constexpr std::uint64_t kDomain = 0;
 
+void require_available(const OtRequest& request) {
+  offline::require_softspoken_k(request.softspoken_k);
+  offline::require_base_ot(request.base_ot);
+}
+
 void require_equal(std::size_t x, std::size_t y) {
   require(x == y, "the spans have different numbers of OTs");
 }
@@ -74,7 +86,7 @@ struct OtSender::State {
 };
 
 OtSender::OtSender(const OtRequest& request) {
-  offline::require_softspoken_k(request.softspoken_k);
+  require_available(request);
   state_ = std::make_unique<State>(request);
 }
 OtSender::OtSender(OtSender&&) noexcept = default;
@@ -105,7 +117,7 @@ struct OtReceiver::State {
 };
 
 OtReceiver::OtReceiver(const OtRequest& request) {
-  offline::require_softspoken_k(request.softspoken_k);
+  require_available(request);
   state_ = std::make_unique<State>(request);
 }
 OtReceiver::OtReceiver(OtReceiver&&) noexcept = default;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "engine/base_ot_choice.h"
 #include "engine/connection.h"
 #include "engine/endpoint.h"
 #include "engine/unit_size.h"
@@ -56,6 +57,7 @@ PreprocessRequest last_job(PreprocessRequest request, const storage::Manifest& m
   request.parameters = begun_parameters(manifest);
   request.parameters.workers = wanted.workers;
   request.parameters.weak_allowed = wanted.weak_allowed;
+  request.parameters.base_ot = wanted.base_ot;
   request.amount = Amount::Total;
   request.ands = manifest.ands_requested - manifest.ands_before;
   request.inputs = manifest.inputs_requested.value_or(inputs_of(request));
@@ -210,7 +212,8 @@ std::vector<net::Parameter> parameters_of(const offline::SecurityParameters& par
                                    {"sigma", std::to_string(params.sigma())},
                                    {"unit", std::to_string(params.unit())},
                                    {"bucket", params.bucket().text()},
-                                   {"allow-weak", params.weak_allowed() ? "yes" : "no"}})
+                                   {"allow-weak", params.weak_allowed() ? "yes" : "no"},
+                                   base_ot_parameter(params.request().base_ot)})
     parameters.push_back(std::move(parameter));
   return parameters;
 }

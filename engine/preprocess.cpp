@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/secret.h"
+#include "engine/base_ot_choice.h"
 #include "engine/begun.h"
 #include "engine/connection.h"
 #include "engine/disk_space.h"
@@ -101,15 +102,17 @@ void PreprocessRun::connect(const PeerOptions& peer) {
   std::optional<SessionId> existing;
   if (store_ || session_file_)
     existing = session_id_of(store_ ? store_->manifest() : session_file_->manifest);
+  checks::Agreement agreement;
   const checks::SessionIds ids = checks::establish_session(
       *channel_, rng, request_.party,
-      parameters_to_agree(request_, plan_, store_ && !request_.session), existing);
+      parameters_to_agree(request_, plan_, store_ && !request_.session), existing, &agreement);
   const ScopedSecret<Delta> global_key(
       store_          ? store_->global_key()
       : session_file_ ? session_file_->global_key
                       : offline::draw_global_key(rng, request_.party, plan_.params.profile(),
                                                  plan_.params.material()));
-  session_.emplace(request_.party, ids, global_key, *channel_, std::move(rng), log_);
+  session_.emplace(request_.party, ids, global_key, *channel_, std::move(rng), log_, Revocations{},
+                   agreed_base_ot(agreement));
   ids_ = ids;
 }
 
@@ -314,6 +317,7 @@ std::optional<DiskFull> PreprocessRun::shortage() const {
 PreprocessResult PreprocessRun::result_of(double wall_s) const {
   return {.store = info_of(*store_),
           .ands = ands_now_,
+          .base_ot = session_ ? std::optional(session_->base_ot()) : std::nullopt,
           .threads = request_.threads,
           .latency_s = std::chrono::duration<double>(latency_).count(),
           .units_in_flight = request_.threads + waiting_,

@@ -48,7 +48,7 @@ wire::Hello decode(const std::vector<std::byte>& bytes) {
 }
 
 // Text from the peer, made safe for an error message: printable ASCII, truncated.
-std::string quoted(const std::string& value) {
+std::string printable(const std::string& value) {
   constexpr std::size_t kShownMax = 128;
   std::string shown = value.substr(0, kShownMax);
   for (char& c : shown)
@@ -65,7 +65,7 @@ std::string_view owner_of_older(std::string_view mine, std::string_view peers) {
 [[noreturn]] void disagree_on_version(const std::string& name, const std::string& mine,
                                       const std::string& peers) {
   throw Disagreement("the parties disagree on the " + name + ": this party has " + mine +
-                     ", the peer has " + quoted(peers) + "; " +
+                     ", the peer has " + printable(peers) + "; " +
                      std::string(owner_of_older(mine, peers)) +
                      " has the older one: run the same release on both sides");
 }
@@ -90,7 +90,7 @@ std::vector<Parameter> compare(const Hello& mine, const wire::Hello& peers) {
     const auto& theirs = peers.parameters(static_cast<int>(i));
     if (ours.name != theirs.name())
       throw Disagreement("the parties disagree on the name of a parameter: this party has " +
-                         ours.name + ", the peer has " + quoted(theirs.name()) +
+                         ours.name + ", the peer has " + printable(theirs.name()) +
                          "; run the same job and release on both sides");
     if (theirs.open()) continue;
     if (ours.is_open) {
@@ -104,8 +104,9 @@ std::vector<Parameter> compare(const Hello& mine, const wire::Hello& peers) {
       disagree_on_version(ours.name, ours.value, theirs.value());
     if (ours.value != theirs.value())
       throw Disagreement("the parties disagree on " + ours.name + ": this party has " +
-                         quoted(ours.shown.empty() ? ours.value : ours.shown) + ", the peer has " +
-                         quoted(theirs.shown().empty() ? theirs.value() : theirs.shown()) +
+                         printable(ours.shown.empty() ? ours.value : ours.shown) +
+                         ", the peer has " +
+                         printable(theirs.shown().empty() ? theirs.value() : theirs.shown()) +
                          "; give both parties the same");
   }
   if (mine.parameters.size() != static_cast<std::size_t>(peers.parameters_size()))

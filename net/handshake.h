@@ -33,7 +33,7 @@ struct Parameter {
   // In place of the value in messages, if given; not compared. The same at both parties: a value
   // that no message shows.
   std::string shown = {};
-  bool is_open = false;    // agrees with every value of the peer's
+  bool is_open = false;  // agrees with every value of the peer's
   // A number of a release, not sent: messages say whose is older.
   bool is_version = false;
 };

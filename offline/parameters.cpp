@@ -7,6 +7,7 @@
 
 #include "base/block.h"
 #include "base/error.h"
+#include "offline/base_ot/base_ot.h"
 #include "offline/silent/parameter_sets.h"
 #include "offline/unit/unit_maker.h"
 
@@ -52,6 +53,7 @@ AndMaterial material_of(const ParameterRequest& request) {
 }
 
 void require_in_use(const ParameterRequest& request) {
+  require_base_ot(request.base_ot);
   const auto lpn = lpn_of(own_of(request));
   if (!lpn) return;
   require_in_use(kStartSet.name);
@@ -92,6 +94,8 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
         Remedy::AllowWeakParameters);
   return parameters;
 }
+
+BaseOt SecurityParameters::base_ot() const { return request_.base_ot.value_or(usual_base_ot()); }
 
 std::uint64_t SecurityParameters::population(std::uint64_t ands) const {
   return entry().population(ands);

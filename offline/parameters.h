@@ -18,7 +18,7 @@ namespace tinyot::offline {
 AndMaterial material_of(const ParameterRequest& request);
 
 // Before material is made. Fails: UsageError with the reason if a parameter set that it would rest
-// on is retired.
+// on is retired, or its base OTs are not available.
 void require_in_use(const ParameterRequest& request);
 
 class SecurityParameters {
@@ -40,6 +40,8 @@ class SecurityParameters {
   const BucketSizes& bucket() const { return bucket_; }
   bool weak_allowed() const { return request_.weak_allowed; }
   AndMaterial material() const { return *request_.material; }
+  // As requested; or else as if both parties had the same OpenSSL.
+  BaseOt base_ot() const;
 
   // l, the leaky objects of each bucket position of a unit of `ands` ANDs; rounded up as the
   // profile needs it.

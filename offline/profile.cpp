@@ -44,6 +44,16 @@ std::string_view name_of(BitsFrom bits) {
   return bits == BitsFrom::SoftSpoken ? "softspoken" : "silent";
 }
 
+std::string_view name_of(BaseOt kind) { return kind == BaseOt::MlKem ? "ml-kem" : "ristretto"; }
+
+std::optional<BaseOt> requested_base_ot(std::string_view name) {
+  if (name == "auto") return std::nullopt;
+  for (const BaseOt kind : {BaseOt::MlKem, BaseOt::Ristretto})
+    if (name == name_of(kind)) return kind;
+  throw UsageError("there are no base OTs '" + std::string(name) +
+                   "'; they are ml-kem, ristretto or auto");
+}
+
 std::vector<NamedValue> named_values(Profile profile, const ProfileParameters& parameters) {
   const offline::ProfileEntry& entry = offline::entry_of(profile);
   if (parameters.index() != entry.own.index())

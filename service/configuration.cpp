@@ -14,6 +14,7 @@
 #include "engine/loaded_circuit.h"
 #include "engine/run_estimate.h"
 #include "net/tcp.h"
+#include "offline/base_ot/base_ot.h"
 #include "offline/profile.h"
 #include "online/online_phase.h"
 #include "service/key_policy.h"
@@ -106,6 +107,7 @@ void check_peer(const config::Peer& peer, const Checks& file) {
   file.parses(of + "online", [&] {
     (void)online::phases_on(PeerSettings::material_of(peer), requested_phase(peer.online()));
   });
+  file.parses(of + "base_ot", [&] { offline::require_base_ot(requested_base_ot(peer.base_ot())); });
   file.require(
       peer.prepared_size() <= kPreparedCircuitsMax,
       of + "prepared: there are more than " + std::to_string(kPreparedCircuitsMax) + " circuits");

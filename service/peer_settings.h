@@ -21,7 +21,8 @@ struct PeerSettings {
   explicit PeerSettings(const config::Peer& peer)
       : name(peer.name()), me(party_of(peer.party())), profile(profile_named(peer.profile())),
         sigma(peer.sigma()), material(material_of(peer)), online(requested_phase(peer.online())),
-        low(demand_of(peer.low())), high(demand_of(peer.high())), evaluations(peer.evaluations()),
+        base_ot(requested_base_ot(peer.base_ot())), low(demand_of(peer.low())),
+        high(demand_of(peer.high())), evaluations(peer.evaluations()),
         prepared(prepared_circuits_of(peer)) {}
 
   // Party A leads: it begins each job and each refill, once both parties have what it takes.
@@ -33,6 +34,7 @@ struct PeerSettings {
   const std::uint32_t sigma;
   const AndMaterial material;
   const std::optional<OnlinePhase> online;  // of jobs that do not say it; absent: as A chooses
+  const std::optional<BaseOt> base_ot;      // of refills
   const engine::Demand low, high;           // the watermarks of the stock
   const std::size_t evaluations;            // at a time
   const std::vector<PreparedCircuit> prepared;

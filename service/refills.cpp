@@ -150,6 +150,7 @@ PreprocessRequest Refills::request_for(std::uint64_t session) const {
   request.parameters.profile = settings_.profile;
   request.parameters.sigma = settings_.sigma;
   request.parameters.material = settings_.material;
+  request.parameters.base_ot = settings_.base_ot;
   return request;
 }
 

@@ -146,7 +146,8 @@ class TableCheck {
                   " inputs, but the bundles have " + std::to_string(wanted) + " bits");
     }
     file.input_widths = bundles;
-    if (bundles.empty()) file.input_widths = {static_cast<std::uint32_t>(file.inputs.size())};
+    if (bundles.empty())
+      file.input_widths.assign(1, static_cast<std::uint32_t>(file.inputs.size()));
   }
 
   FileLines lines_;

@@ -15,17 +15,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "tinyot/block.h"
 #include "tinyot/endpoint.h"
 #include "tinyot/export.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot {
 
 struct OtRequest {
   Endpoint endpoint;
-  std::uint32_t softspoken_k = 2;  // the same on both sides
+  std::uint32_t softspoken_k = 2;                // the same on both sides
+  std::optional<BaseOt> base_ot = std::nullopt;  // as in ParameterRequest
 };
 
 class OtSender {

@@ -54,6 +54,15 @@ TINYOT_API std::optional<OnlinePhase> requested_phase(std::string_view name);
 enum class RowCheck : std::uint8_t { Batched = 0, Early = 1 };
 TINYOT_API std::string_view name_of(RowCheck check);
 
+// The base OTs, which public-key cryptography makes once a connection. Ristretto: Diffie-Hellman in
+// ristretto255. MlKem: ML-KEM-768, which a later quantum computer does not open in a recording of
+// the session; with OpenSSL 3.5 or later.
+enum class BaseOt : std::uint8_t { Ristretto = 0, MlKem = 1 };
+TINYOT_API std::string_view name_of(BaseOt kind);
+// One by its name; none for "auto", as an absent request is written. Fails: UsageError that lists
+// the names.
+TINYOT_API std::optional<BaseOt> requested_base_ot(std::string_view name);
+
 // Where authenticated bits come from: SoftSpokenOT, or silent, for 0.2 to 1.4 bits of traffic.
 enum class BitsFrom : std::uint8_t { SoftSpoken = 0, Silent = 1 };
 TINYOT_API std::string_view name_of(BitsFrom bits);
@@ -150,6 +159,8 @@ struct ParameterRequest {
   std::uint32_t shards = 1;   // of the session; they share its sigma
   // if absent, pairs with nnob12 and triples with the other profiles
   std::optional<AndMaterial> material = std::nullopt;
+  // if absent, what the peer asks for, or MlKem if both parties have it
+  std::optional<BaseOt> base_ot = std::nullopt;
 };
 
 }  // namespace tinyot

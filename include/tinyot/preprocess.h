@@ -56,7 +56,8 @@ inline std::uint64_t inputs_of(const PreprocessRequest& request) {
 
 struct PreprocessResult {
   StoreInfo store;
-  std::uint64_t ands = 0;  // made by this call
+  std::uint64_t ands = 0;         // made by this call
+  std::optional<BaseOt> base_ot;  // of the connection, if there was one
   std::uint64_t threads = 1;
   double latency_s = 0;               // to the peer and back
   std::uint64_t units_in_flight = 1;  // `threads`, and more where messages take long

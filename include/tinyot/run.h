@@ -100,9 +100,10 @@ struct RunResult {
   std::map<OnlinePhase, double> expected_s;
   // Until A has its outputs, and until B has; after the inputs, if they came later.
   std::array<std::uint64_t, 2> half_round_trips{};
-  std::string session;   // of the material, 64 hex digits
-  Security security;     // of the material
-  MaterialCounts burnt;  // material skipped because the peer's store was ahead
+  std::string session;            // of the material, 64 hex digits
+  Security security;              // of the material
+  std::optional<BaseOt> base_ot;  // of a live run
+  MaterialCounts burnt;           // material skipped because the peer's store was ahead
   std::uint64_t store_bytes = 0;
   double wall_s = 0;
   // Of these: waiting for the peer and for material; decrypting material; computing MACs and keys

@@ -1,5 +1,7 @@
 #include "net/tls/tls_admission.h"
 
+#include <openssl/err.h>
+
 #include "base/error.h"
 #include "net/tls/certificate.h"
 #include "net/tls/tls_stream.h"
@@ -8,7 +10,9 @@ namespace tinyot::net {
 namespace {
 
 constexpr const char* kSuites = "TLS_AES_128_GCM_SHA256";
-constexpr const char* kGroups = "X25519";
+// Shares for both are sent, so that a peer without the first group takes no further round trip.
+constexpr const char* kGroups = "*X25519MLKEM768/*X25519";
+constexpr const char* kGroupsBefore35 = "X25519";  // of OpenSSL without ML-KEM
 constexpr const char* kSignatures = "ed25519:ECDSA+SHA256";
 constexpr long kCertificateBytesMax = 4 << 10;
 
@@ -29,12 +33,14 @@ SslContextPtr make_context(const Identity::Parts& mine) {
   openssl_ensure(ctx && SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) == 1 &&
                      SSL_CTX_set_max_proto_version(ctx, TLS1_3_VERSION) == 1 &&
                      SSL_CTX_set_ciphersuites(ctx, kSuites) == 1 &&
-                     SSL_CTX_set1_groups_list(ctx, kGroups) == 1 &&
+                     (SSL_CTX_set1_groups_list(ctx, kGroups) == 1 ||
+                      SSL_CTX_set1_groups_list(ctx, kGroupsBefore35) == 1) &&
                      SSL_CTX_set1_sigalgs_list(ctx, kSignatures) == 1 &&
                      SSL_CTX_set_num_tickets(ctx, 0) == 1 &&
                      SSL_CTX_use_certificate(ctx, mine.certificate.get()) == 1 &&
                      SSL_CTX_use_PrivateKey(ctx, mine.key.get()) == 1,
                  "set up TLS 1.3");
+  ERR_clear_error();
   SSL_CTX_set_max_cert_list(ctx, kCertificateBytesMax);
   SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   SSL_CTX_set_cert_verify_callback(ctx, verify, nullptr);

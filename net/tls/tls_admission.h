@@ -1,6 +1,6 @@
 // TLS 1.3 between two parties that have pinned each other's public keys: one suite (AES-128-GCM),
-// one key exchange (X25519), no tickets and so no resumption. Handshake, keys and records are
-// OpenSSL's (tls_stream.h).
+// one key exchange (X25519MLKEM768 if both sides have OpenSSL 3.5 or later, or else X25519), no
+// tickets and so no resumption. Handshake, keys and records are OpenSSL's (tls_stream.h).
 //
 // Each side presents a certificate and proves possession of its key. Both apply the same rule: the
 // key's fingerprint is the pinned one, and the certificate is valid now. The binding

@@ -76,7 +76,7 @@ class AuthBitSource final : public BitSource {
 
   AuthBits make_reference_bits() override;
 
-  // Role: both, on the session's own channel. Wire: 96 T bytes each way in 2 rounds; then, for more
+  // Role: both, on the session's own channel. Wire: T base OTs each way in 2 rounds; then, for more
   // than one run, as a run.
   void prepare(std::size_t runs) override;
 

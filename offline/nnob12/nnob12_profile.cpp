@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/error.h"
 #include "crypto/aes.h"
+#include "offline/base_ot/base_ot.h"
 #include "offline/global_key.h"
 #include "offline/nnob12/nnob12_unit.h"
 #include "offline/nnob12/object_chunks.h"
@@ -81,7 +82,8 @@ UnitCost cost_of_unit(const SecurityParameters& params, const UnitRequest& made)
 // Base OTs; then the run that makes the base OTs of later runs.
 std::uint64_t shared_bytes(const SecurityParameters& params, std::span<const UnitRequest> units,
                            std::size_t) {
-  const std::uint64_t base_ots = 96 * columns_made(params) + 2 * kHeaderBytes;
+  const std::uint64_t base_ots =
+      base_ot_bytes(params.base_ot()) * columns_made(params) + 2 * kHeaderBytes;
   if (units.size() <= 1) return base_ots;
   const std::size_t lanes = std::min(units.size(), AuthBitSource::kLanes);
   return base_ots + run_bytes(params, RunLayout(params, 0, lanes).length);

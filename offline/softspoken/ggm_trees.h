@@ -47,10 +47,10 @@ struct Trees {
 };
 
 // Role: both; each is MAC holder of its own trees and key holder of the peer's.
-// Wire: 96 bytes per base OT; then 32 bytes for each tree and each of its levels 2 to k, and 64
+// Wire: 128 base OTs each way; then 32 bytes for each tree and each of its levels 2 to k, and 64
 // bytes per tree for the check; 3 rounds.
 // Secret: everything. Timing: constant in Delta and the seeds.
-// Fails: PeerCheated("base OT point").
+// Fails: as base_ots_by_public_key.
 Trees make_trees(checks::Session& session, std::uint32_t k);
 
 }  // namespace tinyot::offline

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "crypto/public_coins.h"
 #include "crypto/random_oracle.h"
+#include "offline/base_ot/base_ot.h"
 #include "offline/softspoken/softspoken.h"
 #include "offline/unit/cost.h"
 
@@ -16,10 +17,11 @@ std::uint64_t softspoken_bytes(std::uint32_t k, std::uint64_t bits, std::uint64_
          batches * (sizeof(crypto::PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeaderBytes);
 }
 
-std::uint64_t softspoken_set_up_bytes(std::uint32_t k) {
+std::uint64_t softspoken_set_up_bytes(std::uint32_t k, BaseOt base_ot) {
   const std::uint64_t trees = kKappa / k;
-  return 96 * kKappa + trees * 2 * (k - 1) * sizeof(Block) + trees * 2 * sizeof(crypto::Digest) +
-         4 * kHeaderBytes + softspoken_bytes(k, kReferenceBits, kReferenceBits);
+  return base_ot_bytes(base_ot) * kKappa + trees * 2 * (k - 1) * sizeof(Block) +
+         trees * 2 * sizeof(crypto::Digest) + 4 * kHeaderBytes +
+         softspoken_bytes(k, kReferenceBits, kReferenceBits);
 }
 
 std::uint32_t softspoken_k_in(const NamedValue& given) {

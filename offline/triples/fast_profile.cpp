@@ -99,7 +99,7 @@ UnitCost cost_of_unit_of_layers(const SecurityParameters& params, const UnitRequ
 // Base OTs, trees and the first reference bits; and the chains of silent bits.
 std::uint64_t shared_bytes(const SecurityParameters& params, std::span<const UnitRequest> units,
                            std::size_t workers) {
-  const std::uint64_t set_up = softspoken_set_up_bytes(softspoken_k(params));
+  const std::uint64_t set_up = softspoken_set_up_bytes(softspoken_k(params), params.base_ot());
   if (!is_silent(params)) return set_up;
   std::vector<std::uint64_t> draws;
   for (const UnitRequest& unit : units) {

@@ -66,7 +66,8 @@ std::uint64_t shared_bytes(const SecurityParameters& params, std::span<const Uni
                     3 * leaky_triples(params.population(unit.plan.ands), unit.plan.bucket.only()));
   }
   const std::uint32_t k = params.own<WanParameters>().softspoken_k;
-  return softspoken_set_up_bytes(k) + chains_bytes(silent_set_of(params), k, draws, workers);
+  return softspoken_set_up_bytes(k, params.base_ot()) +
+         chains_bytes(silent_set_of(params), k, draws, workers);
 }
 
 }  // namespace

@@ -239,7 +239,7 @@ ParameterRequest parameters_of(const std::string& profile, std::uint32_t sigma,
                                const std::vector<std::uint32_t>& bucket,
                                const std::optional<std::string>& material,
                                const std::vector<std::pair<std::string, std::string>>& own,
-                               bool weak_allowed) {
+                               const std::string& base_ot, bool weak_allowed) {
   ParameterRequest request{.profile = profile_named(profile),
                            .sigma = sigma,
                            .unit = unit,
@@ -247,6 +247,7 @@ ParameterRequest parameters_of(const std::string& profile, std::uint32_t sigma,
   std::vector<NamedValue> values;
   for (const auto& [name, value] : own) values.push_back({name, value});
   request.own = own_parameters(request.profile, values);
+  request.base_ot = requested_base_ot(base_ot);
   if (bucket.size() == 1) request.bucket = bucket[0];
   if (bucket.size() == 2) request.bucket = {bucket[0], bucket[1]};
   if (bucket.size() > BucketSizes::kLevelsMax) throw UsageError("bucket has too many sizes");

@@ -147,6 +147,7 @@ def parameters(
     bucket: List[int],
     material: Optional[str],
     own: List[Tuple[str, str]],
+    base_ot: str,
     weak_allowed: bool,
 ) -> Parameters: ...
 def estimate(

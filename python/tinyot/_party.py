@@ -32,6 +32,7 @@ class Parameters:
     softspoken_k: int | None = None
     abits: str | None = None
     silent_set: str | None = None
+    base_ot: str = "auto"
     weak_allowed: bool = False
 
     def _native(self) -> _native.Parameters:
@@ -49,6 +50,7 @@ class Parameters:
             bucket,
             self.material,
             [(name, str(value)) for name, value in own if value is not None],
+            self.base_ot,
             self.weak_allowed,
         )
 
@@ -243,6 +245,7 @@ class Party:
         softspoken_k: int | None = None,
         abits: str | None = None,
         silent_set: str | None = None,
+        base_ot: str = "auto",
         weak_allowed: bool = False,
         threads: int = 1,
         memory_bytes: int = 1_000_000_000,
@@ -266,6 +269,7 @@ class Party:
             softspoken_k,
             abits,
             silent_set,
+            base_ot,
             weak_allowed,
         )
         return interruptible(

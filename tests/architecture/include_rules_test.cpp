@@ -59,7 +59,7 @@ const std::vector<Library>& libraries() {
       {"boost/asio", "", {"net"}},
       {"boost/multiprecision", "", {"base/risk.cpp"}},
       {"boost/program_options", "", {"tools/cli/command_line.cpp"}},
-      {"openssl/", "", {"net/tls", "crypto/aead.cpp"}},
+      {"openssl/", "", {"net/tls", "crypto/aead.cpp", "crypto/ml_kem.cpp"}},
       {"lmdb.h", "", {"storage/lmdb_env.cpp"}},
       {"google/protobuf", "", {"net", "storage", "custody", "service"}},
       {"grpc/",

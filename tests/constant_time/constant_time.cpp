@@ -2,7 +2,7 @@
 // party's random generator, its global key and its inputs. valgrind then reports each branch and
 // each address that depends on them. Sent data are public, and so is what is passed to
 // declassified().
-//   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4
+//   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4|fast-ml-kem
 //   valgrind --error-exitcode=99 constant_time garbled|prepared-batched|prepared-early
 //   valgrind --error-exitcode=99 constant_time silent|wan
 //   valgrind --error-exitcode=99 constant_time --planted-leak branch|address
@@ -18,6 +18,7 @@
 #include "base/lane_bits.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/generators/family.h"
+#include "crypto/ml_kem.h"
 #include "material/pipe.h"
 #include "offline/silent/silent_bits.h"
 #include "offline/softspoken/softspoken_source.h"
@@ -136,7 +137,7 @@ void run_party(Party me, const Method& method, Channel& channel) {
   Rng rng(Seed{seed});
   const Delta key = draw_global_key(rng, me, params.profile(), params.material());
   PhaseLog log;
-  Session session(me, ids, key, channel, std::move(rng), log);
+  Session session(me, ids, key, channel, std::move(rng), log, {}, params.base_ot());
   if (method.has_silent_bits_only) return make_silent_bits(session);
   material::Pipe pipe(me);
   Preprocessor(session, params)
@@ -166,6 +167,7 @@ Method method_of(const std::string& name) {
   request.unit = kAnds;
   request.bucket = 3;
   request.weak_allowed = true;
+  request.base_ot = name == "fast-ml-kem" ? BaseOt::MlKem : BaseOt::Ristretto;
   if (request.profile == Profile::Nnob12) request.own = Nnob12Parameters{Columns::Experiment};
   if (request.profile == Profile::Wan) request.own = WanParameters{.silent_set = LpnSet::S10};
   if (name == "nnob12-triples") request.material = AndMaterial::Triples;
@@ -209,6 +211,10 @@ int main(int argc, char** argv) {
   }
   if (argc == 3 && std::strcmp(argv[1], "--planted-leak") == 0) {
     tinyot::leak(argv[2]);
+    return 0;
+  }
+  if (argc == 2 && std::strcmp(argv[1], "--ml-kem-shortage") == 0) {
+    std::printf("%s", tinyot::crypto::ml_kem_shortage().c_str());
     return 0;
   }
   return argc == 2 ? tinyot::run(argv[1]) : 2;

@@ -56,6 +56,8 @@ constexpr RepeatedQuery kRepeatedQueries[] = {
     {"base OT group 0", 2},  // the sender for each of its two strings, absorbing the index
     {"base OT group 1", 2},  // the sender for each of its two strings
     {"base OT key", 2},      // the sender for each of its two strings
+    {"base OT vector", 2},   // the same
+    {"base OT KEM key", 2},  // the same
     {"LaOT", 2},             // the key of H: for X, and for I after d has arrived
     // of a unit and of a chain of silent bits that have one number, absorbing the kind of the part
     {"randomness of a part", 2},

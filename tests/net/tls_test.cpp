@@ -1,4 +1,5 @@
 // TLS: admission, the channel binding, and the ends of a connection.
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
@@ -262,6 +263,41 @@ TEST(Tls, UsesOneSuiteWithoutResumption) {
   EXPECT_STREQ(SSL_get_cipher(ssl), "TLS_AES_128_GCM_SHA256");
   EXPECT_EQ(SSL_SESSION_has_ticket(SSL_get0_session(ssl)), 0);
   EXPECT_EQ(SSL_SESSION_is_resumable(SSL_get0_session(ssl)), 0);
+}
+
+// As SSL_get_negotiated_group names a group that has no number of OpenSSL's own.
+constexpr int kHybridGroup = 0x1000000 | 0x11EC;
+
+bool has_hybrid_group() {
+  const SslContextPtr context(SSL_CTX_new(TLS_method()));
+  const bool has_it = SSL_CTX_set1_groups_list(context.get(), "X25519MLKEM768") == 1;
+  ERR_clear_error();
+  return has_it;
+}
+
+// A recording of the connection cannot be decrypted by a later quantum computer.
+TEST(Tls, ExchangesKeysWithMlKemWhereBothSidesHaveIt) {
+  const int best = has_hybrid_group() ? kHybridGroup : NID_X25519;
+  const auto group_with = [](const RawTls::Configure& configure) {
+    RightClient right(TlsAdmission::kRecordsPerKey, configure);
+    right.stream->write(payload_of(1));
+    right.read(1);
+    return static_cast<int>(SSL_get_negotiated_group(right.client.ssl()));
+  };
+  EXPECT_EQ(group_with([](SSL_CTX*) {}), best);
+  EXPECT_EQ(group_with([](SSL_CTX* context) { SSL_CTX_set1_groups_list(context, "X25519"); }),
+            NID_X25519);
+  EXPECT_EQ(group_with([](SSL_CTX* context) {
+              SSL_CTX_set1_groups_list(context, "X25519:X25519MLKEM768");
+            }),
+            best)
+      << "the listening party prefers X25519";
+}
+
+TEST(Tls, OffersMlKemToAListenerThatHasIt) {
+  RightServer right;
+  EXPECT_EQ(SSL_get_negotiated_group(right.server.ssl()),
+            has_hybrid_group() ? kHybridGroup : NID_X25519);
 }
 
 void count_key_updates(int, int, int type, const void* data, std::size_t size, SSL*, void* count) {

@@ -78,7 +78,7 @@ Outcomes run_workers(std::size_t workers, const WorkersBody& body, const PartyOp
           join_session(*channels[worker - 1], ids, party, worker);
         PhaseLog log;
         Session session(party, ids, global_key_of(party, options.seed), channel, std::move(rng),
-                        log);
+                        log, {}, options.base_ot);
         body(session, channels);
       },
       options);

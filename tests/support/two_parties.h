@@ -27,6 +27,7 @@ struct PartyOptions {
   std::uint64_t seed = 1;
   ChannelWrapper wrap_a = {};
   ChannelWrapper wrap_b = {};
+  BaseOt base_ot = BaseOt::Ristretto;
 };
 
 // Runs `body` as A and as B until both have ended. A party that ends with PeerCheated sends an

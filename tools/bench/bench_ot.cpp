@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint64_t kCountMax = std::uint64_t{1} << 36;
 // of one round; all rounds use the same memory
 constexpr std::uint64_t kRoundOts = std::uint64_t{1} << 17;
+constexpr std::uint64_t kBaseOts = 1024;  // of a row
 
 const Json& phase_of(const Json& report, const std::string& name) {
   for (const Json& phase : report["phases"])
@@ -79,8 +80,8 @@ int ot_rows(const Arguments& arguments, const RowSink& sink) {
       .value("kind",
              "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated "
              "(given offsets), chosen (given messages), and abits: "
-             "delta both ways at once, OTs of both counted; or silent: these from a code, in whole "
-             "iterations",
+             "delta both ways at once, OTs of both counted; silent: these from a code, in whole "
+             "iterations; or base-ristretto, base-ml-kem: at most 1024 base OTs each way",
              "abits,delta,random,random-for,correlated,chosen")
       .value(
           "softspoken-k",
@@ -106,15 +107,12 @@ int ot_rows(const Arguments& arguments, const RowSink& sink) {
   for (const std::string& set : sets) offline::lpn_set_named(set);
 
   const auto add_rows = [&](const std::string& kind, std::uint64_t k, const std::string& set) {
-    const std::uint64_t round_ots = kind == "silent"
-                                        ? offline::silent_set(offline::lpn_set_named(set)).net()
-                                        : std::min(count, kRoundOts);
-    const OtJob job{.kind = kind,
-                    .k = static_cast<std::uint32_t>(k),
-                    .rounds = (count + round_ots - 1) / round_ots,
-                    .round_ots = round_ots,
-                    .repeat = repeat,
-                    .silent_set = set};
+    OtJob job{
+        .kind = kind, .k = static_cast<std::uint32_t>(k), .repeat = repeat, .silent_set = set};
+    const std::uint64_t wanted = job.is_base() ? std::min(count, kBaseOts) : count;
+    job.round_ots = job.is_silent() ? offline::silent_set(offline::lpn_set_named(set)).net()
+                                    : std::min(wanted, kRoundOts);
+    job.rounds = (wanted + job.round_ots - 1) / job.round_ots;
     for (const LocalLink& link : links) {
       const auto command = [&] { return PairCommand{arguments_of(job)}; };
       rows.begin_group();

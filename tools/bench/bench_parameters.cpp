@@ -149,6 +149,7 @@ Arguments arguments_of(const ParameterRequest& parameters) {
   if (parameters.material) add("--material", std::string(name_of(*parameters.material)));
   if (parameters.unit) add("--unit", std::to_string(*parameters.unit));
   if (parameters.bucket) add("--bucket", parameters.bucket->text());
+  if (parameters.base_ot) add("--base-ot", std::string(name_of(*parameters.base_ot)));
   if (parameters.weak_allowed) arguments.push_back("--allow-weak");
   return arguments;
 }

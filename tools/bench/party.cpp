@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "engine/connection.h"
+#include "offline/base_ot/base_ot.h"
 #include "offline/parameters.h"
 #include "offline/silent/silent_source.h"
 #include "offline/softspoken/ot_extension.h"
@@ -86,6 +87,23 @@ Round drawing(offline::SilentSource& chain, const OtJob& job) {
   };
 }
 
+// Base OTs, in another part of the session in each round.
+Round making_base_ots(checks::Session& session, const OtJob& job) {
+  return [&session, count = job.round_ots, number = std::uint64_t{0}]() mutable {
+    checks::Session part(session, crypto::Phase::unregistered("bench of base OTs"), number++,
+                         session.channel(), session.log());
+    offline::base_ots_by_public_key(part, count);
+    session.channel().flush();
+  };
+}
+
+// Of a kind of base OTs; none of the others.
+std::optional<BaseOt> base_ot_of(const std::string& kind) {
+  for (const BaseOt each : {BaseOt::MlKem, BaseOt::Ristretto})
+    if (kind == "base-" + std::string(name_of(each))) return each;
+  return std::nullopt;
+}
+
 constexpr Kind kKinds[] = {{"abits", both_ways, both_ways},    {"delta", sending, receiving},
                            {"random", sending, receiving},     {"random-for", sending, receiving},
                            {"correlated", sending, receiving}, {"chosen", sending, receiving}};
@@ -94,7 +112,8 @@ const Kind& kind_from(const std::string& name) {
   for (const Kind& kind : kKinds)
     if (kind.name == name) return kind;
   throw UsageError(
-      "--kind must be abits, silent, delta, random, random-for, correlated or chosen, not '" +
+      "--kind must be abits, silent, delta, random, random-for, correlated, chosen, base-ml-kem or "
+      "base-ristretto, not '" +
       name + "'");
 }
 
@@ -111,7 +130,8 @@ Json ot_report(const OtJob& job, Party party, const Endpoint& endpoint) {
       checks::establish_session(*channel, rng, party, parameters, std::nullopt);
   net::PhaseLog log;
   const Delta delta{rng.block()};
-  checks::Session session(party, ids, delta, *channel, std::move(rng), log);
+  checks::Session session(party, ids, delta, *channel, std::move(rng), log, {},
+                          base_ot_of(job.kind).value_or(BaseOt::Ristretto));
   const auto within = [&](const std::string& name, std::uint64_t items, const auto& work) {
     const net::PhaseLog::Scope phase(log, *channel, name, items);
     return work();
@@ -127,6 +147,9 @@ Json ot_report(const OtJob& job, Party party, const Endpoint& endpoint) {
                     offline::silent_set(offline::lpn_set_named(job.silent_set)));
     });
     round = drawing(*chain, job);
+  } else if (job.is_base()) {
+    within("set-up", 0, [] {});
+    round = making_base_ots(session, job);
   } else {
     within("set-up", 0, [&] { trees = offline::make_trees(session, job.k); });
     const Kind& kind = kind_from(job.kind);
@@ -161,6 +184,7 @@ Json round_trips_report(std::uint64_t rounds, Party party, const Endpoint& endpo
 }  // namespace
 
 void require_ot_kind(const std::string& name) {
+  if (const auto base_ot = base_ot_of(name)) return offline::require_base_ot(base_ot);
   if (name != "silent") kind_from(name);
 }
 

@@ -17,7 +17,9 @@ struct OtJob {
   std::string silent_set = {};  // of kind silent
 
   bool is_silent() const { return kind == "silent"; }
-  std::uint64_t directions() const { return kind == "abits" || is_silent() ? 2 : 1; }
+  // "base-ml-kem": base OTs alone.
+  bool is_base() const { return kind.starts_with("base-"); }
+  std::uint64_t directions() const { return kind == "abits" || is_silent() || is_base() ? 2 : 1; }
   std::uint64_t ots() const { return directions() * rounds * round_ots; }
 };
 

@@ -33,6 +33,8 @@ inline constexpr OwnOption kOwnOptions[] = {{"labit-columns", "columns"},
 // Fails: UsageError naming the option.
 void set_own(ParameterRequest& request, const OwnOption& own, const std::string& value);
 Profile profile_from(const std::string& name);
+// A value of --base-ot; nothing for auto. Fails: UsageError.
+std::optional<BaseOt> parse_base_ot(const std::string& name);
 // "3", or "3+4" for a profile with two bucket sizes. Fails: UsageError.
 BucketSizes bucket_from(const std::string& text);
 

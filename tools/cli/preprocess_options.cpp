@@ -118,6 +118,14 @@ BucketSizes bucket_from(const std::string& text) {
   return {size(text.substr(0, plus)), size(text.substr(plus + 1))};
 }
 
+std::optional<BaseOt> parse_base_ot(const std::string& name) {
+  try {
+    return requested_base_ot(name);
+  } catch (const UsageError& error) {
+    throw UsageError("--base-ot: " + std::string(error.what()));
+  }
+}
+
 ParameterRequest parameters_from(const CommandLine& line, const storage::Manifest* begun) {
   const auto is_set = [&](const std::string& name) {
     return begun != nullptr ? line.is_explicit(name) : line.has(name);
@@ -147,6 +155,7 @@ ParameterRequest parameters_from(const CommandLine& line, const storage::Manifes
   if (line.has("unit")) request.unit = line.size("unit");
   if (line.has("bucket")) request.bucket = bucket_from(line.text("bucket"));
   request.weak_allowed = line.has("allow-weak");
+  request.base_ot = parse_base_ot(line.text("base-ot"));
   return request;
 }
 
@@ -191,6 +200,11 @@ void add_parameter_options(Options& options) {
       .value("silent-set",
              "wan, fast with silent bits: s10, s11, s12 or s13 (the default), the parameter set of "
              "LPN; smaller ones take less memory and cache, and more traffic")
+      .advanced()
+      .value("base-ot",
+             "ml-kem (against later quantum computers; needs OpenSSL 3.5), ristretto "
+             "(Diffie-Hellman), or auto: what the peer asks for, or ml-kem if both parties have it",
+             "auto")
       .advanced()
       .flag("allow-weak", "accept a bucket that misses sigma, for measurements")
       .advanced();

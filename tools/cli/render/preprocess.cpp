@@ -21,6 +21,7 @@ Json json_of(Party party, const PreprocessResult& result) {
                  {"session", result.store.session},
                  {"ands", result.ands}};
   add_security(report, result.store.security);
+  if (result.base_ot) report["base_ot"] = name_of(*result.base_ot);
   report["threads"] = result.threads;
   report["units_in_flight"] = result.units_in_flight;
   report["latency_ms"] = 1e3 * result.latency_s;

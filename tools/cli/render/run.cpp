@@ -34,6 +34,7 @@ Json json_of(const RunReport& of) {
   report["live"] = of.request.live.has_value();
   add_security(report, result.security);
   add_units(report, result.security);
+  if (result.base_ot) report["base_ot"] = name_of(*result.base_ot);
   report["threads"] = 1;
   report["wall_s"] = result.wall_s;
   report["ands_per_s"] = rate_of(result.ands, result);

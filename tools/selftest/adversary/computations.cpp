@@ -3,6 +3,7 @@
 #include "circuitgen/cost.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/generators/family.h"
+#include "crypto/ml_kem.h"
 #include "material/pipe.h"
 #include "offline/unit/preprocessor.h"
 #include "offline/unit/unit_maker.h"
@@ -83,7 +84,7 @@ class Computation final : public Scenario {
     checks::join_session(channel, ids, me, 1);
     net::PhaseLog log;
     const Delta key = offline::draw_global_key(rng, me, params_.profile(), params_.material());
-    checks::Session session(me, ids, key, channel, std::move(rng), log);
+    checks::Session session(me, ids, key, channel, std::move(rng), log, {}, params_.base_ot());
     material::Pipe pipe(me);
     offline::Preprocessor(session, params_)
         .make_units(
@@ -168,6 +169,7 @@ ParameterRequest small(Profile profile) {
   request.unit = kUnitAnds;
   request.bucket = profile == Profile::Wan ? 3 : 2;
   request.weak_allowed = true;
+  request.base_ot = BaseOt::Ristretto;
   if (profile == Profile::Nnob12) request.own = Nnob12Parameters{Columns::Experiment};
   if (profile == Profile::Wan) request.own = WanParameters{.silent_set = LpnSet::S10};
   return request;
@@ -200,18 +202,25 @@ std::vector<ScenarioKind> computations() {
   const auto prepared = [&](RowCheck check) {
     return Method{garbling, OnlinePhase::Garbled, check};
   };
-  return {computation("nnob12", "the paper's protocols, ANDs from pairs", "nnob12",
-                      {small(Profile::Nnob12)}),
-          computation("nnob12-triples", "the paper's protocols, ANDs from triples", "nnob12",
-                      {triples}),
-          computation("fast", "the fast profile", "fast", {small(Profile::Fast)}),
-          wan_computation(),
-          computation("garbled", "the garbled phase, on material of the fast profile", "garbled",
-                      {garbling, OnlinePhase::Garbled}),
-          computation("prepared-early", "a garbled run prepared before its inputs, early rows",
-                      "prepared-early", prepared(RowCheck::Early), "garbled."),
-          computation("prepared-batched", "a garbled run prepared before its inputs, batched check",
-                      "prepared-batched", prepared(RowCheck::Batched), "garbled.")};
+  std::vector<ScenarioKind> kinds = {
+      computation("nnob12", "the paper's protocols, ANDs from pairs", "nnob12",
+                  {small(Profile::Nnob12)}),
+      computation("nnob12-triples", "the paper's protocols, ANDs from triples", "nnob12",
+                  {triples}),
+      computation("fast", "the fast profile", "fast", {small(Profile::Fast)}),
+      wan_computation(),
+      computation("garbled", "the garbled phase, on material of the fast profile", "garbled",
+                  {garbling, OnlinePhase::Garbled}),
+      computation("prepared-early", "a garbled run prepared before its inputs, early rows",
+                  "prepared-early", prepared(RowCheck::Early), "garbled."),
+      computation("prepared-batched", "a garbled run prepared before its inputs, batched check",
+                  "prepared-batched", prepared(RowCheck::Batched), "garbled.")};
+  if (!crypto::has_ml_kem()) return kinds;
+  ParameterRequest ml_kem = small(Profile::Fast);
+  ml_kem.base_ot = BaseOt::MlKem;
+  kinds.push_back(computation("ml-kem", "the fast profile, base OTs from ML-KEM-768", "ml-kem",
+                              {ml_kem}, "base_ot."));
+  return kinds;
 }
 
 }  // namespace tinyot::tools
