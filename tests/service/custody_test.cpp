@@ -189,7 +189,9 @@ TEST_F(CustodyTest, APeerThatHasItsShareAgainKeepsThisOne) {
 
 // As an operator does, by the command.
 TEST_F(CustodyTest, MechanismsAreTestedWithThePeer) {
-  start_custody();
+  CustodySetup setup;
+  setup.custody_a = setup.custody_b = "request_timeout_s: 120";  // HMAC has 3,000 rounds
+  start_custody(setup);
   const auto selftest = [](const test::Daemon& daemon) {
     return test::Process(TINYOT_BINARY,
                          {"key", "selftest", "--server", "unix:" + daemon.socket().string()})
