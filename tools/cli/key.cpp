@@ -52,12 +52,14 @@ NewRemoteKey new_key_from(const CommandLine& line) {
 }
 
 void print_made(const CommandLine& line, const std::string& command, const RemoteKey& key) {
-  const bool is_wanted = line.has("certificate"), is_there = key.certificate_problem.empty();
-  if (is_wanted && is_there) write_output(line.text("certificate"), key.certificate);
+  if (line.has("certificate") && !key.certificate_problem.empty()) {
+    const std::string remedy = "tinyot key certificate " + key.id + " --output FILE asks for it";
+    throw CommandError("key " + key.id + " is made, and can be used, but has no certificate yet: " +
+                           key.certificate_problem + "; " + remedy,
+                       ExitStatus::Failure, remedy);
+  }
+  if (line.has("certificate")) write_output(line.text("certificate"), key.certificate);
   print(line.common().format, command, key);
-  if (is_wanted && !is_there)
-    throw CommandError("the key is made, and can be used, but " + line.text("certificate") +
-                       " is not written");
 }
 
 // Whether the key has been made may be unknown if the connection is lost.
