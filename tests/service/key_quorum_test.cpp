@@ -5,7 +5,10 @@
 
 #include <atomic>
 #include <future>
+#include <latch>
 #include <set>
+#include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "base/hex.h"
@@ -150,6 +153,31 @@ TEST_F(KeyQuorumTest, AnOfficerCountsOnce) {
   EXPECT_EQ(officers(), 2u);
   confirm(officer_of(3));
   EXPECT_EQ(outcome_of(asked), id);
+}
+
+TEST_F(KeyQuorumTest, AnOfficerWhoConfirmsTwiceAtOnceCountsOnce) {
+  KeyQuorum many("bob", 16, std::chrono::hours(1), audit_);
+  auto asked = std::async(std::launch::async, [&] {
+    return many.await(call_of(officer_of(1)), {.operation = "destroy", .label = "data"});
+  });
+  EXPECT_TRUE(becomes_true([&] { return !many.waiting().empty(); }));
+  const auto id = many.waiting().at(0).id;
+  constexpr int kCalls = 8;
+  std::latch all(kCalls);
+  std::vector<std::jthread> calls;
+  for (int i = 0; i < kCalls; ++i)
+    calls.emplace_back([&] {
+      all.arrive_and_wait();
+      try {
+        many.decide(officer_of(2), id, true);
+      } catch (const KeyFailed&) {
+        // It has confirmed it already.
+      }
+    });
+  calls.clear();
+  EXPECT_EQ(many.waiting().at(0).officers.size(), 2u);
+  many.stop();
+  EXPECT_THROW((void)asked.get(), KeyFailed);
 }
 
 TEST_F(KeyQuorumTest, WhoIsNoOfficerAnyMoreDoesNotCount) {
