@@ -31,7 +31,8 @@ LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?(\))")
 LANGUAGES = {".proto": "protobuf", ".yml": "yaml", ".json": "json", ".sh": "bash", ".h": "cpp", ".cpp": "cpp"}
 
 ASSETS = ["site.css", "iframe-worker.js"]
-REFERENCES = {"include/tinyot": "reference/cpp/index.md", "python/tinyot": "reference/python.md"}
+# Where documents name these folders, they mean their pages.
+REFERENCES = {"`include/tinyot/`": "reference/cpp/index.md", "`python/tinyot/`": "reference/python.md"}
 
 PYTHON = """# Python reference
 
@@ -90,7 +91,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links that leave doc/ lead to the pages under source/."""
+    """Links that leave doc/ lead to the pages under source/, and names of folders to references."""
     uri = page.file.src_uri
     if uri.startswith(("reference/", "notebooks/")):
         return markdown
@@ -98,12 +99,17 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     if path.endswith(".file.md"):
         return markdown  # text or a list of a folder, whose links are made by as_page
 
+    def relative(there: str) -> str:
+        return posixpath.relpath(there, posixpath.dirname(uri) or ".")
+
     def rewritten(match: re.Match[str]) -> str:
         opening, target, anchor, closing = match[1], match[2], match[3] or "", match[4]
-        there = uri_of(joined(path, target))
-        return opening + posixpath.relpath(there, posixpath.dirname(uri) or ".") + anchor + closing
+        return opening + relative(uri_of(joined(path, target))) + anchor + closing
 
-    return LINK.sub(rewritten, markdown)
+    markdown = LINK.sub(rewritten, markdown)
+    for name, there in REFERENCES.items():
+        markdown = markdown.replace(name, f"[{name}]({relative(there)})")
+    return markdown
 
 
 def joined(path: str, target: str) -> str:
@@ -113,8 +119,6 @@ def joined(path: str, target: str) -> str:
 
 def uri_of(path: str) -> str:
     """The place of a file of the repository in the site."""
-    if path in REFERENCES:
-        return REFERENCES[path]
     if path.endswith(".ipynb"):
         return f"notebooks/{Path(path).stem}.md"
     if path.startswith("doc/"):
