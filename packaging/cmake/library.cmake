@@ -78,13 +78,15 @@ if(TINYOT_INSTALL)
     install(FILES ${PROJECT_SOURCE_DIR}/${document} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
   endforeach()
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/doc DESTINATION ${CMAKE_INSTALL_DOCDIR}
-          FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.jsonl")
+          FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.jsonl" PATTERN "*.csv")
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/service/tinyot
           DESTINATION ${CMAKE_INSTALL_DOCDIR}/service FILES_MATCHING PATTERN "*.proto")
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/monitoring
                     ${PROJECT_SOURCE_DIR}/packaging/slurm
           DESTINATION ${CMAKE_INSTALL_DOCDIR}/packaging USE_SOURCE_PERMISSIONS)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/examples
+          DESTINATION ${CMAKE_INSTALL_DOCDIR}/python FILES_MATCHING PATTERN "*.ipynb")
   if(TINYOT_COMMAND)
     install(TARGETS tinyot RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/bench/report
