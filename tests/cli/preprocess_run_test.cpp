@@ -2,6 +2,7 @@
 #include <array>
 
 #include "crypto/library_aes.h"
+#include "storage/store.h"
 #include "tests/support/becomes_true.h"
 #include "tests/support/blocked_thread.h"
 #include "tests/support/command_test.h"
@@ -145,6 +146,25 @@ TEST_F(PreprocessRunTest, MaterialIsUsedOnceAndThenRunsOut) {
                "4608");
   expect_short('B', {"--input", "key_b=" + random_hex(16)}, "4608");
   expect_used(2, 5);
+}
+
+// The peer was ahead, as after a run that this party has not taken up.
+TEST_F(PreprocessRunTest, ReportsWhatItHasSkipped) {
+  preprocess_fast("2^11");
+  for (const char ahead : {'B', 'A'}) {
+    MaterialCounts counts;
+    counts[MaterialKind::Triples] = ahead == 'A' ? 100 : 70;
+    counts[MaterialKind::AuthBitsA] = 5;
+    (void)Store::open(path(std::string(1, ahead))).grant({.counts = counts, .at_least = {}});
+    const Arguments circuit = {"--circuit", "millionaires"};
+    const BothEnded ended =
+        both("run", circuit + Arguments{"--input", "a=7"}, circuit + Arguments{"--input", "b=5"});
+    const Json of_a = json_of(ended.a), of_b = json_of(ended.b);
+    const Json &first = ahead == 'A' ? of_a : of_b, &behind = ahead == 'A' ? of_b : of_a;
+    EXPECT_FALSE(first.contains("burnt")) << first;
+    EXPECT_EQ(behind["burnt"], Json({{"triples", counts[MaterialKind::Triples]},
+                                     {"auth_bits_a", counts[MaterialKind::AuthBitsA]}}));
+  }
 }
 
 TEST_F(PreprocessRunTest, ConnectingSideMayStartFirst) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/both_parties.h"
 #include "tests/support/channel_decorator.h"
 #include "tests/support/layers.h"
 #include "tests/support/ports.h"
@@ -85,6 +86,45 @@ TEST_P(OpenWorker, RejectsWorkerOfAnotherSession) {
 TEST_P(OpenWorker, TimesOutWithoutPeer) {
   Connector place(endpoint(true, port_, 300ms));
   EXPECT_THROW(place.open_worker(ids(), Party::A, 1), NetworkError);
+}
+
+// Shows the deadlines that it is given.
+class ObservedStream final : public ByteStream {
+ public:
+  using Deadline = std::chrono::steady_clock::time_point;
+  ObservedStream(std::unique_ptr<ByteStream> inner, std::vector<Deadline>& deadlines)
+      : inner_(std::move(inner)), deadlines_(deadlines) {}
+
+  void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
+    inner_->write(bytes, more);
+  }
+  void read(std::span<std::byte> bytes) override { inner_->read(bytes); }
+  void flush() override { inner_->flush(); }
+  void set_deadline(Deadline deadline) noexcept override {
+    deadlines_.push_back(deadline);
+    inner_->set_deadline(deadline);
+  }
+
+ private:
+  std::unique_ptr<ByteStream> inner_;
+  std::vector<Deadline>& deadlines_;
+};
+
+// The time to join is limited. What a worker does afterwards may take longer.
+TEST(JoinedWorker, HasNoDeadlineAnyMore) {
+  MemoryStreams streams = make_memory_streams();
+  both([&](Party party) {
+    std::vector<ObservedStream::Deadline> deadlines;
+    PeerOptions peer;
+    peer.open_stream = [&] {
+      return std::make_unique<ObservedStream>(std::move(party == Party::A ? streams.a : streams.b),
+                                              deadlines);
+    };
+    const auto channel = Connector(peer).open_worker(ids(), party, 1);
+    ASSERT_GE(deadlines.size(), 2u) << letter(party);
+    EXPECT_LT(deadlines.front(), std::chrono::steady_clock::now() + 1h) << letter(party);
+    EXPECT_EQ(deadlines.back(), ObservedStream::Deadline::max()) << letter(party);
+  });
 }
 
 // Records the state of a store at the time when the abort is sent.

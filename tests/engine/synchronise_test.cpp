@@ -394,6 +394,40 @@ TEST_F(Agreement, AGrantsFromThePositionOfB) {
   }
 }
 
+// A party that was killed before it had taken a range is behind in one of several shards.
+TEST_F(Agreement, TakesTheSamePartOfEachShard) {
+  constexpr std::uint64_t kAhead = 300, kTaken = kMade;
+  for (const Party ahead : {Party::A, Party::B}) {
+    SCOPED_TRACE(letter(ahead));
+    const auto shard = [&](Party party, int number) {
+      return place(party) / (std::string("ahead ") + letter(ahead) + std::to_string(number));
+    };
+    for (const Party party : {Party::A, Party::B})
+      for (const int number : {1, 2}) {
+        Store store = make_store(shard(party, number), party);
+        add_locked_unit(store, kKind, kMade);
+      }
+    run_sessions([&](Session& session) {
+      Store store = Store::open(shard(session.me(), 1));
+      reserve_with_peer(session, store, counts_of(kKind, kServed));
+    });
+    (void)Store::open(shard(ahead, 1)).grant({.counts = counts_of(kKind, kAhead), .at_least = {}});
+    run_sessions([&](Session& session) {
+      std::vector<Store> shards;
+      for (const int number : {1, 2}) shards.push_back(Store::open(shard(session.me(), number)));
+      const storage::ReservationChain taken =
+          reserve_with_peer(session, shards, counts_of(kKind, kTaken));
+      ASSERT_EQ(taken.links().size(), 2u);
+      EXPECT_EQ(taken.links()[0].start()[kKind], kServed + kAhead);
+      EXPECT_EQ(taken.left()[kKind], kTaken);
+    });
+    for (const Party party : {Party::A, Party::B}) {
+      EXPECT_EQ(Store::open(shard(party, 1)).served()[kKind], kMade) << letter(party);
+      EXPECT_EQ(Store::open(shard(party, 2)).served()[kKind], kServed + kAhead) << letter(party);
+    }
+  }
+}
+
 // A mistaken circuit or number costs nothing.
 TEST_F(Agreement, KeepsReservationThatIsTooSmall) {
   const std::uint64_t number = reserve_for_later();

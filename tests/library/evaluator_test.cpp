@@ -256,6 +256,25 @@ TEST(PublicInputs, ThatDifferAreADisagreement) {
   EXPECT_EQ(store_info(stores.of(Party::A)).state, StoreState::Complete);
 }
 
+TEST(PublicInputs, ThatDifferInOneLaneAreADisagreement) {
+  constexpr std::size_t kLanes = 3;
+  const Stores stores;
+  both([&](Party party) {
+    const std::vector<std::uint64_t> same(kLanes, 7);
+    Values mine = Values().set("p", same);
+    if (party == Party::A) mine.set("x", same);
+    EXPECT_EQ(run(stores.run(party), *scaled(), mine, kLanes).outputs.integer("z", kLanes - 1),
+              49u);
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      std::vector<std::uint64_t> other = same;
+      if (party == Party::B) other[lane] ^= 0x80;
+      EXPECT_THROW(run(stores.run(party), *scaled(), mine.set("p", other), kLanes), Disagreement)
+          << "lane " << lane;
+    }
+  });
+  EXPECT_EQ(store_info(stores.of(Party::A)).state, StoreState::Complete);
+}
+
 TEST(PreparedRuns, AreFinishedInAnyOrder) {
   const Stores stores;
   const auto sum = hidden_sum(), product = scaled();
@@ -272,6 +291,25 @@ TEST(PreparedRuns, AreFinishedInAnyOrder) {
     EXPECT_THROW(evaluator.finish(second, scaled_inputs(party, 256, 5)), UsageError)
         << "a value that does not fit does not end the connection";
     EXPECT_EQ(evaluator.finish(second, scaled_inputs(party, 9, 5)).outputs.integer("z"), 45u);
+  });
+}
+
+// An account of material needs it of a connection that has ended with an error, too.
+TEST(PreparedRuns, AreCountedAsSpentAfterAFailure) {
+  const Stores stores;
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party));
+    EXPECT_EQ(evaluator.spent(), MaterialCounts{});
+    (void)evaluator.run(*scaled(), scaled_inputs(party, 7, 11));
+    const MaterialCounts by_run = evaluator.spent();
+    const std::uint64_t number = evaluator.prepare(*scaled());
+    const MaterialCounts spent = evaluator.spent();
+    EXPECT_NE(by_run, MaterialCounts{});
+    EXPECT_NE(spent, by_run);
+    EXPECT_THROW(evaluator.finish(number, scaled_inputs(party, party == Party::A ? 7 : 8, 11)),
+                 Disagreement);
+    EXPECT_FALSE(evaluator.is_connected());
+    EXPECT_EQ(evaluator.spent(), spent);
   });
 }
 

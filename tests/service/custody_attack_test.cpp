@@ -90,6 +90,39 @@ TEST_F(CustodyAttackTest, AClientLearnsNothingOfKeysThatNoRuleNamesForIt) {
       << by_id.status.error_message();
 }
 
+// An edit of the policy gives nobody the requests anew that a rate has counted.
+TEST_F(CustodyAttackTest, ReloadForgetsNoRequestOfARate) {
+  const std::string rate = " key: '*' may: [SIGN] rate { requests: 2 seconds: 86400 } }\n",
+                    rules = "allow { user: 'ME' key: '*' may: [CREATE] }\nallow { user: 'ME'" +
+                            rate + "allow { peer: true" + rate;
+  CustodySetup setup;
+  setup.policy_a = rules;
+  start_custody(setup);
+  ASSERT_OK(keys_a_->create("mac", "mac"));
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  test::LoopNotices notices(dir_ / "notices");
+  a_->start();
+  ::unsetenv("NOTIFY_SOCKET");
+  keys_a_ = std::make_unique<KeyClient>(a_->socket());
+  ASSERT_TRUE(test::becomes_true(
+      [&] { return a_->client().peer().is_connected() && b_->client().peer().is_connected(); }));
+  for (const KeyClient* const client : {keys_a_.get(), keys_b_.get()})
+    ASSERT_OK(client->sign("mac", "first"));
+  write_policy("A", "allow { user: 'ME' key: 'other' may: [VERIFY] }\n" + rules);
+  ASSERT_TRUE(notices.reload(*a_));
+  for (const KeyClient* const client : {keys_a_.get(), keys_b_.get()}) {
+    ASSERT_OK(client->sign("mac", "second"));
+    const auto third = client->sign("mac", "third");
+    EXPECT_EQ(third.status.error_code(), grpc::StatusCode::PERMISSION_DENIED)
+        << code_of(third.status);
+    EXPECT_NE(third.status.error_message().find("2 requests in 86400 s"), std::string::npos)
+        << code_of(third.status);
+  }
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+}
+
 // By the party that leads, so that nothing of the peer's would have it settle the key.
 TEST_F(CustodyAttackTest, ARestoredKeyOfTheLeadingPartyIsSettledAtOnce) {
   const crypto::BoxPrivateKey box = crypto::random_box_key();
@@ -372,6 +405,39 @@ TEST_F(HostileFollowerTest, RepeatsARequestAfterARestart) {
   connect();
   EXPECT_FALSE(is_accepted(message));
   end(terms.request);
+  EXPECT_EQ(a_->stop().status, 0);
+  EXPECT_EQ(problems_of_a(), std::vector<std::string>());
+}
+
+// Numbers are remembered for some time only: a request of before, and one that could be repeated
+// long afterwards, is not taken up.
+TEST_F(HostileFollowerTest, AsksAtAnotherTime) {
+  using std::chrono::minutes;
+  start_hostile();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  const auto with_times = [&](minutes of_number, minutes of_begin) {
+    const auto now = std::chrono::system_clock::now();
+    AskedKey request = asked(use_terms(config::ENCRYPT, made.key.id(), 4));
+    request.begun = now + of_begin;
+    const auto ms = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>((now + of_number).time_since_epoch())
+            .count());
+    for (std::size_t i = 0; i < 6; ++i)
+      request.terms.request[i] = static_cast<std::byte>(ms >> (8 * (5 - i)));
+    const bool is_taken_up = is_accepted(message_of(request));
+    if (is_taken_up) end(request.terms.request);
+    return is_taken_up;
+  };
+  for (const minutes far : {minutes(-11), minutes(11), minutes(-24 * 60), minutes(24 * 60)}) {
+    EXPECT_FALSE(with_times(far, far)) << far.count();
+    EXPECT_FALSE(with_times(minutes(0), far)) << far.count();
+    EXPECT_FALSE(with_times(far, minutes(0))) << far.count();
+  }
+  for (const minutes near : {minutes(-9), minutes(9)})
+    EXPECT_TRUE(with_times(near, near)) << near.count();
+  peer_->shut_down();
   EXPECT_EQ(a_->stop().status, 0);
   EXPECT_EQ(problems_of_a(), std::vector<std::string>());
 }

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <array>
 #include <map>
 #include <set>
 #include <thread>
@@ -283,6 +284,38 @@ TEST_F(KeptJobsTest, TimesGoOn) {
   EXPECT_EQ(late.front()->id(), "waiting");
   EXPECT_EQ(later->find("bob", "done"), nullptr);
   EXPECT_EQ(files(), std::set<std::string>{"waiting.job"});
+}
+
+// A restart gives no job its time anew.
+TEST_F(KeptJobsTest, TimesOfEarlierProcessesCount) {
+  constexpr double kEarlier_s = 601;  // than the limits of 600 s allow
+  {
+    KeptJobs jobs(dir_);
+    for (const char* const age : {"old", "new"}) {
+      jobs.add(age + std::string("-waiting"));
+      jobs->finish(*jobs.add(age + std::string("-done")), KeptJobs::result(1));
+    }
+  }
+  {
+    service::JobFiles files(dir_, "bob", key_of_jobs());
+    for (service::JobFiles::Kept& kept : files.load()) {
+      if (!kept.id.starts_with("old")) continue;
+      kept.job.set_submitted_at_s(kept.job.submitted_at_s() - kEarlier_s);
+      if (kept.job.has_ended()) {
+        kept.job.set_ended_at_s(kept.job.ended_at_s() - kEarlier_s);
+        EXPECT_TRUE(files.end(kept.number, kept.id, kept.job, kept.values));
+        continue;
+      }
+      files.remove(std::array{service::JobFiles::Place{kept.id, kept.number}});
+      files.add(kept.job, kept.circuit_file, kept.values);
+    }
+  }
+  KeptJobs later(dir_);
+  ASSERT_EQ(later.restored().size(), 4u);
+  const std::vector<SharedJob> late = later->expire();
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late.front()->id(), "old-waiting");
+  EXPECT_EQ(files(), (std::set<std::string>{"new-done.job", "new-waiting.job", "old-waiting.job"}));
 }
 
 TEST_F(KeptJobsTest, NoIdIsTheNameOfAnotherFile) {

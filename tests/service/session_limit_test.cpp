@@ -132,6 +132,34 @@ TEST_F(SessionLimitTest, LeaderThatBreaksRefillsOffWaitsLongerForEach) {
   EXPECT_NO_THROW((void)peer_->refill(order));
 }
 
+// Who waits for an alert relies on this time.
+TEST_F(SessionLimitTest, TimeOfTheLastSuccessIsOfNoRefillThatFailed) {
+  begin(Party::A);
+  b_->start();
+  peer_->connect();
+  const auto time = [&] {
+    return b_->metric("tinyot_last_refill_success_timestamp_seconds{peer=\"alice\"}");
+  };
+  const auto count = [&](const std::string& outcome) {
+    return b_->metric("tinyot_refills_total{outcome=\"" + outcome + "\",peer=\"alice\"}");
+  };
+  const auto fail = [&](const std::string& times) {
+    EXPECT_THROW(peer_->refill(peer_->accepted_order(1),
+                               [](const Outgoing& message) {
+                                 if (message.tag == 0x3001) throw NetworkError("broken off");
+                               }),
+                 Error);
+    EXPECT_TRUE(becomes_true([&] { return count("failed") == times; })) << count("failed");
+  };
+  fail("1");
+  EXPECT_EQ(time(), "");
+  (void)peer_->refill(peer_->accepted_order(1));
+  EXPECT_TRUE(becomes_true([&] { return count("done") == "1" && !time().empty(); }));
+  const std::string before = time();
+  fail("2");
+  EXPECT_EQ(time(), before);
+}
+
 // The record of a peer whose sessions have ended with as much risk as is allowed: one more unit
 // that is broken off is too much, whatever becomes of its session, until the operator has decided.
 TEST_F(SessionLimitTest, RiskOfAllSessionsStopsRefills) {
@@ -364,6 +392,20 @@ TEST_F(SessionLimitTest, PeerUsesUpNoNumbersOfSessions) {
   peer_->send(message);
   const wire::Refill order = peer_->next(wire::Message::kRefill).refill();
   EXPECT_EQ(order.session(), (std::uint64_t{1} << 20) + 1);
+}
+
+// Nor does a leader by orders.
+TEST_F(SessionLimitTest, LeaderUsesUpNoNumbersOfSessions) {
+  begin(Party::A);
+  b_->start();
+  peer_->connect();
+  constexpr std::uint64_t kAhead = std::uint64_t{1} << 20;
+  for (const std::uint64_t number : {kAhead + 2, std::uint64_t{1} << 63, ~std::uint64_t{0}}) {
+    const wire::RefillAnswer answer = peer_->order(peer_->refill_order(number));
+    EXPECT_FALSE(answer.begins()) << number;
+    EXPECT_EQ(answer.reason(), "session " + std::to_string(number) + " is too far ahead");
+  }
+  EXPECT_NO_THROW((void)peer_->refill(peer_->accepted_order(1)));
 }
 
 // The session is revoked while a leader waits for the answer to its order.

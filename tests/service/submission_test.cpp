@@ -100,6 +100,18 @@ TEST(SubmissionTest, RefusesWhatDoesNotFit) {
   EXPECT_NE(error_of({roles, bits("a", four)}).find("its own"), std::string::npos);
 }
 
+TEST(SubmissionTest, NumbersAreAsManyAsLanes) {
+  constexpr std::uint64_t kLanes = 2;
+  for (std::uint64_t count = 1; count <= 4; ++count) {
+    v1::SubmitRequest numbers;
+    numbers.add_inputs()->set_name("a");
+    for (std::uint64_t i = 0; i < count; ++i) numbers.mutable_inputs(0)->add_numbers("7");
+    EXPECT_EQ(
+        error_of({job("millionaires", kLanes), numbers}),
+        count == kLanes ? "" : "input a: " + std::to_string(count) + " values given, 2 expected");
+  }
+}
+
 // Of a message of N bytes, empty values take many times N in memory.
 TEST(SubmissionTest, EmptyValuesCountWhatTheyTake) {
   v1::SubmitRequest empty = job("millionaires");
