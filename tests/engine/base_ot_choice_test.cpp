@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "offline/base_ot/base_ot.h"
+#include "offline/parameters.h"
 #include "tests/net/raw_peer.h"
 #include "tests/support/layers.h"
 #include "tests/support/two_parties.h"

@@ -82,7 +82,8 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
     if (!store) store = make_store_for(me, ids, rng);
 
     PhaseLog log;
-    Session session(me, ids, store->global_key(), *channels[0], rng.fork(), log);
+    Session session(me, ids, store->global_key(), *channels[0], rng.fork(), log, {},
+                    params_.base_ot());
     Preprocessor preprocessor(session, params_, std::span(channels).subspan(1));
     const std::optional<material::ReferenceBits> kept = store->reference_bits();
     ASSERT_EQ(kept.has_value(), existing.has_value());

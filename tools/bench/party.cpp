@@ -87,12 +87,10 @@ Round drawing(offline::SilentSource& chain, const OtJob& job) {
   };
 }
 
-// Base OTs, in another part of the session in each round.
+// What a round makes is not used, so all rounds have the same domains of hashes.
 Round making_base_ots(checks::Session& session, const OtJob& job) {
-  return [&session, count = job.round_ots, number = std::uint64_t{0}]() mutable {
-    checks::Session part(session, crypto::Phase::unregistered("bench of base OTs"), number++,
-                         session.channel(), session.log());
-    offline::base_ots_by_public_key(part, count);
+  return [&session, count = job.round_ots] {
+    offline::base_ots_by_public_key(session, count);
     session.channel().flush();
   };
 }
