@@ -170,7 +170,9 @@ def text_in(node: ElementTree.Element | None) -> str:
 
 
 def escaped(text: str) -> str:
-    return re.sub(r"([\\`*_\[\]<>{}|~^=+])", r"\\\1", re.sub(r"&", "&amp;", text)).replace("\\<", "&lt;").replace("\\>", "&gt;")
+    """As Markdown that shows the text."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_\[\]{}|~^=+])", r"\\\1", text)
 
 
 def indented(text: str) -> str:
@@ -242,11 +244,16 @@ def declaration(entry: Entry) -> str:
     if kind == "variable":
         static = "static " if node.attrib.get("static") == "yes" and "static" not in type else ""
         constexpr = "constexpr " if node.attrib.get("constexpr") == "yes" and "constexpr" not in type else ""
-        return f"{template_of(node)}{static}{constexpr}{type} {entry.name}{tidy(text_in(node.find('argsstring')))}{initializer};"
+        array = tidy(text_in(node.find("argsstring")))
+        return f"{template_of(node)}{static}{constexpr}{type} {entry.name}{array}{initializer};"
     if kind == "define":
         return f"#define {entry.name}"
     assert kind == "function", kind
-    words = [word for word in ("static", "explicit") if node.attrib.get(word) == "yes" and word not in type.split()]
+    words = [
+        word
+        for word in ("static", "explicit")
+        if node.attrib.get(word) == "yes" and word not in type.split()
+    ]
     if node.attrib.get("virt") in ("virtual", "pure-virtual") and "virtual" not in type.split():
         words.append("virtual")
     head = " ".join([*words, type, entry.name] if type else [*words, entry.name])
@@ -254,7 +261,8 @@ def declaration(entry: Entry) -> str:
     arguments = re.sub(r"([\w)])=(?=[^=])", r"\1 = ", arguments)
     close = arguments.rindex(")")
     open = arguments.index("(")
-    return template_of(node) + wrapped(head + arguments[: open + 1], arguments[open + 1 : close], arguments[close:] + ";")
+    head += arguments[: open + 1]
+    return template_of(node) + wrapped(head, arguments[open + 1 : close], arguments[close:] + ";")
 
 
 def has_described_values(entry: Entry) -> bool:

@@ -21,7 +21,8 @@ from wording import ASKED, Row, short  # noqa: E402
 FIELDS = ("date", "version", "machine", "experiment", "of", "measurement", "quantity", "value")
 # A line of the figure is an experiment with one of these.
 OF = {"offline": "profile", "online": "circuit", "blocks": "profile"}
-QUANTITIES = {"ands_per_s": "offline: ANDs/s", "runs_per_s": "online: runs/s", "gates_per_s": "blocks: gates/s"}
+QUANTITIES = {"ands_per_s": "offline: ANDs/s", "runs_per_s": "online: runs/s",
+              "gates_per_s": "blocks: gates/s"}
 
 
 def entries_of(report: list[Row]) -> list[dict[str, str]]:
