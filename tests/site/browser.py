@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 
 WIDTHS = (390, 1280)
-LIMIT_S = 600
+LIMIT_S = 1800  # of a browser that hangs
 
 # Opens each page in a frame of each width, and reports how wide the page is in it.
 HARNESS = """<!DOCTYPE html><body><script>
