@@ -296,8 +296,8 @@ void CustodyCampaignTest::cause_fault(Random& random, LinkRelay& relay) {
 }
 
 TEST_F(CustodyCampaignTest, NoResultIsWrongAndNoKeyIsLost) {
-  const std::uint64_t operations = from_environment("TINYOT_KEY_OPERATIONS", 120),
-                      faults = from_environment("TINYOT_KEY_FAULTS", 4),
+  const std::uint64_t operations = from_environment("TINYOT_KEY_OPERATIONS", 60),
+                      faults = from_environment("TINYOT_KEY_FAULTS", 3),
                       seed = from_environment("TINYOT_SEED", 20261126);
   LinkRelay relay(port_);
   CustodySetup setup;
