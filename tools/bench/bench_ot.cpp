@@ -17,10 +17,10 @@ constexpr std::uint64_t kCountMax = std::uint64_t{1} << 36;
 constexpr std::uint64_t kRoundOts = std::uint64_t{1} << 17;
 constexpr std::uint64_t kBaseOts = 1024;  // of a row
 
-const Json& phase_of(const Json& report, const std::string& name) {
+const Json& phase_of(const Json& report, std::string_view name) {
   for (const Json& phase : report["phases"])
     if (phase["name"] == name) return phase;
-  throw CommandError("a measured job has no phase " + name);
+  throw CommandError("a measured job has no phase " + std::string(name));
 }
 
 // What a chain of silent bits takes before its first one, the set-up apart.
