@@ -20,6 +20,12 @@ struct RunCost {
 // From so many lanes on, an AND costs less, because gates are computed for all lanes at once.
 inline constexpr std::size_t kWideLanes = 8;
 
+// Bits that the parties announce for the inputs of a round, by owner.
+std::array<std::uint64_t, 2> announced_bits(const circuit::CircuitInfo& info, std::size_t lanes,
+                                            const circuit::Round& round);
+// Bits of the outputs that are revealed, in all lanes.
+std::uint64_t revealed_bits(const circuit::CircuitInfo& info, std::size_t lanes);
+
 // Sees all rounds of a run, in order, and leaves them as they are.
 class RunCostCounter : public circuit::RoundSink {
  public:

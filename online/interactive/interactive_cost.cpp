@@ -18,12 +18,7 @@ class InteractiveCost final : public RunCostCounter {
       : info_(info), lanes_(lanes), has_pairs_(form == AndMaterial::AandAot) {}
 
   void round(circuit::Round& round) override {
-    std::array<std::uint64_t, 2> masked{};
-    for (const circuit::RoundInput& input : round.inputs) {
-      const circuit::InputBundle& bundle = info_.inputs[input.bundle];
-      if (const auto owner = owner_of(bundle.source))
-        masked[static_cast<std::size_t>(*owner)] += bundle.same_in_all_lanes ? 1 : lanes_;
-    }
+    const auto masked = announced_bits(info_, lanes_, round);
     const std::uint64_t ands = round.and_count(lanes_);
     cost_.ands += ands;
     cost_.and_rounds += ands > 0;
@@ -47,15 +42,13 @@ class InteractiveCost final : public RunCostCounter {
   }
 
   RunCost finish() override {
-    std::uint64_t revealed = 0;
     std::array<std::uint64_t, 2> received{};
     for (const circuit::OutputBundle& bundle : info_.outputs) {
       const std::uint64_t bits = std::uint64_t{bundle.bits} * lanes_;
-      revealed += bundle.to == circuit::Receiver::None ? 0 : bits;
       for (const Party party : {Party::A, Party::B})
         received[static_cast<std::size_t>(party)] += circuit::receives(bundle.to, party) ? bits : 0;
     }
-    if (!has_pairs_) received = {revealed, revealed};
+    if (!has_pairs_) received.fill(revealed_bits(info_, lanes_));
     for (std::size_t party = 0; party < 2; ++party)
       cost_.bytes_sent[party] +=
           bytes_of_flights(received[1 - party], 1) + 2 * bytes_of_message(kDigestBytes);

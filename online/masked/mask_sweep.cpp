@@ -125,16 +125,17 @@ void MaskSweep::change_blocks(const circuit::Round& gates, const RoundPlan& plan
 
 void MaskSweep::open(const circuit::Round& gates, const RoundPlan& plan,
                      const TripleBlocksOf& triples, std::span<const BitVector> factors) {
-  const std::vector<Opening> openings = openings_of(gates, plan);
+  std::vector<Opening> openings = openings_of(gates, plan);
   std::size_t count = 0;
   for_each_opened_before(gates, openings, lanes_,
                          [&](std::size_t, const circuit::RoundAnd&, std::size_t, std::size_t,
                              std::size_t, std::size_t lanes) { count += lanes; });
-  UnderWay opening{rounds_.size() - 1, BitVector(count), SecretVector<MacShare>(count)};
+  UnderWay opening{rounds_.size() - 1, std::move(openings), BitVector(count),
+                   SecretVector<MacShare>(count)};
   BitWriter mine(opening.mine.words());
   Block* blocks = count > 0 ? &opening.blocks[0].value : nullptr;
   std::array<Block, Lanes::kTileLanes> masks{};
-  for_each_opened_before(gates, openings, lanes_,
+  for_each_opened_before(gates, opening.openings, lanes_,
                          [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t operand,
                              std::size_t entry, std::size_t skipped, std::size_t lanes) {
                            const circuit::Slot slot = operand == 0 ? gate.in0 : gate.in1;
@@ -179,7 +180,7 @@ void MaskSweep::receive_first() {
   const std::size_t entries = gates.and_count(lanes_.count());
   masked.opened = {BitVector(entries), BitVector(entries)};
   std::size_t at = 0;
-  for_each_opened_before(gates, openings_of(gates, masked.plan), lanes_,
+  for_each_opened_before(gates, opening.openings, lanes_,
                          [&](std::size_t, const circuit::RoundAnd&, std::size_t operand,
                              std::size_t entry, std::size_t, std::size_t lanes) {
                            copy_bits(opened.words(), at, masked.opened[operand].words(), entry,

@@ -45,6 +45,7 @@ class MaskSweep final : public circuit::RoundSink {
   // The openings of a round that the peer's are awaited for.
   struct UnderWay {
     std::size_t round;
+    std::vector<Opening> openings;
     BitVector mine;
     SecretVector<MacShare> blocks;  // of the masked bits, not yet of what is opened
   };

@@ -13,12 +13,6 @@
 
 namespace tinyot::online {
 
-// Bits that the parties announce for the inputs of a round, by owner.
-std::array<std::uint64_t, 2> announced_bits(const circuit::CircuitInfo& info, std::size_t lanes,
-                                            const circuit::Round& round);
-// Bits of the outputs that are revealed, in all lanes.
-std::uint64_t revealed_bits(const circuit::CircuitInfo& info, std::size_t lanes);
-
 // When each party has the outputs, in half round trips from the inputs on: one for a round in which
 // the peer announces inputs or opens pivots, one for the digest, and two for outputs, one if there
 // are none.
