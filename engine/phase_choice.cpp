@@ -44,8 +44,18 @@ PhaseChoice::PhaseChoice(AndMaterial form, std::optional<OnlinePhase> requested)
       chosen_by_(requested ? PhaseChosenBy::Request : PhaseChosenBy::Material) {}
 
 const online::OnlinePhaseEntry& PhaseChoice::phase() const {
-  ENSURE(!is_open());
-  return *possible_.front();
+  const auto phases = eligible();
+  ENSURE(phases.size() == 1);
+  return *phases.front();
+}
+
+std::vector<const online::OnlinePhaseEntry*> PhaseChoice::eligible() const {
+  if (are_inputs_later_ || possible_.size() == 1) return possible_;
+  auto phases = possible_;
+  std::erase_if(phases, [](const online::OnlinePhaseEntry* phase) {
+    return phase->is_chosen_to_prepare_alone;
+  });
+  return phases;
 }
 
 void PhaseChoice::set(const online::OnlinePhaseEntry& phase, PhaseChosenBy chosen_by) {
@@ -54,14 +64,15 @@ void PhaseChoice::set(const online::OnlinePhaseEntry& phase, PhaseChosenBy chose
 }
 
 net::Parameter PhaseChoice::parameter() const {
+  const bool is_free = possible_.size() > 1;
   return {.name = std::string(kParameter),
-          .value = is_open() ? "auto" : std::string(phase().name),
-          .is_open = is_open()};
+          .value = is_free ? "auto" : std::string(phase().name),
+          .is_open = is_free};
 }
 
 void PhaseChoice::accept(const checks::Agreement& agreement) {
   const auto agreed = std::ranges::find(agreement.parameters, kParameter, &net::Parameter::name);
-  if (!is_open() || agreed == agreement.parameters.end() || agreed->is_open) return;
+  if (possible_.size() == 1 || agreed == agreement.parameters.end() || agreed->is_open) return;
   const auto found = std::ranges::find(possible_, agreed->value, &online::OnlinePhaseEntry::name);
   if (found == possible_.end())
     throw Disagreement(
@@ -76,10 +87,10 @@ void PhaseChoice::estimate(const LoadedCircuit& circuit, circuit::CircuitRounds&
   if (!is_open() || cost == nullptr) return;
   lanes_ = circuit.lanes();
   if (cost->gates() <= LoadedCircuit::kSmallGates) {
-    estimates_ = estimate_runs(rounds, possible_, form_, preparation_by);
+    estimates_ = estimate_runs(rounds, eligible(), form_, preparation_by);
     return;
   }
-  for (const online::OnlinePhaseEntry* phase : possible_)
+  for (const online::OnlinePhaseEntry* phase : eligible())
     estimates_.push_back(
         estimate_from_depth(circuit, rounds.window(), *phase, form_, preparation_by(*phase)));
 }
@@ -90,9 +101,10 @@ const online::OnlinePhaseEntry& PhaseChoice::follow(net::Channel& channel) const
     net::send_for_rate(channel);
     told = net::recv_object<std::uint64_t>(channel, kOnline);
   }
+  const auto phases = eligible();
   const auto found = std::ranges::find(
-      possible_, told, [](const online::OnlinePhaseEntry* phase) { return number_of(*phase); });
-  if (found == possible_.end())
+      phases, told, [](const online::OnlinePhaseEntry* phase) { return number_of(*phase); });
+  if (found == phases.end())
     throw PeerCheated("framing: message run.online names no phase that is possible");
   return **found;
 }
@@ -127,6 +139,7 @@ const online::OnlinePhaseEntry& PhaseChoice::fastest(net::Channel& channel, net:
 
 void PhaseChoice::choose(net::Channel& channel, Party me, net::LinkShape& link,
                          const CanHave& can_have) {
+  possible_ = eligible();
   if (!is_open()) return;
   if (me == Party::B) return set(follow(channel), PhaseChosenBy::Peer);
   set(fastest(channel, link, can_have), PhaseChosenBy::Estimate);

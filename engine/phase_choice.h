@@ -25,12 +25,15 @@ class PhaseChoice {
   // Fails: UsageError if the requested phase does not run on the material.
   PhaseChoice(AndMaterial form, std::optional<OnlinePhase> requested);
 
+  // Then A may choose a phase that is only chosen for such a run.
+  void set_inputs_later() { are_inputs_later_ = true; }
+
   // In the order of the table; one once the choice is made.
   const std::vector<const online::OnlinePhaseEntry*>& possible() const { return possible_; }
-  bool is_open() const { return possible_.size() > 1; }
+  bool is_open() const { return eligible().size() > 1; }
   const online::OnlinePhaseEntry& phase() const;
 
-  // What the parties compare: open, if more than one phase is possible.
+  // What the parties compare: open, if the peer may ask for one of several phases.
   net::Parameter parameter() const;
   // Takes what the peer has requested, if this party has not. Fails: Disagreement if that is not
   // possible.
@@ -52,6 +55,8 @@ class PhaseChoice {
 
  private:
   void set(const online::OnlinePhaseEntry& phase, PhaseChosenBy chosen_by);
+  // What A may choose; the same at both parties.
+  std::vector<const online::OnlinePhaseEntry*> eligible() const;
   const online::OnlinePhaseEntry& follow(net::Channel& channel) const;
   const online::OnlinePhaseEntry& fastest(net::Channel& channel, net::LinkShape& link,
                                           const CanHave& can_have) const;
@@ -59,6 +64,7 @@ class PhaseChoice {
   AndMaterial form_;
   std::vector<const online::OnlinePhaseEntry*> possible_;
   PhaseChosenBy chosen_by_;
+  bool are_inputs_later_ = false;
   std::vector<RunEstimate> estimates_;  // at A
   std::size_t lanes_ = 1;
   std::map<OnlinePhase, double> expected_s_;

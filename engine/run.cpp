@@ -11,18 +11,24 @@ namespace engine {
 RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial of,
                  online::SharedValues shared_values, std::optional<OnlinePhase> phase)
     : request(run_request), circuit(run_circuit), form(of),
-      choice(of, phase ? phase : run_request.phase), shared(std::move(shared_values)) {}
+      choice(of, phase ? phase : run_request.phase), shared(std::move(shared_values)) {
+  if (!choice.is_open()) (void)preparation_by(choice.phase());
+}
 
 void RunPlan::set_inputs_later(std::uint32_t sigma) {
   later_on_sigma_ = sigma;
+  choice.set_inputs_later();
   if (!choice.is_open()) (void)preparation_by(choice.phase());
 }
 
 std::optional<online::Preparation> RunPlan::preparation_by(
     const online::OnlinePhaseEntry& phase) const {
+  const auto size = [&] {
+    return online::size_of_run(circuit.info(), circuit.cost(), circuit.lanes());
+  };
+  if (phase.require_size != nullptr) phase.require_size(size());
   if (!later_on_sigma_) return std::nullopt;
-  return phase.preparation_for(online::size_of_run(circuit.info(), circuit.cost(), circuit.lanes()),
-                               *later_on_sigma_, request.row_check);
+  return phase.preparation_for(size(), *later_on_sigma_, request.row_check);
 }
 
 bool RunPlan::can_be_prepared_by(const online::OnlinePhaseEntry& phase) const try {
@@ -41,6 +47,7 @@ void RunPlan::estimate(circuit::CircuitRounds& layered) {
 void RunPlan::choose(net::Channel& channel, Party me, net::LinkShape& link,
                      const PhaseChoice::CanHave& can_have) {
   choice.choose(channel, me, link, can_have);
+  (void)preparation_by(choice.phase());
   if (!request.window)
     window_ = choose_window(channel, me, circuit, choice.phase(), form, link.rtt);
 }
@@ -76,14 +83,10 @@ std::vector<net::Parameter> RunPlan::parameters(const std::vector<net::Parameter
 
 void RunPlan::begin(std::optional<circuit::CircuitRounds>& layered) {
   if (!layered->are_same_with(window())) layered.emplace(rounds());
-  cost_ = choice.phase().count_cost(circuit.info(), circuit.lanes(), form,
-                                    preparation_by(choice.phase()));
-  layered->observe(*cost_);
 }
 
 void RunPlan::describe(RunResult& result) const {
   result.window = window();
-  result.half_round_trips = cost_->finish().half_round_trips;
   choice.describe(result);
 }
 
@@ -96,6 +99,7 @@ void set_evaluation(RunResult& result, const circuit::CircuitInfo& info,
     auto value = std::make_shared<const online::SharedValue>(std::move(*evaluation.shared[b]));
     result.shared.insert_or_assign(name, SharedBits(std::move(value), origin + name));
   }
+  result.half_round_trips = evaluation.half_round_trips;
   result.ands = evaluation.ands;
   result.xors = evaluation.xors;
   result.and_rounds = evaluation.and_rounds;

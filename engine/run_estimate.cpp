@@ -35,6 +35,17 @@ std::uint64_t ands_of(const LoadedCircuit& circuit) {
   return circuit.cost().ands_of(circuit.lanes());
 }
 
+// Two ANDs of each result of the round before. Returns the number of slots.
+std::uint32_t set_ands(std::uint64_t count, circuit::Slot first,
+                       std::vector<circuit::RoundAnd>& ands) {
+  ands.clear();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const circuit::Slot slot = first | static_cast<circuit::Slot>(i / 2);
+    ands.push_back({.out = slot, .in0 = slot, .in1 = slot});
+  }
+  return static_cast<std::uint32_t>((count + 1) / 2);
+}
+
 // A circuit, on its lanes, whose run is small enough to be measured.
 LoadedCircuit sample_of(const LoadedCircuit& circuit, const RunEstimate& estimate,
                         AndMaterial form) {
@@ -135,8 +146,9 @@ RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window
       round.inputs.push_back({bundle, bit, {}});
   for (std::uint64_t at = 0; at < rounds; ++at) {
     const auto part = [&](std::uint64_t of) { return of * (at + 1) / rounds - of * at / rounds; };
-    round.invariant_ands.resize(part(cost.invariant_ands));
-    round.ands.resize(part(cost.ands - cost.invariant_ands));
+    round.invariant_slots =
+        set_ands(part(cost.invariant_ands), circuit::kInvariantBit, round.invariant_ands);
+    round.slots = set_ands(part(cost.ands - cost.invariant_ands), 0, round.ands);
     counter->round(round);
     round.inputs.clear();
   }

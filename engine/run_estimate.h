@@ -48,7 +48,7 @@ std::vector<RunEstimate> estimate_runs(circuit::CircuitRounds& rounds,
                                        AndMaterial form,
                                        const PreparationBy& preparation_by = not_prepared);
 // Without layering: of rounds of equal width, as many as the circuit is deep, or more if a window
-// has fewer ANDs.
+// has fewer ANDs; half as many wires as ANDs are operands of those of a round.
 RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window,
                                 const online::OnlinePhaseEntry& phase, AndMaterial form,
                                 const std::optional<online::Preparation>& preparation = {});

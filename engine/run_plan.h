@@ -17,7 +17,7 @@ namespace tinyot::engine {
 
 struct RunPlan {
   // `form` is that of the material; `phase` comes before that of the request. Fails: UsageError if
-  // the requested phase does not run on the material.
+  // the requested phase does not run on the material, or not a circuit of this size.
   RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit, AndMaterial form,
           online::SharedValues shared_values = {}, std::optional<OnlinePhase> phase = {});
 
@@ -31,7 +31,8 @@ struct RunPlan {
   PhaseChoice choice;
   online::SharedValues shared;
 
-  // How the phase prepares the run; absent if the inputs are known. Fails: UsageError.
+  // How the phase prepares the run; absent if the inputs are known. Fails: UsageError if the phase
+  // cannot run it, or not prepare it.
   std::optional<online::Preparation> preparation_by(const online::OnlinePhaseEntry& phase) const;
   bool can_be_prepared_by(const online::OnlinePhaseEntry& phase) const;
 
@@ -56,16 +57,14 @@ struct RunPlan {
   // What both parties must agree on, for any material; then `others`.
   std::vector<net::Parameter> parameters(const std::vector<net::Parameter>& others = {}) const;
 
-  // Layers the circuit again if the chosen phase has another window, and counts the costs of the
-  // run.
+  // Layers the circuit again if the chosen phase has another window.
   void begin(std::optional<circuit::CircuitRounds>& layered);
-  // After the run: its window, phase and costs.
+  // After the run: its window and phase.
   void describe(RunResult& result) const;
 
  private:
   std::optional<std::uint32_t> later_on_sigma_;
   std::optional<std::size_t> window_;  // as chosen
-  std::unique_ptr<online::RunCostCounter> cost_;
 };
 
 // Sets what the online phase returns. Values that stay shared are kept, with the name of the output

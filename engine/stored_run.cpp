@@ -110,11 +110,9 @@ RunResult StoredRun::finish(const RunInputs& inputs, const std::string& origin,
   result.burnt = burnt_;
   const auto start = std::chrono::steady_clock::now();
   online::Evaluation evaluation = evaluation_->finish(inputs.values, agree);
-  const auto after_inputs = evaluation.half_round_trips;
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   set_evaluation(result, circuit_.info(), std::move(evaluation), origin);
   plan_.describe(result);
-  if (after_inputs) result.half_round_trips = *after_inputs;
   result.row_check = row_check_;
   return result;
 }

@@ -8,7 +8,8 @@ namespace tinyot::online {
 
 RunSize size_of_run(const circuit::CircuitInfo& info, const circuit::CircuitCost& cost,
                     std::size_t lanes) {
-  RunSize size{.ands = cost.ands_of(lanes), .local_gates = cost.xors + cost.nots};
+  RunSize size{
+      .ands = cost.ands_of(lanes), .gates = cost.gates(), .local_gates = cost.xors + cost.nots};
   for (const circuit::InputBundle& bundle : info.inputs)
     size.value_bits += std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
   for (const circuit::OutputBundle& bundle : info.outputs)

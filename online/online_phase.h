@@ -30,7 +30,8 @@ struct Preparation {
 // What a run that is prepared keeps in memory until its inputs are known.
 struct RunSize {
   std::uint64_t ands = 0;         // of all lanes
-  std::uint64_t local_gates = 0;  // XORs and NOTs, which are kept once for all lanes
+  std::uint64_t gates = 0;        // all of the circuit, which are kept once for all lanes
+  std::uint64_t local_gates = 0;  // of these, XORs and NOTs
   std::uint64_t value_bits = 0;   // of inputs and outputs, in all lanes
 };
 RunSize size_of_run(const circuit::CircuitInfo& info, const circuit::CircuitCost& cost,
@@ -72,13 +73,19 @@ struct OnlinePhaseEntry {
   OnlinePhase phase;
   std::string_view name;  // as parties compare it
   bool (*runs_on)(AndMaterial form);
+  // Chosen without being asked for only if the inputs come later.
+  bool is_chosen_to_prepare_alone = false;
   // The material that a run takes for a circuit of `ands` ANDs in all lanes.
   MaterialCounts (*material_for)(const circuit::CircuitInfo& info, std::uint64_t ands,
                                  AndMaterial form, std::size_t lanes, const SharedValues& shared);
+  // Fails: UsageError if no run of this size is possible, prepared or not. Null if any is.
+  void (*require_size)(const RunSize& size) = nullptr;
   // How a run of this size is prepared on material of this sigma. Fails: UsageError if it cannot
   // be, or not with the row check that was asked for.
   Preparation (*preparation_for)(const RunSize& size, std::uint32_t sigma,
                                  std::optional<RowCheck> wanted);
+  // The memory of a prepared run that waits for its inputs, in bytes. Measured.
+  std::uint64_t (*kept_bytes)(const RunSize& size);
   // The numbers of gates that a run may layer together: the default, and larger ones if they save
   // rounds, each twice the one before; at most WindowRounds::kWindowsMost.
   std::vector<std::size_t> (*windows_for)(std::size_t lanes);

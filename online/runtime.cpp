@@ -1,11 +1,49 @@
 #include "online/runtime.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/bit_stream.h"
 #include "online/stopwatch.h"
 
 namespace tinyot::online {
+namespace {
+
+constexpr std::size_t kWindowWireBytes = std::size_t{256} << 20;
+constexpr std::size_t kLargestWindowWireBytes = 2 * kWindowWireBytes;
+constexpr std::size_t kWindowMin = 4096, kWindowMax = std::size_t{1} << 20;
+
+}  // namespace
+
+MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial form,
+                            std::size_t lanes) {
+  MaterialCounts counts;
+  if (form == AndMaterial::Triples || form == AndMaterial::Garbling) {
+    counts[form == AndMaterial::Triples ? MaterialKind::Triples : MaterialKind::FullTriples] = ands;
+    for (const circuit::OutputBundle& bundle : info.outputs)
+      if (bundle.to == circuit::Receiver::A || bundle.to == circuit::Receiver::B)
+        counts[material::auth_bits_of(bundle.to == circuit::Receiver::A ? Party::A : Party::B)] +=
+            std::uint64_t{bundle.bits} * lanes;
+  } else {
+    for (const Party party : {Party::A, Party::B})
+      counts[material::auth_ands_of(party)] = counts[material::auth_ots_from(party)] =
+          counts[material::auth_bits_of(party)] = ands;
+  }
+  count_input_masks(info, lanes, counts);
+  return counts;
+}
+
+std::size_t window_for(std::size_t lanes) {
+  return std::clamp(kWindowWireBytes / (lanes * (sizeof(Mac) + sizeof(Key))), kWindowMin,
+                    kWindowMax);
+}
+
+std::vector<std::size_t> windows_for(std::size_t lanes) {
+  std::vector<std::size_t> windows = {window_for(lanes)};
+  while (2 * windows.back() * lanes * (sizeof(Mac) + sizeof(Key)) <= kLargestWindowWireBytes)
+    windows.push_back(2 * windows.back());
+  return windows;
+}
 
 BitVector gather(const circuit::Round& round, const Lanes& lanes, const WireBits& bits,
                  circuit::Slot circuit::RoundAnd::*operand) {

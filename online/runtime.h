@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,13 +18,29 @@
 
 #include "checks/session.h"
 #include "circuitgen/circuit_rounds.h"
+#include "material/material.h"
 #include "online/inputs.h"
 #include "online/material_reader.h"
 #include "online/outputs.h"
 #include "online/values.h"
 #include "online/wires.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot::online {
+
+// The material that a run takes for a circuit of `ands` ANDs in all lanes: a triple, or an object
+// of each other kind, for each AND; an aBit of the owner for each input bit; with triples, also an
+// aBit of the receiver for each output bit that only one party learns. Material for garbling gives
+// full triples in place of triples.
+// Public bundles and those that are or stay shared take no material.
+MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial form,
+                            std::size_t lanes);
+
+// The default number of gates that are layered together: smaller for more lanes, so that the wires
+// of a window take at most a few hundred megabytes.
+std::size_t window_for(std::size_t lanes);
+// The default, doubled while the wires of a window take at most 512 MB: on one lane up to 2^24.
+std::vector<std::size_t> windows_for(std::size_t lanes);
 
 // The ANDs of a round over all lanes. An entry is one AND in one lane; entries come tile by tile,
 // gate by gate, lane by lane, and then those of lane-invariant ANDs, one each.

@@ -21,12 +21,12 @@ struct Evaluation {
   std::uint64_t ands = 0;  // of all lanes
   std::uint64_t xors = 0;
   std::uint64_t and_rounds = 0;  // rounds that had ANDs
-  // Of a run that was prepared, after its inputs: until A has its outputs, and until B has.
-  std::optional<std::array<std::uint64_t, 2>> half_round_trips;
-  double wire_s = 0;             // spent waiting for the peer's openings
-  double store_s = 0;            // spent waiting for material
-  double opening_s = 0;          // spent opening material
-  double blocks_s = 0;           // spent on MACs and keys and on hashing openings
+  // Until A has its outputs, and until B has; of a run that was prepared, after its inputs.
+  std::array<std::uint64_t, 2> half_round_trips{};
+  double wire_s = 0;     // spent waiting for the peer's openings
+  double store_s = 0;    // spent waiting for material
+  double opening_s = 0;  // spent opening material
+  double blocks_s = 0;   // spent on MACs and keys and on hashing openings
 };
 
 // Called after each round, on the thread that evaluates, with the ANDs evaluated so far.

@@ -117,9 +117,6 @@ void check_peer(const config::Peer& peer, const Checks& file) {
   }
   file.parses(of + "prepared", [&] {
     if (peer.prepared_size() == 0) return;
-    (void)online::phases_on(PeerSettings::material_of(peer), OnlinePhase::Garbled);
-    if (requested_phase(peer.online()) == OnlinePhase::Interactive)
-      throw UsageError("runs are prepared for the garbled phase, and online is interactive");
     const PeerSettings settings(peer);
     for (const PreparedCircuit& circuit : settings.prepared) {
       const engine::Demand needed = engine::demand_of_runs(circuit.circuit, settings.material, 1);

@@ -353,13 +353,15 @@ bool Evaluations::is_anything_running() {
 
 void Evaluations::prepare(Worker& worker, const PreparedCircuit& prepared, Outcome& outcome) {
   const engine::LoadedCircuit& circuit = prepared.circuit;
-  // Prepared runs take full triples.
-  const auto spent = [&] { return worker.evaluator->spent()[MaterialKind::FullTriples]; };
+  const auto spent = [&] {
+    const MaterialCounts all = worker.evaluator->spent();
+    return all[MaterialKind::Triples] + all[MaterialKind::FullTriples];
+  };
   const std::uint64_t before = spent();
   outcome.beside_job = is_anything_running();
   try {
     outcome.prepared =
-        worker.evaluator->prepare(circuit.circuit(), {}, circuit.lanes(), {}, OnlinePhase::Garbled);
+        worker.evaluator->prepare(circuit.circuit(), {}, circuit.lanes(), {}, prepared.phase);
   } catch (...) {
     outcome.spent_ands = spent() - before;
     throw;

@@ -6,20 +6,16 @@
 
 #include "base/error.h"
 #include "engine/run_estimate.h"
-#include "online/garbled/garbled_phase.h"
 #include "online/garbled/prepared_run.h"
+#include "online/masked/masked_run.h"
+#include "online/online_phase.h"
 #include "service/foreign_text.h"
+#include "service/peer_settings.h"
 #include "service/policy.h"
 #include "service/submission.h"
 
 namespace tinyot::service {
 namespace {
-
-// Of a run: rows and masks of each AND at the party that has more of them, labels and masks of a
-// bit of an input or an output, the layers of the circuit, and what does not depend on its size.
-// Measured.
-constexpr std::uint64_t kBytesOfAnd = 160, kBytesOfValueBit = 48, kBytesOfGate = 48,
-                        kBytesOfRun = 256 << 10;
 
 std::optional<engine::LoadedCircuit> load(const config::Prepared& prepared) {
   v1::FileRoles roles;
@@ -40,23 +36,40 @@ wire::Terms named_terms_of(const engine::LoadedCircuit& circuit, const std::stri
   return terms;
 }
 
-PreparedCircuit circuit_of(const config::Prepared& prepared) {
+// The phase that jobs have, or else the one with the fewest messages after the inputs. Fails:
+// UsageError.
+OnlinePhase prepared_phase(const config::Peer& peer, AndMaterial material) {
+  const auto jobs = requested_phase(peer.online());
+  if (jobs == OnlinePhase::Interactive)
+    throw UsageError(
+        "runs are prepared for the garbled or the masked phase, and online is interactive");
+  if (jobs) return *jobs;
+  return material == AndMaterial::Garbling ? OnlinePhase::Garbled : OnlinePhase::Masked;
+}
+
+PreparedCircuit circuit_of(const config::Prepared& prepared,
+                           const online::OnlinePhaseEntry& phase) {
   const auto found = load(prepared);
   if (!found) throw UsageError("there is no circuit '" + prepared.circuit() + "'");
-  const circuit::CircuitCost* const cost = found->cost_within_ands(online::kPreparedAndsMax);
-  if (cost == nullptr || cost->ands_of(prepared.lanes()) > online::kPreparedAndsMax)
-    throw UsageError(prepared.circuit() + " has more than the " +
-                     std::to_string(online::kPreparedAndsMax) +
-                     " ANDs, in all lanes, that a prepared run may have");
+  constexpr std::uint64_t kAndsMost = std::max(online::kPreparedAndsMax, online::kMaskedAndsMax);
+  const circuit::CircuitCost* const cost = found->cost_within_ands(kAndsMost);
+  if (cost == nullptr)
+    throw UsageError(prepared.circuit() + " has more than the " + std::to_string(kAndsMost) +
+                     " ANDs that a prepared run may have");
   const online::RunSize size = online::size_of_run(found->info(), *cost, prepared.lanes());
-  // Of any sigma: it does not change what a run keeps.
-  (void)online::kGarbledPhase.preparation_for(size, 0, RowCheck::Batched);
+  try {
+    if (phase.require_size != nullptr) phase.require_size(size);
+    // Of any sigma: it does not change what a run keeps.
+    (void)phase.preparation_for(size, 0, {});
+  } catch (const UsageError& error) {
+    throw UsageError(prepared.circuit() + ": " + error.what());
+  }
   return {.circuit = *found,
           .terms = named_terms_of(*found, prepared.circuit()),
+          .phase = phase.phase,
           .ands = size.ands,
           .configured = prepared.count(),
-          .bytes_each = kBytesOfAnd * size.ands + kBytesOfValueBit * size.value_bits +
-                        kBytesOfGate * cost->gates() + kBytesOfRun};
+          .bytes_each = phase.kept_bytes(size)};
 }
 
 bool is_same_circuit(const wire::Terms& mine, const wire::Terms& theirs) {
@@ -68,9 +81,13 @@ bool is_same_circuit(const wire::Terms& mine, const wire::Terms& theirs) {
 
 std::vector<PreparedCircuit> prepared_circuits_of(const config::Peer& peer) {
   std::vector<PreparedCircuit> circuits;
+  if (peer.prepared_size() == 0) return circuits;
+  const AndMaterial material = PeerSettings::material_of(peer);
+  const online::OnlinePhaseEntry& phase =
+      *online::phases_on(material, prepared_phase(peer, material)).front();
   std::uint64_t left = peer.prepared_bytes_max();
   for (const config::Prepared& prepared : peer.prepared()) {
-    PreparedCircuit& circuit = circuits.emplace_back(circuit_of(prepared));
+    PreparedCircuit& circuit = circuits.emplace_back(circuit_of(prepared, phase));
     const auto is_same = [&](const PreparedCircuit& other) {
       return is_same_circuit(circuit.terms, other.terms);
     };
@@ -83,7 +100,8 @@ std::vector<PreparedCircuit> prepared_circuits_of(const config::Peer& peer) {
 }
 
 bool serves(const PreparedCircuit& prepared, const wire::Terms& job) {
-  return is_same_circuit(prepared.terms, job) && job.online() != name_of(OnlinePhase::Interactive);
+  return is_same_circuit(prepared.terms, job) &&
+         (job.online().empty() || job.online() == name_of(prepared.phase));
 }
 
 std::vector<PreparedStock::Difference> PreparedStock::set_peers(const wire::Kept& kept) {

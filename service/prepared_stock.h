@@ -10,6 +10,7 @@
 #include "config.pb.h"
 #include "engine/loaded_circuit.h"
 #include "peer.pb.h"
+#include "tinyot/parameters.h"
 
 namespace tinyot::service {
 
@@ -18,7 +19,8 @@ inline constexpr int kPreparedCircuitsMax = 64;
 
 struct PreparedCircuit {
   engine::LoadedCircuit circuit;
-  wire::Terms terms;             // of a job of it that names no phase
+  wire::Terms terms;  // of a job of it that names no phase
+  OnlinePhase phase = OnlinePhase::Garbled;
   std::uint64_t ands = 0;        // of all lanes
   std::size_t configured = 0;    // runs
   std::size_t kept = 0;          // of these, as many as fit into the memory

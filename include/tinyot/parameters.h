@@ -41,8 +41,9 @@ TINYOT_API AndMaterial material_named(std::string_view name);
 
 // How a circuit is evaluated. Interactive: half a round trip or more a layer of ANDs (NNOB12 Fig.
 // 6). Garbled: 4 or 5 half round trips for any circuit, and 32 bytes an AND; on material for
-// garbling.
-enum class OnlinePhase : std::uint8_t { Interactive = 0, Garbled = 1 };
+// garbling. Masked: as interactive, but what needs no inputs is opened before them, so that less is
+// computed and sent after them; on triples, or on material for garbling.
+enum class OnlinePhase : std::uint8_t { Interactive = 0, Garbled = 1, Masked = 2 };
 TINYOT_API std::string_view name_of(OnlinePhase phase);
 // A phase by its name; none for "auto", as an absent request is written. Fails: UsageError that
 // lists the names.

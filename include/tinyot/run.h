@@ -163,7 +163,9 @@ class Evaluator {
   // the peer on the circuit and its shared values and takes its material, which is lost if the
   // connection ends first. In the garbled phase it makes and sends the rows, which stay in memory
   // (up to 2^22 ANDs in all lanes, 130 to 150 bytes each, 2^24 other gates of a lane, and 2^22 bits
-  // of inputs and outputs in all lanes). finish() gives the inputs, once for each number that
+  // of inputs and outputs in all lanes); in the masked phase it opens what does not depend on the
+  // inputs (up to 2^23 ANDs in all lanes, 49 bytes each, and 2^24 other gates of a lane). finish()
+  // gives the inputs, once for each number that
   // prepare() has returned, in any order, the same at both parties; other calls may come between.
   // The circuit outlives finish().
   // Fails: as run(); UsageError for a number that is not of a prepared run.

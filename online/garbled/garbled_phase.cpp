@@ -9,7 +9,7 @@
 #include "online/garbled/garbled_run.h"
 #include "online/garbled/prepared_cost.h"
 #include "online/garbled/prepared_run.h"
-#include "online/interactive/interactive_run.h"
+#include "online/runtime.h"
 
 namespace tinyot::online {
 namespace {
@@ -29,8 +29,12 @@ class GarbledEvaluation final : public OnlineEvaluation {
   Evaluation evaluate(const BundleValues& inputs, const std::function<void()>& agree) override {
     if (prepared_) return prepared_->finish(inputs, setting_.progress, agree);
     agree();
-    return run_garbled(setting_.session, setting_.source, setting_.wanted, setting_.rounds, inputs,
-                       setting_.shared, setting_.progress);
+    const auto cost = count_garbled_cost(setting_.rounds.circuit().info(), setting_.rounds.lanes());
+    setting_.rounds.observe(*cost);
+    Evaluation result = run_garbled(setting_.session, setting_.source, setting_.wanted,
+                                    setting_.rounds, inputs, setting_.shared, setting_.progress);
+    result.half_round_trips = cost->finish().half_round_trips;
+    return result;
   }
 
   OnlineSetting setting_;
@@ -61,6 +65,12 @@ Preparation preparation_for(const RunSize& size, std::uint32_t sigma,
       .sigma = sigma};
 }
 
+// Rows and masks of each AND at the party that has more of them, labels and masks of a bit of an
+// input or an output, the layers of the circuit, and what does not depend on its size.
+std::uint64_t kept_bytes(const RunSize& size) {
+  return 160 * size.ands + 48 * size.value_bits + 48 * size.gates + (256 << 10);
+}
+
 // Messages are those of chunks, whatever the rounds, and a small window stays in a core's cache:
 // one lane of SHA-256 takes 16 % less than with 2^20 gates.
 std::vector<std::size_t> garbled_windows_for(std::size_t lanes) {
@@ -83,6 +93,7 @@ constinit const OnlinePhaseEntry kGarbledPhase = {
         [](const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial, std::size_t lanes,
            const SharedValues& shared) { return garbled_material_for(info, ands, lanes, shared); },
     .preparation_for = preparation_for,
+    .kept_bytes = kept_bytes,
     .windows_for = garbled_windows_for,
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<GarbledEvaluation>(std::move(setting));

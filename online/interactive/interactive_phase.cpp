@@ -1,13 +1,14 @@
 #include "online/interactive/interactive_phase.h"
 
+#include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
-#include "online/folded_source.h"
+#include "online/folded_triples.h"
 #include "online/interactive/interactive_cost.h"
 #include "online/interactive/interactive_run.h"
+#include "online/runtime.h"
 
 namespace tinyot::online {
 namespace {
@@ -15,30 +16,27 @@ namespace {
 // Every message depends on an input, so that nothing is sent before they are known.
 class InteractiveEvaluation final : public OnlineEvaluation {
  public:
-  explicit InteractiveEvaluation(OnlineSetting setting) : setting_(std::move(setting)) {
-    if (setting_.form != AndMaterial::Garbling) return;
-    folded_.emplace(setting_.source, setting_.session.me(), setting_.session.global_key());
-    std::swap(setting_.wanted[MaterialKind::Triples], setting_.wanted[MaterialKind::FullTriples]);
-    folded_values_.reserve(setting_.shared.size());
-    for (const SharedValue*& value : setting_.shared)
-      if (value != nullptr && value->form() == WireForm::HalfShares)
-        value = &folded_values_.emplace_back(value->folded());
-  }
+  explicit InteractiveEvaluation(OnlineSetting setting)
+      : setting_(std::move(setting)), folded_(setting_),
+        cost_(count_interactive_cost(setting_.rounds.circuit().info(), setting_.rounds.lanes(),
+                                     setting_.form)) {}
 
   void prepare() override {}
 
  private:
   Evaluation evaluate(const BundleValues& inputs, const std::function<void()>& agree) override {
     agree();
-    return run_circuit(setting_.session, folded_ ? *folded_ : setting_.source, setting_.wanted,
-                       folded_ ? AndMaterial::Triples : setting_.form, setting_.rounds, inputs,
-                       setting_.shared, setting_.progress);
+    setting_.rounds.observe(*cost_);
+    Evaluation result =
+        run_circuit(setting_.session, folded_.source(), setting_.wanted, setting_.form,
+                    setting_.rounds, inputs, setting_.shared, setting_.progress);
+    result.half_round_trips = cost_->finish().half_round_trips;
+    return result;
   }
 
   OnlineSetting setting_;
-  // On material for garbling.
-  std::optional<FoldedSource> folded_;
-  std::vector<SharedValue> folded_values_;
+  FoldedTriples folded_;
+  std::unique_ptr<RunCostCounter> cost_;
 };
 
 }  // namespace
@@ -47,21 +45,16 @@ constinit const OnlinePhaseEntry kInteractivePhase = {
     .phase = OnlinePhase::Interactive,
     .name = "interactive",
     .runs_on = [](AndMaterial) { return true; },
-    .material_for =
-        [](const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial form,
-           std::size_t lanes, const SharedValues&) {
-          MaterialCounts counts = material_for(
-              info, ands, form == AndMaterial::Garbling ? AndMaterial::Triples : form, lanes);
-          if (form == AndMaterial::Garbling)
-            std::swap(counts[MaterialKind::Triples], counts[MaterialKind::FullTriples]);
-          return counts;
-        },
+    .material_for = [](const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial form,
+                       std::size_t lanes,
+                       const SharedValues&) { return material_for(info, ands, form, lanes); },
     .preparation_for =
         [](const RunSize&, std::uint32_t sigma, std::optional<RowCheck> wanted) {
           if (wanted)
             throw UsageError("a row check is of garbled rows, and the interactive phase has none");
           return Preparation{.row_check = {}, .sigma = sigma};
         },
+    .kept_bytes = [](const RunSize&) { return std::uint64_t{0}; },
     .windows_for = windows_for,
     .make = [](OnlineSetting setting) -> std::unique_ptr<OnlineEvaluation> {
       return std::make_unique<InteractiveEvaluation>(std::move(setting));

@@ -3,32 +3,14 @@
 // party are opened for an AND on triples, all of them after the inputs.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "checks/session.h"
 #include "circuitgen/circuit_rounds.h"
-#include "circuitgen/cost.h"
 #include "material/material.h"
 #include "online/values.h"
 #include "tinyot/circuit/gate.h"
 #include "tinyot/parameters.h"
 
 namespace tinyot::online {
-
-// The material that a run takes for a circuit of `ands` ANDs in all lanes: a triple, or an object
-// of each other kind, for each AND; an aBit of the owner for each input bit; with triples, also an
-// aBit of the receiver for each output bit that only one party learns.
-// Public bundles and those that are or stay shared take no material.
-MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial form,
-                            std::size_t lanes);
-
-// The default number of gates that are layered together: smaller for more lanes, so that the wires
-// of a window take at most a few hundred megabytes.
-std::size_t window_for(std::size_t lanes);
-// The default, doubled while the wires of a window take at most 512 MB: on one lane up to 2^24.
-std::vector<std::size_t> windows_for(std::size_t lanes);
 
 // Role: both, symmetric. `inputs` has the values of my bundles and none of the peer's; `wanted` is
 // at least the material that the run takes. Both parties have the same rounds: the same circuit,

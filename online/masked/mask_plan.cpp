@@ -100,15 +100,30 @@ void MaskPlanner::plan_operand(Pivot operand, RoundPlan& plan) {
 bool MaskPlanner::change(Slot slot) {
   Form& form = form_of(slot);
   sum_.clear();
-  std::ranges::set_symmetric_difference(form.atoms, pivot_form_, std::back_inserter(sum_));
+  removed_.clear();
+  added_.clear();
+  auto at = form.atoms.begin();
+  const auto end = form.atoms.end();
+  for (const Atom atom : pivot_form_) {
+    while (at != end && *at < atom) sum_.push_back(*at++);
+    if (at != end && *at == atom) {
+      removed_.push_back(*at++);
+    } else {
+      sum_.push_back(atom);
+      added_.push_back(atom);
+    }
+  }
+  sum_.insert(sum_.end(), at, end);
   ++form.changes;
   const bool is_cut = !sum_.empty() && (sum_.size() > atoms_max_ || form.changes > atoms_max_);
   std::swap(form.atoms, sum_);
-  if (is_cut) set_new_atom(slot, form);
-  for (const Atom before : sum_)
-    if (!std::ranges::binary_search(form.atoms, before)) drop_holder(before);
-  for (const Atom after : form.atoms)
-    if (!std::ranges::binary_search(sum_, after)) add_holder(after, slot);
+  if (is_cut) {
+    set_new_atom(slot, form);
+    removed_ = sum_;
+    added_ = form.atoms;
+  }
+  for (const Atom atom : removed_) drop_holder(atom);
+  for (const Atom atom : added_) add_holder(atom, slot);
   return is_cut;
 }
 

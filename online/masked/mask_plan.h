@@ -102,7 +102,7 @@ class MaskPlanner {
   std::vector<std::uint32_t> free_;  // places in holders_
   std::vector<Atom> maybe_unheld_;   // in this round
   std::uint64_t atoms_made_ = 0;
-  std::vector<Atom> pivot_form_, sum_;
+  std::vector<Atom> pivot_form_, sum_, removed_, added_;
   std::vector<circuit::Slot> found_;
 };
 

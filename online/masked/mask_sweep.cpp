@@ -155,6 +155,7 @@ void MaskSweep::open(const circuit::Round& gates, const RoundPlan& plan,
     checks::reveal_bits(session_, kProducts, message);
   });
   bits_under_way_ += count;
+  opened_bits_ += count;
   under_way_.push_back(std::move(opening));
 }
 

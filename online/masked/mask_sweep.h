@@ -33,6 +33,8 @@ class MaskSweep final : public circuit::RoundSink {
   // After the last round: receives what is under way.
   void receive_all();
 
+  // Of each party, so far.
+  std::uint64_t opened_bits() const { return opened_bits_; }
   // What has been opened, once everything has been received, and the gates of these rounds.
   std::vector<MaskedRound>& rounds() { return rounds_; }
   std::vector<circuit::Round>& gates() { return gates_; }
@@ -68,6 +70,7 @@ class MaskSweep final : public circuit::RoundSink {
   std::vector<MaskedRound> rounds_;
   std::vector<circuit::Round> gates_;  // of these
   std::deque<UnderWay> under_way_;
+  std::uint64_t opened_bits_ = 0;
   std::size_t bits_under_way_ = 0, targets_ = 0;
 };
 

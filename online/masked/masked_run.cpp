@@ -10,22 +10,25 @@
 namespace tinyot::online {
 namespace {
 
-const MaterialCounts& kept(const MaterialCounts& wanted) {
-  const std::uint64_t ands = wanted[MaterialKind::Triples];
-  if (ands > kMaskedAndsMax)
-    throw UsageError("a masked run has at most " + std::to_string(kMaskedAndsMax) +
-                     " ANDs in all lanes, as their triples stay in memory; this one has " +
-                     std::to_string(ands) + ": take another online phase, or fewer lanes");
-  return wanted;
+void require_kept(std::uint64_t count, std::uint64_t most, const std::string& name) {
+  if (count > most)
+    throw UsageError("a masked run has at most " + std::to_string(most) + " " + name +
+                     ", as they stay in memory; this one has " + std::to_string(count) +
+                     ": take another online phase, or fewer lanes");
 }
 
 }  // namespace
+
+void require_masked_size(const RunSize& size) {
+  require_kept(size.ands, kMaskedAndsMax, "ANDs in all lanes");
+  require_kept(size.local_gates, kMaskedLocalGatesMax, "XORs and NOTs");
+}
 
 MaskedRun::MaskedRun(checks::Session& session, material::Source& source,
                      const MaterialCounts& wanted, circuit::CircuitRounds& rounds,
                      const SharedValues& shared, std::size_t atoms_max)
     : session_(session), rounds_(rounds), info_(rounds.circuit().info()), shared_(shared),
-      lanes_(rounds.lanes()), atoms_max_(atoms_max), material_(source, kept(wanted)) {
+      lanes_(rounds.lanes()), atoms_max_(atoms_max), material_(source, wanted) {
   check_shared_inputs(info_, {WireForm::MacShare}, lanes_.count(), shared);
 }
 
@@ -56,7 +59,8 @@ Evaluation MaskedRun::finish(const BundleValues& inputs, const RunProgress& prog
     else
       sweep_->receive_all();
   };
-  MaskedSteps steps(session_, info_, lanes_, sweep_->rounds(), inputs, before_receiving);
+  MaskedSteps steps(session_, info_, lanes_, sweep_->rounds(), inputs,
+                    is_prepared_ ? 0 : sweep_->opened_bits(), before_receiving);
   Runtime runtime(session_, steps, WireForm::MacShare, info_, lanes_.count(), inputs, shared_,
                   progress);
   {
@@ -69,7 +73,7 @@ Evaluation MaskedRun::finish(const BundleValues& inputs, const RunProgress& prog
   }
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "outputs", lanes_.count());
   Evaluation result = runtime.reveal_outputs(material_);
-  if (is_prepared_) result.half_round_trips = steps.count_half_round_trips();
+  result.half_round_trips = steps.count_half_round_trips();
   return result;
 }
 

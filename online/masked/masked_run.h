@@ -12,17 +12,21 @@
 #include "material/material.h"
 #include "online/masked/mask_sweep.h"
 #include "online/material_reader.h"
+#include "online/online_phase.h"
 #include "online/values.h"
 
 namespace tinyot::online {
 
-// The most ANDs of a run in all lanes, as 49 bytes of each stay in memory, and its gates.
-inline constexpr std::uint64_t kMaskedAndsMax = std::uint64_t{1} << 23;
+// The most ANDs of a run in all lanes, as 49 bytes of each stay in memory, and the most XORs and
+// NOTs, which are kept once for all lanes.
+inline constexpr std::uint64_t kMaskedAndsMax = std::uint64_t{1} << 23,
+                               kMaskedLocalGatesMax = std::uint64_t{1} << 24;
+// Fails: UsageError for a larger run.
+void require_masked_size(const RunSize& size);
 
 class MaskedRun {
  public:
-  // All references outlive this object. On triples. Fails: UsageError, before anything is drawn,
-  // for more than kMaskedAndsMax ANDs.
+  // All references outlive this object. On triples.
   MaskedRun(checks::Session& session, material::Source& source, const MaterialCounts& wanted,
             circuit::CircuitRounds& rounds, const SharedValues& shared,
             std::size_t atoms_max = MaskPlanner::kAtomsMax);

@@ -44,8 +44,9 @@ class MaskedRoundAnds final : public RoundAnds {
 
 std::unique_ptr<RoundAnds> MaskedSteps::begin(const circuit::Round& round, const WireBits& bits) {
   if (before_receiving_) std::exchange(before_receiving_, {})();
-  times_.add_round(announced_bits(info_, lanes_.count(), round),
-                   rounds_[next_].plan.opened_after(lanes_.count()));
+  times_.add_round(
+      announced_bits(info_, lanes_.count(), round),
+      std::exchange(opened_before_, 0) + rounds_[next_].plan.opened_after(lanes_.count()));
   return std::make_unique<MaskedRoundAnds>(*this, std::move(rounds_[next_++]), round, bits);
 }
 

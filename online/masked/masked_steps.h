@@ -22,13 +22,15 @@ namespace tinyot::online {
 // wrong bits are detected when the transcript is settled.
 class MaskedSteps final : public RoundSteps {
  public:
-  // The references outlive this object. The rounds are used up. `before_receiving` is called once,
-  // when the first inputs have been announced; after it, the rounds have been opened.
+  // The references outlive this object. The rounds are used up. `opened_before`: bits of each party
+  // that travel with the first inputs. `before_receiving` is called once, when these have been
+  // announced; after it, the rounds have been opened.
   MaskedSteps(checks::Session& session, const circuit::CircuitInfo& info, const Lanes& lanes,
               std::vector<MaskedRound>& rounds, const BundleValues& inputs,
-              std::function<void()> before_receiving)
+              std::uint64_t opened_before, std::function<void()> before_receiving)
       : session_(session), info_(info), lanes_(lanes), rounds_(rounds), inputs_(inputs),
-        before_receiving_(std::move(before_receiving)), public_bits_(true, lanes) {}
+        opened_before_(opened_before), before_receiving_(std::move(before_receiving)),
+        public_bits_(true, lanes) {}
 
   std::vector<InputLayer> inputs_of(const circuit::Round&) override {
     return std::move(rounds_[next_].inputs);
@@ -48,6 +50,7 @@ class MaskedSteps final : public RoundSteps {
   const Lanes& lanes_;
   std::vector<MaskedRound>& rounds_;
   const BundleValues& inputs_;
+  std::uint64_t opened_before_;             // 0 after the first round
   std::function<void()> before_receiving_;  // empty once it has been called
   WireBits public_bits_;
   MaskedTimes times_;

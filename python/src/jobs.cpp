@@ -177,8 +177,7 @@ RunRequest run_request(Party party, const Endpoint& endpoint, const std::vector<
                      .stores = stores,
                      .store_key = read_key(store_key),
                      .live = live};
-  if (online != "auto")
-    request.phase = named("online phase", online, {OnlinePhase::Interactive, OnlinePhase::Garbled});
+  request.phase = requested_phase(online);
   if (row_check)
     request.row_check = named("row check", *row_check, {RowCheck::Early, RowCheck::Batched});
   return request;

@@ -134,7 +134,7 @@ class Result:
     xors: int
     and_rounds: int
     online: str
-    """The phase that ran: interactive or garbled."""
+    """The phase that ran: interactive, garbled or masked."""
     online_chosen_by: str
     half_round_trips: tuple[int, int]
     """Until A has its outputs, and until B has; after the inputs, if they came later."""
@@ -351,8 +351,9 @@ class Party:
 
         With `lanes`, the circuit is evaluated on so many values side by side: inputs are lists or
         arrays with one value for each lane, outputs are arrays. With `live`, the material is made
-        during the run. `online` is "interactive", "garbled", which takes material for garbling, or
-        "auto": what the peer asks for, or what A expects to be faster. Ctrl-C ends the run.
+        during the run. `online` is "interactive", "garbled", which takes material for garbling,
+        "masked", of which a part is done before the inputs (prepare()), or "auto": what the peer
+        asks for, or what A expects to be faster. Ctrl-C ends the run.
         """
         return interruptible(lambda stop: self._run(stop, circuit, inputs, lanes, live, online))
 
@@ -432,7 +433,7 @@ class Connection:
     ) -> PreparedRun:
         """The first half of a run, before its inputs are known: the parties agree on the circuit
         and its shared values and take its material, which is lost if the connection ends first. In
-        the garbled phase almost all of the work is done here."""
+        the garbled phase almost all of the work is done here, in the masked phase about half."""
         native = circuit._native()
         number = self._interruptible(
             lambda: self._native.prepare(native, shared or {}, lanes or 1, label)

@@ -4,6 +4,7 @@
 // declassified().
 //   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4|fast-ml-kem
 //   valgrind --error-exitcode=99 constant_time garbled|prepared-batched|prepared-early
+//   valgrind --error-exitcode=99 constant_time masked|prepared-masked
 //   valgrind --error-exitcode=99 constant_time silent|wan
 //   valgrind --error-exitcode=99 constant_time --planted-leak branch|address
 #include <valgrind/memcheck.h>
@@ -78,7 +79,8 @@ std::unique_ptr<Circuit> small_circuit() {
 struct Method {
   offline::SecurityParameters params;
   OnlinePhase phase = OnlinePhase::Interactive;
-  std::optional<RowCheck> prepared = {};
+  bool is_prepared = false;
+  std::optional<RowCheck> row_check = {};
   bool has_silent_bits_only = false;
 };
 
@@ -89,7 +91,7 @@ void evaluate_circuit(Session& session, material::Source& source, const Method& 
   const AndMaterial form = method.params.material();
   const online::OnlinePhaseEntry& phase = *online::phases_on(form, method.phase).front();
   std::optional<online::Preparation> preparation;
-  if (method.prepared) preparation = {method.prepared, method.params.sigma()};
+  if (method.is_prepared) preparation = {method.row_check, method.params.sigma()};
   BundleValues inputs(2);
   LaneMatrix& mine = inputs[static_cast<std::size_t>(session.me())].emplace(kLanes, kBits);
   for (std::size_t lane = 0; lane < kLanes; ++lane) set_lane(mine, lane, session.rng().bits(kBits));
@@ -160,8 +162,10 @@ void leak(const char* how) {
 
 // Names as in the usage above.
 Method method_of(const std::string& name) {
-  const bool is_garbled = name == "garbled" || name.starts_with("prepared-");
-  const bool is_fast = is_garbled || name.starts_with("fast") || name == "silent";
+  const bool is_masked = name == "masked" || name == "prepared-masked",
+             is_prepared = name.starts_with("prepared-"),
+             is_garbled = name == "garbled" || (is_prepared && !is_masked);
+  const bool is_fast = is_garbled || is_masked || name.starts_with("fast") || name == "silent";
   ParameterRequest request;
   request.profile = is_fast ? Profile::Fast : name == "wan" ? Profile::Wan : Profile::Nnob12;
   request.unit = kAnds;
@@ -175,8 +179,10 @@ Method method_of(const std::string& name) {
   if (name == "fast-k4") request.own = FastParameters{.softspoken_k = 4};
   Method method{offline::SecurityParameters::make(request)};
   if (is_garbled) method.phase = OnlinePhase::Garbled;
-  if (name == "prepared-batched") method.prepared = RowCheck::Batched;
-  if (name == "prepared-early") method.prepared = RowCheck::Early;
+  if (is_masked) method.phase = OnlinePhase::Masked;
+  method.is_prepared = is_prepared;
+  if (name == "prepared-batched") method.row_check = RowCheck::Batched;
+  if (name == "prepared-early") method.row_check = RowCheck::Early;
   method.has_silent_bits_only = name == "silent";
   return method;
 }

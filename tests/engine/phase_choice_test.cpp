@@ -101,6 +101,18 @@ TEST(PhaseChoice, OfAPreparedRunDependsOnWhatIsLeftAfterItsInputs) {
   EXPECT_EQ(chosen(kWide, 1, {microseconds(1000), 1e9}), OnlinePhase::Interactive);
 }
 
+TEST(PhaseChoice, MaskedRunsAreChosenForLaterInputsOnly) {
+  PhaseChoice choice(AndMaterial::Triples, {});
+  EXPECT_FALSE(choice.is_open());
+  EXPECT_EQ(choice.phase().phase, OnlinePhase::Interactive);
+  EXPECT_TRUE(choice.parameter().is_open) << "the peer may ask for it";
+  choice.set_inputs_later();
+  EXPECT_TRUE(choice.is_open());
+  EXPECT_EQ(PhaseChoice(AndMaterial::Triples, OnlinePhase::Masked).phase().phase,
+            OnlinePhase::Masked);
+  EXPECT_THROW(PhaseChoice(AndMaterial::AandAot, OnlinePhase::Masked), UsageError);
+}
+
 TEST(PhaseChoice, TimesAreThoseOfTheProtocol) {
   // doc/protocol.md, section 16.7
   const online::OnlinePhaseEntry& interactive =
@@ -115,17 +127,27 @@ TEST(PhaseChoice, TimesAreThoseOfTheProtocol) {
 // Large circuits are not layered for it.
 TEST(PhaseChoice, DepthTellsAboutTheRounds) {
   const auto circuit = *LoadedCircuit::generated("aes128", 3);
-  for (const engine::RunEstimate& exact :
-       engine::estimate_runs(circuit, AndMaterial::Garbling, std::nullopt)) {
-    const online::RunCost about =
-        engine::estimate_from_depth(circuit, exact.window, *exact.phase, AndMaterial::Garbling)
-            .cost;
-    EXPECT_EQ(about.ands, exact.cost.ands);
-    for (const std::size_t party : {0, 1}) {
-      EXPECT_EQ(about.half_round_trips[party], exact.cost.half_round_trips[party]);
-      EXPECT_NEAR(static_cast<double>(about.bytes_sent[party]),
-                  static_cast<double>(exact.cost.bytes_sent[party]),
-                  0.1 * static_cast<double>(exact.cost.bytes_sent[party]));
+  const auto phases = online::phases_on(AndMaterial::Garbling, {});
+  for (const engine::PreparationBy& by :
+       {engine::PreparationBy(engine::not_prepared),
+        engine::PreparationBy([](const online::OnlinePhaseEntry& phase) {
+          return std::optional(phase.preparation_for({}, 40, {}));
+        })}) {
+    circuit::CircuitRounds rounds = circuit.rounds(1 << 20);
+    for (const engine::RunEstimate& exact :
+         engine::estimate_runs(rounds, phases, AndMaterial::Garbling, by)) {
+      SCOPED_TRACE(exact.phase->name);
+      const online::RunCost about =
+          engine::estimate_from_depth(circuit, exact.window, *exact.phase, AndMaterial::Garbling,
+                                      exact.preparation)
+              .cost;
+      EXPECT_EQ(about.ands, exact.cost.ands);
+      for (const std::size_t party : {0, 1}) {
+        EXPECT_EQ(about.half_round_trips[party], exact.cost.half_round_trips[party]);
+        EXPECT_NEAR(static_cast<double>(about.bytes_sent[party]),
+                    static_cast<double>(exact.cost.bytes_sent[party]),
+                    0.1 * static_cast<double>(exact.cost.bytes_sent[party]));
+      }
     }
   }
 }
@@ -134,7 +156,7 @@ TEST(PhaseChoice, NothingIsSentAboutOnePhase) {
   run_channels([](Party me, Channel& channel) {
     for (PhaseChoice choice : {PhaseChoice(AndMaterial::Garbling, OnlinePhase::Garbled),
                                PhaseChoice(AndMaterial::Triples, {})}) {
-      EXPECT_FALSE(choice.parameter().is_open);
+      EXPECT_FALSE(choice.is_open());
       net::LinkShape link;
       choice.choose(channel, me, link, [](const auto&) { return true; });
     }

@@ -153,7 +153,9 @@ TEST_P(PhaseMessageOf, IsTakenIfItIsTheRightOne) {
 }
 
 TEST_P(PhaseMessageOf, EndsTheSessionIfItNamesNoPhase) {
-  for (const Number number : {Number{0}, Number{3}}) {
+  // The third phase is chosen for runs whose inputs come later.
+  for (const Number number :
+       {Number{0}, GetParam() == Call::EvaluatorPrepare ? Number{4} : Number{3}}) {
     StoreState of_b{};
     const auto ends = run_changed(
         GetParam(),

@@ -110,6 +110,8 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
   void evaluate_circuit(Session& session, Store& store) const {
     for (const online::OnlinePhaseEntry* phase : online::phases_on(params_.material(), {})) {
       evaluate_circuit(session, store, *phase, {});
+      if (phase->phase == OnlinePhase::Masked)
+        evaluate_circuit(session, store, *phase, online::Preparation{{}, params_.sigma()});
       if (phase->phase != OnlinePhase::Garbled) continue;
       for (const RowCheck check : {RowCheck::Batched, RowCheck::Early})
         evaluate_circuit(session, store, *phase, online::Preparation{check, params_.sigma()});

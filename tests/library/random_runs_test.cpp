@@ -122,10 +122,11 @@ void expect_integers(const RunResult& result, const char* name, const Job& job,
     ASSERT_EQ(result.outputs.integer(name, lane), wanted(values_of(job.steps, job.inputs[lane])));
 }
 
-// Both parties' runs of a job over two connections, one for each row check, and live.
+// Both parties' runs of a job over three connections, two with a row check, and live.
 class Runs {
  public:
-  Runs(Party party, const GarblingStores& stores) : party_(party), stores_(stores) {
+  Runs(Party party, const GarblingStores& stores)
+      : party_(party), stores_(stores), masked_(stores.run(party, {})) {
     for (const RowCheck check : {RowCheck::Early, RowCheck::Batched}) {
       RunRequest request = stores.run(party, {});
       request.row_check = check;
@@ -141,11 +142,14 @@ class Runs {
           evaluator.prepare(*circuit, {}, job.lanes, {}, OnlinePhase::Garbled);
       for (const std::optional<OnlinePhase> phase :
            {std::optional<OnlinePhase>(), std::optional(OnlinePhase::Interactive),
-            std::optional(OnlinePhase::Garbled)})
+            std::optional(OnlinePhase::Garbled), std::optional(OnlinePhase::Masked)})
         check(evaluator, job, evaluator.run(*circuit, inputs, {}, job.lanes, {}, phase));
       check(evaluator, job, evaluator.finish(prepared, inputs));
     }
-    for (const OnlinePhase phase : {OnlinePhase::Interactive, OnlinePhase::Garbled}) {
+    const std::uint64_t masked = masked_.prepare(*circuit, {}, job.lanes, {}, OnlinePhase::Masked);
+    check(masked_, job, masked_.finish(masked, inputs));
+    for (const OnlinePhase phase :
+         {OnlinePhase::Interactive, OnlinePhase::Garbled, OnlinePhase::Masked}) {
       SCOPED_TRACE("live");
       RunRequest request{.party = party_, .endpoint = stores_.endpoints.of(party_)};
       request.live = ParameterRequest{.profile = Profile::Fast};
@@ -163,7 +167,9 @@ class Runs {
   void check(Evaluator& evaluator, const Job& job, const RunResult& result) {
     check_last(job, result);
     squares_ += 1;
-    const OnlinePhase phase = squares_ % 2 == 0 ? OnlinePhase::Interactive : OnlinePhase::Garbled;
+    constexpr OnlinePhase kPhases[] = {OnlinePhase::Interactive, OnlinePhase::Garbled,
+                                       OnlinePhase::Masked};
+    const OnlinePhase phase = kPhases[squares_ % std::size(kPhases)];
     expect_integers(evaluator.run(*square_of_kept(), {}, result.shared, job.lanes, {}, phase),
                     "square", job, [](const auto& values) {
                       const std::uint64_t kept = values[values.size() - 2];
@@ -173,6 +179,7 @@ class Runs {
 
   Party party_;
   const GarblingStores& stores_;
+  Evaluator masked_;
   std::vector<Evaluator> evaluators_;
   std::size_t squares_ = 0;
 };

@@ -1,7 +1,7 @@
-// Random circuits in every way that a run on material for garbling can have: interactive and
-// garbled, streamed, prepared with either row check, on material that is there and on material that
-// is made meanwhile, on one lane and on many, with values that stay shared from any way to any
-// other. TINYOT_CIRCUITS is their number, TINYOT_SEED selects others.
+// Random circuits in every way that a run on material for garbling can have: interactive, garbled
+// and masked, at once, prepared with either row check or with masks, on material that is there and
+// on material that is made meanwhile, on one lane and on many, with values that stay shared from
+// any way to any other. TINYOT_CIRCUITS is their number, TINYOT_SEED selects others.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -11,6 +11,7 @@
 #include "material/pipe.h"
 #include "online/garbled/garbled_phase.h"
 #include "online/interactive/interactive_phase.h"
+#include "online/masked/masked_phase.h"
 #include "tests/online/garbling.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/prepared.h"
@@ -23,14 +24,44 @@ namespace {
 
 using namespace tinyot::test;
 
-enum class RunWay { Interactive, InteractiveLive, Streamed, StreamedLive, Batched, Early };
-constexpr RunWay kRunWays[] = {RunWay::Interactive,  RunWay::InteractiveLive, RunWay::Streamed,
-                               RunWay::StreamedLive, RunWay::Batched,         RunWay::Early};
+enum class RunWay {
+  Interactive,
+  InteractiveLive,
+  Streamed,
+  StreamedLive,
+  Masked,
+  MaskedLive,
+  Batched,
+  Early,
+  MaskedPrepared
+};
+constexpr RunWay kRunWays[] = {
+    RunWay::Interactive,  RunWay::InteractiveLive, RunWay::Streamed,
+    RunWay::StreamedLive, RunWay::Masked,          RunWay::MaskedLive,
+    RunWay::Batched,      RunWay::Early,           RunWay::MaskedPrepared};
 constexpr std::size_t kRunWayCount = std::size(kRunWays);
-constexpr const char* kNames[] = {"interactive",    "interactive, live", "streamed",
-                                  "streamed, live", "prepared, batched", "prepared, early"};
+constexpr const char* kNames[] = {
+    "interactive",  "interactive, live", "streamed",        "streamed, live",  "masked",
+    "masked, live", "prepared, batched", "prepared, early", "prepared, masked"};
 
-bool is_prepared(RunWay way) { return way == RunWay::Batched || way == RunWay::Early; }
+bool is_prepared(RunWay way) { return way >= RunWay::Batched; }
+bool is_live(RunWay way) {
+  return way == RunWay::InteractiveLive || way == RunWay::StreamedLive || way == RunWay::MaskedLive;
+}
+
+const online::OnlinePhaseEntry& phase_of(RunWay way) {
+  switch (way) {
+    case RunWay::Interactive:
+    case RunWay::InteractiveLive:
+      return online::kInteractivePhase;
+    case RunWay::Masked:
+    case RunWay::MaskedLive:
+    case RunWay::MaskedPrepared:
+      return online::kMaskedPhase;
+    default:
+      return online::kGarbledPhase;
+  }
+}
 
 struct WayJob {
   const Circuit& circuit;
@@ -74,20 +105,17 @@ class LiveMaterial {
 // A party's run that needs no preparation.
 Evaluation run_at_once(RunWay way, Session& session, IdealDealer& dealer, const WayJob& job,
                        const online::SharedValues& shared) {
-  const bool is_interactive = way == RunWay::Interactive || way == RunWay::InteractiveLive,
-             is_live = way == RunWay::InteractiveLive || way == RunWay::StreamedLive;
   const CircuitInfo& info = job.circuit.info();
   const CircuitCost cost = cost_of(job.circuit);
-  const online::OnlinePhaseEntry& phase =
-      is_interactive ? online::kInteractivePhase : online::kGarbledPhase;
+  const online::OnlinePhaseEntry& phase = phase_of(way);
   const MaterialCounts wanted =
       phase.material_for(info, cost.ands_of(job.lanes), AndMaterial::Garbling, job.lanes, shared);
   CircuitRounds rounds(job.circuit, cost.gates(), job.lanes, window_for(job.lanes));
   const BundleValues mine = values_given_by(session.me(), info, job.inputs);
   std::optional<LiveMaterial> live;
-  if (is_live) live.emplace(session.me(), dealer, wanted, job.seed);
-  material::Source& source = is_live ? live->source() : dealer;
-  if (!is_interactive)
+  if (is_live(way)) live.emplace(session.me(), dealer, wanted, job.seed);
+  material::Source& source = live ? live->source() : dealer;
+  if (way == RunWay::Streamed || way == RunWay::StreamedLive)
     return online::run_garbled(session, source, wanted, rounds, mine, shared, {},
                                window_of(job.seed));
   const auto run = phase.make({.session = session,
@@ -100,8 +128,36 @@ Evaluation run_at_once(RunWay way, Session& session, IdealDealer& dealer, const 
   return run->finish(mine);
 }
 
+// A party's run with masks that are opened before its inputs.
+class MaskedParty {
+ public:
+  MaskedParty(Session& session, IdealDealer& dealer, const WayJob& job,
+              const online::SharedValues& shared)
+      : inputs_(values_given_by(session.me(), job.circuit.info(), job.inputs)),
+        rounds_(job.circuit, cost_of(job.circuit).gates(), job.lanes, window_for(job.lanes)),
+        run_(online::kMaskedPhase.make(
+            {.session = session,
+             .source = dealer,
+             .wanted = online::kMaskedPhase.material_for(job.circuit.info(),
+                                                         cost_of(job.circuit).ands_of(job.lanes),
+                                                         AndMaterial::Garbling, job.lanes, shared),
+             .form = AndMaterial::Garbling,
+             .rounds = rounds_,
+             .shared = shared,
+             .preparation = online::Preparation{}})) {
+    run_->prepare();
+  }
+  Evaluation finish() { return run_->finish(inputs_); }
+
+ private:
+  BundleValues inputs_;
+  CircuitRounds rounds_;
+  std::unique_ptr<online::OnlineEvaluation> run_;
+};
+
 Evaluation run_in_any_way(RunWay way, Session& session, IdealDealer& dealer, const WayJob& job) {
   if (!is_prepared(way)) return run_at_once(way, session, dealer, job, {});
+  if (way == RunWay::MaskedPrepared) return MaskedParty(session, dealer, job, {}).finish();
   PreparedParty party(
       session, dealer,
       {job.circuit, job.lanes, job.inputs,
@@ -204,15 +260,16 @@ void run_trial(Trial& trial, Session& session, IdealDealer& dealer) {
   batched.prepare();
   PreparedParty early(session, dealer, job_of(RowCheck::Early), shared);
   early.prepare();
+  const WayJob job{trial.circuit, trial.lanes, trial.inputs, trial.seed};
+  MaskedParty masked(session, dealer, job, shared);
   auto& results = trial.results[static_cast<std::size_t>(session.me())];
   const auto keep = [&](RunWay way, Evaluation result) {
     results[static_cast<std::size_t>(way)] = std::move(result);
   };
   for (const RunWay way : kRunWays)
-    if (!is_prepared(way))
-      keep(way, run_at_once(way, session, dealer,
-                            {trial.circuit, trial.lanes, trial.inputs, trial.seed}, shared));
+    if (!is_prepared(way)) keep(way, run_at_once(way, session, dealer, job, shared));
   if (trial.seed % 2 == 0) keep(RunWay::Batched, batched.finish());
+  keep(RunWay::MaskedPrepared, masked.finish());
   keep(RunWay::Early, early.finish());
   if (trial.seed % 2 == 1) keep(RunWay::Batched, batched.finish());
 }

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "circuitgen/cost.h"
 #include "online/interactive/interactive_run.h"
+#include "online/runtime.h"
 #include "online/masked/mask_plan.h"
 #include "tests/support/ideal_dealer.h"
 #include "tests/support/lane_values.h"

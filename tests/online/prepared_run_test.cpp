@@ -217,7 +217,7 @@ TEST_P(PreparedRuns, WaitAsOftenAsTheySay) {
           counted.restart(session.me());
           const Evaluation result = party.finish();
           const auto me = static_cast<std::size_t>(session.me());
-          EXPECT_EQ(result.half_round_trips.value_or(Waits{})[me], wanted[me]);
+          EXPECT_EQ(result.half_round_trips[me], wanted[me]);
           EXPECT_EQ(counted.now(session.me()), wanted[me]) << letter(session.me());
         },
         {.wrap_a = counted.of(Party::A), .wrap_b = counted.of(Party::B)});

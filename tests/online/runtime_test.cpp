@@ -1,5 +1,5 @@
 // The online phase on the ideal dealer's material, compared with the plain evaluator.
-#include "online/interactive/interactive_run.h"
+#include "online/runtime.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "circuitgen/cost.h"
 #include "circuitgen/formats/circuit_file.h"
 #include "circuitgen/generators/registry.h"
 #include "tests/online/listed_circuit.h"

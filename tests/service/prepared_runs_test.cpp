@@ -95,6 +95,36 @@ TEST_F(PreparedRunsTest, JobTakesOneAndItIsMadeAgain) {
   EXPECT_EQ(reused(), 0u);
 }
 
+// On triples, and on material for garbling if the configuration says so.
+TEST_F(PreparedRunsTest, JobTakesAMaskedRun) {
+  Setup setup = setup_with(aes(1));
+  setup.material = AndMaterial::Triples;
+  start(setup);
+  ASSERT_TRUE(are_in_stock(1));
+  submit_aes("first");
+  const v1::Job job = expect_aes("first");
+  EXPECT_EQ(job.online(), "masked");
+  EXPECT_TRUE(job.was_prepared());
+  EXPECT_EQ(job.half_round_trips_a(), 63u);
+  ASSERT_TRUE(are_in_stock(1));
+  EXPECT_EQ(outcome(*a_, "made"), "2");
+  EXPECT_EQ(outcome(*b_, "used"), "1");
+  EXPECT_EQ(reused(), 0u);
+  // The material of a prepared run that is lost is counted.
+  a_->kill();
+  EXPECT_TRUE(becomes_true(
+      [&] { return b_->metric("tinyot_prepared_wasted_ands_total{peer=\"alice\"}") == "6400"; }));
+}
+
+TEST_F(PreparedRunsTest, ConfigurationNamesTheirPhase) {
+  start(setup_with(aes(1) + " online: 'masked'"));
+  ASSERT_TRUE(are_in_stock(1));
+  submit_aes("first");
+  const v1::Job job = expect_aes("first");
+  EXPECT_EQ(job.online(), "masked");
+  EXPECT_TRUE(job.was_prepared());
+}
+
 // More jobs at once than there are prepared runs or workers.
 TEST_F(PreparedRunsTest, NoneIsUsedTwice) {
   Setup setup = setup_with(aes(3));

@@ -54,7 +54,7 @@ TEST(PreparedStockTest, ConfigurationNamesWhatCanBePrepared) {
   refuses("prepared { circuit: 'aes128' count: 0 }", "prepared.count");
   refuses("prepared { circuit: 'aes128' count: 1 lanes: 0 }", "prepared.lanes");
   refuses("prepared { circuit: 'aes128' count: 1 lanes: 64 }", "more than high");
-  refuses("prepared { circuit: 'aes128' count: 1 lanes: 1000 }", "more than the 4194304 ANDs");
+  refuses("prepared { circuit: 'aes128' count: 1 lanes: 1000 }", "at most 4194304 ANDs");
   refuses("prepared { circuit: 'aes128' count: 1 } prepared { circuit: 'aes128' count: 2 }",
           "given twice");
   refuses("prepared { circuit: 'x' file: '/there/is/no/such.txt' count: 1 }", "such.txt");
@@ -78,6 +78,16 @@ TEST(PreparedStockTest, ConfigurationNamesWhatCanBePrepared) {
     } catch (const UsageError& error) {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
+}
+
+TEST(PreparedStockTest, PhaseIsThatOfJobsOrTheOneWithTheFewestMessages) {
+  const std::string aes = "prepared { circuit: 'aes128' count: 8 } ";
+  EXPECT_EQ(circuits(aes).front().phase, OnlinePhase::Garbled);
+  const PreparedCircuit masked = circuits(aes + "online: 'masked'").front();
+  EXPECT_EQ(masked.phase, OnlinePhase::Masked);
+  EXPECT_LT(masked.bytes_each, circuits(aes).front().bytes_each) << "it keeps no rows";
+  EXPECT_NE(prepared_error_of(aes + "online: 'interactive'").find("online is interactive"),
+            std::string::npos);
 }
 
 TEST(PreparedStockTest, MemoryLimitsTheRuns) {

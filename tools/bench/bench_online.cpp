@@ -217,7 +217,7 @@ int online_rows(const Arguments& arguments, const RowSink& sink) {
       .value("repeat", "runs of each row; the median is shown", "3")
       .flag("live", "make the material during the run instead of before");
   add_window_option(line.options());
-  line.options().value("online", "interactive, garbled or auto, a list", "auto");
+  line.options().value("online", "interactive, garbled, masked or auto, a list", "auto");
   ParameterLists lists{.profile = "fast"};
   add_parameter_lists(line.options(), lists);
   Rows::add_options(line.options());

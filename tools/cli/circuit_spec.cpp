@@ -138,7 +138,8 @@ std::optional<std::uint64_t> window_from(const CommandLine& line) {
 void add_online_option(Options& options) {
   options.value("online",
                 "interactive (half a round trip a layer), garbled (4 or 5 for any circuit, and 32 "
-                "bytes an AND; on material for garbling), or auto: what the peer asks for, or what "
+                "bytes an AND; on material for garbling), masked (as interactive, and part of it "
+                "before the inputs; see --inputs-later), or auto: what the peer asks for, or what "
                 "A expects to be faster",
                 "auto");
 }

@@ -174,8 +174,8 @@ CommandLine submission_line(const std::string& verb) {
       "circuit", "name of a circuit (tinyot circuit list), or a file; the peer's is the same");
   add_input_option(line.options());
   line.options().value("online",
-                       "interactive or garbled, the same at both parties; auto: as the daemons' "
-                       "configuration says",
+                       "interactive, garbled or masked, the same at both parties; auto: as the "
+                       "daemons' configuration says",
                        "auto");
   line.require("job");
   line.require("circuit");

@@ -20,8 +20,9 @@ constexpr std::size_t kUnits = 2, kUnitAnds = 32, kUnitInputs = 48, kLanes = 9, 
 struct Method {
   ParameterRequest material;
   OnlinePhase phase = OnlinePhase::Interactive;
-  // Prepared before its inputs are known, with a value that an earlier run has left shared.
-  std::optional<RowCheck> prepared = {};
+  // Before its inputs are known, with a value that an earlier run has left shared.
+  bool is_prepared = false;
+  std::optional<RowCheck> row_check = {};
 };
 
 // Two layers of ANDs; outputs to A, to B and to both.
@@ -67,7 +68,7 @@ class Computation final : public Scenario {
  public:
   Computation(const Method& method, std::uint64_t seed)
       : method_(method), params_(offline::SecurityParameters::make(method.material)), seed_(seed),
-        circuit_(attacked_circuit(method.prepared.has_value())) {
+        circuit_(attacked_circuit(method.is_prepared)) {
     crypto::Rng rng(Seed{{seed, 3}});
     for (const circuit::InputBundle& bundle : circuit_->info().inputs) {
       LaneMatrix values(kLanes, bundle.bits);
@@ -93,13 +94,13 @@ class Computation final : public Scenario {
     pipe.end(std::make_exception_ptr(OutOfMaterial("the peer did not request all units")));
     online::SharedValues shared;
     online::Evaluation made;
-    if (method_.prepared) {
-      made = evaluate(session, pipe, *sharing_circuit(), {OnlinePhase::Interactive, {}}, {},
-                      std::span(inputs_).last(1));
+    if (method_.is_prepared) {
+      made = evaluate(session, pipe, *sharing_circuit(), {}, {}, std::span(inputs_).last(1));
       shared = {nullptr, nullptr, &*made.shared[0]};
     }
     outputs_[static_cast<std::size_t>(me)] =
-        evaluate(session, pipe, *circuit_, {method_.phase, method_.prepared}, shared, inputs_)
+        evaluate(session, pipe, *circuit_, {method_.phase, method_.is_prepared, method_.row_check},
+                 shared, inputs_)
             .outputs;
   }
 
@@ -121,8 +122,9 @@ class Computation final : public Scenario {
 
  private:
   struct How {
-    OnlinePhase phase;
-    std::optional<RowCheck> prepared;
+    OnlinePhase phase = OnlinePhase::Interactive;
+    bool is_prepared = false;
+    std::optional<RowCheck> row_check = {};
   };
   online::Evaluation evaluate(checks::Session& session, material::Source& material,
                               const circuit::Circuit& circuit, const How& how,
@@ -137,9 +139,9 @@ class Computation final : public Scenario {
     const AndMaterial form = params_.material();
     const online::OnlinePhaseEntry& phase = *online::phases_on(form, how.phase).front();
     std::optional<online::Preparation> preparation;
-    if (how.prepared)
+    if (how.is_prepared)
       preparation = phase.preparation_for(online::size_of_run(info, cost, kLanes), params_.sigma(),
-                                          how.prepared);
+                                          how.row_check);
     const auto run =
         phase.make({.session = session,
                     .source = material,
@@ -200,7 +202,7 @@ std::vector<ScenarioKind> computations() {
   ParameterRequest garbling = small(Profile::Fast);
   garbling.material = AndMaterial::Garbling;
   const auto prepared = [&](RowCheck check) {
-    return Method{garbling, OnlinePhase::Garbled, check};
+    return Method{garbling, OnlinePhase::Garbled, true, check};
   };
   std::vector<ScenarioKind> kinds = {
       computation("nnob12", "the paper's protocols, ANDs from pairs", "nnob12",
@@ -214,7 +216,11 @@ std::vector<ScenarioKind> computations() {
       computation("prepared-early", "a garbled run prepared before its inputs, early rows",
                   "prepared-early", prepared(RowCheck::Early), "garbled."),
       computation("prepared-batched", "a garbled run prepared before its inputs, batched check",
-                  "prepared-batched", prepared(RowCheck::Batched), "garbled.")};
+                  "prepared-batched", prepared(RowCheck::Batched), "garbled."),
+      computation("masked", "the masked phase, on triples of the fast profile", "masked",
+                  {small(Profile::Fast), OnlinePhase::Masked}, "masked."),
+      computation("prepared-masked", "a masked run prepared before its inputs", "prepared-masked",
+                  {small(Profile::Fast), OnlinePhase::Masked, true}, "masked.")};
   if (!crypto::has_ml_kem()) return kinds;
   ParameterRequest ml_kem = small(Profile::Fast);
   ml_kem.base_ot = BaseOt::MlKem;
