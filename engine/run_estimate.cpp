@@ -158,7 +158,10 @@ RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window
 std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, AndMaterial form,
                                        std::optional<std::uint64_t> window,
                                        std::chrono::nanoseconds round_trip) {
-  const auto phases = online::phases_on(form, {});
+  auto phases = online::phases_on(form, {});
+  const online::RunSize size = online::size_of_run(circuit.info(), circuit.cost(), circuit.lanes());
+  std::erase_if(phases,
+                [&](const online::OnlinePhaseEntry* phase) { return !can_run(*phase, size); });
   const std::size_t layered =
       window ? *window : fastest_window(circuit, *phases.front(), form, round_trip);
   circuit::CircuitRounds rounds = circuit.rounds(layered);

@@ -17,6 +17,15 @@ RunSize size_of_run(const circuit::CircuitInfo& info, const circuit::CircuitCost
   return size;
 }
 
+bool can_run(const OnlinePhaseEntry& phase, const RunSize& size) {
+  try {
+    if (phase.require_size != nullptr) phase.require_size(size);
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
 std::vector<const OnlinePhaseEntry*> phases_on(AndMaterial form,
                                                std::optional<OnlinePhase> wanted) {
   std::vector<const OnlinePhaseEntry*> phases;

@@ -99,6 +99,8 @@ struct OnlinePhaseEntry {
   double (*and_s)(std::size_t lanes, const std::optional<Preparation>& preparation);
 };
 
+bool can_run(const OnlinePhaseEntry& phase, const RunSize& size);
+
 // Defined in phase_table.cpp, and nowhere else.
 std::span<const OnlinePhaseEntry* const> online_phases();
 

@@ -61,14 +61,15 @@ TEST(PreparedStockTest, ConfigurationNamesWhatCanBePrepared) {
   refuses("prepared { circuit: 'aes128' count: 1 owners { key: 1 value: 'B' } }",
           "has its own owners");
   refuses("online: 'interactive' prepared { circuit: 'aes128' count: 1 }", "online is interactive");
-  refuses("online: 'garbed'", "interactive or garbled");
+  refuses("online: 'garbed'", "interactive or garbled or masked");
   const auto with = [](const std::string& fields) {
     return "directory: '/d' peer { name: 'b' party: A listen: '127.0.0.1:1' policy: 'p' profile: "
            "'fast' low { ands: 10 } high { ands: 100000 } " +
            fields + " }";
   };
   for (const auto& [fields, part] :
-       {std::pair("prepared { circuit: 'aes128' count: 1 }", "garbled phase does not run"),
+       {std::pair("prepared { circuit: 'aes128' count: 1 } online: 'garbled'",
+                  "garbled phase does not run"),
         std::pair("online: 'garbled'", "garbled phase does not run"),
         std::pair("material: 'aand-aot'", "does not make aand-aot"),
         std::pair("material: 'pears'", "no material 'pears'")})
@@ -81,7 +82,7 @@ TEST(PreparedStockTest, ConfigurationNamesWhatCanBePrepared) {
 }
 
 TEST(PreparedStockTest, PhaseIsThatOfJobsOrTheOneWithTheFewestMessages) {
-  const std::string aes = "prepared { circuit: 'aes128' count: 8 } ";
+  const std::string aes = "prepared { circuit: 'aes128' count: 8 lanes: 15 } ";
   EXPECT_EQ(circuits(aes).front().phase, OnlinePhase::Garbled);
   const PreparedCircuit masked = circuits(aes + "online: 'masked'").front();
   EXPECT_EQ(masked.phase, OnlinePhase::Masked);
