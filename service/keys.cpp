@@ -811,8 +811,7 @@ Keys::View Keys::deactivate(const Caller& officer, const custody::KeyId& id) {
     throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
                                                    custody::name_of(record.state) +
                                                    ": only an active one is deactivated");
-  return step_alone(text_of(officer), "deactivate", id,
-                    [&] { files_.set_state(id, KeyState::Deactivated); });
+  return step_alone(text_of(officer), "deactivate", id, [&] { files_.deactivate(id); });
 }
 
 Keys::View Keys::destroy(const KeyCall& call, const custody::KeyId& id) {
