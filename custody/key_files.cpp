@@ -526,6 +526,17 @@ void KeyFiles::set_state(const KeyId& id, KeyState state) {
   }
 }
 
+void KeyFiles::deactivate(const KeyId& id) {
+  const std::lock_guard lock(mutex_);
+  KeyRecord next = existing(id)->second;
+  if (next.state == KeyState::Deactivated) return;
+  if (next.state != KeyState::Active)
+    throw KeyError(KeyProblem::State, "key " + text_of(id) + " is " + name_of(next.state) +
+                                          ": only an active one is deactivated");
+  next.state = KeyState::Deactivated;
+  replace(id, std::move(next));
+}
+
 void KeyFiles::resume(const KeyId& id, const std::optional<Epoch>& only) {
   const std::lock_guard lock(mutex_);
   KeyRecord next = existing(id)->second;

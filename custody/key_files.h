@@ -130,6 +130,8 @@ class KeyFiles {
   // Any time. Fails: KeyError(Unknown); KeyError(State) over a tombstone. A key that cannot be
   // suspended on the disk is suspended until a restart.
   void set_state(const KeyId& id, KeyState state);
+  // Of an active key. Nothing if it is. Fails: KeyError(Unknown, State).
+  void deactivate(const KeyId& id);
   // By an officer: a suspended key is what it was before. With an epoch, it has this one alone from
   // then on, and the slots of others are erased. Fails: KeyError(Unknown); KeyError(State) unless
   // it is suspended; KeyError(NoEpoch) if there is no share of the epoch; KeyError(NotAtPeer) if

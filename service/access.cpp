@@ -194,17 +194,21 @@ AccessRules::AccessRules(const config::Daemon& config) try {
     Rule& rule = rules_.emplace_back();
     for (const std::string& user : access.user()) rule.users.push_back(user_named(user));
     for (const std::string& group : access.group()) rule.groups.push_back(group_named(group));
-    rule.names.assign(access.client().begin(), access.client().end());
+    rule.clients.assign(access.client().begin(), access.client().end());
     for (const int right : access.may()) rule.rights.push_back(static_cast<config::Right>(right));
   }
 } catch (const UsageError& error) {
   throw UsageError("access: " + std::string(error.what()));
 }
 
-bool AccessRules::Rule::is_of(const Caller& caller) const {
+bool AccessRules::Rule::names(const Caller& caller) const {
   return (caller.user && has(users, *caller.user)) ||
-         std::ranges::any_of(caller.groups, [&](gid_t group) { return has(groups, group); }) ||
-         (!caller.name.empty() && has(names, caller.name));
+         (!caller.name.empty() && has(clients, caller.name));
+}
+
+bool AccessRules::Rule::is_of(const Caller& caller) const {
+  return names(caller) ||
+         std::ranges::any_of(caller.groups, [&](gid_t group) { return has(groups, group); });
 }
 
 std::optional<std::string> AccessRules::refusal(const Caller& caller,
@@ -242,34 +246,41 @@ bool AccessRules::gives(const Caller& caller, config::Right right) const {
       rules_, [&](const Rule& rule) { return rule.is_of(caller) && has(rule.rights, right); });
 }
 
-bool AccessRules::names(const Caller& caller) const {
-  return std::ranges::any_of(rules_, [&](const Rule& rule) { return rule.is_of(caller); });
+Named AccessRules::names(const Caller& caller) const {
+  if (std::ranges::any_of(rules_, [&](const Rule& rule) { return rule.names(caller); }))
+    return Named::Itself;
+  return std::ranges::any_of(rules_, [&](const Rule& rule) { return rule.is_of(caller); })
+             ? Named::ByGroup
+             : Named::No;
 }
 
-bool Access::names(const Caller& caller) {
+std::shared_ptr<const AccessRules> Access::rules() {
   const std::lock_guard lock(mutex_);
-  return rules_.names(caller);
+  return rules_;
 }
+
+Named Access::names(const Caller& caller) { return rules()->names(caller); }
 
 bool Access::may_manage_keys(const Caller& caller) {
-  const std::lock_guard lock(mutex_);
-  return rules_.gives(caller, config::MANAGE_KEYS);
+  return rules()->gives(caller, config::MANAGE_KEYS);
 }
 
 bool Access::may_use_or_manage_keys(const Caller& caller) {
-  const std::lock_guard lock(mutex_);
-  return rules_.gives(caller, config::USE_KEYS) || rules_.gives(caller, config::MANAGE_KEYS);
+  const auto now = rules();
+  return now->gives(caller, config::USE_KEYS) || now->gives(caller, config::MANAGE_KEYS);
 }
 
 void Access::replace(AccessRules rules) {
+  auto next = std::make_shared<const AccessRules>(std::move(rules));
   const std::lock_guard lock(mutex_);
-  std::swap(rules_, rules);
+  rules_.swap(next);
 }
 
 std::optional<std::string> Access::refusal(const Caller& caller, const std::string& method) {
+  auto reason = rules()->refusal(caller, method);
+  if (!reason) return reason;
   const std::lock_guard lock(mutex_);
-  auto reason = rules_.refusal(caller, method);
-  if (reason) log(*reason, caller, method);
+  log(*reason, caller, method);
   return reason;
 }
 
@@ -292,16 +303,18 @@ void Access::log(const std::string& reason, const Caller& caller, const std::str
                {"suppressed", *suppressed}});
 }
 
-std::size_t LocalCallers::number_of(const Caller& caller, bool is_named) {
+std::size_t LocalCallers::number_of(const Caller& caller, Named named) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(callers_, caller);
   if (found != callers_.end()) return static_cast<std::size_t>(found - callers_.begin());
   const auto of_user = static_cast<std::size_t>(std::ranges::count_if(
       callers_, [&](const Caller& each) { return is_same_client(each, caller); }));
   if (callers_.size() == kMax || of_user == kOfUserMax ||
-      (!is_named && strangers_ == kStrangersMax))
+      (named == Named::No && strangers_ == kStrangersMax) ||
+      (named == Named::ByGroup && by_group_ == kByGroupMax))
     return 0;
-  if (!is_named) ++strangers_;
+  if (named == Named::No) ++strangers_;
+  if (named == Named::ByGroup) ++by_group_;
   callers_.push_back(caller);
   return callers_.size() - 1;
 }

@@ -37,6 +37,10 @@ Caller caller_of(int connection);
 // tell it from others.
 uid_t user_named(const std::string& text);
 
+// How rules name a caller. By a group alone, many users may be named of whom the configuration
+// knows nothing: one user has as many numbers as its containers.
+enum class Named { No, ByGroup, Itself };
+
 class AccessRules {
  public:
   // Fails: UsageError for a user or a group that does not exist.
@@ -46,16 +50,16 @@ class AccessRules {
   // may.
   std::optional<std::string> refusal(const Caller& caller, std::string_view method) const;
   bool gives(const Caller& caller, config::Right right) const;
-  // Whether a rule is for the caller.
-  bool names(const Caller& caller) const;
+  Named names(const Caller& caller) const;
 
  private:
   struct Rule {
     std::vector<uid_t> users;
     std::vector<gid_t> groups;
-    std::vector<std::string> names;
+    std::vector<std::string> clients;
     std::vector<config::Right> rights;
 
+    bool names(const Caller& caller) const;  // itself
     bool is_of(const Caller& caller) const;
   };
   std::vector<Rule> rules_;
@@ -64,7 +68,7 @@ class AccessRules {
 // Thread-safe.
 class Access {
  public:
-  explicit Access(AccessRules rules) : rules_(std::move(rules)) {}
+  explicit Access(AccessRules rules) { replace(std::move(rules)); }
 
   // Of calls from now on.
   void replace(AccessRules rules);
@@ -72,15 +76,17 @@ class Access {
   std::optional<std::string> refusal(const Caller& caller, const std::string& method);
   bool may_manage_keys(const Caller& caller);
   bool may_use_or_manage_keys(const Caller& caller);
-  bool names(const Caller& caller);
+  Named names(const Caller& caller);
   // Of a client whose certificate no authority admits any more; logs it.
   std::string refuse_certificate(const Caller& caller, const std::string& method);
 
  private:
   void log(const std::string& reason, const Caller& caller, const std::string& method);
+  // Asked without the lock: the name of a user, which a refusal has, may come from another machine.
+  std::shared_ptr<const AccessRules> rules();
 
   std::mutex mutex_;
-  AccessRules rules_;
+  std::shared_ptr<const AccessRules> rules_;
   LogRate lines_;
 };
 
@@ -90,19 +96,18 @@ class Access {
 // Thread-safe.
 class LocalCallers {
  public:
-  // Of the numbers that there are, strangers and each user, whatever groups its processes are in,
-  // get so many: the others find some left.
-  static constexpr std::size_t kMax = 64, kStrangersMax = 16, kOfUserMax = 8;
+  // Of the numbers that there are, strangers, who are not named, all who are named by a group, and
+  // each user, whatever groups its processes are in, get so many: the others find some left.
+  static constexpr std::size_t kMax = 64, kStrangersMax = 16, kByGroupMax = 32, kOfUserMax = 8;
 
-  // 0 is the number of callers that are unknown, and of those beyond the most. A stranger is who is
-  // not named (AccessRules).
-  std::size_t number_of(const Caller& caller, bool is_named);
+  // 0 is the number of callers that are unknown, and of those beyond the most.
+  std::size_t number_of(const Caller& caller, Named named);
   Caller caller(std::size_t number) const;
 
  private:
   mutable std::mutex mutex_;
   std::vector<Caller> callers_{1};  // an unknown one
-  std::size_t strangers_ = 0;
+  std::size_t strangers_ = 0, by_group_ = 0;
 };
 
 }  // namespace tinyot::service

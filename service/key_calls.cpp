@@ -442,7 +442,7 @@ grpc::Status KeyCalls::rotate(const KeyCall& call, const v1::KeyName& request,
     make(call, next, config::CREATE, std::move(attributes), {}, {}, reply);
     for (const Keys::View& view : keys.list(nullptr, old.attributes.label)) {
       const custody::KeyRecord& record = view.record;
-      if (record.state == custody::KeyState::Active && text_of(record.attributes.id) != reply.id())
+      if (record.state == custody::KeyState::Active && record.attributes.version < reply.version())
         keys.deactivate(call.caller, record.attributes.id);
     }
     add_certificate(call, reply);

@@ -474,6 +474,7 @@ void Keys::await(const SharedRequest& request, Lock& lock, const std::function<b
   lock.unlock();
   const std::string shortage = scheduler_.disk_shortage();
   lock.lock();
+  if (is_over()) return;  // meanwhile
   const std::string why =
       Clock::now() < until()                      ? "the client has gone, or has lost its right"
       : request->state == Request::State::Waiting ? "no officer of this party approved it in time"
@@ -811,8 +812,7 @@ Keys::View Keys::deactivate(const Caller& officer, const custody::KeyId& id) {
     throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
                                                    custody::name_of(record.state) +
                                                    ": only an active one is deactivated");
-  return step_alone(text_of(officer), "deactivate", id,
-                    [&] { files_.set_state(id, KeyState::Deactivated); });
+  return step_alone(text_of(officer), "deactivate", id, [&] { files_.deactivate(id); });
 }
 
 Keys::View Keys::destroy(const KeyCall& call, const custody::KeyId& id) {
@@ -839,7 +839,8 @@ Keys::View Keys::restore(const KeyCall& call, const custody::BackedUpShare& back
                                            .bytes = backup.share.size(),
                                            .details = details});
   return step_alone(
-      text_of(call.caller), "restore", about.id, [&] { files_.restore(backup); }, agreed);
+      text_of(call.caller), "restore", about.id, [&] { files_.restore(backup); }, agreed,
+      agreed ? "" : details);
 }
 
 // One key after the other: whatever ends it, the rest is bound when it is called again.

@@ -304,6 +304,7 @@ class Keys {
   std::map<custody::KeyId, std::shared_ptr<std::shared_mutex>> locks_;
   std::optional<std::deque<custody::KeyId>> to_tell_;  // the peer, since the link is up
   std::map<custody::KeyId, std::optional<custody::KeyHave>> peers_;
+  bool has_peer_told_all_ = false;  // since the link is up
   DestroyAfter destroy_after_;
   // Keys whose records are to have what the peer says of its share, the first one first; when each
   // was looked at last; and whether one of them is on the desk.

@@ -77,6 +77,7 @@ void Keys::write_peers_share(const custody::KeyId& id) {
 
 void Keys::await_destruction(const custody::KeyId& id, std::int64_t seen_unix_s) {
   const auto seen = Clock::time_point(std::chrono::seconds(seen_unix_s));
+  destroy_after_.forget(id);  // what was noted earlier, and is no longer so
   destroy_after_.note(id, seen, DestroyAfter::Steady::now());
   const auto at = destroy_after_.at(seen);
   if (const auto suppressed = destroyed_lines_.admit(LogRate::Clock::now()))
@@ -87,10 +88,12 @@ void Keys::await_destruction(const custody::KeyId& id, std::int64_t seen_unix_s)
                {"suppressed", *suppressed}});
 }
 
-// At the desk, again after a while if it fails.
+// At the desk, again after a while if it fails. What is noted only now is of a later time.
 void Keys::destroy_as_peer(const custody::KeyId& id) {
+  const std::int64_t seen = files_.record(id).peer_destroyed_unix_s;
   write_peers_share(id);  // it may say something else by now
-  if (const auto record = files_.record(id); record.peer_destroyed_unix_s != 0 && is_bound(record))
+  if (const auto record = files_.record(id);
+      seen != 0 && record.peer_destroyed_unix_s == seen && is_bound(record))
     (void)step_alone(
         "destroy_after_s", "destroy", id, [&] { (void)files_.destroy_as_peer(id); }, {},
         "the peer has destroyed its share");

@@ -327,6 +327,7 @@ void Keys::link_is_up() {
   is_linked_ = true;
   link_number_ = files_.begin_link();
   peers_.clear();
+  has_peer_told_all_ = false;
   changed_since_.clear();
   to_tell_.emplace();
   for (const custody::KeyRecord& record : files_.records())
@@ -373,6 +374,9 @@ void Keys::told(const wire::KeyHaves& haves) {
   std::vector<std::shared_ptr<Work>> to_queue;
   {
     const Lock lock(mutex_);
+    // Once, as all keys are looked at then, under the lock.
+    if (haves.is_last() && std::exchange(has_peer_told_all_, true))
+      throw NetworkError("the peer ends what it has of keys twice");
     std::set<custody::KeyId> changed;
     for (const std::string& have : haves.have()) {
       custody::ToldKey told;

@@ -551,6 +551,18 @@ TEST_F(KeyFilesTest, PeersDestructionIsNotedOnceAndErasesNothing) {
   EXPECT_EQ(noted(*files, 8000), std::nullopt);
 }
 
+// What has suspended it counts, whatever an officer has looked at before.
+TEST_F(KeyFilesTest, ASuspendedKeyIsNotDeactivated) {
+  const auto files = open_with_key();
+  files->set_state(key_id(1), KeyState::Suspended);
+  EXPECT_EQ(problem_of([&] { files->deactivate(key_id(1)); }), KeyProblem::State);
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+  files->resume(key_id(1));
+  files->deactivate(key_id(1));
+  files->deactivate(key_id(1));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Deactivated);
+}
+
 // Whoever had the peer's TLS key before it was changed may have said so.
 TEST_F(KeyFilesTest, WhatTheHolderOfAFormerTlsKeySaysDestroysNothing) {
   const KeyFiles::Owner changed{Party::A, "peer", "new identity"};

@@ -223,44 +223,50 @@ TEST(Access, CallerThatTheNamespaceDoesNotShowIsNobody) {
 TEST(Access, NamesWhomARuleIsFor) {
   const AccessRules rules = rules_from(
       "access { user: '1000' may: SUBMIT } access { group: '50' client: 'billing' may: RESULTS }");
-  EXPECT_TRUE(rules.names({1000, {}, {}}));
-  EXPECT_TRUE(rules.names({1001, {50}, {}}));
-  EXPECT_TRUE(rules.names({{}, {}, "billing"}));
-  EXPECT_FALSE(rules.names({1001, {51}, {}}));
-  EXPECT_FALSE(rules.names({}));
-  EXPECT_FALSE(rules_from("").names({1000, {}, {}}));
+  EXPECT_EQ(rules.names({1000, {}, {}}), Named::Itself);
+  EXPECT_EQ(rules.names({1000, {50}, {}}), Named::Itself);
+  EXPECT_EQ(rules.names({1001, {50}, {}}), Named::ByGroup);
+  EXPECT_EQ(rules.names({{}, {}, "billing"}), Named::Itself);
+  EXPECT_EQ(rules.names({1001, {51}, {}}), Named::No);
+  EXPECT_EQ(rules.names({}), Named::No);
+  EXPECT_EQ(rules_from("").names({1000, {}, {}}), Named::No);
 }
 
 TEST(LocalCallers, HaveNumbersOfTheirOwn) {
   LocalCallers callers;
-  EXPECT_EQ(callers.number_of({}, false), 0u);
+  EXPECT_EQ(callers.number_of({}, Named::No), 0u);
   for (std::uint32_t user = 1; user < LocalCallers::kMax; ++user)
-    EXPECT_EQ(callers.number_of({user, {}, {}}, true), user);
-  EXPECT_EQ(callers.number_of({3, {}, {}}, true), 3u);
+    EXPECT_EQ(callers.number_of({user, {}, {}}, Named::Itself), user);
+  EXPECT_EQ(callers.number_of({3, {}, {}}, Named::Itself), 3u);
   EXPECT_EQ(callers.caller(3).user, 3u);
   // Beyond the most: unknown, so that none has the rights of another.
-  EXPECT_EQ(callers.number_of({1000, {}, {}}, true), 0u);
-  EXPECT_EQ(callers.number_of({3, {3}, {}}, true), 0u);
+  EXPECT_EQ(callers.number_of({1000, {}, {}}, Named::Itself), 0u);
+  EXPECT_EQ(callers.number_of({3, {3}, {}}, Named::Itself), 0u);
   EXPECT_EQ(callers.caller(0), Caller());
 }
 
-// Neither by strangers nor by the groups that one user can have.
+// Neither by strangers, nor by the groups that one user can have, nor by the users that one user of
+// a group has in its containers.
 TEST(LocalCallers, NumbersAreLeftForOthers) {
   LocalCallers callers;
   constexpr std::uint32_t kStrangers = LocalCallers::kStrangersMax,
-                          kOfUser = LocalCallers::kOfUserMax;
+                          kOfUser = LocalCallers::kOfUserMax, kByGroup = LocalCallers::kByGroupMax;
   for (std::uint32_t i = 0; i < 100; ++i) {
-    const std::size_t of_stranger = callers.number_of({1000 + i, {}, {}}, false);
+    const std::size_t of_stranger = callers.number_of({1000 + i, {}, {}}, Named::No);
     EXPECT_EQ(of_stranger, i < kStrangers ? i + 1 : 0);
   }
   for (std::uint32_t i = 0; i < 100; ++i) {
-    const std::size_t of_user = callers.number_of({7, {i}, {}}, true);
+    const std::size_t of_user = callers.number_of({7, {i}, {}}, Named::Itself);
     EXPECT_EQ(of_user, i < kOfUser ? kStrangers + i + 1 : 0);
   }
-  EXPECT_EQ(callers.number_of({8, {}, {}}, true), kStrangers + kOfUser + 1);
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    const std::size_t in_group = callers.number_of({100'000 + i, {50}, {}}, Named::ByGroup);
+    EXPECT_EQ(in_group, i < kByGroup ? kStrangers + kOfUser + i + 1 : 0);
+  }
+  EXPECT_EQ(callers.number_of({8, {}, {}}, Named::Itself), kStrangers + kOfUser + kByGroup + 1);
   // Who is named later keeps its number, or gets one with its next connection.
-  EXPECT_EQ(callers.number_of({1000, {}, {}}, true), 1u);
-  EXPECT_NE(callers.number_of({1099, {}, {}}, true), 0u);
+  EXPECT_EQ(callers.number_of({1000, {}, {}}, Named::Itself), 1u);
+  EXPECT_NE(callers.number_of({1099, {}, {}}, Named::Itself), 0u);
 }
 
 }  // namespace

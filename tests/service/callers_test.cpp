@@ -38,8 +38,8 @@ class EchoService final : public v1::Keys::Service {
 class CallersTest : public ::testing::Test {
  protected:
   CallersTest() {
-    const std::size_t first = callers_.number_of({1001, {}, {}}, true),
-                      second = callers_.number_of({1002, {5}, {}}, true);
+    const std::size_t first = callers_.number_of({1001, {}, {}}, service::Named::Itself),
+                      second = callers_.number_of({1002, {5}, {}}, service::Named::Itself);
     add("unix:" + path("unknown"), service::local_credentials(allow_all(), 0));
     add("unix:" + path("first"), service::local_credentials(allow_all(), first));
     add("unix:" + path("second"), service::local_credentials(allow_all(), second));

@@ -149,6 +149,9 @@ TEST_F(CustodyAttackTest, ARestoredKeyOfTheLeadingPartyIsSettledAtOnce) {
   v1::Key restored;
   const grpc::Status status = keys_a_->call(&Stub::Restore, request, restored);
   ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_NE(test::read_file(directory_of(Party::A) / "audit.log").find("\"outcome\":\"epoch 1-"),
+            std::string::npos)
+      << "what has been restored";
   EXPECT_TRUE(test::becomes_true([&] { return keys_a_->show("data").key.state() == "active"; }))
       << keys_a_->show("data").key.state();
   // All uses count that there may have been, as the peer knows them after its end.
@@ -722,6 +725,64 @@ TEST_F(HostileFollowerTest, SignsSomethingElse) {
   peer_->shut_down();
   keys_a_.reset();
   EXPECT_EQ(a_->stop().status, 0);
+}
+
+// Clients of A that name the label would use a weaker algorithm, or none, without a word of theirs.
+TEST_F(HostileFollowerTest, MakesAVersionOfAnotherKind) {
+  start_hostile();
+  ASSERT_OK(keys_a_->create("data", "aead", "aes256"));
+  take_over();
+  const auto refusal = [&](const std::function<void(custody::KeyAttributes&)>& change) {
+    KeyTerms terms;
+    terms.request = service::random_request();
+    terms.making = service::random_request();
+    terms.operation = config::CREATE;
+    std::ranges::copy(terms.making, terms.key.bytes.begin());
+    custody::KeyAttributes& version = terms.attributes.emplace();
+    version.id = terms.key;
+    version.label = "data";
+    version.version = 2;
+    change(version);
+    peer_->send(message_of(asked(terms)));
+    service::keys::Said said;
+    EXPECT_TRUE(said.ParseFromString(peer_->next(wire::Message::kKeyAnswer).key_answer().said()));
+    EXPECT_FALSE(said.answer().is_accepted());
+    return said.answer().reason();
+  };
+  const std::string why = "the keys data are of class aead, aes256, with joint nonces";
+  using custody::KeyAttributes;
+  EXPECT_TRUE(refusal([](KeyAttributes& key) {
+                key.algorithm = custody::KeyAlgorithm::Aes128;
+              }).starts_with(why));
+  EXPECT_TRUE(
+      refusal([](KeyAttributes& key) { key.key_class = custody::KeyClass::Mac; }).starts_with(why));
+  EXPECT_TRUE(refusal([](KeyAttributes& key) {
+                key.nonces = custody::NonceMode::Caller;
+              }).starts_with(why));
+  peer_->shut_down();
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+}
+
+// All keys are looked at once it has told of all that it has: a few bytes, under the lock that all
+// requests take.
+TEST_F(HostileFollowerTest, EndsWhatItTellsTwice) {
+  start_hostile();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  wire::Message last;
+  last.mutable_key_haves()->set_is_last(true);
+  peer_->send(last);
+  EXPECT_TRUE(is_accepted(message_of(asked(use_terms(config::ENCRYPT, made.key.id(), 4)))));
+  peer_->send(last);
+  EXPECT_THROW(
+      {
+        for (;;) (void)peer_->next_of({wire::Message::kKeyStart, wire::Message::kKeyEnd});
+      },
+      NetworkError);
+  EXPECT_FALSE(peer_->has_lost_patience());
+  a_->kill();
 }
 
 // Each change of its word was a synced write, under the lock that all requests take.

@@ -533,6 +533,18 @@ TEST(KeyAudit, IsReadLineByLine) {
   expect_little("damaged", [&] { EXPECT_EQ(parties.verify(0, false).problems.size(), 1u); });
 }
 
+// The peer's log, which may be anything, is no reason to run out of stack.
+TEST(KeyAudit, LineOfManyDepthsIsNone) {
+  Parties parties;
+  parties.use(0, 1);
+  constexpr std::size_t kDepth = 500'000;
+  parties.write(1, {std::string(kDepth, '[') + std::string(kDepth, ']'), std::string(kDepth, '[')});
+  const auto problems = parties.verify(0, true).problems;
+  EXPECT_TRUE(std::ranges::any_of(problems, [](const std::string& problem) {
+    return problem == "the peer's line 1 is not a line of an audit log";
+  }));
+}
+
 TEST(KeyAudit, TellsOfManyProblemsInALine) {
   Parties parties;
   parties.use(0, 1);
