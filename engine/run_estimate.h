@@ -52,8 +52,9 @@ std::vector<RunEstimate> estimate_runs(circuit::CircuitRounds& rounds,
 RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window,
                                 const online::OnlinePhaseEntry& phase, AndMaterial form,
                                 const std::optional<online::Preparation>& preparation = {});
-// Of each phase that runs on the material and on a circuit of this size. `window`: as RunRequest::window; by default what A
-// chooses for the first phase over a link with this round-trip time.
+// Of each phase that runs on the material and on a circuit of this size. `window`: as
+// RunRequest::window; by default what A chooses for the first phase over a link with this
+// round-trip time.
 std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, AndMaterial form,
                                        std::optional<std::uint64_t> window,
                                        std::chrono::nanoseconds round_trip = {});
