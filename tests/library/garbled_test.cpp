@@ -1,4 +1,4 @@
-// Both online phases on one store of material for garbling, by the public headers alone.
+// The online phases on one store of material for garbling, by the public headers alone.
 #include <gtest/gtest.h>
 
 #include "tests/library/garbling_stores.h"

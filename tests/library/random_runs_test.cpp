@@ -163,7 +163,7 @@ class Runs {
   static void check_last(const Job& job, const RunResult& result) {
     expect_integers(result, "last", job, [](const auto& values) { return values.back(); });
   }
-  // The output, and what stays shared, in either phase.
+  // The output, and what stays shared, in each phase.
   void check(Evaluator& evaluator, const Job& job, const RunResult& result) {
     check_last(job, result);
     squares_ += 1;

@@ -308,7 +308,7 @@ TEST(Masked, FinishesOnce) {
   });
 }
 
-// A value that stayed shared after a run of either phase is the input of another one, twice, beside
+// A value that stayed shared after a run of another phase is the input of another one, twice, beside
 // a public input.
 TEST_P(Masked, ContinuesWithSharedValues) {
   const CircuitInfo first{"first",

@@ -175,7 +175,7 @@ void add_parameter_options(Options& options) {
              "nnob12")
       .value("material",
              "aand-aot (two aANDs, two aOTs and two aBits per AND, the default of nnob12), triples "
-             "(one per AND, the default of the others) or garbling (for both online phases)")
+             "(one per AND, the default of the others) or garbling (for all online phases)")
       .value("sigma", "statistical security in bits, 40 to 128", "40")
       .value("bucket",
              "bucket size B; default: the smallest that reaches sigma by the paper's bound, with "
