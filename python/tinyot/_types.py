@@ -43,7 +43,7 @@ class _Value:
     def _apply(self: W, operation: Callable[[Bits, Bits], Bits], other: object) -> W:
         y = self._operand(other)
         if y is None:
-            return NotImplemented
+            return cast(W, NotImplemented)
         return _wrap(type(self), operation(self._bits, y))
 
     def __bool__(self) -> NoReturn:

@@ -14,6 +14,7 @@ and python3-protobuf of Debian.
 from __future__ import annotations
 
 import enum
+import importlib
 import pathlib
 import tempfile
 import time
@@ -22,12 +23,11 @@ from os import PathLike
 from typing import Any, Callable, Iterator, Mapping, Union
 
 try:
-    import grpc  # type: ignore[import]
-    from google.protobuf import (  # type: ignore[import]
-        descriptor_pb2,
-        descriptor_pool,
-        message_factory,
-    )
+    # Imported without their types, which some systems have and others do not.
+    grpc: Any = importlib.import_module("grpc")
+    descriptor_pb2: Any = importlib.import_module("google.protobuf.descriptor_pb2")
+    descriptor_pool: Any = importlib.import_module("google.protobuf.descriptor_pool")
+    message_factory: Any = importlib.import_module("google.protobuf.message_factory")
 except ImportError as error:
     raise ImportError(
         "tinyot.client needs grpcio and protobuf: pip install tinyot[client]"

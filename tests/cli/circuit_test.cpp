@@ -328,7 +328,7 @@ TEST_F(CircuitTest, ReceiverOfABuiltInCircuitCanBeChosen) {
       json_of(tinyot({"circuit", "eval", "aes128", "--input", "key_a=" + key, "--input",
                       "key_b=" + std::string(32, '0'), "--input",
                       "message=6d6d6d6d6d6d6d6d6d6d6d6d6d6d6d6d", "--format", "json"}));
-  EXPECT_EQ(hex_of(std::as_bytes(std::span(ciphertext))), wanted["outputs"]["ciphertext"]);
+  EXPECT_EQ(wanted["outputs"]["ciphertext"], hex_of(std::as_bytes(std::span(ciphertext))));
 
   const BothEnded differ =
       both("run", aes + Arguments{"--input", "key_a=" + key, "--input", "message=" + key},
