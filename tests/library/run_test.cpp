@@ -229,6 +229,20 @@ TEST(Library, CancelsTheHandshake) {
   ::close(peers);
 }
 
+// Of a transport as of TCP: it is the time without progress once the parties are connected, and the
+// caller who opens a transport has waited for that.
+TEST(Library, GivesAPeerThatSaysNothingTheIdleTimeout) {
+  const TestDirectory directory;
+  const auto [mine, peers] = socket_pair();
+  const Endpoint endpoint =
+      Endpoint::over([descriptor = mine] { return std::make_unique<SocketTransport>(descriptor); },
+                     {.connect = std::chrono::seconds(2), .idle = std::chrono::seconds(1)});
+  const PreprocessRequest request{.endpoint = endpoint, .store = directory / "store", .ands = 64};
+  const std::string error = message_of([&] { preprocess(request); });
+  EXPECT_NE(error.find("no progress for 1 s (the idle timeout)"), std::string::npos) << error;
+  ::close(peers);
+}
+
 // A deep circuit. The peer sees the connection close, and its store is unchanged.
 TEST(Library, CancelsRuns) {
   const Stores stores(1 << 19, 1 << 10);

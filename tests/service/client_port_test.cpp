@@ -11,9 +11,11 @@
 
 #include <condition_variable>
 #include <fstream>
+#include <set>
 
 #include "base/error.h"
 #include "tests/support/becomes_true.h"
+#include "tests/support/blocked_thread.h"
 #include "tests/support/files.h"
 #include "tests/support/ports.h"
 #include "tests/support/sockets.h"
@@ -94,6 +96,25 @@ TEST_F(ClientPortTest, RefusesConnectionsBeyondTheMost) {
   clients.push_back(connect());
   EXPECT_TRUE(refused_.reach(2));
   EXPECT_EQ(served_.count(), 3u);
+}
+
+std::set<pid_t> threads_of_this_process() {
+  std::set<pid_t> threads;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+    threads.insert(std::stoi(task.path().filename().string()));
+  return threads;
+}
+
+TEST_F(ClientPortTest, SleepsUntilSomethingConnects) {
+  const std::set<pid_t> before = threads_of_this_process();
+  listen(1);
+  std::set<pid_t> accepting = threads_of_this_process();
+  std::erase_if(accepting, [&](pid_t thread) { return before.contains(thread); });
+  ASSERT_EQ(accepting.size(), 1u);
+  ASSERT_TRUE(becomes_true([&] { return is_asleep(*accepting.begin()); }));
+  const Descriptor client = connect();
+  ASSERT_TRUE(served_.reach(1));
+  EXPECT_TRUE(becomes_true([&] { return is_asleep(*accepting.begin()); }));
 }
 
 // Of those that are refused, too, only some are open at a time.

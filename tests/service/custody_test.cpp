@@ -759,6 +759,20 @@ TEST_F(WaitingRequestsTest, AClientHasAPartOfTheRequestsThatMayWait) {
   EXPECT_EQ(a_->stop().status, 0);
 }
 
+// Nothing of it has begun, and the client is told that it may ask again.
+TEST_F(WaitingRequestsTest, OfADaemonThatStopsMayBeRepeated) {
+  start_with_approvals();
+  auto waiting = std::async(std::launch::async,
+                            [&] { return KeyClient(a_->socket()).encrypt("data", "text").status; });
+  ASSERT_TRUE(become_waiting(1));
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  const grpc::Status ended = waiting.get();
+  EXPECT_EQ(ended.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_NE(ended.error_message().find("repeat the request"), std::string::npos)
+      << ended.error_message();
+}
+
 // The log has one decision, and who came too late is told.
 TEST_F(WaitingRequestsTest, OneDecisionCounts) {
   CustodySetup setup;

@@ -179,6 +179,31 @@ TEST(StreamPortTest, LaterStreamOfANameReplacesTheEarlierOne) {
   EXPECT_EQ(received, std::byte{2});
 }
 
+// The peer has lost the earlier ones, and begins anew.
+TEST(StreamPortTest, NewestLinkIsAccepted) {
+  Ports ports;
+  std::vector<std::unique_ptr<net::ByteStream>> sent;
+  for (const std::uint64_t group : {3, 1, 2})
+    for (const std::uint32_t number : {0u, 1u}) {
+      sent.push_back(ports.b.open({StreamPort::kLinkBit | group, number}, {}));
+      const auto byte = static_cast<std::byte>(10 * group + number);
+      sent.back()->write(std::span(&byte, 1));
+      sent.back()->flush();
+    }
+  ASSERT_TRUE(becomes_true([&] { return ports.arrivals == 6; }));
+  const StreamPort::LinkStreams link = ports.a.accept_link({});
+  EXPECT_EQ(link.group, StreamPort::kLinkBit | 2);
+  for (const std::uint32_t number : {0u, 1u}) {
+    std::byte byte{};
+    link.streams[number]->read(std::span(&byte, 1));
+    EXPECT_EQ(byte, static_cast<std::byte>(20 + number));
+  }
+  // Nobody will take those of the others.
+  std::byte byte{};
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_THROW(sent[i]->read(std::span(&byte, 1)), NetworkError);
+}
+
 TEST(StreamPortTest, ConnectionThatBeginsOtherwiseIsClosed) {
   Ports ports;
   const Socket other = connect_to(ports.port);

@@ -291,6 +291,47 @@ TEST_F(EpochsTest, OfficersKeepTheOneThatFits) {
             StatusCode::UNAVAILABLE);
 }
 
+// Who confirms that an epoch is kept has seen which others are dropped for it. It was confirmed a
+// second time meanwhile, and the key was used, refreshed and suspended again.
+TEST_F(EpochsTest, WhatWasShownToOfficersIsLookedAtAgain) {
+  start_with_wrong_shares({"data"});
+  if (IsSkipped()) return;
+  const v1::Key shown = keys_a_->show("data").key;
+  ASSERT_EQ(shown.epochs_size(), 2);
+  const std::string& fits = shown.epochs(0);
+  v1::Key resumed, of_late;
+  auto late =
+      std::async(std::launch::async, [&] { return resume(*keys_a_, "data", fits, of_late); });
+  const std::string first = waiting().request();
+  auto at_a =
+      std::async(std::launch::async, [&] { return resume(*keys_a_, "data", fits, resumed); });
+  v1::ApprovalsReply listed;
+  ASSERT_TRUE(becomes_true([&] {
+    return keys_a_->call(&Stub::Approvals, {}, listed).ok() && listed.approvals_size() == 2;
+  }));
+  const int second = listed.approvals(0).request() == first ? 1 : 0;
+  ASSERT_TRUE(decide(*second_, &Stub::Approve, listed.approvals(second).request()).ok());
+  const grpc::Status done = at_a.get();
+  ASSERT_TRUE(done.ok()) << done.error_message();
+  ASSERT_TRUE(resume(*keys_b_, "data", fits, resumed).ok());
+  ASSERT_TRUE(becomes_true([&] { return keys_a_->named(&Stub::Refresh, "data").status.ok(); }));
+  v1::Key now;
+  ASSERT_TRUE(becomes_true([&] {
+    now = keys_a_->show("data").key;
+    return now.epochs_size() == 1 && now.epochs(0) != fits;
+  })) << now.ShortDebugString();
+  ASSERT_OK(keys_a_->named(&Stub::Suspend, "data"));
+  ASSERT_TRUE(decide(*second_, &Stub::Approve, first).ok());
+  const grpc::Status refused = late.get();
+  EXPECT_EQ(refused.error_code(), StatusCode::FAILED_PRECONDITION);
+  EXPECT_NE(refused.error_message().find("has other epochs by now"), std::string::npos)
+      << refused.error_message();
+  const v1::Key after = keys_a_->show("data").key;
+  EXPECT_EQ(after.state(), "suspended");
+  ASSERT_EQ(after.epochs_size(), 1);
+  EXPECT_EQ(after.epochs(0), now.epochs(0));
+}
+
 // Requests of the peer and of a client go on without waiting, as often as an officer has allowed
 // it, also over a restart.
 TEST_F(OfficersTest, WhatIsAllowedAheadWaitsForNobody) {

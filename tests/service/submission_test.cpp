@@ -137,6 +137,24 @@ TEST(SubmissionTest, ValuesOfAnyBasesAreParsedFromOnePlace) {
   for (std::size_t lane = 0; lane < 4; ++lane) EXPECT_EQ(values.integer("a", lane), expected[lane]);
 }
 
+// The job keeps the circuit of a file, in whatever parts it has come.
+TEST(SubmissionTest, BytesOfACircuitFileAreCounted) {
+  MemoryBudget budget(1 << 24);
+  Submission of_file(1000, budget);
+  EXPECT_EQ(of_file.circuit_bytes(), 0u);
+  for (const std::size_t bytes : {100, 1, 50}) {
+    v1::SubmitRequest part = bytes == 100 ? job("") : v1::SubmitRequest();
+    part.set_circuit_part(std::string(bytes, 'x'));
+    of_file.add(std::move(part));
+  }
+  EXPECT_EQ(of_file.circuit_bytes(), 151u);
+  EXPECT_EQ(of_file.circuit_file().size(), 151u);
+  Submission by_name(1000, budget);
+  by_name.add(job("millionaires"));
+  by_name.add(bits("a", "1234"));
+  EXPECT_EQ(by_name.circuit_bytes(), 0u) << "inputs are not the circuit's";
+}
+
 // What a message held is wiped where it was, whether the message is accepted or not.
 TEST(SubmissionTest, WipesInputsOfMessages) {
   for (const bool is_first : {true, false}) {
