@@ -1,5 +1,5 @@
 // Which base OTs a connection makes: what a party asks for in the handshake, and what both agree
-// on. Internal to this folder.
+// on.
 #pragma once
 
 #include <optional>

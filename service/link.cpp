@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "engine/base_ot_choice.h"
 #include "engine/key_file.h"
 #include "service/event_log.h"
 #include "service/foreign_text.h"
@@ -57,7 +58,8 @@ std::vector<net::Parameter> parameters_of(const config::Daemon& daemon, const co
           {"low", level(settings.low)},
           {"high", level(settings.high)},
           {"refill_threads", std::to_string(daemon.refill_threads())},
-          {"evaluations", std::to_string(settings.evaluations)}};
+          {"evaluations", std::to_string(settings.evaluations)},
+          engine::base_ot_parameter(settings.base_ot)};  // of refills
 }
 
 // That the certificate of this party, or of the peer as it was last seen, has expired; empty if it

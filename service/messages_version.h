@@ -3,6 +3,6 @@
 
 namespace tinyot::service {
 
-inline constexpr int kMessagesVersion = 5;
+inline constexpr int kMessagesVersion = 6;
 
 }  // namespace tinyot::service

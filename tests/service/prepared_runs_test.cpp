@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "crypto/ml_kem.h"
 #include "service/prepared_stock.h"
 #include "storage/store.h"
 #include "tests/reliability/ledger.h"
@@ -218,6 +219,23 @@ TEST_F(PreparedRunsTest, ParametersOfTheLinkAreCompared) {
       const std::string error = daemon->client().peer().last_error();
       return error.find("online") != std::string::npos && error.find("auto") != std::string::npos &&
              error.find("garbled") != std::string::npos;
+    }));
+}
+
+TEST_F(PreparedRunsTest, BaseOtsOfRefillsAreCompared) {
+  if (!crypto::has_ml_kem()) GTEST_SKIP() << crypto::ml_kem_shortage();
+  Setup setup = setup_with("");
+  setup.peer_a = "base_ot: 'ml-kem'";
+  setup.peer_b = "base_ot: 'ristretto'";
+  make(setup);
+  a_->start();
+  b_->start();
+  for (const Daemon* daemon : {a_.get(), b_.get()})
+    EXPECT_TRUE(becomes_true([&] {
+      const std::string error = daemon->client().peer().last_error();
+      return error.find("base-ot") != std::string::npos &&
+             error.find("ml-kem") != std::string::npos &&
+             error.find("ristretto") != std::string::npos;
     }));
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "circuitgen/generators/registry.h"
 #include "crypto/rng.h"
+#include "engine/base_ot_choice.h"
 #include "engine/connection.h"
 #include "engine/top_up.h"
 #include "service/evaluations.h"
@@ -108,7 +109,8 @@ std::vector<net::Parameter> ScriptedPeer::parameters() const {
           {"low", level(setup_.low)},
           {"high", level(setup_.high)},
           {"refill_threads", "1"},
-          {"evaluations", std::to_string(setup_.evaluations)}};
+          {"evaluations", std::to_string(setup_.evaluations)},
+          engine::base_ot_parameter({})};
 }
 
 service::StreamPort& ScriptedPeer::port() {
