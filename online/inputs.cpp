@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/declassify.h"
 #include "base/error.h"
 
 namespace tinyot::online {
@@ -85,6 +86,7 @@ void InputLayer::announce(const BundleValues& values) {
   masked_ = bits_of(mask_, mine_bits, 0);
   masked_ ^= bits_;
   net::send_bits(session_.channel(), kInputs, masked_);
+  declassify(masked_.words());
 }
 
 void InputLayer::receive() {
