@@ -137,15 +137,15 @@ class LocalTest(TestCase):
     def test_online_phases(self):
         with tinyot.local(self.directory) as parties:
             parties.preprocess(4096, 512, profile="fast", material="garbling")
-            for online in ("interactive", "garbled"):
+            for online in ("interactive", "masked", "garbled"):
                 result = parties.run(richer, {"a": 7, "b": 5}, online=online)
                 self.assertEqual(result.outputs["sum"], 12)
                 self.assertEqual(result.a.online, online)
                 self.assertEqual(result.b.online_chosen_by, "request")
             self.assertEqual(result.a.half_round_trips, (4, 5))
             self.refused(
-                tinyot.UsageError, "no online phase 'masked'",
-                parties.run, richer, {"a": 7, "b": 5}, online="masked",
+                tinyot.UsageError, "no online phase 'paired'",
+                parties.run, richer, {"a": 7, "b": 5}, online="paired",
             )  # fmt: skip
             found = {}
 
