@@ -23,7 +23,7 @@ namespace {
 using namespace tinyot::test;
 
 constexpr std::size_t kWorkers = 2, kUnits = 3, kLaterUnits = 2, kLanes = 70;
-constexpr std::uint64_t kInputs = 300;
+constexpr std::uint64_t kInputs = 600;
 
 struct LedgerCase {
   const char* name;
