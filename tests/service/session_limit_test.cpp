@@ -435,6 +435,9 @@ TEST_F(SessionLimitTest, NumberOfARevokedSessionIsNotUsedAgain) {
   peer_->answer_refill(order, true);
   EXPECT_THROW((void)peer_->refill(order), Error);
   EXPECT_FALSE(fs::exists(store));
+  // A refill that is cut off by the end of the daemon has not failed.
+  EXPECT_TRUE(becomes_true(
+      [&] { return a_->metric("tinyot_refills_total{outcome=\"failed\",peer=\"bob\"}") == "1"; }));
   EXPECT_NE(a_->stop().err.find("session 1 has ended"), std::string::npos);
 }
 
