@@ -79,33 +79,19 @@ TEST(PreparedRuns, AreNotFinishedInASessionThatAnotherProcessRevoked) {
 TEST(ShardsOfASession, AreNotUsedOnceAnotherProcessRevokedOneOfThem) {
   for (const std::uint32_t revoked : {1U, 2U}) {
     RevokingProcess other;
-    const TestDirectory directory;
-    const Endpoints endpoints;
-    const auto place = [&](Party party, std::uint32_t shard) {
-      return directory / (std::string(1, letter(party)) + std::to_string(shard));
-    };
-    for (const std::uint32_t shard : {1U, 2U})
-      both([&](Party party) {
-        PreprocessRequest request{
-            .party = party, .endpoint = endpoints.of(party), .store = place(party, shard)};
-        request.parameters.profile = Profile::Fast;
-        request.parameters.unit = 1 << 12;
-        request.ands = 1 << 13;
-        request.session = directory / ("session-" + std::string(1, letter(party)));
-        request.shard = shard;
-        request.shards = 2;
-        preprocess(request);
-      });
+    ParameterRequest parameters{.profile = Profile::Fast};
+    parameters.unit = 1 << 12;
+    const Shards made(parameters, 1 << 13);
     std::unique_ptr<Evaluator> evaluators[2];
     both([&](Party party) {
       auto& evaluator = evaluators[static_cast<std::size_t>(party)];
       evaluator =
           std::make_unique<Evaluator>(RunRequest{.party = party,
-                                                 .endpoint = endpoints.of(party),
-                                                 .stores = {place(party, 1), place(party, 2)}});
+                                                 .endpoint = made.endpoints.of(party),
+                                                 .stores = {made.of(party, 1), made.of(party, 2)}});
       EXPECT_NO_THROW(evaluator->toss_coins("before"));
     });
-    ASSERT_TRUE(other.revokes(place(Party::A, revoked)));
+    ASSERT_TRUE(other.revokes(made.of(Party::A, revoked)));
     both([&](Party party) {
       auto& evaluator = evaluators[static_cast<std::size_t>(party)];
       const std::string error = message_of([&] { evaluator->toss_coins("after"); });

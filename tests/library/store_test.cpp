@@ -53,38 +53,23 @@ INSTANTIATE_TEST_SUITE_P(EachProfile, StoreOf, testing::Values(Profile::Fast, Pr
                          [](const auto& profile) { return std::string(name_of(profile.param)); });
 
 TEST_P(StoreOf, MergesTheShardsOfASession) {
-  const TestDirectory directory;
-  const Endpoints endpoints;
-  const auto place = [&](Party party, std::uint32_t shard) {
-    return directory / (std::string(1, letter(party)) + std::to_string(shard));
-  };
-  for (const std::uint32_t shard : {1U, 2U})
-    both([&](Party party) {
-      PreprocessRequest request{
-          .party = party, .endpoint = endpoints.of(party), .store = place(party, shard)};
-      request.parameters.profile = GetParam();
-      request.parameters.unit = 1 << 12;
-      request.parameters.weak_allowed = true;
-      request.parameters.bucket = 3;
-      request.ands = 1 << 13;
-      request.inputs = 512;
-      request.session = directory / ("session-" + std::string(1, letter(party)));
-      request.shard = shard;
-      request.shards = 2;
-      preprocess(request);
-    });
+  ParameterRequest parameters{.profile = GetParam()};
+  parameters.unit = 1 << 12;
+  parameters.weak_allowed = true;
+  parameters.bucket = 3;
+  const Shards made(parameters, 1 << 13, 512);
   for (const Party party : {Party::A, Party::B}) {
-    const std::array shards = {place(party, 1), place(party, 2)};
-    const MergedStore merged = merge_stores(place(party, 0), shards);
+    const std::array shards = {made.of(party, 1), made.of(party, 2)};
+    const MergedStore merged = merge_stores(made.of(party, 0), shards);
     EXPECT_FALSE(merged.was_done);
     EXPECT_GT(merged.bytes, 0u);
-    EXPECT_TRUE(merge_stores(place(party, 0), shards).was_done);
-    EXPECT_GE(store_info(place(party, 0)).ands_left, 1u << 13);
+    EXPECT_TRUE(merge_stores(made.of(party, 0), shards).was_done);
+    EXPECT_GE(store_info(made.of(party, 0)).ands_left, 1u << 13);
     EXPECT_EQ(store_info(shards[0]).state, StoreState::Revoked);
   }
   both([&](Party party) {
     const RunResult result =
-        run({.party = party, .endpoint = endpoints.of(party), .stores = {place(party, 0)}},
+        run({.party = party, .endpoint = made.endpoints.of(party), .stores = {made.of(party, 0)}},
             *and_of_bytes(), input_of(party, party == Party::A ? 0xf5 : 0x3c));
     EXPECT_EQ(result.outputs.integer("z"), 0x34u);
   });

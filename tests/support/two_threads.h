@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tests/support/both_parties.h"
@@ -84,6 +85,31 @@ struct Stores {
   std::filesystem::path of(Party party) const { return directory / std::string(1, letter(party)); }
   RunRequest run(Party party) const {
     return {.party = party, .endpoint = endpoints.of(party), .stores = {of(party)}};
+  }
+
+  TestDirectory directory;
+  Endpoints endpoints;
+};
+
+// Both shards of a session at each party.
+struct Shards {
+  Shards(const ParameterRequest& parameters, std::uint64_t ands,
+         std::optional<std::uint64_t> inputs = {}) {
+    for (const std::uint32_t shard : {1U, 2U})
+      both([&](Party party) {
+        PreprocessRequest request{
+            .party = party, .endpoint = endpoints.of(party), .store = of(party, shard)};
+        request.parameters = parameters;
+        request.ands = ands;
+        request.inputs = inputs;
+        request.session = directory / ("session-" + std::string(1, letter(party)));
+        request.shard = shard;
+        request.shards = 2;
+        preprocess(request);
+      });
+  }
+  std::filesystem::path of(Party party, std::uint32_t shard) const {
+    return directory / (std::string(1, letter(party)) + std::to_string(shard));
   }
 
   TestDirectory directory;
