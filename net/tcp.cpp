@@ -100,7 +100,10 @@ Address parse_address(const std::string& text) {
   return address;
 }
 
-std::string text_of(const Address& address) { return address.host + ":" + address.port; }
+std::string text_of(const Address& address) {
+  const bool is_v6 = address.host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + address.host + "]" : address.host) + ":" + address.port;
+}
 
 bool is_loopback(const Address& address) {
   error_code error;

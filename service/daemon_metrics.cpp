@@ -8,6 +8,8 @@
 #include <prometheus/text_serializer.h>
 
 #include <chrono>
+#include <string>
+#include <thread>
 
 #include "base/error.h"
 #include "online/online_phase.h"
@@ -305,6 +307,8 @@ struct MetricsServer::State {
   const DaemonMetrics::State& metrics;
   const std::function<std::vector<prometheus::MetricFamily>()> gauges;
   const Health& health;
+  const std::string host;
+  const int port;
   std::unique_ptr<mg_context, void (*)(mg_context*)> server{nullptr, mg_stop};
 
   std::string metrics_text() const {
@@ -359,7 +363,7 @@ MetricsServer::MetricsServer(const DaemonMetrics& metrics, const net::Address& a
     : state_(new State{
           *metrics.state_,
           [of = std::make_shared<const PeerCollector>(std::move(gauges))] { return of->collect(); },
-          health}) {
+          health, address.host, std::stoi(address.port)}) {
   const std::string at = net::text_of(address);
   const char* options[] = {"listening_ports",    at.c_str(),      "num_threads", kThreads,
                            "request_timeout_ms", kRequestTime_ms, nullptr};
@@ -388,6 +392,18 @@ MetricsServer::MetricsServer(const DaemonMetrics& metrics, const net::Address& a
   });
 }
 
-MetricsServer::~MetricsServer() = default;
+// The library looks whether it is to end every two seconds, and when somebody connects.
+MetricsServer::~MetricsServer() {
+  const std::jthread connecting([this](const std::stop_token& has_ended) {
+    char error[128];
+    while (!has_ended.stop_requested()) {
+      if (mg_connection* const connection =
+              mg_connect_client(state_->host.c_str(), state_->port, 0, error, sizeof error))
+        mg_close_connection(connection);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  });
+  state_->server.reset();
+}
 
 }  // namespace tinyot::service

@@ -84,6 +84,7 @@ TEST(Address, ParsesHostAndPort) {
     const Address address = parse_address(text);
     EXPECT_EQ(address.host, host);
     EXPECT_EQ(address.port, port);
+    EXPECT_EQ(text_of(address), text);
   }
 }
 
