@@ -34,6 +34,15 @@ std::uint64_t RoundPlan::opened_after(std::size_t lanes) const {
   return bits;
 }
 
+std::size_t CircuitPlan::bytes() const {
+  std::size_t bytes = 0;
+  for (const RoundPlan& round : rounds)
+    bytes += sizeof round + round.pivots.size() * sizeof(Pivot) +
+             round.targets.size() * sizeof(PivotTarget) +
+             (round.cut_invariant_local.size() + round.cut_local.size()) * sizeof(std::uint32_t);
+  return bytes;
+}
+
 RoundPlan MaskPlanner::plan(const Round& round) {
   RoundPlan plan;
   grow(round);

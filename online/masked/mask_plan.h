@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "circuitgen/layering.h"
@@ -51,6 +52,13 @@ struct RoundPlan {
   std::uint64_t opened_after(std::size_t lanes) const;
 
   friend bool operator==(const RoundPlan&, const RoundPlan&) = default;
+};
+
+// What is added to the rounds of a circuit.
+struct CircuitPlan {
+  std::deque<RoundPlan> rounds;  // places do not change as it grows
+
+  std::size_t bytes() const;
 };
 
 // Memory: O(live wires), at most `atoms_max` atoms of a form and changes of a form by pivots.

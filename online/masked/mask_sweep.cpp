@@ -21,16 +21,23 @@ constexpr std::array<Block, 1> kNoFlip{};  // a NOT changes no mask, and the mas
 
 MaskSweep::MaskSweep(checks::Session& session, MaterialReader& material,
                      const circuit::CircuitInfo& info, const Lanes& lanes,
-                     const SharedValues& shared, std::size_t atoms_max)
+                     const SharedValues& shared, std::shared_ptr<const CircuitPlan> plan,
+                     std::size_t atoms_max)
     : session_(session), material_(material), info_(info), lanes_(lanes), shared_(shared),
-      planner_(atoms_max), bits_(false, lanes), blocks_(kNoFlip, lanes) {}
+      known_(std::move(plan)), planner_(atoms_max), bits_(false, lanes), blocks_(kNoFlip, lanes) {}
 
-void MaskSweep::round(circuit::Round& round) {
-  RoundPlan plan = planner_.plan(round);
+const RoundPlan& MaskSweep::plan_for(const circuit::Round& gates) {
+  if (known_) return known_->rounds.at(rounds_.size());
+  const RoundPlan& plan = made_->rounds.emplace_back(planner_.plan(gates));
   targets_ += plan.targets.size();
   if (targets_ > kTargetsMost)
     throw UsageError("the circuit's sums are too long for a masked run: take another online phase");
-  rounds_.push_back({.plan = std::move(plan)});
+  return plan;
+}
+
+void MaskSweep::round(circuit::Round& round) {
+  const RoundPlan& plan = plan_for(round);
+  rounds_.push_back({.plan = &plan});
   gates_.push_back(std::exchange(round, {}));
   MaskedRound& masked = rounds_.back();
   const circuit::Round& gates = gates_.back();
@@ -43,18 +50,18 @@ void MaskSweep::round(circuit::Round& round) {
                                             bits_of(masked.triples, shared_bits, 1)};
   const TripleBlocksOf triples(masked.triples);
   {
-    const CutGates cut(gates, masked.plan);
+    const CutGates cut(gates, plan);
     bits_.evaluate(cut.round());
     blocks_.evaluate_invariant(cut.round().invariant_local);
     for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile)
       blocks_.evaluate_tile(cut.round().local, tile);
   }
-  change_bits(masked.plan, lanes_, bits_, [&](const Pivot& pivot, std::size_t tile) {
+  change_bits(plan, lanes_, bits_, [&](const Pivot& pivot, std::size_t tile) {
     const std::size_t width = circuit::is_invariant(pivot.wire) ? 1 : lanes_.width(tile);
     return bits_at(factors[pivot.operand], entry_of(gates, lanes_, pivot, tile), width);
   });
-  change_blocks(gates, masked.plan, triples);
-  if (entries > 0) open(gates, masked.plan, triples, factors);
+  change_blocks(gates, plan, triples);
+  if (entries > 0) open(gates, plan, triples, factors);
   for_each_and(gates, lanes_,
                [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
                  bits_.put(tile, gate.out, 0);

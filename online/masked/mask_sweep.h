@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "checks/session.h"
@@ -23,9 +24,10 @@ namespace tinyot::online {
 // NetworkError; wrong bits are detected when the transcript is settled.
 class MaskSweep final : public circuit::RoundSink {
  public:
-  // All references outlive this object.
+  // All references outlive this object. `plan` is that of all rounds, or null if it is to be made.
   MaskSweep(checks::Session& session, MaterialReader& material, const circuit::CircuitInfo& info,
             const Lanes& lanes, const SharedValues& shared,
+            std::shared_ptr<const CircuitPlan> plan = nullptr,
             std::size_t atoms_max = MaskPlanner::kAtomsMax);
 
   // Sends the openings, and receives those of earlier rounds once many are under way.
@@ -35,6 +37,8 @@ class MaskSweep final : public circuit::RoundSink {
 
   // Of each party, so far.
   std::uint64_t opened_bits() const { return opened_bits_; }
+  // Of the rounds so far; of all, if it was given.
+  std::shared_ptr<const CircuitPlan> plan() const { return known_ ? known_ : made_; }
   // What has been opened, once everything has been received, and the gates of these rounds.
   std::vector<MaskedRound>& rounds() { return rounds_; }
   std::vector<circuit::Round>& gates() { return gates_; }
@@ -52,6 +56,7 @@ class MaskSweep final : public circuit::RoundSink {
     SecretVector<MacShare> blocks;  // of the masked bits, not yet of what is opened
   };
 
+  const RoundPlan& plan_for(const circuit::Round& gates);
   void set_input_masks(const circuit::Round& gates, MaskedRound& masked);
   void change_blocks(const circuit::Round& gates, const RoundPlan& plan,
                      const TripleBlocksOf& triples);
@@ -64,7 +69,9 @@ class MaskSweep final : public circuit::RoundSink {
   const circuit::CircuitInfo& info_;
   const Lanes& lanes_;
   const SharedValues& shared_;
+  const std::shared_ptr<const CircuitPlan> known_;
   MaskPlanner planner_;
+  const std::shared_ptr<CircuitPlan> made_ = std::make_shared<CircuitPlan>();
   WireBits bits_;
   WireBlocks blocks_;
   std::vector<MaskedRound> rounds_;

@@ -43,7 +43,7 @@ class TripleBlocksOf {
 };
 
 struct MaskedRound {
-  RoundPlan plan;
+  const RoundPlan* plan;
   material::Slices triples = {};
   std::array<BitVector, 2> opened = {};  // by operand and entry: mask ^ factor; 0 of pivots
   std::vector<InputLayer> inputs = {};

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "online/masked/masked_steps.h"
+#include "online/masked/plan_cache.h"
 #include "online/runtime.h"
 
 namespace tinyot::online {
@@ -34,8 +35,12 @@ MaskedRun::MaskedRun(checks::Session& session, material::Source& source,
 
 void MaskedRun::sweep() {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "masks", lanes_.count());
-  sweep_.emplace(session_, material_, info_, lanes_, shared_, atoms_max_);
+  PlanCache& cache = PlanCache::of_process();
+  const bool has_usual_plan = atoms_max_ == MaskPlanner::kAtomsMax;
+  sweep_.emplace(session_, material_, info_, lanes_, shared_,
+                 has_usual_plan ? cache.plan(rounds_.layered()) : nullptr, atoms_max_);
   session_.log().add({.name = "masks", .cpu_s = rounds_.run(*sweep_)});
+  if (has_usual_plan && rounds_.layered()) cache.keep(rounds_.layered(), sweep_->plan());
 }
 
 void MaskedRun::prepare() {

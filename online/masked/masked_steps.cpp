@@ -46,7 +46,7 @@ std::unique_ptr<RoundAnds> MaskedSteps::begin(const circuit::Round& round, const
   if (before_receiving_) std::exchange(before_receiving_, {})();
   times_.add_round(
       announced_bits(info_, lanes_.count(), round),
-      std::exchange(opened_before_, 0) + rounds_[next_].plan.opened_after(lanes_.count()));
+      std::exchange(opened_before_, 0) + rounds_[next_].plan->opened_after(lanes_.count()));
   return std::make_unique<MaskedRoundAnds>(*this, std::move(rounds_[next_++]), round, bits);
 }
 
@@ -56,8 +56,8 @@ MaskedRoundAnds::MaskedRoundAnds(MaskedSteps& run, MaskedRound masked, const cir
                                                       bits_of(masked_.triples, shared_bits, 1)} {
   const Lanes& lanes = run_.lanes_;
   std::size_t invariants = 0;
-  for (const Pivot& pivot : masked_.plan.pivots) invariants += circuit::is_invariant(pivot.wire);
-  of_lanes_ = (masked_.plan.pivots.size() - invariants) * lanes.count();
+  for (const Pivot& pivot : masked_.plan->pivots) invariants += circuit::is_invariant(pivot.wire);
+  of_lanes_ = (masked_.plan->pivots.size() - invariants) * lanes.count();
   pivots_ = BitVector(of_lanes_ + invariants);
   BitWriter to(pivots_.words());
   const auto mask = [&](const Pivot& pivot, std::size_t tile, std::size_t width) {
@@ -65,9 +65,9 @@ MaskedRoundAnds::MaskedRoundAnds(MaskedSteps& run, MaskedRound masked, const cir
     to.write(bits.get(tile, pivot.wire) ^ bits_at(factors_[pivot.operand], entry, width), width);
   };
   for (std::size_t tile = 0; tile < lanes.tiles(); ++tile)
-    for (const Pivot& pivot : masked_.plan.pivots)
+    for (const Pivot& pivot : masked_.plan->pivots)
       if (!circuit::is_invariant(pivot.wire)) mask(pivot, tile, lanes.width(tile));
-  for (const Pivot& pivot : masked_.plan.pivots)
+  for (const Pivot& pivot : masked_.plan->pivots)
     if (circuit::is_invariant(pivot.wire)) mask(pivot, 0, 1);
   to.finish();
   WindowedExchange(pivots_.size(), 1).fill_window([&](std::size_t first, std::size_t count) {
@@ -91,9 +91,9 @@ BitVector MaskedRoundAnds::open(const circuit::Round& round, std::span<const Inp
   declassify(pivots_.words());
   bits.grow(round);
   set_public_inputs(round, inputs);
-  bits.evaluate(CutGates(round, masked_.plan).round());
+  bits.evaluate(CutGates(round, *masked_.plan).round());
   std::size_t next = 0, next_invariant = of_lanes_;
-  change_bits(masked_.plan, lanes, bits, [&](const Pivot& pivot, std::size_t tile) {
+  change_bits(*masked_.plan, lanes, bits, [&](const Pivot& pivot, std::size_t tile) {
     const std::size_t width = lanes.width(tile);
     if (circuit::is_invariant(pivot.wire)) return bits_at(pivots_, next_invariant++, 1);
     return bits_at(pivots_, std::exchange(next, next + width), width);
@@ -152,7 +152,7 @@ void MaskedRoundAnds::absorb_pivots(const circuit::Round& round, std::size_t til
     absorbed_ += blocks.size();
     blocks.clear();
   };
-  for (const Pivot& pivot : masked_.plan.pivots) {
+  for (const Pivot& pivot : masked_.plan->pivots) {
     if (circuit::is_invariant(pivot.wire) != invariants) continue;
     const std::size_t at = blocks.size();
     blocks.resize(at + width);

@@ -9,6 +9,7 @@
 #include "circuitgen/generators/registry.h"
 #include "online/masked/masked_cost.h"
 #include "online/masked/masked_run.h"
+#include "online/masked/plan_cache.h"
 #include "tests/online/cheat.h"
 #include "tests/online/garbling.h"
 #include "tests/online/listed_circuit.h"
@@ -288,6 +289,91 @@ TEST_P(Masked, CostsWhatIsCounted) {
     }
 }
 
+std::shared_ptr<const LayeredCircuit> layered(const Circuit& circuit, std::size_t lanes) {
+  LayeredCircuitMaker maker(std::size_t{1} << 30);
+  generate_rounds(circuit, lanes, window_for(lanes), maker);
+  return maker.finish();
+}
+
+std::shared_ptr<const online::CircuitPlan> plan_of(const LayeredCircuit& circuit,
+                                                   std::size_t atoms_max) {
+  const auto plan = std::make_shared<online::CircuitPlan>();
+  MaskPlanner planner(atoms_max);
+  for (const Round& round : circuit.rounds) plan->rounds.push_back(planner.plan(round));
+  return plan;
+}
+
+TEST_P(Masked, RunsOfKeptRoundsKeepTheirPlan) {
+  const auto circuit = find_circuit("aes128");
+  constexpr std::size_t kLanes = 3;
+  Rng rng(Seed{{4, 36}});
+  const Inputs inputs = random_inputs(*circuit, kLanes, rng);
+  OnlineJob job{.circuit = *circuit,
+                .lanes = kLanes,
+                .inputs = inputs,
+                .form = AndMaterial::Triples,
+                .masks = GetParam(),
+                .layered = layered(*circuit, kLanes)};
+  const auto wanted = evaluate(*circuit, kLanes, inputs);
+  online::PlanCache& cache = online::PlanCache::of_process();
+  EXPECT_EQ(cache.plan(job.layered), nullptr);
+  for (std::size_t run = 0; run < 2; ++run)
+    expect_outputs(*circuit, run_online(job, {.seed = run}), wanted);
+  ASSERT_NE(cache.plan(job.layered), nullptr);
+  EXPECT_EQ(cache.plan(job.layered)->rounds, plan_of(*job.layered, 128)->rounds);
+}
+
+// By a plan of forms of one atom, more is opened after the inputs.
+TEST(Masked, TakesThePlanThatIsKept) {
+  const auto circuit = find_circuit("aes128");
+  const CircuitCost cost = cost_of(*circuit);
+  Rng rng(Seed{{4, 37}});
+  const Inputs inputs = random_inputs(*circuit, 1, rng);
+  const auto bytes_after_inputs = [&](bool is_kept) {
+    const auto rounds_kept = layered(*circuit, 1);
+    if (is_kept) online::PlanCache::of_process().keep(rounds_kept, plan_of(*rounds_kept, 1));
+    std::array<std::uint64_t, 2> bytes{};
+    run_sessions([&](Session& session) {
+      IdealDealer dealer = dealer_of(session, 1);
+      CircuitRounds rounds(*circuit, cost.gates(), 1, window_for(1),
+                           {.layered = rounds_kept, .keep = {}});
+      online::MaskedRun run(session, dealer,
+                            material_for(circuit->info(), cost.ands_of(1), AndMaterial::Triples, 1),
+                            rounds, {});
+      run.prepare();
+      const std::uint64_t before = session.channel().counters().bytes_sent;
+      (void)run.finish(values_given_by(session.me(), circuit->info(), inputs), {}, [] {});
+      bytes[static_cast<std::size_t>(session.me())] =
+          session.channel().counters().bytes_sent - before;
+    });
+    return bytes;
+  };
+  const auto counted = [&](std::size_t atoms_max) {
+    const auto counter = online::count_masked_cost(circuit->info(), 1, true, atoms_max);
+    CircuitRounds(*circuit, cost.gates(), 1, window_for(1)).visit(*counter);
+    return counter->finish().bytes_sent;
+  };
+  EXPECT_EQ(bytes_after_inputs(true), counted(1));
+  EXPECT_EQ(bytes_after_inputs(false), counted(MaskPlanner::kAtomsMax));
+  EXPECT_NE(counted(1), counted(MaskPlanner::kAtomsMax));
+}
+
+TEST(PlanCache, KeepsPlansWhileTheRoundsAreKept) {
+  const auto circuit = find_circuit("aes128");
+  auto rounds = layered(*circuit, 1);
+  const auto others = layered(*circuit, 1);
+  online::PlanCache cache;
+  EXPECT_EQ(cache.plan(nullptr), nullptr);
+  auto plan = plan_of(*rounds, 128);
+  const std::weak_ptr kept(plan);
+  cache.keep(rounds, std::move(plan));
+  EXPECT_EQ(cache.plan(rounds), kept.lock());
+  EXPECT_EQ(cache.plan(others), nullptr);
+  rounds.reset();
+  cache.keep(others, plan_of(*others, 128));
+  EXPECT_TRUE(kept.expired());
+}
+
 TEST(Masked, FinishesOnce) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{4, 35}});
@@ -308,8 +394,8 @@ TEST(Masked, FinishesOnce) {
   });
 }
 
-// A value that stayed shared after a run of another phase is the input of another one, twice, beside
-// a public input.
+// A value that stayed shared after a run of another phase is the input of another one, twice,
+// beside a public input.
 TEST_P(Masked, ContinuesWithSharedValues) {
   const CircuitInfo first{"first",
                           {integer_input("x", 8, Party::A), integer_input("y", 8, Party::B)},

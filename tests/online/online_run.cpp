@@ -35,7 +35,8 @@ Evaluation run_party(Session& session, material::Source& material, const OnlineJ
       mine[b] = matrix_of(job.inputs[b]);
   const CircuitCost cost = cost_of(job.circuit);
   CircuitRounds rounds(job.circuit, cost.gates(), job.lanes,
-                       job.window == 0 ? window_for(job.lanes) : job.window);
+                       job.window == 0 ? window_for(job.lanes) : job.window,
+                       {.layered = job.layered, .keep = {}});
   const MaterialCounts wanted =
       material_for(job.circuit.info(), cost.ands_of(job.lanes), job.form, job.lanes);
   if (job.masks == OnlineJob::Masks::None)

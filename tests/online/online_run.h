@@ -26,6 +26,7 @@ struct OnlineJob {
   // Of a masked run on triples, which has other atoms.
   enum class Masks { None, AtOnce, Prepared } masks = Masks::None;
   std::size_t atoms_max = online::MaskPlanner::kAtomsMax;
+  std::shared_ptr<const LayeredCircuit> layered = nullptr;  // with the window, if it is kept
 };
 
 struct OnlineRun {

@@ -1,0 +1,30 @@
+#include "online/masked/plan_cache.h"
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace tinyot::online {
+
+PlanCache& PlanCache::of_process() {
+  static PlanCache cache;
+  return cache;
+}
+
+std::shared_ptr<const CircuitPlan> PlanCache::plan(
+    const std::shared_ptr<const circuit::LayeredCircuit>& layered) {
+  const std::lock_guard lock(mutex_);
+  const auto found = plans_.find(layered);
+  return found != plans_.end() ? found->second : nullptr;
+}
+
+void PlanCache::keep(const std::shared_ptr<const circuit::LayeredCircuit>& layered,
+                     std::shared_ptr<const CircuitPlan> plan) {
+  constexpr std::size_t kTimesMost = 4;
+  ENSURE(plan->rounds.size() == layered->rounds.size());
+  const std::lock_guard lock(mutex_);
+  std::erase_if(plans_, [](const auto& kept) { return kept.first.expired(); });
+  if (plan->bytes() <= kTimesMost * layered->bytes) plans_.try_emplace(layered, std::move(plan));
+}
+
+}  // namespace tinyot::online
