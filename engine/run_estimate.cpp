@@ -1,6 +1,7 @@
 #include "engine/run_estimate.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -89,6 +90,20 @@ PreprocessRequest material_request(const LoadedCircuit& sample, AndMaterial form
   return request;
 }
 
+// Of those phases on the material that `is_wanted` returns true for.
+std::vector<RunEstimate> estimate_layered(
+    const LoadedCircuit& circuit, AndMaterial form, std::optional<std::uint64_t> window,
+    std::chrono::nanoseconds round_trip,
+    const std::function<bool(const online::OnlinePhaseEntry&)>& is_wanted,
+    const PreparationBy& preparation_by) {
+  auto phases = online::phases_on(form, {});
+  std::erase_if(phases, [&](const online::OnlinePhaseEntry* phase) { return !is_wanted(*phase); });
+  if (phases.empty()) return {};
+  circuit::CircuitRounds rounds =
+      circuit.rounds(window ? *window : fastest_window(circuit, *phases.front(), form, round_trip));
+  return estimate_runs(rounds, phases, form, preparation_by);
+}
+
 Values zeros(const LoadedCircuit& circuit, Party me) {
   Values values;
   for (const circuit::InputBundle& bundle : circuit.info().inputs)
@@ -158,14 +173,30 @@ RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window
 std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, AndMaterial form,
                                        std::optional<std::uint64_t> window,
                                        std::chrono::nanoseconds round_trip) {
-  auto phases = online::phases_on(form, {});
   const online::RunSize size = online::size_of_run(circuit.info(), circuit.cost(), circuit.lanes());
-  std::erase_if(phases,
-                [&](const online::OnlinePhaseEntry* phase) { return !can_run(*phase, size); });
-  const std::size_t layered =
-      window ? *window : fastest_window(circuit, *phases.front(), form, round_trip);
-  circuit::CircuitRounds rounds = circuit.rounds(layered);
-  return estimate_runs(rounds, phases, form);
+  return estimate_layered(
+      circuit, form, window, round_trip,
+      [&](const online::OnlinePhaseEntry& phase) { return can_run(phase, size); }, not_prepared);
+}
+
+std::vector<RunEstimate> estimate_prepared_runs(const LoadedCircuit& circuit, AndMaterial form,
+                                                std::optional<std::uint64_t> window,
+                                                std::chrono::nanoseconds round_trip,
+                                                std::uint32_t sigma) {
+  const online::RunSize size = online::size_of_run(circuit.info(), circuit.cost(), circuit.lanes());
+  const auto preparation_by =
+      [&](const online::OnlinePhaseEntry& phase) -> std::optional<online::Preparation> {
+    if (!can_run(phase, size)) return std::nullopt;
+    try {
+      return phase.preparation_for(size, sigma, {});
+    } catch (const UsageError&) {
+      return std::nullopt;
+    }
+  };
+  return estimate_layered(
+      circuit, form, window, round_trip,
+      [&](const online::OnlinePhaseEntry& phase) { return preparation_by(phase).has_value(); },
+      preparation_by);
 }
 
 RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstimate& estimate,

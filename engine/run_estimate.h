@@ -59,6 +59,13 @@ std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, AndMaterial
                                        std::optional<std::uint64_t> window,
                                        std::chrono::nanoseconds round_trip = {});
 
+// What is left of a run once its inputs are known, of each phase that can prepare one of this size
+// before them, on material of this sigma.
+std::vector<RunEstimate> estimate_prepared_runs(const LoadedCircuit& circuit, AndMaterial form,
+                                                std::optional<std::uint64_t> window,
+                                                std::chrono::nanoseconds round_trip,
+                                                std::uint32_t sigma);
+
 // What a run computes, by itself: in seconds.
 struct RunComputation {
   double while_waiting_s = 0;  // while messages are in flight: MACs and keys

@@ -158,6 +158,24 @@ TEST_F(EstimateTest, RunOnMaterialForGarbling) {
   EXPECT_EQ(run["online"]["interactive"]["half_round_trips"], Json({{"a", 63}, {"b", 63}}));
   EXPECT_EQ(run["online"]["garbled"]["half_round_trips"], Json({{"a", 4}, {"b", 5}}));
   EXPECT_GT(run["online"]["garbled"]["bytes_sent_b"], 32 * run["ands"].get<std::uint64_t>());
+  // Of a run that is prepared, what follows its inputs; of interactive ones, everything does.
+  const auto prepared = [&](const char* phase) { return run["online"][phase]["prepared"]; };
+  EXPECT_FALSE(run["online"]["interactive"].contains("prepared"));
+  EXPECT_EQ(prepared("garbled")["half_round_trips"], Json({{"a", 2}, {"b", 3}}));
+  EXPECT_LT(prepared("garbled")["bytes_sent_b"], run["ands"].get<std::uint64_t>());
+  EXPECT_EQ(prepared("masked")["half_round_trips"], Json({{"a", 63}, {"b", 63}}));
+  EXPECT_LT(prepared("masked")["bytes_sent_b"], run["online"]["masked"]["bytes_sent_b"]);
+}
+
+// Beyond the sigma of early rows, B waits for what A returns.
+TEST_F(EstimateTest, PreparedRunFollowsSigma) {
+  const auto half_round_trips = [&](const char* sigma) {
+    return json_of(tinyot({"params", "--circuit", "millionaires", "--profile", "fast", "--material",
+                           "garbling", "--sigma", sigma, "--no-calibration", "--format",
+                           "json"}))["run"]["online"]["garbled"]["prepared"]["half_round_trips"];
+  };
+  EXPECT_EQ(half_round_trips("40"), Json({{"a", 2}, {"b", 3}}));
+  EXPECT_EQ(half_round_trips("113"), Json({{"a", 4}, {"b", 5}}));
 }
 
 TEST_F(EstimateTest, MaterialOfARunSufficesForIt) {

@@ -86,7 +86,8 @@ int circuit_info(const Arguments& arguments) {
   // Layering a large circuit takes minutes.
   if (circuit.cost().ands + circuit.cost().xors <= engine::LoadedCircuit::kSmallGates || link ||
       line.has("lanes") || line.has("window"))
-    report.run = run_forecast(circuit, form, line, link.value_or(net::LinkShape{}));
+    report.run = run_forecast(circuit, form, line, link.value_or(net::LinkShape{}),
+                              ParameterRequest().sigma);
   print(line.common().format, report);
   return 0;
 }

@@ -332,8 +332,10 @@ PrintedOutput NamedCircuit::print(std::size_t output, const LaneMatrix& values) 
 }
 
 RunForecast run_forecast(const NamedCircuit& circuit, AndMaterial form, const CommandLine& line,
-                         const net::LinkShape& link) {
-  return {circuit.lanes(), form, engine::estimate_runs(circuit, form, window_from(line), link.rtt)};
+                         const net::LinkShape& link, std::uint32_t sigma) {
+  const auto window = window_from(line);
+  return {circuit.lanes(), form, engine::estimate_runs(circuit, form, window, link.rtt),
+          engine::estimate_prepared_runs(circuit, form, window, link.rtt, sigma)};
 }
 
 namespace {

@@ -88,11 +88,12 @@ struct RunForecast {
   std::size_t lanes;
   AndMaterial form;
   std::vector<engine::RunEstimate> estimates;
-  std::vector<double> wall_s = {};  // of each, once it has been measured
+  std::vector<engine::RunEstimate> prepared;  // of what follows the inputs, if it can be prepared
+  std::vector<double> wall_s = {};            // of each, once it has been measured
 };
-// Fails: UsageError for the option --window.
+// Prepared on material of this sigma. Fails: UsageError for the option --window.
 RunForecast run_forecast(const NamedCircuit& circuit, AndMaterial form, const CommandLine& line,
-                         const net::LinkShape& link);
+                         const net::LinkShape& link, std::uint32_t sigma);
 
 // By name of their bundles.
 using InputTexts = std::map<std::string, SecretText>;

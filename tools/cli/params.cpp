@@ -96,7 +96,8 @@ int params_command(const Arguments& arguments) {
                                                 engine::units_of(engine::requests_of(params, job))),
                        given};
   if (circuit)
-    forecast.run = {circuit->info().name, run_forecast(*circuit, params.material(), line, link)};
+    forecast.run = {circuit->info().name,
+                    run_forecast(*circuit, params.material(), line, link, job.parameters.sigma)};
   const net::TcpTimeouts timeouts = timeouts_from(line);
   const bool is_calibrated = !line.has("no-calibration");
   if (line.has("compare"))

@@ -1,5 +1,6 @@
 #include "tools/cli/render/circuit.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "circuitgen/generators/registry.h"
@@ -164,6 +165,37 @@ Json fields_of(const std::optional<net::LinkShape>& shape) {
           {"rate_mbit", here.bits_per_s / 1e6}};
 }
 
+namespace {
+
+Json cost_fields(const engine::RunEstimate& estimate, const std::optional<net::LinkShape>& link) {
+  Json fields = {{"half_round_trips", half_round_trips_json(estimate.cost.half_round_trips)},
+                 {"bytes_sent_a", estimate.cost.bytes_sent[0]},
+                 {"bytes_sent_b", estimate.cost.bytes_sent[1]}};
+  if (link) fields["link_s"] = estimate.link_s(*link);
+  return fields;
+}
+
+std::string cost_text(const engine::RunEstimate& estimate,
+                      const std::optional<net::LinkShape>& link) {
+  const auto& [of_a, of_b] = estimate.cost.half_round_trips;
+  return (of_a == of_b ? grouped(of_a) : grouped(of_a) + " (A) and " + grouped(of_b) + " (B)") +
+         " half round trips; A sends " + bytes_text(estimate.cost.bytes_sent[0]) + ", B " +
+         bytes_text(estimate.cost.bytes_sent[1]) +
+         (link ? "; messages over the given link: " + seconds_text(estimate.link_s(*link)) : "");
+}
+
+// Of the phase, if something is done before the inputs; null otherwise.
+const engine::RunEstimate* prepared_by(const RunForecast& forecast,
+                                       const engine::RunEstimate& at_once) {
+  const auto found =
+      std::ranges::find(forecast.prepared, at_once.phase, &engine::RunEstimate::phase);
+  return found != forecast.prepared.end() && found->cost.bytes_sent != at_once.cost.bytes_sent
+             ? &*found
+             : nullptr;
+}
+
+}  // namespace
+
 Json fields_of(const RunForecast& forecast, const std::optional<net::LinkShape>& link) {
   const engine::RunEstimate& first = forecast.estimates.front();
   Json fields = {{"lanes", forecast.lanes},
@@ -175,10 +207,9 @@ Json fields_of(const RunForecast& forecast, const std::optional<net::LinkShape>&
   for (std::size_t i = 0; i < forecast.estimates.size(); ++i) {
     const engine::RunEstimate& estimate = forecast.estimates[i];
     Json& phase = fields["online"][std::string(estimate.phase->name)];
-    phase = {{"half_round_trips", half_round_trips_json(estimate.cost.half_round_trips)},
-             {"bytes_sent_a", estimate.cost.bytes_sent[0]},
-             {"bytes_sent_b", estimate.cost.bytes_sent[1]}};
-    if (link) phase["link_s"] = estimate.link_s(*link);
+    phase = cost_fields(estimate, link);
+    if (const engine::RunEstimate* const prepared = prepared_by(forecast, estimate))
+      phase["prepared"] = cost_fields(*prepared, link);
     if (!forecast.wall_s.empty()) phase["wall_s"] = forecast.wall_s[i];
   }
   return fields;
@@ -191,15 +222,13 @@ std::string text_of(const RunForecast& forecast, const std::optional<net::LinkSh
                      " ANDs in " + grouped(first.and_rounds) + " rounds\n";
   for (std::size_t i = 0; i < forecast.estimates.size(); ++i) {
     const engine::RunEstimate& estimate = forecast.estimates[i];
-    const auto& [of_a, of_b] = estimate.cost.half_round_trips;
+    const std::string name(estimate.phase->name);
     text +=
-        std::string(estimate.phase->name) + ": " +
-        (of_a == of_b ? grouped(of_a) : grouped(of_a) + " (A) and " + grouped(of_b) + " (B)") +
-        " half round trips; A sends " + bytes_text(estimate.cost.bytes_sent[0]) + ", B " +
-        bytes_text(estimate.cost.bytes_sent[1]) +
-        (link ? "; messages over the given link: " + seconds_text(estimate.link_s(*link)) : "") +
+        name + ": " + cost_text(estimate, link) +
         (forecast.wall_s.empty() ? "" : "; time of the run: " + seconds_text(forecast.wall_s[i])) +
         "\n";
+    if (const engine::RunEstimate* const prepared = prepared_by(forecast, estimate))
+      text += name + ", once a prepared run has its inputs: " + cost_text(*prepared, link) + "\n";
   }
   return text;
 }
