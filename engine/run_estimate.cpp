@@ -139,8 +139,8 @@ std::vector<RunEstimate> estimate_runs(circuit::CircuitRounds& rounds,
                                        AndMaterial form, const PreparationBy& preparation_by) {
   Counters counters;
   for (const online::OnlinePhaseEntry* phase : phases)
-    counters.of.push_back(
-        phase->count_cost(rounds.circuit().info(), rounds.lanes(), form, preparation_by(*phase)));
+    counters.of.push_back(phase->count_cost(rounds.circuit().info(), rounds.lanes(), form,
+                                            preparation_by(*phase), rounds.layered()));
   rounds.visit(counters);
   std::vector<RunEstimate> estimates;
   for (std::size_t i = 0; i < phases.size(); ++i)
@@ -154,7 +154,8 @@ RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window
                                 const std::optional<online::Preparation>& preparation) {
   const circuit::CircuitCost& cost = circuit.cost();
   const std::uint64_t rounds = std::max({cost.and_depth, cost.ands / window, std::uint64_t{1}});
-  const auto counter = phase.count_cost(circuit.info(), circuit.lanes(), form, preparation);
+  const auto counter =
+      phase.count_cost(circuit.info(), circuit.lanes(), form, preparation, nullptr);
   circuit::Round round;
   for (std::uint32_t bundle = 0; bundle < circuit.info().inputs.size(); ++bundle)
     for (std::uint32_t bit = 0; bit < circuit.info().inputs[bundle].bits; ++bit)

@@ -91,9 +91,11 @@ struct OnlinePhaseEntry {
   std::vector<std::size_t> (*windows_for)(std::size_t lanes);
   std::unique_ptr<OnlineEvaluation> (*make)(OnlineSetting setting);
   // Counts what a run costs; of one that is prepared, what is left once its inputs are known.
-  std::unique_ptr<RunCostCounter> (*count_cost)(const circuit::CircuitInfo& info, std::size_t lanes,
-                                                AndMaterial form,
-                                                const std::optional<Preparation>& preparation);
+  // `layered`: the rounds that will be counted, if they are kept; otherwise null.
+  std::unique_ptr<RunCostCounter> (*count_cost)(
+      const circuit::CircuitInfo& info, std::size_t lanes, AndMaterial form,
+      const std::optional<Preparation>& preparation,
+      const std::shared_ptr<const circuit::LayeredCircuit>& layered);
   // What a party computes for an AND, in seconds, as measured on one machine: to choose a phase by.
   // Of a run that is prepared, what is left.
   double (*and_s)(std::size_t lanes, const std::optional<Preparation>& preparation);

@@ -101,7 +101,8 @@ constinit const OnlinePhaseEntry kGarbledPhase = {
     },
     .count_cost =
         [](const circuit::CircuitInfo& info, std::size_t lanes, AndMaterial,
-           const std::optional<Preparation>& preparation) {
+           const std::optional<Preparation>& preparation,
+           const std::shared_ptr<const circuit::LayeredCircuit>&) {
           return preparation ? count_prepared_cost(info, lanes, row_macs_of(*preparation))
                              : count_garbled_cost(info, lanes);
         },

@@ -62,7 +62,10 @@ constinit const OnlinePhaseEntry kInteractivePhase = {
     // Nothing is done before the inputs are known.
     .count_cost =
         [](const circuit::CircuitInfo& info, std::size_t lanes, AndMaterial form,
-           const std::optional<Preparation>&) { return count_interactive_cost(info, lanes, form); },
+           const std::optional<Preparation>&,
+           const std::shared_ptr<const circuit::LayeredCircuit>&) {
+          return count_interactive_cost(info, lanes, form);
+        },
     .and_s =
         [](std::size_t lanes, const std::optional<Preparation>&) {
           return lanes < kWideLanes ? 0.15e-6 : 0.03e-6;

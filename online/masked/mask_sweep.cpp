@@ -24,19 +24,13 @@ MaskSweep::MaskSweep(checks::Session& session, MaterialReader& material,
                      const SharedValues& shared, std::shared_ptr<const CircuitPlan> plan,
                      std::size_t atoms_max)
     : session_(session), material_(material), info_(info), lanes_(lanes), shared_(shared),
-      known_(std::move(plan)), planner_(atoms_max), bits_(false, lanes), blocks_(kNoFlip, lanes) {}
+      plans_(std::move(plan), atoms_max), bits_(false, lanes), blocks_(kNoFlip, lanes) {}
 
-const RoundPlan& MaskSweep::plan_for(const circuit::Round& gates) {
-  if (known_) return known_->rounds.at(rounds_.size());
-  const RoundPlan& plan = made_->rounds.emplace_back(planner_.plan(gates));
+void MaskSweep::round(circuit::Round& round) {
+  const RoundPlan& plan = plans_.next(round);
   targets_ += plan.targets.size();
   if (targets_ > kTargetsMost)
     throw UsageError("the circuit's sums are too long for a masked run: take another online phase");
-  return plan;
-}
-
-void MaskSweep::round(circuit::Round& round) {
-  const RoundPlan& plan = plan_for(round);
   rounds_.push_back({.plan = &plan});
   gates_.push_back(std::exchange(round, {}));
   MaskedRound& masked = rounds_.back();

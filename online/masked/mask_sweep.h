@@ -12,6 +12,7 @@
 #include "checks/session.h"
 #include "circuitgen/layering.h"
 #include "online/masked/masked_round.h"
+#include "online/masked/plan_cache.h"
 #include "online/material_reader.h"
 #include "online/shared_value.h"
 #include "online/wires.h"
@@ -38,7 +39,7 @@ class MaskSweep final : public circuit::RoundSink {
   // Of each party, so far.
   std::uint64_t opened_bits() const { return opened_bits_; }
   // Of the rounds so far; of all, if it was given.
-  std::shared_ptr<const CircuitPlan> plan() const { return known_ ? known_ : made_; }
+  std::shared_ptr<const CircuitPlan> plan() const { return plans_.all(); }
   // What has been opened, once everything has been received, and the gates of these rounds.
   std::vector<MaskedRound>& rounds() { return rounds_; }
   std::vector<circuit::Round>& gates() { return gates_; }
@@ -56,7 +57,6 @@ class MaskSweep final : public circuit::RoundSink {
     SecretVector<MacShare> blocks;  // of the masked bits, not yet of what is opened
   };
 
-  const RoundPlan& plan_for(const circuit::Round& gates);
   void set_input_masks(const circuit::Round& gates, MaskedRound& masked);
   void change_blocks(const circuit::Round& gates, const RoundPlan& plan,
                      const TripleBlocksOf& triples);
@@ -69,9 +69,7 @@ class MaskSweep final : public circuit::RoundSink {
   const circuit::CircuitInfo& info_;
   const Lanes& lanes_;
   const SharedValues& shared_;
-  const std::shared_ptr<const CircuitPlan> known_;
-  MaskPlanner planner_;
-  const std::shared_ptr<CircuitPlan> made_ = std::make_shared<CircuitPlan>();
+  RoundPlans plans_;
   WireBits bits_;
   WireBlocks blocks_;
   std::vector<MaskedRound> rounds_;

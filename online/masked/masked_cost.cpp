@@ -1,8 +1,10 @@
 #include "online/masked/masked_cost.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "online/masked/masked_round.h"
+#include "online/masked/plan_cache.h"
 #include "online/message_bytes.h"
 
 namespace tinyot::online {
@@ -11,11 +13,12 @@ namespace {
 class MaskedCost final : public RunCostCounter {
  public:
   MaskedCost(const circuit::CircuitInfo& info, std::size_t lanes, bool is_prepared,
-             std::size_t atoms_max)
-      : info_(info), lanes_(lanes), is_prepared_(is_prepared), planner_(atoms_max) {}
+             std::shared_ptr<const circuit::LayeredCircuit> layered, std::size_t atoms_max)
+      : info_(info), lanes_(lanes), is_prepared_(is_prepared), layered_(std::move(layered)),
+        plans_(PlanCache::of_process().plan(layered_), atoms_max) {}
 
   void round(circuit::Round& round) override {
-    const RoundPlan plan = planner_.plan(round);
+    const RoundPlan& plan = plans_.next(round);
     const auto announced = announced_bits(info_, lanes_.count(), round);
     const std::uint64_t pivots = plan.opened_after(lanes_.count());
     const std::uint64_t ands = round.and_count(lanes_.count()), before = 2 * ands - pivots;
@@ -32,6 +35,7 @@ class MaskedCost final : public RunCostCounter {
   }
 
   RunCost finish() override {
+    if (layered_) PlanCache::of_process().keep(layered_, plans_.all());
     // Without preparation, the openings that need no inputs travel with the first inputs.
     MaskedTimes times;
     for (std::size_t i = 0; i < rounds_.size(); ++i)
@@ -53,7 +57,8 @@ class MaskedCost final : public RunCostCounter {
   const circuit::CircuitInfo& info_;
   Lanes lanes_;
   bool is_prepared_;
-  MaskPlanner planner_;
+  const std::shared_ptr<const circuit::LayeredCircuit> layered_;
+  RoundPlans plans_;
   RunCost cost_;
   std::vector<OfRound> rounds_;
   std::uint64_t before_ = 0;
@@ -79,10 +84,10 @@ std::array<std::uint64_t, 2> MaskedTimes::finish(std::uint64_t revealed) {
   return now_;
 }
 
-std::unique_ptr<RunCostCounter> count_masked_cost(const circuit::CircuitInfo& info,
-                                                  std::size_t lanes, bool is_prepared,
-                                                  std::size_t atoms_max) {
-  return std::make_unique<MaskedCost>(info, lanes, is_prepared, atoms_max);
+std::unique_ptr<RunCostCounter> count_masked_cost(
+    const circuit::CircuitInfo& info, std::size_t lanes, bool is_prepared,
+    std::shared_ptr<const circuit::LayeredCircuit> layered, std::size_t atoms_max) {
+  return std::make_unique<MaskedCost>(info, lanes, is_prepared, std::move(layered), atoms_max);
 }
 
 }  // namespace tinyot::online

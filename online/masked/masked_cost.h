@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "circuitgen/layering.h"
+#include "circuitgen/layered_circuit.h"
 #include "online/masked/mask_plan.h"
 #include "online/run_cost.h"
 #include "tinyot/circuit/gate.h"
@@ -27,9 +27,11 @@ class MaskedTimes {
   std::array<std::uint64_t, 2> now_{};
 };
 
-// Of one that is prepared, what is left once its inputs are known.
-std::unique_ptr<RunCostCounter> count_masked_cost(const circuit::CircuitInfo& info,
-                                                  std::size_t lanes, bool is_prepared,
-                                                  std::size_t atoms_max = MaskPlanner::kAtomsMax);
+// Of one that is prepared, what is left once its inputs are known. `layered`: as
+// OnlinePhaseEntry's.
+std::unique_ptr<RunCostCounter> count_masked_cost(
+    const circuit::CircuitInfo& info, std::size_t lanes, bool is_prepared,
+    std::shared_ptr<const circuit::LayeredCircuit> layered = nullptr,
+    std::size_t atoms_max = MaskPlanner::kAtomsMax);
 
 }  // namespace tinyot::online

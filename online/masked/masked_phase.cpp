@@ -71,8 +71,9 @@ constinit const OnlinePhaseEntry kMaskedPhase = {
     },
     .count_cost =
         [](const circuit::CircuitInfo& info, std::size_t lanes, AndMaterial,
-           const std::optional<Preparation>& preparation) {
-          return count_masked_cost(info, lanes, preparation.has_value());
+           const std::optional<Preparation>& preparation,
+           const std::shared_ptr<const circuit::LayeredCircuit>& layered) {
+          return count_masked_cost(info, lanes, preparation.has_value(), layered);
         },
     .and_s = and_s,
 };

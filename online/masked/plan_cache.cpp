@@ -27,4 +27,9 @@ void PlanCache::keep(const std::shared_ptr<const circuit::LayeredCircuit>& layer
   if (plan->bytes() <= kTimesMost * layered->bytes) plans_.try_emplace(layered, std::move(plan));
 }
 
+const RoundPlan& RoundPlans::next(const circuit::Round& round) {
+  if (known_) return known_->rounds.at(next_++);
+  return made_->rounds.emplace_back(planner_.plan(round));
+}
+
 }  // namespace tinyot::online

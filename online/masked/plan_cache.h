@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "circuitgen/layered_circuit.h"
 #include "online/masked/mask_plan.h"
@@ -28,6 +29,25 @@ class PlanCache {
   std::map<std::weak_ptr<const circuit::LayeredCircuit>, std::shared_ptr<const CircuitPlan>,
            std::owner_less<>>
       plans_;
+};
+
+// The plans of a circuit's rounds, in their order: known ones, or made here.
+class RoundPlans {
+ public:
+  // `known`: of all rounds, or null.
+  RoundPlans(std::shared_ptr<const CircuitPlan> known, std::size_t atoms_max)
+      : known_(std::move(known)), planner_(atoms_max) {}
+
+  // Of the next round; for as long as this object.
+  const RoundPlan& next(const circuit::Round& round);
+  // Of the rounds so far; of all, if they were known.
+  std::shared_ptr<const CircuitPlan> all() const { return known_ ? known_ : made_; }
+
+ private:
+  const std::shared_ptr<const CircuitPlan> known_;
+  std::size_t next_ = 0;
+  MaskPlanner planner_;
+  const std::shared_ptr<CircuitPlan> made_ = std::make_shared<CircuitPlan>();
 };
 
 }  // namespace tinyot::online

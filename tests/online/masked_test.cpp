@@ -349,13 +349,31 @@ TEST(Masked, TakesThePlanThatIsKept) {
     return bytes;
   };
   const auto counted = [&](std::size_t atoms_max) {
-    const auto counter = online::count_masked_cost(circuit->info(), 1, true, atoms_max);
+    const auto counter = online::count_masked_cost(circuit->info(), 1, true, nullptr, atoms_max);
     CircuitRounds(*circuit, cost.gates(), 1, window_for(1)).visit(*counter);
     return counter->finish().bytes_sent;
   };
   EXPECT_EQ(bytes_after_inputs(true), counted(1));
   EXPECT_EQ(bytes_after_inputs(false), counted(MaskPlanner::kAtomsMax));
   EXPECT_NE(counted(1), counted(MaskPlanner::kAtomsMax));
+}
+
+// An estimate of rounds that are kept is one more of them.
+TEST(PlanCache, IsUsedByEstimates) {
+  const auto circuit = find_circuit("aes128");
+  const auto bytes_with = [&](const std::shared_ptr<const LayeredCircuit>& rounds) {
+    const auto counter = online::count_masked_cost(circuit->info(), 1, true, rounds);
+    CircuitRounds(*circuit, rounds->gates, 1, window_for(1), {.layered = rounds, .keep = {}})
+        .visit(*counter);
+    return counter->finish().bytes_sent;
+  };
+  online::PlanCache& cache = online::PlanCache::of_process();
+  const auto rounds = layered(*circuit, 1), others = layered(*circuit, 1);
+  const auto bytes = bytes_with(rounds);
+  ASSERT_NE(cache.plan(rounds), nullptr);
+  EXPECT_EQ(cache.plan(rounds)->rounds, plan_of(*rounds, 128)->rounds);
+  cache.keep(others, plan_of(*others, 1));
+  EXPECT_GT(bytes_with(others)[0], bytes[0]);
 }
 
 TEST(PlanCache, KeepsPlansWhileTheRoundsAreKept) {
