@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <optional>
+
 #include "base/error.h"
 #include "tests/support/layers.h"
 
@@ -104,6 +108,79 @@ TEST(Plan, AmountsDoNotChange) {
             "the store was begun with ands 4096, not 1; use the same value, or begin a new one");
   job.ands = 0;  // as before
   EXPECT_EQ(message(), "");
+}
+
+// What both parties have to give alike; a disagreement names what differs.
+class ComparedJob : public ::testing::Test {
+ protected:
+  using Change = std::function<void(PreprocessRequest& job)>;
+
+  static std::vector<net::Parameter> compared(const PreprocessRequest& job,
+                                              bool continues = false) {
+    return parameters_to_agree(job, JobPlan(resolve(job)), continues);
+  }
+  static std::optional<std::string> value_in(const std::vector<net::Parameter>& parameters,
+                                             const std::string& name) {
+    const auto found = std::ranges::find(parameters, name, &net::Parameter::name);
+    return found == parameters.end() ? std::nullopt : std::optional(found->value);
+  }
+  static PreprocessRequest job() {
+    PreprocessRequest job = job_of(1 << 12, 1 << 11);
+    job.inputs = 7;
+    job.parameters.profile = Profile::Fast;
+    job.parameters.material = AndMaterial::Triples;
+    return job;
+  }
+};
+
+TEST_F(ComparedJob, HasEveryChoice) {
+  const auto params = offline::SecurityParameters::make(resolve(job()).parameters);
+  const std::size_t larger = params.bucket().only() + 1;
+  const std::vector<std::pair<std::string, Change>> changes = {
+      {"ands", [](PreprocessRequest& job) { job.ands *= 2; }},
+      {"ands", [](PreprocessRequest& job) { job.amount = Amount::More; }},
+      {"inputs", [](PreprocessRequest& job) { job.amount = Amount::Left; }},
+      {"inputs", [](PreprocessRequest& job) { job.inputs = 8; }},
+      {"threads", [](PreprocessRequest& job) { job.threads = 2; }},
+      {"session file", [](PreprocessRequest& job) { job.session = "file"; }},
+      {"shard", [](PreprocessRequest& job) { job.shards = 2; }},
+      {"profile", [](PreprocessRequest& job) { job.parameters.profile = Profile::Wan; }},
+      {"material", [](PreprocessRequest& job) { job.parameters.material = AndMaterial::Garbling; }},
+      {"sigma", [](PreprocessRequest& job) { job.parameters.sigma = 41; }},
+      {"unit", [](PreprocessRequest& job) { job.parameters.unit = 1 << 12; }},
+      {"bucket", [=](PreprocessRequest& job) { job.parameters.bucket = larger; }},
+      {"allow-weak", [](PreprocessRequest& job) { job.parameters.weak_allowed = true; }}};
+  const auto usual = compared(job());
+  for (const auto& [name, change] : changes) {
+    PreprocessRequest other = job();
+    change(other);
+    const auto parameters = compared(other);
+    ASSERT_TRUE(value_in(parameters, name) && value_in(usual, name)) << name;
+    EXPECT_NE(value_in(parameters, name), value_in(usual, name)) << name;
+  }
+  PreprocessRequest first = job(), second = job();
+  first.shards = second.shards = second.shard = 2;
+  EXPECT_NE(value_in(compared(first), "shard"), value_in(compared(second), "shard"));
+  // Of amounts, whether it is what there is in all, what is added or what is left.
+  PreprocessRequest more = job(), left = job();
+  more.amount = Amount::More;
+  left.amount = Amount::Left;
+  EXPECT_EQ(value_in(usual, "ands"), "4096");
+  EXPECT_EQ(value_in(compared(more), "ands"), "4096 more");
+  EXPECT_EQ(value_in(compared(left), "ands"), "as many as leave 4096");
+}
+
+// Of a store that is continued, unit and bucket are those that it was begun with.
+TEST_F(ComparedJob, IsAsBegunWhereAStoreIsContinued) {
+  const auto begun = compared(job(), true);
+  for (const char* const name : {"ands", "inputs"}) EXPECT_EQ(value_in(begun, name), "as begun");
+  PreprocessRequest more = job();
+  more.amount = Amount::More;
+  const auto parameters = compared(more, true);
+  EXPECT_EQ(value_in(parameters, "ands"), "4096 more");
+  EXPECT_EQ(value_in(parameters, "inputs"), "7 more");
+  for (const auto& all : {begun, parameters})
+    for (const char* const name : {"unit", "bucket"}) EXPECT_EQ(value_in(all, name), std::nullopt);
 }
 
 }  // namespace
