@@ -237,9 +237,9 @@ TEST(Configuration, RulesBoundParameters) {
   expect_ranges({{"lanes_max", 1, std::uint64_t{1} << 24}}, [](const std::string& field) {
     return policy_error_of("allow { circuit: 'aes128' " + field + " }");
   });
-  const auto rate = [](const std::string& jobs, const std::string& seconds) {
+  const auto rate = [](const std::string& jobs, const std::string& within) {
     return policy_error_of("allow { circuit: 'aes128' rate { jobs: " + jobs +
-                           " seconds: " + seconds + " } }");
+                           " seconds: " + within + " } }");
   };
   EXPECT_EQ(rate("1000000", "2678400"), "");
   EXPECT_NE(rate("1000001", "1").find("rate.jobs"), std::string::npos);

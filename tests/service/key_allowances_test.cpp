@@ -106,6 +106,8 @@ TEST_F(KeyAllowancesTest, AreForWhomAndWhatTheySay) {
   KeyRequestTerms derived = asked_by(client_user(7), "team/a");
   derived.parent = {custody::KeyId{}, "other/root"};
   EXPECT_FALSE(is_used(derived));
+  derived.parent->second = "team/root";
+  EXPECT_TRUE(is_used(derived));
   allow(Caller{{}, {}, "billing"}, kAllowedId);
   EXPECT_TRUE(is_used(asked_by(Caller{{}, {}, "billing"}, "any")));
   EXPECT_FALSE(is_used(asked_by(Caller{{}, {}, "billin"}, "any")));
@@ -228,12 +230,11 @@ TEST_F(KeyAllowancesTest, WhatIsNotUnderstoodIsRefused) {
 
 // What would be lost first is used first.
 TEST_F(KeyAllowancesTest, TheOneThatExpiresFirstIsUsed) {
-  const auto until = [&](int seconds) {
+  const auto until = [&](int after) {
     return allowances_
-        ->grant(
-            kGrantingOfficer,
-            {.key = "data", .uses_left = 1, .expires = kGranted + std::chrono::seconds(seconds)},
-            kGranted)
+        ->grant(kGrantingOfficer,
+                {.key = "data", .uses_left = 1, .expires = kGranted + std::chrono::seconds(after)},
+                kGranted)
         .id;
   };
   const auto second = until(20), first = until(10), third = until(30);
