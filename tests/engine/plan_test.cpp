@@ -110,6 +110,101 @@ TEST(Plan, AmountsDoNotChange) {
   EXPECT_EQ(message(), "");
 }
 
+// The last job of a store is continued as it was begun.
+TEST(Plan, JobThatIsContinuedIsAsItWasBegun) {
+  PreprocessRequest job = job_of(0, 1 << 11);
+  job.parameters.unit.reset();
+  Manifest begun =
+      security_of(offline::SecurityParameters::make(job_of(1 << 12, 1 << 11).parameters), {});
+  begun.ands_requested = 1 << 12;
+  begun.inputs_requested = 7;
+  const PreprocessRequest resolved = resolve(job, &begun);
+  EXPECT_EQ(resolved.ands, begun.ands_requested);
+  EXPECT_EQ(inputs_of(resolved), 7u);
+  EXPECT_EQ(resolved.parameters.unit, begun.unit);
+  // What is given counts, for other parameters as well.
+  job.ands = 1 << 13;
+  job.inputs = 9;
+  job.parameters.unit = 1 << 10;
+  const PreprocessRequest given = resolve(job, &begun);
+  EXPECT_EQ(given.ands, job.ands);
+  EXPECT_EQ(inputs_of(given), 9u);
+  EXPECT_EQ(given.parameters.unit, job.parameters.unit);
+  for (const auto& change : std::vector<std::function<void(Manifest&)>>{
+           [](Manifest& of) { of.profile = "fast"; }, [](Manifest& of) { ++of.sigma; }}) {
+    Manifest other = begun;
+    change(other);
+    other.unit = 1 << 14;
+    PreprocessRequest anew = job;
+    anew.parameters.unit.reset();
+    EXPECT_NE(resolve(anew, &other).parameters.unit, other.unit);
+  }
+}
+
+TEST(Plan, StoreThatWasAddedToIsContinuedWithoutANumber) {
+  PreprocessRequest job = job_of(1 << 12, 1 << 11);
+  Manifest begun;
+  begun.ands_requested = 1 << 13;
+  begun.inputs_requested = 7;
+  begun.units_before = 2;
+  const auto refusal = [&]() -> std::optional<Remedy> {
+    try {
+      check_same_amount("the store", begun, job);
+    } catch (const StoreError& error) {
+      EXPECT_TRUE(std::string(error.what()).find("leave the number out") != std::string::npos);
+      return error.remedy();
+    }
+    return std::nullopt;
+  };
+  EXPECT_EQ(refusal(), Remedy::AddMaterial);
+  job.ands = 0;
+  EXPECT_EQ(refusal(), std::nullopt);
+  // Of all jobs the number is known, of their inputs it is not.
+  job.ands = begun.ands_requested;
+  job.inputs = 8;
+  EXPECT_EQ(refusal(), std::nullopt);
+  job.ands = 1;
+  for (const Amount amount : {Amount::More, Amount::Left}) {
+    job.amount = amount;
+    EXPECT_EQ(refusal(), std::nullopt);
+  }
+}
+
+// By a later version: the program that reads it says so.
+TEST(Plan, StoreOfWhatIsNotKnownIsRefused) {
+  const auto params = offline::SecurityParameters::make(job_of(1 << 12, 1 << 11).parameters);
+  const Manifest known = security_of(params, {});
+  EXPECT_EQ(begun_parameters(known).unit, params.unit());
+  for (const auto& change : std::vector<std::function<void(Manifest&)>>{
+           [](Manifest& of) { of.profile = "newest"; }, [](Manifest& of) { of.material = "quads"; },
+           [](Manifest& of) {
+             of.own = {{"columns", "guess"}};
+           }}) {
+    Manifest other = known;
+    change(other);
+    try {
+      (void)begun_parameters(other);
+      ADD_FAILURE();
+    } catch (const StoreError& error) {
+      EXPECT_NE(std::string(error.what()).find("what this program does not know"),
+                std::string::npos);
+    }
+  }
+}
+
+TEST(Plan, UnitsAreCountedByTheirPlan) {
+  const auto unit = [](std::uint64_t ands) {
+    return offline::UnitRequest{{.ands = ands, .bucket = 4}, 0};
+  };
+  const offline::UnitRequest requests[] = {unit(8), unit(8), unit(3), unit(8)};
+  const auto totals = units_of(requests);
+  ASSERT_EQ(totals.units.size(), 3u);
+  EXPECT_EQ(totals.units[0].count, 2u);
+  EXPECT_EQ(totals.units[1].count, 1u);
+  EXPECT_EQ(totals.units[1].plan.ands, 3u);
+  EXPECT_EQ(totals.units[2].count, 1u);
+}
+
 // What both parties have to give alike; a disagreement names what differs.
 class ComparedJob : public ::testing::Test {
  protected:
