@@ -431,6 +431,11 @@ TEST(Configuration, KeysWithNoncesOfClientsAreUsedByOneParty) {
           std::string::npos)
           << key << " " << use;
   EXPECT_NE(key_policy_error_of(making + by(own + " " + peer, "kms/a", uses)), "");
+  // Ids are of one key each.
+  const std::string by_id = by(own, id, "may: CREATE nonces: CALLER " + uses);
+  EXPECT_EQ(key_policy_error_of(by_id + by(peer, std::string(32, '1'), uses)), "");
+  EXPECT_NE(key_policy_error_of(by_id + by(peer, id, uses)), "");
+  EXPECT_NE(key_policy_error_of(by_id + by(peer, "kms", uses)), "") << "it may be of that label";
 }
 
 }  // namespace

@@ -187,7 +187,7 @@ TEST(JobsTest, ForgottenJobThatEndsTakesNoRoom) {
   jobs.forget(*forgotten);
   const SharedJob other = jobs.add(request("1", 40'000));
   service::JobResult result;
-  result.outputs.set("a_has_more", LaneMatrix(1, 40'000));
+  result.outputs.set("a_has_more", LaneMatrix(1, 1));
   EXPECT_TRUE(jobs.finish(*forgotten, std::move(result)));
   EXPECT_EQ(refused(jobs, request("2", 40'000)), Jobs::Refused::Full);
   jobs.forget(*other);

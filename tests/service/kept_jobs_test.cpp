@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "service/job_message.h"
 #include "tests/support/files.h"
 
 namespace tinyot::test {
@@ -446,6 +447,24 @@ TEST_F(KeptJobsTest, FileWithoutAnIdIsLeftAlone) {
   EXPECT_EQ(later.restored().size(), 1u);
   EXPECT_EQ(files(),
             (std::set<std::string>{"job.job", "a b.job", ".job", "..job.new", "a b.job.new"}));
+}
+
+TEST_F(KeptJobsTest, WhatCannotBeRemovedIsToldOf) {
+  { KeptJobs(dir_).add("job"); }
+  fs::create_directory(dir_ / "jobs" / "other.job.new");
+  EXPECT_THROW(KeptJobs{dir_}, StoreError);
+  EXPECT_TRUE(fs::exists(file_of("job")));
+}
+
+// Of outputs, their format is kept: a client prints them as the circuit says.
+TEST_F(KeptJobsTest, FormatsOfOutputsAreKept) {
+  using circuit::ValueFormat;
+  service::record::Job record;
+  for (const ValueFormat format :
+       {ValueFormat::Bytes, ValueFormat::Integer, ValueFormat::MsbInteger}) {
+    record.add_values()->set_format(std::string(name_of(format)));
+    EXPECT_EQ(service::outputs_from(record).back().format, format);
+  }
 }
 
 // Such as by a program that wipes keys: the jobs have gone, and new ones are kept.

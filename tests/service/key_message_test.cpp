@@ -114,12 +114,44 @@ TEST_F(KeyMessageTest, IsFromThePeerToThisParty) {
                    service::message_of(asked_of_a, {b_.fingerprint(), other_.fingerprint()}, b_),
                    of_a_, Party::A),
                BadKeyMessage);
+  // Signed by the peer, in the name of another one.
+  EXPECT_EQ(
+      refusal_of(service::message_of(asked_of_a, {other_.fingerprint(), a_.fingerprint()}, b_)),
+      "it is not from the peer to this party");
   for (const auto& [parties, by] :
        {std::pair(of_a_, &other_), {KeyParties{a_.fingerprint(), other_.fingerprint()}, &a_}})
     EXPECT_THROW(
         (void)service::answer_from(service::message_of(accepts(request), signed_by_b, parties, *by),
                                    signed_by_b, of_b_),
         BadKeyMessage);
+}
+
+// Both parties go by the same terms.
+TEST_F(KeyMessageTest, RequestIsReadAsItWasAsked) {
+  AskedKey of_b = asked(service::random_request(), 16);
+  of_b.terms.key.bytes.fill(std::byte{7});
+  of_b.terms.aad_bytes = 5;
+  of_b.terms.shown_aad.emplace(5, std::byte{'a'});
+  of_b.terms.nonce.emplace().fill(std::byte{3});
+  of_b.terms.context = {std::byte{'c'}};
+  of_b.epoch = custody::Epoch{.number = 3, .tag = {std::byte{9}}};
+  of_b.head.hash.bytes.fill(8);
+  const AskedKey read = service::asked_from(message_of(of_b), of_a_, Party::A);
+  EXPECT_EQ(read.terms.request, of_b.terms.request);
+  EXPECT_EQ(read.terms.operation, of_b.terms.operation);
+  EXPECT_EQ(read.terms.requester, Party::B);
+  EXPECT_EQ(read.terms.key, of_b.terms.key);
+  EXPECT_EQ(read.terms.bytes, 16u);
+  EXPECT_EQ(read.terms.aad_bytes, 5u);
+  EXPECT_EQ(read.terms.shown_aad, of_b.terms.shown_aad);
+  EXPECT_EQ(read.terms.nonce, of_b.terms.nonce);
+  EXPECT_EQ(read.terms.context, of_b.terms.context);
+  EXPECT_EQ(read.epoch, of_b.epoch);
+  EXPECT_EQ(read.client, of_b.client);
+  EXPECT_LT(of_b.begun - read.begun, std::chrono::milliseconds(1));
+  EXPECT_EQ(read.expires - read.begun, std::chrono::seconds(60));
+  EXPECT_EQ(read.head.sequence, of_b.head.sequence);
+  EXPECT_EQ(read.head.hash.bytes, of_b.head.hash.bytes);
 }
 
 // What the peer signs is checked like anything else that it sends.
@@ -280,7 +312,8 @@ TEST_F(KeyMessageTest, NumberOfARequestHasItsTime) {
   const SignedMessage to = signed_by_b(of_b);
   EXPECT_EQ(service::request_in(message_of(of_b).said()), one);
   EXPECT_EQ(service::request_in(service::message_of(accepts(one), to, of_a_, a_).said()), one);
-  for (const char* const none : {"", "\xff"}) EXPECT_EQ(service::request_in(none), std::nullopt);
+  for (const std::string& none : {std::string(), message_of(of_b).said() + "\xff"})
+    EXPECT_EQ(service::request_in(none), std::nullopt);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "custody/self_test.h"
+#include "engine/run_estimate.h"
 #include "tests/support/files.h"
 #include "tests/support/layers.h"
 
@@ -69,12 +70,13 @@ class KeyOperationTest : public ::testing::Test {
 };
 
 TEST_F(KeyOperationTest, VersionsOfALabelFollowEachOther) {
-  KeyAttributes first = attributes(1, "files"), next = attributes(2, "files");
+  KeyAttributes first = attributes(9, "files"), next = attributes(2, "files");
   first.version = 2;
   EXPECT_EQ(problem_of(making(config::CREATE, first)), KeyProblem::Exists) << "there is no first";
   first.version = 1;
   EXPECT_EQ(problem_of(making(config::CREATE, first)), std::nullopt);
   add(first);
+  EXPECT_EQ(problem_of(making(config::CREATE, first)), std::nullopt) << "making it is repeated";
   for (const std::uint32_t version : {1, 3}) {
     next.version = version;
     EXPECT_EQ(problem_of(making(config::CREATE, next)), KeyProblem::Exists) << version;
@@ -196,6 +198,29 @@ TEST_F(KeyOperationTest, MakingUsingAndChangingDiffer) {
     EXPECT_EQ(service::makes_key(operation), makes);
     EXPECT_EQ(service::uses_key(operation), uses);
     EXPECT_EQ(service::changes_key(operation), makes || operation == config::REFRESH);
+  }
+}
+
+// A key that is loaded may come from a run of another phase, which takes further bits.
+TEST_F(KeyOperationTest, MaterialIsThatOfTheFormAndOfLoadedKeys) {
+  service::KeyCircuits circuits;
+  KeyTerms use = terms(config::ENCRYPT, add(attributes(1, "files")).id);
+  use.bytes = 16;
+  const auto cost = circuits.cost_of(circuits_of(use, files_), std::uint64_t{1} << 40);
+  ASSERT_TRUE(cost.has_value());
+  for (const AndMaterial form : {AndMaterial::Triples, AndMaterial::Garbling}) {
+    MaterialCounts of_runs;
+    std::uint64_t shared = 0;
+    for (const engine::LoadedCircuit& circuit : cost->circuits) {
+      of_runs += engine::material_of_run(circuit, circuit.cost().ands, form);
+      for (const circuit::InputBundle& input : circuit.info().inputs)
+        if (input.source == circuit::InputSource::Shared) shared += input.bits;
+    }
+    EXPECT_GE(shared, 256u) << "the key";
+    if (form == AndMaterial::Garbling)
+      for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
+        of_runs[kind] += shared;
+    EXPECT_EQ(cost->material(form), of_runs);
   }
 }
 
