@@ -34,10 +34,9 @@ void put_risk(const Risk& risk, record::Risk& coded) {
   for (const std::uint64_t word : risk.words) coded.add_word(word);
 }
 
+// Of a risk that is not zero.
 std::string exponent_of(const Risk& risk) {
-  const double value = as_double(risk);
-  if (value == 0) return "0";
-  std::string text = std::to_string(std::log2(value));
+  const std::string text = std::to_string(std::log2(as_double(risk)));
   return "2^" + text.substr(0, text.find('.') + 2);
 }
 

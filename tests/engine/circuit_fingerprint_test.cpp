@@ -365,6 +365,44 @@ TEST(CircuitFingerprint, GatesChangeIt) {
   EXPECT_NE(from_text(swapped).fingerprint(), whole);
 }
 
+// x0 y0 ^ x1 y1, with no group, with all of it as one, or with the first AND alone.
+class Grouped final : public Circuit {
+ public:
+  enum class Groups { None, All, First };
+  explicit Grouped(Groups groups) : groups_(groups) {}
+  const CircuitInfo& info() const override { return info_; }
+  void generate(GateSink& sink) const override {
+    Builder builder(sink, info_);
+    const Bits x = builder.input(0), y = builder.input(1);
+    const auto all = [&] { return (x[0] & y[0]) ^ (x[1] & y[1]); };
+    if (groups_ == Groups::None) return builder.output_bit(0, 0, all());
+    if (groups_ == Groups::All) return builder.output_bit(0, 0, builder.group(all));
+    const Bit first = builder.group([&] { return x[0] & y[0]; });
+    builder.output_bit(0, 0, first ^ (x[1] & y[1]));
+  }
+
+ private:
+  Groups groups_;
+  CircuitInfo info_{"f",
+                    {{"x", 2, InputSource::A, ValueFormat::Integer, false},
+                     {"y", 2, InputSource::B, ValueFormat::Integer, false}},
+                    {{"z", 1, Receiver::Both, ValueFormat::Integer}}};
+};
+
+// An online phase may evaluate a group as one gate: parties that group otherwise differ.
+TEST(CircuitFingerprint, GroupsChangeIt) {
+  using Groups = Grouped::Groups;
+  const auto of = [](Groups groups) { return engine::fingerprint_of_gates(Grouped(groups)); };
+  const auto none = of(Groups::None), all = of(Groups::All), first = of(Groups::First);
+  for (const auto& [one, other] : {std::pair(&none, &all), {&none, &first}, {&all, &first}}) {
+    EXPECT_NE(one->fingerprint, other->fingerprint);
+    EXPECT_FALSE(one->first.record == other->first.record);
+    EXPECT_EQ(one->first.cost.ands, other->first.cost.ands);
+  }
+  EXPECT_EQ(of(Groups::All).fingerprint, all.fingerprint);
+  EXPECT_TRUE(of(Groups::All).first.record == all.first.record);
+}
+
 TEST(CircuitFingerprint, TextHas64Digits) {
   const CircuitFingerprint whole = circuit::fingerprint_of(*every_kind());
   const std::string text = text_of(whole);

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <optional>
+
 #include "base/error.h"
 #include "tests/support/layers.h"
 
@@ -104,6 +108,174 @@ TEST(Plan, AmountsDoNotChange) {
             "the store was begun with ands 4096, not 1; use the same value, or begin a new one");
   job.ands = 0;  // as before
   EXPECT_EQ(message(), "");
+}
+
+// The last job of a store is continued as it was begun.
+TEST(Plan, JobThatIsContinuedIsAsItWasBegun) {
+  PreprocessRequest job = job_of(0, 1 << 11);
+  job.parameters.unit.reset();
+  Manifest begun =
+      security_of(offline::SecurityParameters::make(job_of(1 << 12, 1 << 11).parameters), {});
+  begun.ands_requested = 1 << 12;
+  begun.inputs_requested = 7;
+  const PreprocessRequest resolved = resolve(job, &begun);
+  EXPECT_EQ(resolved.ands, begun.ands_requested);
+  EXPECT_EQ(inputs_of(resolved), 7u);
+  EXPECT_EQ(resolved.parameters.unit, begun.unit);
+  // What is given counts, for other parameters as well.
+  job.ands = 1 << 13;
+  job.inputs = 9;
+  job.parameters.unit = 1 << 10;
+  const PreprocessRequest given = resolve(job, &begun);
+  EXPECT_EQ(given.ands, job.ands);
+  EXPECT_EQ(inputs_of(given), 9u);
+  EXPECT_EQ(given.parameters.unit, job.parameters.unit);
+  for (const auto& change : std::vector<std::function<void(Manifest&)>>{
+           [](Manifest& of) { of.profile = "fast"; }, [](Manifest& of) { ++of.sigma; }}) {
+    Manifest other = begun;
+    change(other);
+    other.unit = 1 << 14;
+    PreprocessRequest anew = job;
+    anew.parameters.unit.reset();
+    EXPECT_NE(resolve(anew, &other).parameters.unit, other.unit);
+  }
+}
+
+TEST(Plan, StoreThatWasAddedToIsContinuedWithoutANumber) {
+  PreprocessRequest job = job_of(1 << 12, 1 << 11);
+  Manifest begun;
+  begun.ands_requested = 1 << 13;
+  begun.inputs_requested = 7;
+  begun.units_before = 2;
+  const auto refusal = [&]() -> std::optional<Remedy> {
+    try {
+      check_same_amount("the store", begun, job);
+    } catch (const StoreError& error) {
+      EXPECT_TRUE(std::string(error.what()).find("leave the number out") != std::string::npos);
+      return error.remedy();
+    }
+    return std::nullopt;
+  };
+  EXPECT_EQ(refusal(), Remedy::AddMaterial);
+  job.ands = 0;
+  EXPECT_EQ(refusal(), std::nullopt);
+  // Of all jobs the number is known, of their inputs it is not.
+  job.ands = begun.ands_requested;
+  job.inputs = 8;
+  EXPECT_EQ(refusal(), std::nullopt);
+  job.ands = 1;
+  for (const Amount amount : {Amount::More, Amount::Left}) {
+    job.amount = amount;
+    EXPECT_EQ(refusal(), std::nullopt);
+  }
+}
+
+// By a later version: the program that reads it says so.
+TEST(Plan, StoreOfWhatIsNotKnownIsRefused) {
+  const auto params = offline::SecurityParameters::make(job_of(1 << 12, 1 << 11).parameters);
+  const Manifest known = security_of(params, {});
+  EXPECT_EQ(begun_parameters(known).unit, params.unit());
+  for (const auto& change : std::vector<std::function<void(Manifest&)>>{
+           [](Manifest& of) { of.profile = "newest"; }, [](Manifest& of) { of.material = "quads"; },
+           [](Manifest& of) {
+             of.own = {{"columns", "guess"}};
+           }}) {
+    Manifest other = known;
+    change(other);
+    try {
+      (void)begun_parameters(other);
+      ADD_FAILURE();
+    } catch (const StoreError& error) {
+      EXPECT_NE(std::string(error.what()).find("what this program does not know"),
+                std::string::npos);
+    }
+  }
+}
+
+TEST(Plan, UnitsAreCountedByTheirPlan) {
+  const auto unit = [](std::uint64_t ands) {
+    return offline::UnitRequest{{.ands = ands, .bucket = 4}, 0};
+  };
+  const offline::UnitRequest requests[] = {unit(8), unit(8), unit(3), unit(8)};
+  const auto totals = units_of(requests);
+  ASSERT_EQ(totals.units.size(), 3u);
+  EXPECT_EQ(totals.units[0].count, 2u);
+  EXPECT_EQ(totals.units[1].count, 1u);
+  EXPECT_EQ(totals.units[1].plan.ands, 3u);
+  EXPECT_EQ(totals.units[2].count, 1u);
+}
+
+// What both parties have to give alike; a disagreement names what differs.
+class ComparedJob : public ::testing::Test {
+ protected:
+  using Change = std::function<void(PreprocessRequest& job)>;
+
+  static std::vector<net::Parameter> compared(const PreprocessRequest& job,
+                                              bool continues = false) {
+    return parameters_to_agree(job, JobPlan(resolve(job)), continues);
+  }
+  static std::optional<std::string> value_in(const std::vector<net::Parameter>& parameters,
+                                             const std::string& name) {
+    const auto found = std::ranges::find(parameters, name, &net::Parameter::name);
+    return found == parameters.end() ? std::nullopt : std::optional(found->value);
+  }
+  static PreprocessRequest job() {
+    PreprocessRequest job = job_of(1 << 12, 1 << 11);
+    job.inputs = 7;
+    job.parameters.profile = Profile::Fast;
+    job.parameters.material = AndMaterial::Triples;
+    return job;
+  }
+};
+
+TEST_F(ComparedJob, HasEveryChoice) {
+  const auto params = offline::SecurityParameters::make(resolve(job()).parameters);
+  const std::size_t larger = params.bucket().only() + 1;
+  const std::vector<std::pair<std::string, Change>> changes = {
+      {"ands", [](PreprocessRequest& job) { job.ands *= 2; }},
+      {"ands", [](PreprocessRequest& job) { job.amount = Amount::More; }},
+      {"inputs", [](PreprocessRequest& job) { job.amount = Amount::Left; }},
+      {"inputs", [](PreprocessRequest& job) { job.inputs = 8; }},
+      {"threads", [](PreprocessRequest& job) { job.threads = 2; }},
+      {"session file", [](PreprocessRequest& job) { job.session = "file"; }},
+      {"shard", [](PreprocessRequest& job) { job.shards = 2; }},
+      {"profile", [](PreprocessRequest& job) { job.parameters.profile = Profile::Wan; }},
+      {"material", [](PreprocessRequest& job) { job.parameters.material = AndMaterial::Garbling; }},
+      {"sigma", [](PreprocessRequest& job) { job.parameters.sigma = 41; }},
+      {"unit", [](PreprocessRequest& job) { job.parameters.unit = 1 << 12; }},
+      {"bucket", [=](PreprocessRequest& job) { job.parameters.bucket = larger; }},
+      {"allow-weak", [](PreprocessRequest& job) { job.parameters.weak_allowed = true; }}};
+  const auto usual = compared(job());
+  for (const auto& [name, change] : changes) {
+    PreprocessRequest other = job();
+    change(other);
+    const auto parameters = compared(other);
+    ASSERT_TRUE(value_in(parameters, name) && value_in(usual, name)) << name;
+    EXPECT_NE(value_in(parameters, name), value_in(usual, name)) << name;
+  }
+  PreprocessRequest first = job(), second = job();
+  first.shards = second.shards = second.shard = 2;
+  EXPECT_NE(value_in(compared(first), "shard"), value_in(compared(second), "shard"));
+  // Of amounts, whether it is what there is in all, what is added or what is left.
+  PreprocessRequest more = job(), left = job();
+  more.amount = Amount::More;
+  left.amount = Amount::Left;
+  EXPECT_EQ(value_in(usual, "ands"), "4096");
+  EXPECT_EQ(value_in(compared(more), "ands"), "4096 more");
+  EXPECT_EQ(value_in(compared(left), "ands"), "as many as leave 4096");
+}
+
+// Of a store that is continued, unit and bucket are those that it was begun with.
+TEST_F(ComparedJob, IsAsBegunWhereAStoreIsContinued) {
+  const auto begun = compared(job(), true);
+  for (const char* const name : {"ands", "inputs"}) EXPECT_EQ(value_in(begun, name), "as begun");
+  PreprocessRequest more = job();
+  more.amount = Amount::More;
+  const auto parameters = compared(more, true);
+  EXPECT_EQ(value_in(parameters, "ands"), "4096 more");
+  EXPECT_EQ(value_in(parameters, "inputs"), "7 more");
+  for (const auto& all : {begun, parameters})
+    for (const char* const name : {"unit", "bucket"}) EXPECT_EQ(value_in(all, name), std::nullopt);
 }
 
 }  // namespace

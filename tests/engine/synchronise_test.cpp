@@ -456,6 +456,70 @@ TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
   EXPECT_TRUE(Store::open(place(Party::A)).cursors().planned.empty());
 }
 
+// A reservation is used by both parties or by none.
+TEST_F(Agreement, ReservationIsTheSameAtBoth) {
+  const std::uint64_t number = reserve_for_later();
+  const auto claim_by = [&](std::uint64_t of_a, std::uint64_t of_b) {
+    return run_sessions(
+        [&](Session& session) {
+          Store store = Store::open(place(session.me()));
+          claim_with_peer(session, store, session.me() == Party::A ? of_a : of_b,
+                          counts_of(kKind, kNeeded));
+        },
+        {}, false);
+  };
+  for (const auto& [of_a, of_b] : {std::pair(number, number + 1), {number + 1, number}}) {
+    const Outcomes outcomes = claim_by(of_a, of_b);
+    const std::string a = std::to_string(of_a), b = std::to_string(of_b);
+    EXPECT_TRUE(mentions(outcomes.a.message, "runs reservation " + a + ", the peer " + b));
+    EXPECT_TRUE(mentions(outcomes.b.message, "runs reservation " + b + ", the peer " + a));
+    for (const Party party : {Party::A, Party::B})
+      EXPECT_EQ(Store::open(place(party)).cursors().planned.size(), 1u) << letter(party);
+  }
+  // One that neither party has.
+  const Outcomes none = claim_by(number + 1, number + 1);
+  for (const Outcome* const outcome : {&none.a, &none.b})
+    EXPECT_NE(outcome->kind, Outcome::Kind::Done);
+}
+
+// The peer has the range, but says that it has no such reservation.
+TEST_F(Agreement, DropsReservationThatThePeerDoesNotHave) {
+  const std::uint64_t number = reserve_for_later();
+  PartyOptions options;
+  options.wrap_b =
+      cheating([](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+        if (sent != kPlanSent.tag) return;
+        Content plan = content_of(kPlanSent, payload);
+        plan.words[1] = 0;
+        payload = payload_of(plan);
+      });
+  const Outcomes outcomes = claim(number, kNeeded, options);
+  EXPECT_TRUE(mentions(outcomes.a.message,
+                       "the peer's store no longer holds reservation " + std::to_string(number)));
+  EXPECT_TRUE(Store::open(place(Party::A)).cursors().planned.empty());
+}
+
+// B takes what A grants for later only if it has asked for that.
+TEST_F(Agreement, RejectsGrantForNowInPlaceOfAPlan) {
+  PartyOptions options;
+  options.wrap_a =
+      cheating([](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+        if (sent != kGrantSent.tag) return;
+        Content grant = content_of(kGrantSent, payload);
+        grant.words[0] = 0;
+        payload = payload_of(grant);
+      });
+  const Outcomes outcomes = run_sessions(
+      [&](Session& session) {
+        Store store = Store::open(place(session.me()));
+        grant_with_peer(session, store, synchronise(session, store, SynchroniseFor::Running),
+                        counts_of(kKind, kNeeded), true);
+      },
+      options, false);
+  EXPECT_EQ(outcomes.b.check, "store grant") << outcomes.b.message;
+  expect_nothing_lost(Party::B);
+}
+
 TEST_F(WrongLists, OfPlansAreRejected) {
   for (const WrongList& wrong : wrong_lists()) {
     PartyOptions options;

@@ -184,9 +184,49 @@ TEST(Access, NamesThatDoNotExistAreRefused) {
   EXPECT_EQ(error_of("access { user: 'no-such-user' }"),
             "access: user: there is no user 'no-such-user'");
   EXPECT_EQ(error_of("access { group: '' }"), "access: group: there is no group ''");
-  EXPECT_NE(error_of("access { user: '65534' }").find("cannot see"), std::string::npos);
+  for (const std::string number : {"65534", "4294967295"})
+    for (const std::string of : {"user", "group"})
+      EXPECT_EQ(error_of("access { " + of + ": '" + number + "' }"),
+                "access: " + of + ": '" + number + "' also stands for every " + of +
+                    " that the daemon cannot see");
+  for (const std::string text : {"0x", "0 ", "-1", "4294967296"})
+    EXPECT_NE(error_of("access { user: '" + text + "' }").find("there is no user"),
+              std::string::npos)
+        << text;
   EXPECT_NE(error_of("access { may: SUBMIT }").find("names no"), std::string::npos);
   EXPECT_NE(error_of("access { client: '' }").find("client is empty"), std::string::npos);
+}
+
+TEST(Access, GroupsMayBeNamed) {
+  const AccessRules rules = rules_from("access { group: 'root' may: SUBMIT }");
+  EXPECT_TRUE(allows(rules, {1000, {0}, {}}, "Submit"));
+  EXPECT_FALSE(allows(rules, {0, {1}, {}}, "Submit"));
+}
+
+// A client that waits loses what its rights would have given once a change has taken them.
+TEST(Access, RightsAreThoseOfThePresentRules) {
+  const Caller caller{1000, {}, {}};
+  Access access(rules_from(""));
+  EXPECT_FALSE(access.may_use_or_manage_keys(caller));
+  for (const std::string right : {"USE_KEYS", "MANAGE_KEYS", "SUBMIT"}) {
+    access.replace(rules_from("access { user: '1000' may: " + right +
+                              " } access { user: '1001' may: USE_KEYS may: MANAGE_KEYS }"));
+    EXPECT_EQ(access.may_use_or_manage_keys(caller), right != "SUBMIT") << right;
+    EXPECT_EQ(access.may_manage_keys(caller), right == "MANAGE_KEYS") << right;
+  }
+}
+
+// Whoever is refused cannot fill the disk.
+TEST(Access, LinesOfRefusalsAreLimited) {
+  Access access(rules_from("access { user: '1000' }"));
+  ::testing::internal::CaptureStderr();
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(access.refusal({1001, {}, {}}, "/tinyot.v1.Party/Result"));
+    EXPECT_FALSE(access.refusal({1000, {}, {}}, "/tinyot.v1.Party/Stock"));
+  }
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_LT(std::ranges::count(log, '\n'), 100);
+  EXPECT_GT(std::ranges::count(log, '\n'), 0);
 }
 
 TEST(Access, CallerIsWhomTheKernelNames) {
@@ -200,6 +240,7 @@ TEST(Access, CallerIsWhomTheKernelNames) {
   // Not of a Unix socket.
   const system::Descriptor tcp(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(caller_of(tcp.get()), Caller());
+  EXPECT_EQ(caller_of(-1), Caller());
 }
 
 // In a user namespace without numbers of others, all of them look like user 65534.

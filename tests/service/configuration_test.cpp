@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "base/error.h"
 #include "tests/support/layers.h"
 #include "tinyot/parameters.h"
@@ -92,6 +94,101 @@ TEST(Configuration, RefusesValuesThatDoNotFit) {
   EXPECT_NE(error_of(head).find("no peer"), std::string::npos);
 }
 
+// Both ends of a field's range are in it, and what is beyond is refused with the field's name.
+struct Range {
+  std::string field;
+  std::uint64_t min, max;
+};
+void expect_ranges(const std::vector<Range>& ranges,
+                   const std::function<std::string(const std::string&)>& error_with) {
+  for (const Range& range : ranges) {
+    const auto error = [&](std::uint64_t value) {
+      return error_with(range.field + ": " + std::to_string(value));
+    };
+    EXPECT_EQ(error(range.min), "");
+    EXPECT_EQ(error(range.max), "");
+    const std::string refusal = range.field + " is out of range: " + std::to_string(range.min) +
+                                " to " + std::to_string(range.max);
+    EXPECT_NE(error(range.max + 1).find(refusal), std::string::npos) << error(range.max + 1);
+    if (range.min > 0) {
+      EXPECT_NE(error(range.min - 1).find(refusal), std::string::npos) << error(range.min - 1);
+    }
+  }
+}
+
+TEST(Configuration, NumbersHaveRanges) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40, kMonth_s = 2'678'400;
+  const auto of_daemon = [](const std::string& field) {
+    return error_of("directory: '/d'\n" + field + "\n" + kPeer);
+  };
+  expect_ranges({{"refill_threads", 1, 256},
+                 {"refills_at_once", 1, 256},
+                 {"refill_bytes_per_s", 1000, kMost},
+                 {"jobs_max", 1, 1'000'000},
+                 {"job_bytes_max", 1024, kMost},
+                 {"job_timeout_s", 1, kMonth_s},
+                 {"result_timeout_s", 1, kMonth_s},
+                 {"client_connections_max", 1, 1'000'000}},
+                of_daemon);
+  const auto peer = [](const std::string& fields) {
+    return error_of(
+        "directory: '/d' peer { name: 'bob' party: A listen: '127.0.0.1:1' "
+        "policy: 'p' profile: 'fast' " +
+        fields + " }");
+  };
+  expect_ranges({{"sigma", 40, 128},
+                 {"evaluations", 1, 64},
+                 {"idle_timeout_s", 10, 3600},
+                 {"sessions_per_day", 1, 1000}},
+                [&](const std::string& field) {
+                  return peer("low { ands: 10 } high { ands: 20 } " + field);
+                });
+  const auto levels = [&](const std::string& low, const std::string& high) {
+    return peer("low { " + low + " } high { " + high + " }");
+  };
+  const std::string most = std::to_string(kMost), more = std::to_string(kMost + 1);
+  EXPECT_EQ(levels("ands: " + most, "ands: " + most), "");
+  EXPECT_NE(levels("ands: 1", "ands: " + more).find("high.ands"), std::string::npos);
+  EXPECT_NE(levels("ands: 0", "ands: 1").find("low.ands"), std::string::npos);
+  EXPECT_EQ(levels("ands: 1 inputs: 0", "ands: 1 inputs: 1"), "");
+  EXPECT_EQ(levels("ands: 1 inputs: 7", "ands: 1 inputs: 7"), "");
+  EXPECT_NE(levels("ands: 1 inputs: 8", "ands: 1 inputs: 7").find("low.inputs"), std::string::npos);
+  EXPECT_NE(levels("ands: 1 inputs: 0", "ands: 1 inputs: 0").find("high.inputs"),
+            std::string::npos);
+  EXPECT_NE(levels("ands: 1 inputs: 0", "ands: 1 inputs: " + more).find("high.inputs"),
+            std::string::npos);
+  for (const auto& [low, high] :
+       {std::pair("ands: 1 inputs: 1", "ands: 1"), std::pair("ands: 1", "ands: 1 inputs: 1")})
+    EXPECT_NE(levels(low, high).find("give inputs for both low and high"), std::string::npos);
+}
+
+TEST(Configuration, PlacesAreOfOnePeerAndOneSocket) {
+  const auto peer = [](const std::string& name, const std::string& port) {
+    return "peer { name: '" + name + "' party: A listen: '127.0.0.1:" + port +
+           "' policy: 'p' profile: 'fast' low { ands: 10 } high { ands: 20 } }\n";
+  };
+  const std::string head = "directory: '/d'\n";
+  EXPECT_EQ(error_of(head + peer("b", "1") + peer("c", "2")), "");
+  EXPECT_EQ(error_of(head + peer("b", "1") + peer("c", "1")),
+            "conf: two peers listen on 127.0.0.1:1");
+  const auto tls = [&](const std::string& address) {
+    return error_of(head + kPeer + "tls { listen: '" + address +
+                    "' certificate: 'c' key: 'k' clients: 'a' }");
+  };
+  EXPECT_EQ(tls("127.0.0.1:1"), "");
+  EXPECT_NE(tls("127.0.0.1").find("tls.listen"), std::string::npos);
+  EXPECT_EQ(error_of(head + kPeer + "access { }"),
+            "conf: access { } names no user, group or client");
+  EXPECT_NE(error_of("directory: ''" + std::string(kPeer)).find("directory is empty"),
+            std::string::npos);
+  // It is a file, and part of others' names.
+  for (const std::string& name : {std::string("."), std::string(".."), std::string(),
+                                  std::string(65, 'a'), std::string("a b")})
+    EXPECT_NE(error_of(head + peer(name, "1")).find("a peer's name"), std::string::npos) << name;
+  for (const std::string& name : {std::string("..."), std::string(64, 'a'), std::string("A_z.0-9")})
+    EXPECT_EQ(error_of(head + peer(name, "1")), "") << name;
+}
+
 TEST(Configuration, RefusesRulesThatDoNotFit) {
   EXPECT_EQ(policy_error_of("allow { circuit: 'aes128' lanes_max: 2 rate { jobs: 1 seconds: 1 } }"),
             "");
@@ -119,15 +216,45 @@ TEST(Configuration, RefusesRulesThatDoNotFit) {
   }
   EXPECT_NE(policy_error_of("allow { circuit: 'aes128' rate { jobs: 0 seconds: 1 } }").find("jobs"),
             std::string::npos);
+  EXPECT_NE(policy_error_of("allow { circuit: 'aes128' digest: '" + whole + "' }")
+                .find("circuit and digest"),
+            std::string::npos);
+}
+
+TEST(Configuration, RulesBoundParameters) {
+  const auto with = [](const std::string& circuit, const std::string& bounds) {
+    return policy_error_of("allow { circuit: '" + circuit + "' parameter { name: '" +
+                           (circuit == "sort" ? "bits" : "sbox") + "' " + bounds + " } }");
+  };
+  for (const char* const bounds : {"min: 1", "max: 1", "min: 1 max: 1", "min: 1 max: 2"})
+    EXPECT_EQ(with("sort", bounds), "") << bounds;
+  EXPECT_NE(with("sort", "min: 2 max: 1").find("min is greater than max"), std::string::npos);
+  for (const char* const bounds : {"", "value: '1'", "max: 1 value: '1'"})
+    EXPECT_NE(with("sort", bounds).find("give min, max or both"), std::string::npos) << bounds;
+  EXPECT_EQ(with("aes128", "value: 'small'"), "");
+  for (const char* const bounds : {"", "min: 1 value: 'small'", "max: 1 value: 'small'"})
+    EXPECT_NE(with("aes128", bounds).find("give the values"), std::string::npos) << bounds;
+  expect_ranges({{"lanes_max", 1, std::uint64_t{1} << 24}}, [](const std::string& field) {
+    return policy_error_of("allow { circuit: 'aes128' " + field + " }");
+  });
+  const auto rate = [](const std::string& jobs, const std::string& within) {
+    return policy_error_of("allow { circuit: 'aes128' rate { jobs: " + jobs +
+                           " seconds: " + within + " } }");
+  };
+  EXPECT_EQ(rate("1000000", "2678400"), "");
+  EXPECT_NE(rate("1000001", "1").find("rate.jobs"), std::string::npos);
+  EXPECT_NE(rate("1", "0").find("rate.seconds"), std::string::npos);
+  EXPECT_NE(rate("1", "2678401").find("rate.seconds"), std::string::npos);
 }
 
 std::string custody_error_of(const std::string& custody,
                              const std::string& peer = "sigma: 64 key: 'k' peer_key: 'p'",
-                             const std::string& daemon = "store_key: 's'") {
+                             const std::string& daemon = "store_key: 's'",
+                             const std::string& policy = "keys") {
   return error_of("directory: '/d' " + daemon +
                   " peer { name: 'bob' party: A listen: '127.0.0.1:1' policy: 'p' profile: 'fast' "
                   "low { ands: 10 } high { ands: 20 } " +
-                  peer + " custody { policy: 'keys' " + custody + " } }");
+                  peer + " custody { policy: '" + policy + "' " + custody + " } }");
 }
 
 TEST(Configuration, CustodyNeedsKeysAndSigma) {
@@ -141,6 +268,8 @@ TEST(Configuration, CustodyNeedsKeysAndSigma) {
             "tests)");
   EXPECT_NE(custody_error_of("", keys + "sigma: 63").find("sigma"), std::string::npos);
   EXPECT_EQ(custody_error_of("weak: true", keys), "");
+  EXPECT_EQ(custody_error_of("", keys + "sigma: 64", "store_key: 's'", ""),
+            "conf: peer bob: custody: policy is empty");
 }
 
 TEST(Configuration, CustodyRefusesValuesThatDoNotFit) {
@@ -171,7 +300,7 @@ TEST(Configuration, CustodyRefusesValuesThatDoNotFit) {
     EXPECT_NE(custody_error_of(field + ": 0").find(field), std::string::npos);
     EXPECT_NE(custody_error_of(field + ": " + most + "0").find(field), std::string::npos);
   }
-  EXPECT_NE(custody_error_of("audit_log: ''").find("audit_log"), std::string::npos);
+  EXPECT_EQ(custody_error_of("audit_log: ''"), "conf: peer bob: custody: audit_log is empty");
 }
 
 // One of its users may be several, by the numbers of containers.
@@ -302,6 +431,11 @@ TEST(Configuration, KeysWithNoncesOfClientsAreUsedByOneParty) {
           std::string::npos)
           << key << " " << use;
   EXPECT_NE(key_policy_error_of(making + by(own + " " + peer, "kms/a", uses)), "");
+  // Ids are of one key each.
+  const std::string by_id = by(own, id, "may: CREATE nonces: CALLER " + uses);
+  EXPECT_EQ(key_policy_error_of(by_id + by(peer, std::string(32, '1'), uses)), "");
+  EXPECT_NE(key_policy_error_of(by_id + by(peer, id, uses)), "");
+  EXPECT_NE(key_policy_error_of(by_id + by(peer, "kms", uses)), "") << "it may be of that label";
 }
 
 }  // namespace

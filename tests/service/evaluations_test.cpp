@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <latch>
+
 #include "service/configuration.h"
 #include "tests/support/ports.h"
 #include "tests/support/two_threads.h"
@@ -109,6 +111,80 @@ TEST(Evaluations, CancellationThatComesTooLateEndsNothingElse) {
     EXPECT_EQ(a.outcome(), "done") << purpose;
     EXPECT_EQ(b.outcome(), "done") << purpose;
   }
+}
+
+// Both parties' workers run, on one connection, until the gate is opened.
+class BusyEvaluations : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    group_ = a_.evaluations().group_for(0, 1);
+    for (Side* const side : {&a_, &b_})
+      side->begin(group_, [this](Evaluator&, const Work&) {
+        running_.count_down();
+        gate_.wait();
+      });
+    running_.wait();
+  }
+  std::optional<std::string> order(std::uint64_t group, std::uint64_t session) {
+    return a_.evaluations().begin(0, {.key = std::make_shared<Work>([](Evaluator&, const Work&) {}),
+                                      .group = group,
+                                      .session = session});
+  }
+
+  const Stores stores_;
+  const std::string port_ = reserved_port();
+  std::latch running_{2}, gate_{1};
+  std::uint64_t group_ = 0;
+  Side a_{Party::A, port_, stores_.of(Party::A)}, b_{Party::B, port_, stores_.of(Party::B)};
+};
+
+// The leading party orders one after the other; one that it orders elsewhere replaces what waits.
+TEST_F(BusyEvaluations, OneOrderWaitsForAConnection) {
+  EXPECT_EQ(order(group_, 1), std::nullopt);
+  EXPECT_EQ(order(group_, 1), "two jobs on one connection");
+  const std::uint64_t other = group_ + 1;
+  EXPECT_EQ(order(other, 1), std::nullopt);
+  gate_.count_down();
+  b_.begin(other, [](Evaluator&, const Work&) {});
+  EXPECT_EQ(a_.outcome(), "done");
+  EXPECT_NE(a_.outcome().find("has given the job up"), std::string::npos);
+  EXPECT_EQ(a_.outcome(), "done");
+}
+
+// Its keys are those of one session: an order for another one ends it.
+TEST_F(BusyEvaluations, ConnectionIsOfOneSession) {
+  EXPECT_EQ(a_.evaluations().kept_group(0, 1), group_);
+  EXPECT_EQ(order(group_, 2),
+            "the connection belongs to session 1, and the job is to use session 2");
+  gate_.count_down();
+  EXPECT_EQ(a_.outcome(), "done");
+  EXPECT_EQ(a_.evaluations().kept_group(0, 1), std::nullopt);
+  EXPECT_NE(a_.evaluations().group_for(0, 1), group_);
+}
+
+TEST_F(BusyEvaluations, EachSessionHasConnectionsOfItsOwn) {
+  EXPECT_EQ(a_.evaluations().group_for(0, 1), group_);
+  EXPECT_EQ(a_.evaluations().kept_group(0, 2), std::nullopt);
+  const std::uint64_t other = a_.evaluations().group_for(0, 2);
+  EXPECT_NE(other, group_);
+  EXPECT_EQ(a_.evaluations().kept_group(0, 2), other);
+  EXPECT_EQ(a_.evaluations().kept_group(0, 1), std::nullopt);
+  gate_.count_down();
+}
+
+// Of a session that ends, what runs in it ends with the reason; others go on.
+TEST_F(BusyEvaluations, EndOfASessionIsThatOfItsWork) {
+  a_.evaluations().end_session(2, "another one");
+  gate_.count_down();
+  EXPECT_EQ(a_.outcome(), "done");
+  EXPECT_EQ(b_.outcome(), "done");
+  EXPECT_EQ(a_.evaluations().kept_group(0, 1), group_);
+  a_.begin(group_, [&](Evaluator& evaluator, const Work&) {
+    a_.evaluations().end_session(1, "a check has failed");
+    (void)evaluator.toss_coins("never");
+  });
+  EXPECT_EQ(a_.outcome(), "a check has failed");
+  EXPECT_EQ(a_.evaluations().kept_group(0, 1), std::nullopt);
 }
 
 }  // namespace

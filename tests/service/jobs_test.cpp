@@ -178,5 +178,53 @@ TEST(JobsTest, ExpiresWhatWaitsAndWhatIsKept) {
   EXPECT_EQ(jobs.of_peer("carol").size(), 0u);
 }
 
+// It may still be evaluated, and end, when its client has had the daemon forget it.
+TEST(JobsTest, ForgottenJobThatEndsTakesNoRoom) {
+  Jobs jobs(kLimits);
+  const SharedJob forgotten = jobs.add(request("1", 40'000));
+  jobs.set_state(*forgotten, JobState::Running);
+  jobs.forget(*forgotten);
+  jobs.forget(*forgotten);
+  const SharedJob other = jobs.add(request("1", 40'000));
+  service::JobResult result;
+  result.outputs.set("a_has_more", LaneMatrix(1, 1));
+  EXPECT_TRUE(jobs.finish(*forgotten, std::move(result)));
+  EXPECT_EQ(refused(jobs, request("2", 40'000)), Jobs::Refused::Full);
+  jobs.forget(*other);
+  jobs.add(request("2", 76'000));
+}
+
+TEST(JobsTest, CountsAreThoseOfAPeer) {
+  Jobs jobs({10, 10'000, std::chrono::seconds(60), std::chrono::seconds(60)});
+  std::vector<SharedJob> of_bob;
+  for (int i = 0; i < 6; ++i) of_bob.push_back(jobs.add(request(std::to_string(i))));
+  jobs.add(request("0", 64, "carol"));
+  for (int i = 0; i < 2; ++i) jobs.set_state(*of_bob[0 + i], JobState::Queued);
+  jobs.set_state(*of_bob[2], JobState::Running);
+  jobs.cancel(*of_bob[3]);
+  const service::JobCounts bobs = jobs.counts("bob"), carols = jobs.counts("carol");
+  EXPECT_EQ(bobs.waiting, 2u);
+  EXPECT_EQ(bobs.queued, 2u);
+  EXPECT_EQ(bobs.running, 1u);
+  EXPECT_EQ(carols.waiting, 1u);
+  EXPECT_EQ(carols.queued + carols.running + jobs.counts("dave").waiting, 0u);
+}
+
+// A job fails with the class of what was thrown, whatever that is.
+TEST(JobsTest, ErrorsHaveTheirClass) {
+  const auto error_of = [](const auto& thrown) {
+    try {
+      throw thrown;
+    } catch (...) {
+      return service::current_error();
+    }
+  };
+  EXPECT_EQ(error_of(NetworkError("gone")).error_class, ErrorClass::Network);
+  EXPECT_EQ(error_of(UsageError("wrong")).error_class, ErrorClass::Usage);
+  const service::JobError other = error_of(std::runtime_error("something else"));
+  EXPECT_EQ(other.error_class, ErrorClass::Other);
+  EXPECT_EQ(other.message, "something else");
+}
+
 }  // namespace
 }  // namespace tinyot::test

@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <functional>
 #include <map>
 #include <set>
 #include <thread>
 
 #include "base/error.h"
+#include "service/job_message.h"
 #include "tests/support/files.h"
 
 namespace tinyot::test {
@@ -428,6 +430,96 @@ TEST_F(KeptJobsTest, TruncatedAndForeignFilesLoseOneJobOnly) {
   }
   EXPECT_EQ(files(), std::set<std::string>{"note"});
   EXPECT_FALSE(has_keys());
+}
+
+TEST_F(KeptJobsTest, FileThatIsLongerThanItSaysIsRefused) {
+  { KeptJobs(dir_).add("job"); }
+  write_file(file_of("job"), read_file(file_of("job")) + "x");
+  EXPECT_NE(failure_later().find("is longer than it says"), std::string::npos);
+}
+
+// Its name is none that a job may have.
+TEST_F(KeptJobsTest, FileWithoutAnIdIsLeftAlone) {
+  { KeptJobs(dir_).add("job"); }
+  for (const char* const name : {"a b.job", ".job", "..job.new", "a b.job.new"})
+    write_file(dir_ / "jobs" / name, "not a job");
+  const KeptJobs later(dir_);
+  EXPECT_EQ(later.restored().size(), 1u);
+  EXPECT_EQ(files(),
+            (std::set<std::string>{"job.job", "a b.job", ".job", "..job.new", "a b.job.new"}));
+}
+
+TEST_F(KeptJobsTest, WhatCannotBeRemovedIsToldOf) {
+  { KeptJobs(dir_).add("job"); }
+  fs::create_directory(dir_ / "jobs" / "other.job.new");
+  EXPECT_THROW(KeptJobs{dir_}, StoreError);
+  EXPECT_TRUE(fs::exists(file_of("job")));
+}
+
+// Of outputs, their format is kept: a client prints them as the circuit says.
+TEST_F(KeptJobsTest, FormatsOfOutputsAreKept) {
+  using circuit::ValueFormat;
+  service::record::Job record;
+  for (const ValueFormat format :
+       {ValueFormat::Bytes, ValueFormat::Integer, ValueFormat::MsbInteger}) {
+    record.add_values()->set_format(std::string(name_of(format)));
+    EXPECT_EQ(service::outputs_from(record).back().format, format);
+  }
+}
+
+// Such as by a program that wipes keys: the jobs have gone, and new ones are kept.
+TEST_F(KeptJobsTest, TableOfKeysThatWasErasedIsMadeAnew) {
+  { KeptJobs(dir_).add("job"); }
+  storage::KeyTable::erase_file(dir_ / "job.keys");
+  {
+    KeptJobs later(dir_);
+    EXPECT_TRUE(later.restored().empty());
+    later.add("new");
+  }
+  KeptJobs last(dir_);
+  ASSERT_EQ(last.restored().size(), 1u);
+  EXPECT_EQ(last.restored().front().job->id(), "new");
+  EXPECT_EQ(last.failure(), "");
+}
+
+// What a file says of its values is compared with what it has.
+TEST_F(KeptJobsTest, ValuesAreThoseOfTheRecord) {
+  const crypto::SealKey key = crypto::derive_key(std::vector<std::byte>(32), {}, "a test");
+  Values values;
+  values.set("a", LaneMatrix(2, 9));
+  std::uint64_t ones = 0x1ff;
+  LaneMatrix full(1, 9);
+  ASSERT_TRUE(full.assign(0, std::as_bytes(std::span(&ones, 1)).first(2)));
+  values.set("b", std::move(full));
+  service::record::Job record;
+  service::add_bundles(values, record);
+  const auto bytes = service::seal_job(7, record, "file", values, key, key);
+  write_file(dir_ / "sealed", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const service::SealedJob sealed(dir_ / "sealed");
+  EXPECT_EQ(sealed.number(), 7u);
+  EXPECT_EQ(sealed.open(key).circuit_file, "file");
+  EXPECT_EQ(sealed.open_values(record, key).integer("b"), 0x1ffu);
+  const auto refuses = [&](const std::function<void(service::record::Job&)>& change) {
+    service::record::Job other = record;
+    change(other);
+    try {
+      (void)sealed.open_values(other, key);
+    } catch (const StoreError& error) {
+      return std::string(error.what()).find("of another version") != std::string::npos;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refuses([](auto& of) { of.mutable_values(0)->set_lanes(1); }));
+  EXPECT_TRUE(refuses([](auto& of) { of.mutable_values(1)->set_lanes(2); }));
+  EXPECT_TRUE(refuses([](auto& of) { of.mutable_values(0)->set_lanes(std::uint64_t{1} << 60); }));
+  EXPECT_TRUE(refuses([](auto& of) { of.mutable_values(1)->set_bits(8); }));
+  EXPECT_TRUE(refuses([](auto& of) { of.mutable_values()->RemoveLast(); }));
+  // Of nothing there may be any number.
+  EXPECT_FALSE(refuses([](auto& of) {
+    auto& nothing = *of.add_values();
+    nothing.set_name("c");
+    nothing.set_lanes(3);
+  }));
 }
 
 TEST_F(KeptJobsTest, ChangedKeyLosesItsJobOnly) {

@@ -4,9 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "base/error.h"
 #include "base/hex.h"
+#include "custody/coded.h"
 #include "full_audit.h"
+#include "key_allowance.pb.h"
 #include "service/key_failed.h"
 #include "tests/support/files.h"
 #include "tests/support/small_disk.h"
@@ -102,6 +106,8 @@ TEST_F(KeyAllowancesTest, AreForWhomAndWhatTheySay) {
   KeyRequestTerms derived = asked_by(client_user(7), "team/a");
   derived.parent = {custody::KeyId{}, "other/root"};
   EXPECT_FALSE(is_used(derived));
+  derived.parent->second = "team/root";
+  EXPECT_TRUE(is_used(derived));
   allow(Caller{{}, {}, "billing"}, kAllowedId);
   EXPECT_TRUE(is_used(asked_by(Caller{{}, {}, "billing"}, "any")));
   EXPECT_FALSE(is_used(asked_by(Caller{{}, {}, "billin"}, "any")));
@@ -189,6 +195,69 @@ TEST_F(KeyAllowancesTest, WhatIsChangedIsRefused) {
   files_->write_sealed("other", {});
   std::filesystem::rename(directory_ / "custody" / "other", file());
   EXPECT_THROW(open(), StoreError);
+}
+
+// Such as a file of another version: it is sealed, and says what this one does not understand.
+TEST_F(KeyAllowancesTest, WhatIsNotUnderstoodIsRefused) {
+  using service::allowances::Allowance;
+  const auto open_with = [&](const std::function<void(Allowance&)>& change) {
+    service::allowances::Record record;
+    Allowance& allowance = *record.add_allowance();
+    allowance.set_id(std::string(16, 'i'));
+    allowance.set_by_peer(true);
+    allowance.set_operation("encrypt");
+    allowance.set_key("data");
+    allowance.set_uses_left(1);
+    allowance.set_expires_unix_ms(1);
+    change(allowance);
+    files_->write_sealed("allowances", custody::serialised(record));
+    open();
+  };
+  EXPECT_NO_THROW(open_with([](Allowance&) {}));
+  for (const auto& change : std::vector<std::function<void(Allowance&)>>{
+           [](Allowance& of) { of.set_id("short"); },
+           [](Allowance& of) { of.set_operation("settle"); }, [](Allowance& of) { of.set_key(""); },
+           [](Allowance& of) { of.set_key("a b"); }, [](Allowance& of) { of.set_user(0); },
+           [](Allowance& of) { of.set_client("billing"); },
+           [](Allowance& of) { of.set_by_peer(false); }}) {
+    EXPECT_THROW(open_with(change), StoreError);
+    std::filesystem::remove(file());
+    open();
+  }
+  files_->write_sealed("allowances", std::vector(3, std::byte{0xff}));
+  EXPECT_THROW(open(), StoreError);
+}
+
+// What would be lost first is used first.
+TEST_F(KeyAllowancesTest, TheOneThatExpiresFirstIsUsed) {
+  const auto until = [&](int after) {
+    return allowances_
+        ->grant(kGrantingOfficer,
+                {.key = "data", .uses_left = 1, .expires = kGranted + std::chrono::seconds(after)},
+                kGranted)
+        .id;
+  };
+  const auto second = until(20), first = until(10), third = until(30);
+  for (const auto& id : {first, second, third}) {
+    EXPECT_TRUE(allowances_->has(id));
+    EXPECT_EQ(allowances_->use(asked_by(FromPeer{}, "data"), kGranted), id);
+  }
+  EXPECT_FALSE(is_used(asked_by(FromPeer{}, "data")));
+  EXPECT_FALSE(allowances_->has({}));
+}
+
+TEST_F(KeyAllowancesTest, WhatHasExpiredTakesNoRoom) {
+  const auto later = kGranted + std::chrono::seconds(10);
+  for (int i = 0; i < 256; ++i) allow(FromPeer{}, "data");
+  const auto grant = [&](std::chrono::system_clock::time_point now) {
+    allowances_->grant(kGrantingOfficer,
+                       {.key = "data", .uses_left = 1, .expires = now + std::chrono::hours(1)},
+                       now);
+  };
+  EXPECT_THROW(grant(later - std::chrono::milliseconds(1)), KeyFailed);
+  EXPECT_NO_THROW(grant(later));
+  open();
+  EXPECT_EQ(allowances_->all(kGranted).size(), 1u);
 }
 
 TEST_F(KeyAllowancesTest, NothingIsAllowedThatIsNotInTheLog) {

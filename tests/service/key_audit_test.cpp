@@ -479,6 +479,143 @@ TEST(KeyAudit, LineHasItsNumber) {
   }
 }
 
+TEST(KeyAudit, LineIsOneThatThisVersionWrites) {
+  for (const auto& [right, wrong] :
+       {std::pair<std::string, std::string>{"\"event\":\"begin\"", "\"event\":\"later\""},
+        {"\"signed\":{\"message\":\"", "\"signed\":{\"message\":\"zz"},
+        {"\"signed\":{\"message\":\"", "\"signed\":{\"message\":\"a"}}) {
+    Parties parties;
+    parties.use(0, 1);
+    std::vector<std::string> lines = parties.lines(1);
+    const std::size_t at = lines[0].find(right);
+    ASSERT_NE(at, std::string::npos);
+    lines[0].replace(at, right.size(), wrong);
+    parties.write(1, lines);
+    EXPECT_EQ(parties.verify(1, false).problems,
+              std::vector<std::string>{"the log's line 1 is not a line of an audit log"});
+  }
+}
+
+TEST(KeyAudit, LogThatIsCutOffOrNotThereIsToldOf) {
+  Parties parties;
+  parties.use(0, 1);
+  parties.logs = {};
+  write_file(parties.files[0], read_file(parties.files[0]) + "{\"sequence\":3");
+  EXPECT_EQ(parties.verify(0, false).problems,
+            std::vector<std::string>{"the log's line 3 is cut off"});
+  std::filesystem::remove(parties.files[0]);
+  EXPECT_THROW(parties.verify(0, false), tinyot::UsageError);
+}
+
+// The peer signs what is no statement about a request, or of a request of somebody else's.
+TEST(KeyAudit, SignedTextIsThatOfTheRequest) {
+  const auto problems_with = [](const std::function<void(Parties&, AuditLine&)>& change) {
+    Parties parties;
+    AuditLine line = parties.line_of(1);
+    line.is_own = false;
+    change(parties, line);
+    parties.log(1).append(line);
+    return parties.verify(1, false).problems;
+  };
+  const auto signed_with = [](const std::function<void(Parties&, service::keys::Said&)>& change) {
+    return [=](Parties& parties, AuditLine& line) {
+      service::keys::Said said = parties.request_of(0, 1, {1, {}});
+      change(parties, said);
+      line.signed_by_peer = signed_by(parties.identities[0], said);
+    };
+  };
+  EXPECT_EQ(problems_with(signed_with([](Parties&, service::keys::Said&) {})),
+            std::vector<std::string>());
+  const std::vector<std::string> other = {
+      "the log's line 1 says something else than what was signed"};
+  EXPECT_EQ(problems_with(signed_with([](Parties& parties, service::keys::Said& said) {
+              said.mutable_request()->set_from(parties.bytes_of_key(1));
+            })),
+            other);
+  EXPECT_EQ(problems_with(signed_with([](Parties& parties, service::keys::Said& said) {
+              said.mutable_request()->set_to(parties.bytes_of_key(0));
+            })),
+            other);
+  EXPECT_EQ(problems_with(
+                signed_with([](Parties&, service::keys::Said& said) { said.mutable_answer(); })),
+            other);
+  EXPECT_EQ(problems_with([](Parties& parties, AuditLine& line) {
+              SignedMessage message;
+              message.message.assign(3, std::byte{0xff});
+              message.signature =
+                  net::sign(parties.identities[0], service::kCustodyDomain, message.message);
+              line.signed_by_peer = std::move(message);
+            }),
+            (std::vector<std::string>{
+                "the log's line 1 has a signature that is not of the other party"}));
+}
+
+// What a party does alone, and what it begins, takes no signature of the peer.
+TEST(KeyAudit, OwnLinesHaveNoSignatureOfThePeer) {
+  const auto problems_with = [](AuditLine::Event event, bool is_own, bool is_signed) {
+    Parties parties;
+    AuditLine line = parties.line_of(1);
+    line.event = event;
+    line.is_own = is_own;
+    if (is_signed)
+      line.signed_by_peer = signed_by(parties.identities[0], parties.request_of(0, 1, {1, {}}));
+    parties.log(1).append(line);
+    return parties.verify(1, false).problems.size();
+  };
+  using Event = AuditLine::Event;
+  EXPECT_EQ(problems_with(Event::Alone, true, false), 0u);
+  EXPECT_EQ(problems_with(Event::Alone, true, true), 1u);
+  EXPECT_EQ(problems_with(Event::Alone, false, false), 1u);
+  EXPECT_EQ(problems_with(Event::Begin, true, false), 0u);
+  EXPECT_EQ(problems_with(Event::Begin, true, true), 1u);
+  // How a request of the peer's has ended here, it need not have signed.
+  EXPECT_EQ(problems_with(Event::End, false, false), 0u);
+}
+
+// A request to which nobody has answered has failed, and nothing has been done.
+TEST(KeyAudit, RequestWithoutAnAnswerIsNotDone) {
+  for (const std::string outcome : {"done", "timed out"}) {
+    Parties parties;
+    parties.log(0).append(parties.line_of(1));
+    AuditLine end = parties.line_of(1);
+    end.event = AuditLine::Event::End;
+    end.outcome = outcome;
+    parties.log(0).append(end);
+    EXPECT_EQ(parties.verify(0, false).problems.size(), outcome == "done" ? 1u : 0u);
+  }
+}
+
+// The peer's log has the request, but as one that the peer itself has asked.
+TEST(KeyAudit, AcceptedRequestIsThatOfTheOtherParty) {
+  Parties parties;
+  parties.use(0, 1, true, [](AuditLine& line) {
+    if (!line.signed_by_peer || line.event == AuditLine::Event::End) return;
+    line.is_own = true;
+    line.signed_by_peer.reset();
+  });
+  EXPECT_TRUE(parties.verify(0, false).problems.empty());
+  const auto problems = parties.verify(0).problems;
+  ASSERT_FALSE(problems.empty());
+  EXPECT_NE(problems[0].find("the request is not in the peer's"), std::string::npos) << problems[0];
+}
+
+// A refusal may name no line: the peer's log is empty.
+TEST(KeyAudit, RefusalNamesALineOrNone) {
+  Parties parties;
+  parties.use(0, 1, false);
+  parties.log(1);
+  for (const std::size_t party : {0, 1})
+    EXPECT_EQ(parties.verify(party).problems, std::vector<std::string>());
+}
+
+TEST(KeyAudit, TimesOfFormerKeysAreDaysOrTimes) {
+  for (const char* const right : {"2001-01-01", "2001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"})
+    EXPECT_TRUE(service::is_audit_time(right)) << right;
+  for (const char* const wrong : {"2001-01-0a", "2001/01/01", "2001-01-01T00:00:0aZ",
+                                  "2001-01-01T00:00:00z", "2001-01-01T", ":001-01-01"})
+    EXPECT_FALSE(service::is_audit_time(wrong)) << wrong;
+}
+
 TEST(KeyAudit, IsOfOneProcess) {
   Parties parties;
   parties.log(0);

@@ -192,5 +192,37 @@ TEST_F(KeyCertificateTest, HasNoFieldsThatAreNotKnown) {
   EXPECT_NE(refusal_of_text(inner.SerializeAsString()), "nothing is refused");
 }
 
+TEST_F(KeyCertificateTest, PartiesAndSignaturesHaveTheirSizes) {
+  keys::Certificate coded;
+  const Bytes right = service::file_of(certificate());
+  constexpr std::size_t kHeader = 12;
+  ASSERT_TRUE(
+      coded.ParseFromArray(right.data() + kHeader, static_cast<int>(right.size() - kHeader)));
+  const auto refusal_with = [&](const std::function<void(keys::SignedStatement&)>& change) {
+    keys::Certificate wrong = coded;
+    change(*wrong.mutable_statement(0));
+    Bytes file(right.begin(), right.begin() + kHeader);
+    const Bytes content = custody::serialised(wrong);
+    file.insert(file.end(), content.begin(), content.end());
+    return refusal_of_file(file);
+  };
+  EXPECT_EQ(refusal_with([](keys::SignedStatement&) {}), "nothing is refused");
+  const std::string longest(512, 's'), longer(513, 's');
+  for (auto* (keys::SignedStatement::*const field)() :
+       {&keys::SignedStatement::mutable_public_key, &keys::SignedStatement::mutable_signature}) {
+    EXPECT_EQ(refusal_with([&](keys::SignedStatement& of) { *(of.*field)() = longer; }),
+              "a signature has another size");
+    EXPECT_NE(refusal_with([&](keys::SignedStatement& of) { *(of.*field)() = longest; }),
+              "a signature has another size");
+  }
+  EXPECT_EQ(refusal_with([](keys::SignedStatement& of) {
+              keys::Certified certified;
+              ASSERT_TRUE(certified.ParseFromString(of.said()));
+              certified.mutable_from()->pop_back();
+              of.set_said(certified.SerializeAsString());
+            }),
+            "a statement names no parties");
+}
+
 }  // namespace
 }  // namespace tinyot::test

@@ -203,7 +203,7 @@ TEST(KeyPolicy, TimesOfTheDay) {
   EXPECT_EQ(service::minute_of_day("00:00"), 0u);
   EXPECT_EQ(service::minute_of_day("23:59"), 1439u);
   for (const char* text : {"", "7:30", "24:00", "12:60", "-1:00", "12:3", "12-30", "12:300",
-                           "+1:00", " 1:00", "1 :00"})
+                           "+1:00", " 1:00", "1 :00", "12:x0", "12:0x", "12:-1"})
     EXPECT_FALSE(service::minute_of_day(text)) << text;
 }
 
@@ -276,6 +276,52 @@ TEST(KeyPolicy, ApprovalUnlessAnotherRuleAllowsItWithout) {
   EXPECT_FALSE(needs_approval(approved + open, "ab"));
   EXPECT_FALSE(needs_approval(open + approved, "ab"));
   EXPECT_FALSE(key_policy_from("").verdict(terms("a"), kNoon).needs_approval);
+}
+
+// A request counts for the first rule that allows it.
+TEST(KeyPolicy, FirstRuleThatAllowsARequestCountsIt) {
+  const std::string rate = " may: ENCRYPT approval: true rate { requests: 1 seconds: 10 } }\n";
+  KeyPolicy policy =
+      key_policy_from("allow { peer: true key: 'a*'" + rate + "allow { peer: true key: 'a'" + rate);
+  EXPECT_EQ(policy.begin(terms("a"), kNoon).refusal, "");
+  expect_in(policy.verdict(terms("ab"), kNoon).refusal, "(rate)");
+  EXPECT_EQ(policy.begin(terms("a"), kNoon).refusal, "");
+  expect_in(policy.verdict(terms("a"), kNoon).refusal, "(rate)");
+}
+
+// Of a request that an officer may approve, a later rule that does not fit is no obstacle.
+TEST(KeyPolicy, RuleThatDoesNotFitIsNoObstacleBesideOneThatDoes) {
+  const std::string approved = "allow { peer: true key: 'a' may: ENCRYPT approval: true }\n",
+                    night =
+                        "allow { peer: true key: 'a' may: ENCRYPT "
+                        "hours { from: '22:00' until: '06:00' } }\n";
+  for (const std::string& policy : {approved + night, night + approved}) {
+    const auto verdict = key_policy_from(policy).verdict(terms("a"), kNoon);
+    EXPECT_EQ(verdict.refusal, "") << policy;
+    EXPECT_TRUE(verdict.needs_approval) << policy;
+  }
+}
+
+// Whoever chooses nonces can open what the other party seals.
+TEST(KeyPolicy, KnowsKeysThatBothPartiesSealWith) {
+  const KeyId id = *custody::key_id_from(kId);
+  const auto rule = [](const std::string& who, const std::string& key, const std::string& may) {
+    return "allow { " + who + " key: '" + key + "' may: " + may + " }\n";
+  };
+  const auto both = [&](const std::string& policy) {
+    return key_policy_from(policy).both_seal(id, "a");
+  };
+  for (const std::string may : {"ENCRYPT", "DECRYPT"})
+    for (const std::string own : {"user: '17'", "client: 'billing'"})
+      for (const std::string& key : {std::string("a"), std::string("*"), kId}) {
+        const std::string by_own = rule(own, key, may), by_peer = rule("peer: true", key, may);
+        EXPECT_TRUE(both(by_own + by_peer)) << by_own << by_peer;
+        EXPECT_TRUE(both(rule(own + " peer: true", key, may)));
+        EXPECT_FALSE(both(by_own));
+        EXPECT_FALSE(both(by_peer));
+        EXPECT_FALSE(both(by_own + rule("peer: true", key, "SIGN")));
+        EXPECT_FALSE(both(rule(own, "b", may) + by_peer));
+      }
 }
 
 TEST(KeyPolicy, RefusalSaysWhatIsNearest) {

@@ -239,6 +239,51 @@ TEST_F(KeyQuorumTest, AnOfficerHasAPartOfThePlaces) {
     EXPECT_EQ(failure_of([&] { (void)each.get(); }), KeyFailure::Unavailable);
 }
 
+TEST_F(KeyQuorumTest, PlacesAreLimited) {
+  constexpr std::size_t kAll = 16, kOfOfficer = 4;
+  std::vector<std::future<Agreed>> asked;
+  for (std::size_t i = 0; i < kAll; ++i) {
+    asked.push_back(ask(officer_of(static_cast<uid_t>(i / kOfOfficer))));
+    ASSERT_TRUE(becomes_true([&] { return quorum_.waiting().size() == i + 1; }));
+  }
+  EXPECT_EQ(
+      failure_of([&] { (void)quorum_.await(call_of(officer_of(100)), {.operation = "destroy"}); }),
+      KeyFailure::Full);
+  // Whoever has left makes room.
+  EXPECT_TRUE(quorum_.waits(number()));
+  EXPECT_TRUE(quorum_.decide(officer_of(99), number(), false));
+  ASSERT_TRUE(becomes_true([&] { return quorum_.waiting().size() < kAll; }));
+  asked.push_back(ask(officer_of(100)));
+  EXPECT_FALSE(quorum_.waits({}));
+  quorum_.stop();
+  for (auto& each : asked) EXPECT_THROW((void)each.get(), KeyFailed);
+}
+
+// Of a step, the log and the others see the key, the size and the details.
+TEST_F(KeyQuorumTest, LogSaysWhatIsConfirmed) {
+  custody::KeyId key;
+  key.bytes.fill(std::byte{0xab});
+  auto asked = std::async(std::launch::async, [&] {
+    return quorum_.await(
+        call_of(officer_of(1)),
+        {.operation = "import", .key = key, .bytes = 32, .details = "aead aes256"});
+  });
+  ASSERT_TRUE(becomes_true([&] { return !quorum_.waiting().empty(); }));
+  const auto id = number();
+  for (const uid_t officer : {2, 3}) EXPECT_TRUE(quorum_.decide(officer_of(officer), id, true));
+  EXPECT_EQ(outcome_of(asked), id);
+  EXPECT_EQ(lines_with("\"key\":\"" + custody::text_of(key) + "\",\"bytes\":32"), 3u);
+  EXPECT_EQ(lines_with("operation " + hex_of(id) + ": import, aead aes256"), 3u);
+}
+
+// Without a way to know who is an officer nobody counts.
+TEST_F(KeyQuorumTest, NobodyCountsIfOfficersAreNotKnown) {
+  KeyCall call = call_of(officer_of(1));
+  call.may_manage_keys = nullptr;
+  EXPECT_EQ(failure_of([&] { (void)quorum_.await(call, {.operation = "destroy"}); }),
+            KeyFailure::Unavailable);
+}
+
 TEST_F(KeyQuorumTest, AConfirmationThatIsNotInTheLogDoesNotCount) {
   const SmallDisk disk(directory_ / "disk", 64 << 10);
   if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount";

@@ -7,6 +7,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <functional>
+
 #include "base/error.h"
 #include "tests/support/becomes_true.h"
 #include "tests/support/files.h"
@@ -140,6 +142,33 @@ TEST_F(KeysSocketTest, CreatingTakesRightOfOfficers) {
   request.mutable_create()->set_label("new");
   send(client, framed(request.SerializeAsString()));
   EXPECT_EQ(code_of(reply(client)), StatusCode::PERMISSION_DENIED);
+}
+
+// Each of the calls that the module makes takes its right, and is made.
+TEST_F(KeysSocketTest, CallsAreThoseOfTheModule) {
+  using Request = v1::SocketRequest;
+  const std::vector<std::function<void(Request&)>> uses = {
+      [](Request& of) { of.mutable_encrypt()->set_key("files"); },
+      [](Request& of) { of.mutable_decrypt()->set_key("files"); },
+      [](Request& of) { of.mutable_sign()->set_key("files"); },
+      [](Request& of) { of.mutable_verify()->set_key("files"); }};
+  for (const std::string right : {"USE_KEYS", "MANAGE_KEYS"}) {
+    server_.reset();
+    serve(right);
+    const Descriptor client = connect();
+    for (const auto& use : uses) {
+      Request request;
+      use(request);
+      send(client, framed(request.SerializeAsString()));
+      EXPECT_EQ(code_of(reply(client)),
+                right == "USE_KEYS" ? StatusCode::INVALID_ARGUMENT : StatusCode::PERMISSION_DENIED);
+    }
+    Request create;
+    create.mutable_create()->set_label("new");
+    send(client, framed(create.SerializeAsString()));
+    EXPECT_EQ(code_of(reply(client)),
+              right == "USE_KEYS" ? StatusCode::PERMISSION_DENIED : StatusCode::INVALID_ARGUMENT);
+  }
 }
 
 TEST_F(KeysSocketTest, MalformedRequestEndsItsConnection) {

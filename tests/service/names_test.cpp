@@ -18,6 +18,7 @@ TEST(NamesTest, OfAnEnumDiffer) {
   expect_distinct(service::kSessionEnds);
   expect_distinct(service::kTrafficOf);
   expect_distinct(service::kRefillOutcomes);
+  expect_distinct(service::kPreparedOutcomes);
 }
 
 // doc/metrics.md names them.
@@ -50,6 +51,13 @@ TEST(NamesTest, StatesAndClassesOfTheInterfaceAreKnown) {
        {ErrorClass::Other, ErrorClass::Usage, ErrorClass::Network, ErrorClass::PeerCheated,
         ErrorClass::Store, ErrorClass::Disagreement})
     EXPECT_EQ(static_cast<int>(service::class_of(error_class)), static_cast<int>(error_class) + 1);
+  // As a client reads them.
+  for (const ErrorClass error_class :
+       {ErrorClass::Other, ErrorClass::Usage, ErrorClass::Network, ErrorClass::PeerCheated,
+        ErrorClass::Store, ErrorClass::Disagreement})
+    EXPECT_EQ(service::class_from(service::class_of(error_class)), error_class);
+  EXPECT_EQ(service::class_of(ErrorClass::Cancelled), v1::INTERNAL);
+  EXPECT_EQ(service::class_from(v1::INTERNAL), ErrorClass::Other);
 }
 
 }  // namespace

@@ -56,6 +56,21 @@ TEST(OutputsTest, ArePartsInOrderOfAtMostAMessage) {
     ASSERT_EQ(static_cast<unsigned char>(first[i]), i % 3 == 2 ? 1 : 0xff) << i;
 }
 
+// Nothing more is written to it, whether a part is full or the last one.
+TEST(OutputsTest, ClientThatHasGoneGetsNoFurtherPart) {
+  const auto bundles = bundles_of({24 * kMiB, 8});
+  Values outputs;
+  outputs.set("out0", ones(1, 24 * kMiB));
+  outputs.set("out1", ones(1, 8));
+  for (std::size_t there = 0; there < 4; ++there) {
+    std::size_t parts = 0;
+    v1::ResultPart part;
+    EXPECT_FALSE(service::write_outputs(outputs, bundles, part,
+                                        [&](const v1::ResultPart&) { return parts++ < there; }));
+    EXPECT_EQ(parts, there + 1);
+  }
+}
+
 TEST(OutputsTest, WipesTheMessageAlsoOfAClientThatHasGone) {
   for (const bool is_there : {true, false}) {
     Values outputs;

@@ -134,6 +134,30 @@ TEST_F(SessionRecordTest, DamagedRecordIsNotTakenForAnEmptyOne) {
   EXPECT_THROW(open(), StoreError);
 }
 
+// Nor one that is there and cannot be seen.
+TEST_F(SessionRecordTest, RecordThatCannotBeSeenIsNotTakenForAnEmptyOne) {
+  std::filesystem::create_symlink(file().filename(), file());  // of itself
+  EXPECT_THROW(open(), StoreError);
+}
+
+TEST_F(SessionRecordTest, BeginningsOfDaysBeforeAreNotKept) {
+  for (int day = 0; day < 5; ++day)
+    open().add_begun(static_cast<std::uint64_t>(day + 1), BeginsBy::OwnAccount, now_ + day * 24h);
+  const std::string text = test::read_file(file());
+  EXPECT_EQ(text.find("begun"), text.rfind("begun")) << text;
+  EXPECT_EQ(open().last_number(), 5u);
+}
+
+// The directories of sessions that were never begun are removed, too.
+TEST_F(SessionRecordTest, NothingIsWrittenOfASessionThatHasNotEnded) {
+  SessionRecord record = open();
+  record.add_ended(1, {});
+  std::filesystem::create_directory(file().string() + ".new");  // in the way of a change
+  EXPECT_NO_THROW(record.removed(2));
+  EXPECT_THROW(record.removed(1), StoreError);
+  EXPECT_TRUE(record.has_ended(1));
+}
+
 class RefillSlotsTest : public ::testing::Test {
  protected:
   std::unique_ptr<RefillSlots::Slot> take(RefillSlots::Clock::time_point now) {

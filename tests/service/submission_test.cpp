@@ -100,6 +100,50 @@ TEST(SubmissionTest, RefusesWhatDoesNotFit) {
   EXPECT_NE(error_of({roles, bits("a", four)}).find("its own"), std::string::npos);
 }
 
+TEST(SubmissionTest, RolesOfAFileAreThoseThatItNames) {
+  using circuit::Receiver;
+  v1::FileRoles roles;
+  EXPECT_TRUE(service::options_of(roles).sources.empty());
+  EXPECT_FALSE(service::options_of(roles).other_receivers.has_value());
+  (*roles.mutable_owners())[0] = "B";
+  (*roles.mutable_owners())[3] = "public";
+  roles.add_bundles(7);
+  const auto options = service::options_of(roles);
+  EXPECT_EQ(options.sources.size(), 2u);
+  EXPECT_EQ(options.sources.at(0), circuit::InputSource::B);
+  EXPECT_EQ(options.sources.at(3), circuit::InputSource::Public);
+  EXPECT_EQ(options.bundles, std::vector<std::uint32_t>{7});
+  for (const auto& [name, receiver] :
+       {std::pair("A", Receiver::A), {"B", Receiver::B}, {"both", Receiver::Both}}) {
+    roles.set_receiver(name);
+    EXPECT_EQ(service::options_of(roles).other_receivers, receiver);
+  }
+  roles.set_receiver("nobody");
+  EXPECT_THROW((void)service::options_of(roles), UsageError);
+  roles.clear_receiver();
+  (*roles.mutable_owners())[1] = "C";
+  EXPECT_THROW((void)service::options_of(roles), UsageError);
+}
+
+TEST(SubmissionTest, CircuitByNameHasNoFile) {
+  v1::SubmitRequest with_file = job("millionaires");
+  with_file.set_circuit_part("1 3");
+  EXPECT_NE(error_of({with_file, bits("a", std::string(4, '\0'))}).find("its own gates"),
+            std::string::npos);
+  const std::string unknown = error_of({job("milionaires"), bits("a", std::string(4, '\0'))});
+  EXPECT_NE(unknown.find("there is no circuit 'milionaires'"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("did you mean millionaires?"), std::string::npos) << unknown;
+}
+
+TEST(SubmissionTest, ErrorOfAValueNamesItsInput) {
+  for (const char* const wrong : {"", "seven", "4294967296"}) {
+    v1::SubmitRequest numbers;
+    numbers.add_inputs()->set_name("a");
+    numbers.mutable_inputs(0)->add_numbers(wrong);
+    EXPECT_TRUE(error_of({job("millionaires"), numbers}).starts_with("input a: ")) << wrong;
+  }
+}
+
 TEST(SubmissionTest, NumbersAreAsManyAsLanes) {
   constexpr std::uint64_t kLanes = 2;
   for (std::uint64_t count = 1; count <= 4; ++count) {
@@ -259,6 +303,18 @@ TEST_F(BudgetTest, MessagesTakeNoMoreThanTheyAreExpectedTo) {
   submission.add(received(job("millionaires")));
   EXPECT_NO_THROW(submission.add(received(bits("a", std::string(kBytesMax - 4096, '\1')))));
   EXPECT_THROW(submission.add(received("\x12")), UsageError);
+}
+
+// Where the parser ends, the count of the fields does, too.
+TEST_F(BudgetTest, MalformedMessagesAreRefused) {
+  const std::string owner = "\x0a\x06\x1a\x04\x0a\x02\x08\x01";  // a map within a message
+  for (const std::string& bytes :
+       {std::string("\x08\xff"), std::string("\x09\x01"), std::string("\x0d\x01"),
+        std::string("\x12\x05x"), std::string("\x12\xff"), std::string("\x7a\x05x"),
+        std::string("\x0b"), std::string("\xff"), owner.substr(0, owner.size() - 1)}) {
+    Submission submission(kBytesMax, budget_);
+    EXPECT_THROW(submission.add(received(bytes)), UsageError);
+  }
 }
 
 // As many bytes once more as values.
