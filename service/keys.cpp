@@ -601,8 +601,7 @@ void Keys::peer_cheated() {
     for (const auto& [id, request] : requests_)
       if (request->is_running) running.push_back(request);
     for (const auto& [id, work] : settling_) running.push_back(work);
-    for (const auto& [group, at] : connections_)
-      if (const auto connection = at.lock()) connection->session.forget_all();
+    for (const auto& connection : open_connections()) connection->session.forget_all();
     end_waiting(KeyFailure::Cheated, settings_.name + " has failed a check");
   }
   for (const auto& work : running) scheduler_.cancel(work);

@@ -244,6 +244,7 @@ class Keys {
   std::shared_ptr<std::shared_mutex> lock_of(const custody::KeyId& key);
   void settle_if_needed(const custody::KeyId& key, std::vector<std::shared_ptr<Work>>& to_queue);
   void forget(const custody::KeyId& key);
+  std::vector<std::shared_ptr<KeyConnection>> open_connections() const;
 
   void work_ended(const std::shared_ptr<Work>& work, const std::optional<JobError>& error);
   void queue(const std::vector<std::shared_ptr<Work>>& works);

@@ -1,5 +1,6 @@
 // Attacks on keys of custody: by clients that have some rights, by another party that is allowed
 // something, and by a party whose daemon is a program of the attacker.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -7,12 +8,16 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <thread>
 
 #include "base/error.h"
 #include "base/hex.h"
+#include "circuitgen/evaluate.h"
+#include "circuitgen/generators/registry.h"
 #include "crypto/sealed_box.h"
 #include "custody/backups.h"
 #include "custody/coded.h"
@@ -559,6 +564,81 @@ TEST_F(HostileFollowerTest, GetsTwoResultsOfOneRequest) {
   const bool has_second = use(next.key_start(), terms, "other") == test::openssl_cmac(key, "other");
   EXPECT_FALSE(has_second) << "a second result, of another text, and one begin: "
                            << lines_with("\"begin\",\"request\":\"" + hex_of(terms.request));
+}
+
+// Whether memory that a process writes alone has the bytes. Empty if this process may not read it.
+std::optional<bool> is_in_memory_of(pid_t pid, std::span<const std::byte> bytes) {
+  const std::string process = "/proc/" + std::to_string(pid);
+  const system::Descriptor memory(::open((process + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!memory.is_open()) return std::nullopt;
+  std::ifstream maps(process + "/maps");
+  std::vector<char> mapped;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0, end = 0;
+    char rights[8] = "";
+    if (std::sscanf(line.c_str(), "%lx-%lx %7s", &begin, &end, rights) != 3 ||
+        std::string_view(rights) != "rw-p")
+      continue;
+    mapped.resize(end - begin);
+    const ssize_t count =
+        ::pread(memory.get(), mapped.data(), mapped.size(), static_cast<off_t>(begin));
+    if (count > 0 && ::memmem(mapped.data(), static_cast<std::size_t>(count), bytes.data(),
+                              bytes.size()) != nullptr)
+      return true;
+  }
+  return false;
+}
+
+// Shares that are stolen in different epochs do not combine, those that are loaded either: who has
+// read the memory of one party before a refresh finds nothing that fits in that of the other one.
+TEST_F(HostileFollowerTest, FindsNothingInMemoryThatWasLoadedInAnEarlierEpoch) {
+  start_hostile("interactive");
+  const std::string key(16, 'k');
+  const auto made = keys_a_->import("mac", "mac", "aes128", key);
+  ASSERT_OK(made);
+  take_over();
+  custody::KeyFiles files(b_->stores() / "alice" / "custody",
+                          {Party::B, "alice", net::text_of(parties_.peer)}, *store_key_);
+  const custody::Backups backups;
+  const std::uint64_t link = files.begin_link();
+  const custody::KeyId id = custody::key_id_from(made.key.id()).value();
+  const auto begun = [&](const KeyTerms& terms) {
+    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
+    return peer_->next(wire::Message::kKeyStart).key_start();
+  };
+  const KeyTerms use = use_terms(config::SIGN, made.key.id(), 4);
+  const wire::KeyStart first = begun(use);
+  auto evaluator = peer_->evaluator(first.group(), first.session());
+  service::KeyConnection connection(*evaluator, files, backups, link);
+  custody::UsePayload payload;
+  payload.text.assign(4, std::byte{'t'});
+  (void)connection.session.use({.request = use.request,
+                                .key = id,
+                                .use = custody::KeyUse::Sign,
+                                .requester = Party::B,
+                                .bytes = 4},
+                               &payload, first.is_loaded());
+  (void)peer_->next(wire::Message::kKeyEnd);
+  // The other party's share of the round keys.
+  const auto load = circuit::find_key_circuit(custody::load_circuit(files.record(id).attributes));
+  LaneMatrix whole(1, 8 * key.size());
+  ASSERT_TRUE(whole.assign(0, std::as_bytes(std::span(key))));
+  const auto round_keys =
+      circuit::evaluate(*load, 1, {whole, LaneMatrix(1, 8 * key.size()), LaneMatrix(1, 128)})[1];
+  const LaneMatrix mine = connection.session.load(id, true).values.at("round_keys").my_share();
+  std::vector<std::byte> theirs;
+  for (std::size_t k = 0; k < mine[0].bytes().size(); ++k)
+    theirs.push_back(mine[0].bytes()[k] ^ round_keys[0].bytes()[k]);
+  const auto is_there = [&] { return is_in_memory_of(a_->pid(), theirs); };
+  if (!is_there()) GTEST_SKIP() << "this process may not read another one's memory";
+  EXPECT_TRUE(*is_there()) << "what it is looked for";
+  const KeyTerms refresh = use_terms(config::REFRESH, made.key.id(), 0);
+  const wire::KeyStart second = begun(refresh);
+  ASSERT_EQ(second.group(), first.group()) << "where the key is loaded";
+  (void)connection.custodian.refresh(connection.peer, refresh.request, id);
+  (void)peer_->next(wire::Message::kKeyEnd);
+  EXPECT_TRUE(test::becomes_true([&] { return !*is_there(); })) << "after the refresh";
+  a_->kill();
 }
 
 // While it waits for material, the other party's policy changes: an officer sees it before it runs.
