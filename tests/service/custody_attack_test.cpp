@@ -830,11 +830,12 @@ TEST_F(HostileFollowerTest, MakesAVersionOfAnotherKind) {
   start_hostile();
   ASSERT_OK(keys_a_->create("data", "aead", "aes256"));
   take_over();
-  const auto refusal = [&](const std::function<void(custody::KeyAttributes&)>& change) {
+  const auto refusal = [&](const std::function<void(custody::KeyAttributes&)>& change,
+                           config::KeyOperation operation = config::CREATE) {
     KeyTerms terms;
     terms.request = service::random_request();
     terms.making = service::random_request();
-    terms.operation = config::CREATE;
+    terms.operation = operation;
     std::ranges::copy(terms.making, terms.key.bytes.begin());
     custody::KeyAttributes& version = terms.attributes.emplace();
     version.id = terms.key;
@@ -857,9 +858,55 @@ TEST_F(HostileFollowerTest, MakesAVersionOfAnotherKind) {
   EXPECT_TRUE(refusal([](KeyAttributes& key) {
                 key.nonces = custody::NonceMode::Caller;
               }).starts_with(why));
+  // One that it has as a whole: the other party's clients would seal for it.
+  EXPECT_EQ(refusal([](KeyAttributes& key) { key.origin = custody::KeyOrigin::Imported; },
+                    config::IMPORT),
+            "the next key data is generated, not imported: choose another label");
   peer_->shut_down();
   keys_a_.reset();
   EXPECT_EQ(a_->stop().status, 0);
+}
+
+// Each request is the next key of its label as long as the other one has stored nothing.
+TEST_F(HostileFollowerTest, MakesTwoKeysOfALabelAtOnce) {
+  start_hostile();
+  ASSERT_OK(keys_a_->create("data"));
+  take_over();
+  const custody::Backups backups;
+  struct Making {
+    KeyTerms terms;
+    std::unique_ptr<custody::KeyFiles> files;
+    std::unique_ptr<Evaluator> evaluator;
+  };
+  std::vector<Making> both;
+  for (const auto algorithm : {custody::KeyAlgorithm::Aes256, custody::KeyAlgorithm::Aes128}) {
+    KeyTerms terms;
+    terms.request = service::random_request();
+    terms.making = service::random_request();
+    terms.operation = config::CREATE;
+    std::ranges::copy(terms.making, terms.key.bytes.begin());
+    terms.attributes =
+        custody::KeyAttributes{.id = terms.key, .label = "new", .algorithm = algorithm};
+    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
+    const wire::KeyStart start = peer_->next(wire::Message::kKeyStart).key_start();
+    both.push_back(
+        {terms,
+         std::make_unique<custody::KeyFiles>(
+             dir_ / ("files " + custody::name_of(algorithm)),
+             custody::KeyFiles::Owner{Party::B, "alice", net::text_of(parties_.peer)}, *store_key_),
+         peer_->evaluator(start.group(), start.session())});
+  }
+  const auto make = [&](const Making& of) {
+    service::KeyConnection connection(*of.evaluator, *of.files, backups, of.files->begin_link());
+    (void)connection.custodian.create(connection.peer, of.terms.making, *of.terms.attributes);
+  };
+  make(both[0]);
+  EXPECT_ANY_THROW(make(both[1]));
+  v1::ListKeysReply listed;
+  EXPECT_TRUE(keys_a_->call(&Stub::List, {}, listed).ok());
+  EXPECT_EQ(std::ranges::count(listed.keys(), "new", &v1::Key::label), 1);
+  EXPECT_EQ(keys_a_->show("new").key.algorithm(), "aes256");
+  a_->kill();
 }
 
 // All keys are looked at once it has told of all that it has: a few bytes, under the lock that all
