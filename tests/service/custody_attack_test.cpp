@@ -394,25 +394,44 @@ TEST_F(HostileFollowerTest, UsesTheIdOfAnEndedRequestOfTheOtherParty) {
   EXPECT_EQ(problems_of_a(), std::vector<std::string>());
 }
 
-// An officer who denies the request would withdraw what another one has allowed.
-TEST_F(HostileFollowerTest, UsesTheIdOfWhatAnOfficerHasAllowed) {
-  start_hostile();
-  const auto made = keys_a_->create("data");
-  ASSERT_OK(made);
-  v1::AllowRequest allow;
-  allow.set_key("other");
-  allow.set_operation("decrypt");
-  allow.set_by_peer(true);
-  allow.set_uses(1);
-  allow.set_within_s(600);
-  v1::Allowance allowed;
-  const grpc::Status status = keys_a_->call(&Stub::Allow, allow, allowed);
-  ASSERT_TRUE(status.ok()) << code_of(status);
-  take_over();
+// An officer approves what was shown. What waits is lost as the daemon ends, and another request
+// may then have its number, since the party that asks chooses it.
+TEST_F(HostileFollowerTest, AsksForSomethingElseThanAnOfficerWasShownBeforeARestart) {
+  KeyClient::Made made;
+  ASSERT_NO_FATAL_FAILURE(start_with_approvals({}, made));
+  const auto shown = [&] {
+    v1::ApprovalsReply approvals;
+    EXPECT_TRUE(keys_a_->call(&Stub::Approvals, {}, approvals).ok());
+    EXPECT_EQ(approvals.approvals_size(), 1);
+    return approvals.approvals_size() == 1 ? approvals.approvals(0) : v1::Approval();
+  };
+  const auto approve = [&](const std::string& number) {
+    v1::ApprovalRequest decision;
+    decision.set_request(number);
+    v1::ApprovalReply reply;
+    return keys_a_->call(&Stub::Approve, decision, reply);
+  };
   KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 4);
-  ASSERT_TRUE(parse_hex(allowed.id(), terms.request));
-  EXPECT_FALSE(is_accepted(message_of(asked(terms))));
-  end(terms.request);
+  peer_->send(message_of(asked(terms)));
+  (void)peer_->next(wire::Message::kKeyWaits);
+  const v1::Approval first = shown();
+  EXPECT_EQ(first.bytes(), 4u);
+  peer_->shut_down();
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  a_->start();
+  keys_a_ = std::make_unique<KeyClient>(a_->socket());
+  connect();
+  terms.bytes = 64;
+  peer_->send(message_of(asked(terms)));
+  (void)peer_->next(wire::Message::kKeyWaits);
+  EXPECT_EQ(approve(first.request()).error_code(), grpc::StatusCode::INVALID_ARGUMENT)
+      << "another request";
+  const v1::Approval second = shown();
+  EXPECT_EQ(second.bytes(), 64u);
+  const grpc::Status approved = approve(second.request());
+  EXPECT_TRUE(approved.ok()) << code_of(approved);
+  a_->kill();
 }
 
 TEST_F(HostileFollowerTest, RepeatsARequestAfterARestart) {
