@@ -116,10 +116,15 @@ std::string derive_circuit(KeyAlgorithm parent, const KeyAttributes& attributes,
          ",info=" + std::to_string(kDeriveLabel.size() + 4 + context_bytes);
 }
 
+bool is_loadable(const KeyRecord& record) {
+  return is_bound(record) &&
+         (record.state == KeyState::Active || record.state == KeyState::Deactivated) &&
+         record.held.size() == 1;
+}
+
 void require_loadable(const KeyRecord& record) {
   require_bound(record);
-  if ((record.state != KeyState::Active && record.state != KeyState::Deactivated) ||
-      record.held.size() != 1)
+  if (!is_loadable(record))
     refuse_state(record, "only a settled key is loaded that is active or deactivated");
 }
 

@@ -27,8 +27,9 @@ struct LoadedKey {
   SharedInputs values;
 };
 
-// Whether the uses of a key can continue from what is loaded of it. Fails: KeyError(State,
-// Unbound).
+// Whether the uses of a key can continue from what is loaded of it.
+bool is_loadable(const KeyRecord& record);
+// Fails: KeyError(State, Unbound).
 void require_loadable(const KeyRecord& record);
 
 // Of a key that is known as a whole, without a peer.

@@ -395,6 +395,34 @@ void KeyFiles::require_current(std::uint64_t link) const {
     throw Disagreement("the link on which this step began has ended, and a new one is up");
 }
 
+void KeyFiles::require_next_version(const KeyAttributes& attributes) const {
+  const std::lock_guard lock(mutex_);
+  require_next(attributes);
+}
+
+void KeyFiles::require_next(const KeyAttributes& attributes) const {
+  const KeyAttributes* newest = nullptr;
+  for (const auto& [id, other] : records_)
+    if (other.attributes.label == attributes.label &&
+        (newest == nullptr || newest->version < other.attributes.version))
+      newest = &other.attributes;
+  const std::uint32_t version = newest != nullptr ? newest->version : 0;
+  const auto refuse = [](const std::string& why) { throw KeyError(KeyProblem::Exists, why); };
+  if (attributes.version != version + 1)
+    refuse("the next key " + attributes.label + " is of version " + std::to_string(version + 1) +
+           ", not " + std::to_string(attributes.version) +
+           (newest != nullptr ? ": rotate it, or choose another label" : ""));
+  if (newest == nullptr) return;
+  if (newest->key_class != attributes.key_class || newest->algorithm != attributes.algorithm ||
+      newest->nonces != attributes.nonces)
+    refuse("the keys " + attributes.label + " are of class " + name_of(newest->key_class) + ", " +
+           name_of(newest->algorithm) + ", with " + name_of(newest->nonces) +
+           " nonces: choose another label");
+  if (attributes.origin != KeyOrigin::Generated)
+    refuse("the next key " + attributes.label + " is generated, not " + name_of(attributes.origin) +
+           ": choose another label");
+}
+
 // A slot is filled once and erased once: what a record names, even an old one, is never that of
 // another key.
 std::uint64_t KeyFiles::free_slot() const {
@@ -430,6 +458,7 @@ void KeyFiles::store_epoch(std::uint64_t link, const KeyRecord& record, const Ep
       next.held.size() == 2 || find_epoch(next, epoch) != next.held.end())
     throw KeyError(KeyProblem::Exists,
                    "key " + text_of(id) + " is another one, destroyed, or not settled yet");
+  if (at == records_.end()) require_next(next.attributes);
   next.held.push_back(fill_slot(id, epoch, share));
   std::ranges::sort(next.held, {}, &HeldEpoch::epoch);
   replace(id, std::move(next));  // if it fails, the slot is an orphan, erased at the next start

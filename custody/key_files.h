@@ -109,9 +109,16 @@ class KeyFiles {
   // peer may have settled meanwhile. The number of a new link, for the calls below.
   std::uint64_t begin_link();
 
+  // The newest version is what a label means: nobody makes one that is never exceeded, nor, as the
+  // peer may, one under which the others' clients would use another algorithm than before, or a key
+  // that a party has as a whole. Fails: KeyError(Exists) unless the new key is the next version of
+  // its label.
+  void require_next_version(const KeyAttributes& attributes) const;
+
   // Stores a share: first the slot, then the record, each durable before the next. `record` is that
   // of a new key, without epochs, or of the key that exists. Fails: KeyError(Exists) if the key has
-  // this epoch, or two; Disagreement if the link has ended.
+  // this epoch, or two, or as require_next_version(), since another key of the label may have been
+  // made meanwhile; Disagreement if the link has ended.
   void store_epoch(std::uint64_t link, const KeyRecord& record, const Epoch& epoch,
                    const Share& share);
   // The record with one epoch alone; then the slots of others are erased. A pending key becomes
@@ -169,6 +176,7 @@ class KeyFiles {
   void step(std::string_view name) const;
   void require_current(std::uint64_t link) const;
   Records::const_iterator existing(const KeyId& id) const;
+  void require_next(const KeyAttributes& attributes) const;
   std::uint64_t free_slot() const;
   HeldEpoch fill_slot(const KeyId& id, const Epoch& epoch, const Share& share);
   void write(const KeyRecord& record) const;

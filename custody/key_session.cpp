@@ -231,6 +231,12 @@ void KeySession::forget(const KeyId& id) {
   loaded_.erase(id);
 }
 
+void KeySession::forget_unusable(const KeyId& id) {
+  const auto record = custodian_.files().find(id);
+  const std::lock_guard lock(mutex_);
+  if (!record || !is_loadable(*record) || !loaded_now(*record)) loaded_.erase(id);
+}
+
 void KeySession::forget_all() {
   const std::lock_guard lock(mutex_);
   ++forgets_;

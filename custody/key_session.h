@@ -93,6 +93,9 @@ class KeySession {
   bool has_loaded(const KeyId& id) const;
   // The values are wiped as soon as no run uses them; a load that is under way fails.
   void forget(const KeyId& id);
+  // The same of values that the key's record no longer lets anyone use, such as those of an epoch
+  // that was dropped. While nothing changes the key.
+  void forget_unusable(const KeyId& id);
   void forget_all();
 
  private:

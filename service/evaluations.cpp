@@ -265,7 +265,9 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
       if (outcome.prepared != 0)
         worker.prepared.push_back(
             {index, worker.group, worker.session, order.circuit, outcome.prepared});
-      if (outcome.error && !worker.ended_because.empty())
+      // A check that has failed is told as such, though the session has been ended since.
+      if (outcome.error && outcome.error->error_class != ErrorClass::PeerCheated &&
+          !worker.ended_because.empty())
         outcome.error = {ErrorClass::Store, worker.ended_because};
       // The stop request came too late for this job, but would end the next one.
       if (outcome.error || worker.is_to_close || worker.cancel.stop_requested()) {

@@ -185,11 +185,6 @@ bool KeyAllowances::holds(const custody::RequestId& id, Clock::time_point now) c
   return at != all_.end() && now < at->expires;
 }
 
-bool KeyAllowances::has(const custody::RequestId& id) const {
-  const std::lock_guard lock(mutex_);
-  return found(all_, id) != all_.end();
-}
-
 std::vector<KeyAllowance> KeyAllowances::all(Clock::time_point now) const {
   const std::lock_guard lock(mutex_);
   std::vector<KeyAllowance> valid;

@@ -57,7 +57,6 @@ class KeyAllowances {
   bool holds(const custody::RequestId& id, Clock::time_point now) const;
 
   std::vector<KeyAllowance> all(Clock::time_point now) const;
-  bool has(const custody::RequestId& id) const;
 
  private:
   void write(const std::vector<KeyAllowance>& all) const;

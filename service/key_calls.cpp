@@ -156,7 +156,7 @@ void describe(const Keys::View& view, const std::string& peer, v1::Key& to) {
 }
 
 void describe(const Keys::Waiting& waiting, const std::string& peer, v1::Approval& to) {
-  to.set_request(hex_of(waiting.terms.request));
+  to.set_request(hex_of(waiting.number));
   to.set_peer(peer);
   to.set_is_own(waiting.is_own);
   to.set_client(waiting.client);

@@ -39,29 +39,6 @@ custody::UseTerms use_terms(const KeyTerms& terms) {
           .nonce = terms.nonce};
 }
 
-// The newest version is what a label means: nobody makes one that is never exceeded, nor, as the
-// peer may, one under which the others' clients would use another algorithm than before.
-void require_next_version(const custody::KeyAttributes& attributes,
-                          const custody::KeyFiles& files) {
-  std::optional<custody::KeyAttributes> newest;
-  for (const custody::KeyRecord& other : files.labelled(attributes.label))
-    if (!newest || newest->version < other.attributes.version) newest = other.attributes;
-  const std::uint32_t version = newest ? newest->version : 0;
-  if (attributes.version != version + 1)
-    throw custody::KeyError(custody::KeyProblem::Exists,
-                            "the next key " + attributes.label + " is of version " +
-                                std::to_string(version + 1) + ", not " +
-                                std::to_string(attributes.version) +
-                                (newest ? ": rotate it, or choose another label" : ""));
-  if (newest && (newest->key_class != attributes.key_class ||
-                 newest->algorithm != attributes.algorithm || newest->nonces != attributes.nonces))
-    throw custody::KeyError(custody::KeyProblem::Exists,
-                            "the keys " + attributes.label + " are of class " +
-                                name_of(newest->key_class) + ", " +
-                                custody::name_of(newest->algorithm) + ", with " +
-                                name_of(newest->nonces) + " nonces: choose another label");
-}
-
 }  // namespace
 
 bool makes_key(config::KeyOperation operation) {
@@ -102,7 +79,7 @@ void require_possible(const KeyTerms& terms, const custody::KeyFiles& files) {
     return;
   }
   custody::require_valid(attributes);
-  if (!files.find(attributes.id)) require_next_version(attributes, files);
+  if (!files.find(attributes.id)) files.require_next_version(attributes);
   if (terms.operation != config::DERIVE) return;
   // So it is no other key, and not its own parent.
   if (terms.key != custody::Custodian::derived_id(attributes, terms.context))

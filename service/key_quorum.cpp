@@ -123,11 +123,6 @@ std::vector<KeyQuorum::Waiting> KeyQuorum::waiting() const {
   return all;
 }
 
-bool KeyQuorum::waits(const custody::RequestId& id) const {
-  const std::lock_guard lock(mutex_);
-  return pending_.contains(id);
-}
-
 void KeyQuorum::stop() {
   const std::lock_guard lock(mutex_);
   is_stopping_ = true;

@@ -61,7 +61,6 @@ class KeyQuorum {
   bool decide(const Caller& officer, const custody::RequestId& id, bool is_approved);
 
   std::vector<Waiting> waiting() const;
-  bool waits(const custody::RequestId& id) const;
   // What waits fails, and later steps do.
   void stop();
 

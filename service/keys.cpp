@@ -403,10 +403,11 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
   if (verdict.needs_approval) use_allowance(request, lock);
   if (request->state == Request::State::Ended) return;
   if (verdict.needs_approval && !request->is_approved) {
+    request->number = random_request();
     request->state = Request::State::Waiting;
     request->until = request->asked.expires;
     log_event(LogLevel::Info, "key request waits for approval",
-              {{"peer", settings_.name}, {"request", hex_of(request->id())}});
+              {{"peer", settings_.name}, {"request", hex_of(request->number)}});
     await(request, lock, [&] { return request->state != Request::State::Waiting; });
     if (request->state == Request::State::Ended) return;
     // To the peer it begins now.
@@ -601,8 +602,7 @@ void Keys::peer_cheated() {
     for (const auto& [id, request] : requests_)
       if (request->is_running) running.push_back(request);
     for (const auto& [id, work] : settling_) running.push_back(work);
-    for (const auto& [group, at] : connections_)
-      if (const auto connection = at.lock()) connection->session.forget_all();
+    for (const auto& connection : open_connections()) connection->session.forget_all();
     end_waiting(KeyFailure::Cheated, settings_.name + " has failed a check");
   }
   for (const auto& work : running) scheduler_.cancel(work);
@@ -905,24 +905,25 @@ std::vector<Keys::Waiting> Keys::approvals() {
   for (const auto& [id, request] : requests_) {
     if (request->state != Request::State::Waiting) continue;
     Waiting& waiting =
-        all.emplace_back(Waiting{request->terms(), request->about.label, request->asked.client,
-                                 request->is_own(), request->until});
+        all.emplace_back(Waiting{request->number, request->terms(), request->about.label,
+                                 request->asked.client, request->is_own(), request->until});
     auto& shown = waiting.terms.shown_aad;
     if (shown && shown->size() > kShownToOfficers) shown->resize(kShownToOfficers);
   }
   return all;
 }
 
-void Keys::decide(const Caller& officer, const custody::RequestId& id, bool is_approved) {
-  if (quorum_.decide(officer, id, is_approved)) return;
-  if (!is_approved && allowances_.withdraw(officer, id)) return;
+void Keys::decide(const Caller& officer, const custody::RequestId& number, bool is_approved) {
+  if (quorum_.decide(officer, number, is_approved)) return;
+  if (!is_approved && allowances_.withdraw(officer, number)) return;
   SharedRequest request;
   {
     const Lock lock(mutex_);
-    const auto at = requests_.find(id);
-    if (at == requests_.end() || at->second->state != Request::State::Waiting ||
-        at->second->is_being_decided)
-      throw UsageError("no request " + hex_of(id) + " waits for an approval");
+    const auto at = std::ranges::find_if(requests_, [&](const auto& each) {
+      return each.second->state == Request::State::Waiting && each.second->number == number;
+    });
+    if (at == requests_.end() || at->second->is_being_decided)
+      throw UsageError("no request " + hex_of(number) + " waits for an approval");
     request = at->second;
     if (const auto* const by = std::get_if<Caller>(&request->by);
         by != nullptr && is_same_client(*by, officer))
@@ -936,7 +937,7 @@ void Keys::decide(const Caller& officer, const custody::RequestId& id, bool is_a
                    .client = text_of(officer),
                    .operation = is_approved ? "approve" : "deny",
                    .key = custody::text_of(request->terms().key),
-                   .outcome = "request " + hex_of(id)});
+                   .outcome = "request " + hex_of(request->id())});
   } catch (const std::exception&) {
     failure = std::current_exception();
   }
@@ -945,7 +946,7 @@ void Keys::decide(const Caller& officer, const custody::RequestId& id, bool is_a
     request->is_being_decided = false;
     if (failure) std::rethrow_exception(failure);
     if (request->state != Request::State::Waiting)
-      throw UsageError("request " + hex_of(id) + " has ended meanwhile: nothing is decided");
+      throw UsageError("request " + hex_of(number) + " has ended meanwhile: nothing is decided");
     if (!is_approved) {
       const std::string why = "an officer of " +
                               std::string(request->is_own() ? "this" : "the other") +

@@ -58,6 +58,7 @@ class Keys {
     std::optional<Clock::time_point> destroyed_at = {};
   };
   struct Waiting {
+    custody::RequestId number{};  // by which officers decide
     KeyTerms terms;
     std::string label, client;
     bool is_own = false;
@@ -138,8 +139,8 @@ class Keys {
     return allowances_.grant(officer, std::move(allowance), Clock::now());
   }
   std::vector<KeyAllowance> allowances() const { return allowances_.all(Clock::now()); }
-  // A request, or an operation of an officer.
-  void decide(const Caller& officer, const custody::RequestId& request, bool is_approved);
+  // A request that waits, an operation of an officer, or an allowance, by its number.
+  void decide(const Caller& officer, const custody::RequestId& number, bool is_approved);
 
   // The link, and messages of the peer. Fail: NetworkError if the peer may not send such a message.
   void link_is_up();
@@ -243,6 +244,7 @@ class Keys {
   bool needs_settling(const custody::KeyId& key) const;
   std::shared_ptr<std::shared_mutex> lock_of(const custody::KeyId& key);
   void settle_if_needed(const custody::KeyId& key, std::vector<std::shared_ptr<Work>>& to_queue);
+  std::vector<std::shared_ptr<KeyConnection>> open_connections() const;
   void forget(const custody::KeyId& key);
 
   void work_ended(const std::shared_ptr<Work>& work, const std::optional<JobError>& error);

@@ -51,6 +51,7 @@ void Keys::receive(const wire::KeyRequest& message) {
     return log_refusal("request", bad.why);
   }
   bool has_to_wait = false;
+  custody::RequestId number{};
   {
     Lock lock(mutex_);
     if (reason.empty()) reason = refusal(*request).value_or("");
@@ -70,6 +71,7 @@ void Keys::receive(const wire::KeyRequest& message) {
     }
     if (has_to_wait) {
       request->until = std::min(request->asked.expires, Clock::now() + approval_time_);
+      request->number = number = random_request();
       request->state = Request::State::Waiting;
     }
   }
@@ -79,7 +81,7 @@ void Keys::receive(const wire::KeyRequest& message) {
   }
   if (!has_to_wait) return accept(request);
   log_event(LogLevel::Info, "key request waits for approval",
-            {{"peer", settings_.name}, {"request", hex_of(request->id())}});
+            {{"peer", settings_.name}, {"request", hex_of(number)}});
   wire::Message waiting;
   custody::put_bytes(request->id(), *waiting.mutable_key_waits()->mutable_request());
   link_.send(waiting);
@@ -105,9 +107,7 @@ std::optional<std::string> Keys::refusal(const Request& request) const {
     if (time > now + kClockDifferenceMax || time < now - kClockDifferenceMax)
       return "the clocks of the parties differ by more than 10 minutes";
   if (request.asked.expires <= now) return "it has expired";
-  // The peer chooses the number, and an officer approves by it alone.
-  if (requests_.contains(request.id()) || seen_.contains(request.id()) ||
-      quorum_.waits(request.id()) || allowances_.has(request.id()))
+  if (requests_.contains(request.id()) || seen_.contains(request.id()))
     return "there was a request with this number before";
   if (seen_.size() >= kSeenMax) return "there were too many requests in the last minutes";
   if (requests_of(false) >= kRequestsMax)

@@ -214,6 +214,11 @@ void Keys::work_ended(const std::shared_ptr<Work>& work, const std::optional<Job
   Lock lock(mutex_);
   work->is_running = false;
   if (settings_.leads()) to_queue = open_gates(*work);
+  // Of an epoch that was dropped on whichever connection: with what the peer had of it then, it
+  // would be the key.
+  for (const auto& key : {work->used_key(), work->changed_key()})
+    if (key)
+      for (const auto& connection : open_connections()) connection->session.forget_unusable(*key);
   const auto request = std::dynamic_pointer_cast<Request>(work);
   const auto settling = std::dynamic_pointer_cast<Settling>(work);
   const bool may_repeat = outcome && may_be_repeated(work->error, outcome) && is_linked_ &&
@@ -268,9 +273,15 @@ std::vector<std::uint64_t> Keys::groups_with(const custody::KeyId& key) {
   return groups;
 }
 
-void Keys::forget(const custody::KeyId& key) {
+std::vector<std::shared_ptr<KeyConnection>> Keys::open_connections() const {
+  std::vector<std::shared_ptr<KeyConnection>> open;
   for (const auto& [group, at] : connections_)
-    if (const auto connection = at.lock()) connection->session.forget(key);
+    if (auto connection = at.lock()) open.push_back(std::move(connection));
+  return open;
+}
+
+void Keys::forget(const custody::KeyId& key) {
+  for (const auto& connection : open_connections()) connection->session.forget(key);
 }
 
 KeyCircuits::Cost Keys::cost_to_settle(const custody::KeyId& key) {

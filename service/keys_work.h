@@ -77,7 +77,10 @@ class Keys::Request final : public Keys::Work {
   bool is_being_decided = false;                // by an officer of this party
   bool is_abandoned = false;                    // by its client, of an own one
   std::optional<custody::RequestId> allowance;  // that approves it
-  Clock::time_point until;                      // of this party, for what it waits for
+  // By which officers of this party decide on it while it waits. The peer chooses that of its
+  // request, and could give it to another one once this process has ended.
+  custody::RequestId number{};
+  Clock::time_point until;  // of this party, for what it waits for
   KeyResult result;
   std::optional<Failure> failure;
 };

@@ -97,6 +97,27 @@ TEST_F(KeyFilesTest, KeepRecordsOverARestart) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
+// Both were the next one as they began.
+TEST_F(KeyFilesTest, OfTwoKeysThatAreMadeAtOnceOneIsTheNextOfTheLabel) {
+  const auto files = open_with_key();
+  KeyRecord other = new_record(2);
+  other.attributes.label = new_record(1).attributes.label;
+  const auto problem = [&] {
+    return problem_of(
+        [&] { files->store_epoch(files->begin_link(), other, epoch(1), share_of(2)); });
+  };
+  EXPECT_EQ(problem(), KeyProblem::Exists) << "another key of this version";
+  other.attributes.version = 2;
+  other.attributes.key_class = custody::KeyClass::Mac;
+  EXPECT_EQ(problem(), KeyProblem::Exists) << "of another kind";
+  other.attributes.key_class = new_record(1).attributes.key_class;
+  other.attributes.origin = custody::KeyOrigin::Imported;
+  EXPECT_EQ(problem(), KeyProblem::Exists) << "that a party has as a whole";
+  EXPECT_FALSE(files->find(key_id(2)));
+  other.attributes.origin = custody::KeyOrigin::Generated;
+  EXPECT_EQ(problem(), std::nullopt);
+}
+
 TEST_F(KeyFilesTest, RefuseWhatIsChanged) {
   open_with_key();
   const std::string right = read_file(file_of(1));

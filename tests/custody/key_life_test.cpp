@@ -125,6 +125,7 @@ TEST(KeyLife, DerivesChildrenThatDifferByAllTheyAreOf) {
     child.parent = key_id(1);
     const auto bytes = std::as_bytes(std::span(context));
     child.id = Custodian::derived_id(child, bytes);
+    child.label = "child/" + custody::text_of(child.id).substr(0, 8);
     world.run_done([&](Custodian& custodian, KeyPeer& peer) {
       const custody::LoadedKey parent = custodian.load(peer, key_id(1));
       custodian.derive(peer, request_id(3), parent, child, bytes);

@@ -333,6 +333,30 @@ TEST_F(KeySessionTest, LoadedKeyOfADroppedEpochIsNotUsed) {
   EXPECT_TRUE(is_done()) << ends[0].message << ends[1].message;
 }
 
+// The memory of both parties in different epochs, or before and after a suspension, does not
+// combine.
+TEST_F(KeySessionTest, WhatIsOfNoUseAnyMoreIsWiped) {
+  create(KeyClass::Mac);
+  ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+    KeySession session(custodian, peer);
+    const auto loaded = [&] {
+      return std::weak_ptr(session.load(key_id(1)).values.begin()->second.value());
+    };
+    const auto first = loaded();
+    session.forget_unusable(key_id(1));
+    EXPECT_FALSE(first.expired()) << "it is used on";
+    custodian.refresh(peer, request_id(2), key_id(1));
+    EXPECT_FALSE(first.expired());
+    session.forget_unusable(key_id(1));
+    EXPECT_TRUE(first.expired()) << "of an earlier epoch";
+    const auto second = loaded();
+    custodian.files().set_state(key_id(1), KeyState::Suspended);
+    session.forget_unusable(key_id(1));
+    EXPECT_TRUE(second.expired()) << "of a suspended key";
+  });
+  EXPECT_TRUE(is_done()) << ends[0].message << ends[1].message;
+}
+
 // A load that was under way when its key was forgotten leaves nothing.
 TEST_F(KeySessionTest, KeyThatIsForgottenDuringItsLoadIsNotKept) {
   create(KeyClass::Mac);

@@ -1,5 +1,6 @@
 // Attacks on keys of custody: by clients that have some rights, by another party that is allowed
 // something, and by a party whose daemon is a program of the attacker.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -7,12 +8,16 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <thread>
 
 #include "base/error.h"
 #include "base/hex.h"
+#include "circuitgen/evaluate.h"
+#include "circuitgen/generators/registry.h"
 #include "crypto/sealed_box.h"
 #include "custody/backups.h"
 #include "custody/coded.h"
@@ -389,25 +394,44 @@ TEST_F(HostileFollowerTest, UsesTheIdOfAnEndedRequestOfTheOtherParty) {
   EXPECT_EQ(problems_of_a(), std::vector<std::string>());
 }
 
-// An officer who denies the request would withdraw what another one has allowed.
-TEST_F(HostileFollowerTest, UsesTheIdOfWhatAnOfficerHasAllowed) {
-  start_hostile();
-  const auto made = keys_a_->create("data");
-  ASSERT_OK(made);
-  v1::AllowRequest allow;
-  allow.set_key("other");
-  allow.set_operation("decrypt");
-  allow.set_by_peer(true);
-  allow.set_uses(1);
-  allow.set_within_s(600);
-  v1::Allowance allowed;
-  const grpc::Status status = keys_a_->call(&Stub::Allow, allow, allowed);
-  ASSERT_TRUE(status.ok()) << code_of(status);
-  take_over();
+// An officer approves what was shown. What waits is lost as the daemon ends, and another request
+// may then have its number, since the party that asks chooses it.
+TEST_F(HostileFollowerTest, AsksForSomethingElseThanAnOfficerWasShownBeforeARestart) {
+  KeyClient::Made made;
+  ASSERT_NO_FATAL_FAILURE(start_with_approvals({}, made));
+  const auto shown = [&] {
+    v1::ApprovalsReply approvals;
+    EXPECT_TRUE(keys_a_->call(&Stub::Approvals, {}, approvals).ok());
+    EXPECT_EQ(approvals.approvals_size(), 1);
+    return approvals.approvals_size() == 1 ? approvals.approvals(0) : v1::Approval();
+  };
+  const auto approve = [&](const std::string& number) {
+    v1::ApprovalRequest decision;
+    decision.set_request(number);
+    v1::ApprovalReply reply;
+    return keys_a_->call(&Stub::Approve, decision, reply);
+  };
   KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 4);
-  ASSERT_TRUE(parse_hex(allowed.id(), terms.request));
-  EXPECT_FALSE(is_accepted(message_of(asked(terms))));
-  end(terms.request);
+  peer_->send(message_of(asked(terms)));
+  (void)peer_->next(wire::Message::kKeyWaits);
+  const v1::Approval first = shown();
+  EXPECT_EQ(first.bytes(), 4u);
+  peer_->shut_down();
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  a_->start();
+  keys_a_ = std::make_unique<KeyClient>(a_->socket());
+  connect();
+  terms.bytes = 64;
+  peer_->send(message_of(asked(terms)));
+  (void)peer_->next(wire::Message::kKeyWaits);
+  EXPECT_EQ(approve(first.request()).error_code(), grpc::StatusCode::INVALID_ARGUMENT)
+      << "another request";
+  const v1::Approval second = shown();
+  EXPECT_EQ(second.bytes(), 64u);
+  const grpc::Status approved = approve(second.request());
+  EXPECT_TRUE(approved.ok()) << code_of(approved);
+  a_->kill();
 }
 
 TEST_F(HostileFollowerTest, RepeatsARequestAfterARestart) {
@@ -559,6 +583,81 @@ TEST_F(HostileFollowerTest, GetsTwoResultsOfOneRequest) {
   const bool has_second = use(next.key_start(), terms, "other") == test::openssl_cmac(key, "other");
   EXPECT_FALSE(has_second) << "a second result, of another text, and one begin: "
                            << lines_with("\"begin\",\"request\":\"" + hex_of(terms.request));
+}
+
+// Whether memory that a process writes alone has the bytes. Empty if this process may not read it.
+std::optional<bool> is_in_memory_of(pid_t pid, std::span<const std::byte> bytes) {
+  const std::string process = "/proc/" + std::to_string(pid);
+  const system::Descriptor memory(::open((process + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!memory.is_open()) return std::nullopt;
+  std::ifstream maps(process + "/maps");
+  std::vector<char> mapped;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0, end = 0;
+    char rights[8] = "";
+    if (std::sscanf(line.c_str(), "%lx-%lx %7s", &begin, &end, rights) != 3 ||
+        std::string_view(rights) != "rw-p")
+      continue;
+    mapped.resize(end - begin);
+    const ssize_t count =
+        ::pread(memory.get(), mapped.data(), mapped.size(), static_cast<off_t>(begin));
+    if (count > 0 && ::memmem(mapped.data(), static_cast<std::size_t>(count), bytes.data(),
+                              bytes.size()) != nullptr)
+      return true;
+  }
+  return false;
+}
+
+// Shares that are stolen in different epochs do not combine, those that are loaded either: who has
+// read the memory of one party before a refresh finds nothing that fits in that of the other one.
+TEST_F(HostileFollowerTest, FindsNothingInMemoryThatWasLoadedInAnEarlierEpoch) {
+  start_hostile("interactive");
+  const std::string key(16, 'k');
+  const auto made = keys_a_->import("mac", "mac", "aes128", key);
+  ASSERT_OK(made);
+  take_over();
+  custody::KeyFiles files(b_->stores() / "alice" / "custody",
+                          {Party::B, "alice", net::text_of(parties_.peer)}, *store_key_);
+  const custody::Backups backups;
+  const std::uint64_t link = files.begin_link();
+  const custody::KeyId id = custody::key_id_from(made.key.id()).value();
+  const auto begun = [&](const KeyTerms& terms) {
+    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
+    return peer_->next(wire::Message::kKeyStart).key_start();
+  };
+  const KeyTerms use = use_terms(config::SIGN, made.key.id(), 4);
+  const wire::KeyStart first = begun(use);
+  auto evaluator = peer_->evaluator(first.group(), first.session());
+  service::KeyConnection connection(*evaluator, files, backups, link);
+  custody::UsePayload payload;
+  payload.text.assign(4, std::byte{'t'});
+  (void)connection.session.use({.request = use.request,
+                                .key = id,
+                                .use = custody::KeyUse::Sign,
+                                .requester = Party::B,
+                                .bytes = 4},
+                               &payload, first.is_loaded());
+  (void)peer_->next(wire::Message::kKeyEnd);
+  // The other party's share of the round keys.
+  const auto load = circuit::find_key_circuit(custody::load_circuit(files.record(id).attributes));
+  LaneMatrix whole(1, 8 * key.size());
+  ASSERT_TRUE(whole.assign(0, std::as_bytes(std::span(key))));
+  const auto round_keys =
+      circuit::evaluate(*load, 1, {whole, LaneMatrix(1, 8 * key.size()), LaneMatrix(1, 128)})[1];
+  const LaneMatrix mine = connection.session.load(id, true).values.at("round_keys").my_share();
+  std::vector<std::byte> theirs;
+  for (std::size_t k = 0; k < mine[0].bytes().size(); ++k)
+    theirs.push_back(mine[0].bytes()[k] ^ round_keys[0].bytes()[k]);
+  const auto is_there = [&] { return is_in_memory_of(a_->pid(), theirs); };
+  if (!is_there()) GTEST_SKIP() << "this process may not read another one's memory";
+  EXPECT_TRUE(*is_there()) << "what it is looked for";
+  const KeyTerms refresh = use_terms(config::REFRESH, made.key.id(), 0);
+  const wire::KeyStart second = begun(refresh);
+  ASSERT_EQ(second.group(), first.group()) << "where the key is loaded";
+  (void)connection.custodian.refresh(connection.peer, refresh.request, id);
+  (void)peer_->next(wire::Message::kKeyEnd);
+  EXPECT_TRUE(test::becomes_true([&] { return !*is_there(); })) << "after the refresh";
+  a_->kill();
 }
 
 // While it waits for material, the other party's policy changes: an officer sees it before it runs.
@@ -750,11 +849,12 @@ TEST_F(HostileFollowerTest, MakesAVersionOfAnotherKind) {
   start_hostile();
   ASSERT_OK(keys_a_->create("data", "aead", "aes256"));
   take_over();
-  const auto refusal = [&](const std::function<void(custody::KeyAttributes&)>& change) {
+  const auto refusal = [&](const std::function<void(custody::KeyAttributes&)>& change,
+                           config::KeyOperation operation = config::CREATE) {
     KeyTerms terms;
     terms.request = service::random_request();
     terms.making = service::random_request();
-    terms.operation = config::CREATE;
+    terms.operation = operation;
     std::ranges::copy(terms.making, terms.key.bytes.begin());
     custody::KeyAttributes& version = terms.attributes.emplace();
     version.id = terms.key;
@@ -777,9 +877,55 @@ TEST_F(HostileFollowerTest, MakesAVersionOfAnotherKind) {
   EXPECT_TRUE(refusal([](KeyAttributes& key) {
                 key.nonces = custody::NonceMode::Caller;
               }).starts_with(why));
+  // One that it has as a whole: the other party's clients would seal for it.
+  EXPECT_EQ(refusal([](KeyAttributes& key) { key.origin = custody::KeyOrigin::Imported; },
+                    config::IMPORT),
+            "the next key data is generated, not imported: choose another label");
   peer_->shut_down();
   keys_a_.reset();
   EXPECT_EQ(a_->stop().status, 0);
+}
+
+// Each request is the next key of its label as long as the other one has stored nothing.
+TEST_F(HostileFollowerTest, MakesTwoKeysOfALabelAtOnce) {
+  start_hostile();
+  ASSERT_OK(keys_a_->create("data"));
+  take_over();
+  const custody::Backups backups;
+  struct Making {
+    KeyTerms terms;
+    std::unique_ptr<custody::KeyFiles> files;
+    std::unique_ptr<Evaluator> evaluator;
+  };
+  std::vector<Making> both;
+  for (const auto algorithm : {custody::KeyAlgorithm::Aes256, custody::KeyAlgorithm::Aes128}) {
+    KeyTerms terms;
+    terms.request = service::random_request();
+    terms.making = service::random_request();
+    terms.operation = config::CREATE;
+    std::ranges::copy(terms.making, terms.key.bytes.begin());
+    terms.attributes =
+        custody::KeyAttributes{.id = terms.key, .label = "new", .algorithm = algorithm};
+    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
+    const wire::KeyStart start = peer_->next(wire::Message::kKeyStart).key_start();
+    both.push_back(
+        {terms,
+         std::make_unique<custody::KeyFiles>(
+             dir_ / ("files " + custody::name_of(algorithm)),
+             custody::KeyFiles::Owner{Party::B, "alice", net::text_of(parties_.peer)}, *store_key_),
+         peer_->evaluator(start.group(), start.session())});
+  }
+  const auto make = [&](const Making& of) {
+    service::KeyConnection connection(*of.evaluator, *of.files, backups, of.files->begin_link());
+    (void)connection.custodian.create(connection.peer, of.terms.making, *of.terms.attributes);
+  };
+  make(both[0]);
+  EXPECT_ANY_THROW(make(both[1]));
+  v1::ListKeysReply listed;
+  EXPECT_TRUE(keys_a_->call(&Stub::List, {}, listed).ok());
+  EXPECT_EQ(std::ranges::count(listed.keys(), "new", &v1::Key::label), 1);
+  EXPECT_EQ(keys_a_->show("new").key.algorithm(), "aes256");
+  a_->kill();
 }
 
 // All keys are looked at once it has told of all that it has: a few bytes, under the lock that all

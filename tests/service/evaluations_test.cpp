@@ -187,5 +187,20 @@ TEST_F(BusyEvaluations, EndOfASessionIsThatOfItsWork) {
   EXPECT_EQ(a_.evaluations().kept_group(0, 1), std::nullopt);
 }
 
+// While one worker still tells the peer that its check has failed, another one may find the session
+// revoked and end it. All keys with the peer are suspended for the check that has failed.
+TEST(Evaluations, CheckThatFailsIsReportedThoughItsSessionEndsMeanwhile) {
+  const Stores stores;
+  const std::string port = reserved_port();
+  Side a(Party::A, port, stores.of(Party::A)), b(Party::B, port, stores.of(Party::B));
+  const std::uint64_t group = a.evaluations().group_for(0, 1);
+  a.begin(group, [&](Evaluator&, const Work&) {
+    a.evaluations().end_session(1, "the session is revoked");
+    throw PeerCheated("of this test");
+  });
+  b.begin(group, [](Evaluator&, const Work&) {});
+  EXPECT_EQ(a.outcome(), PeerCheated("of this test").what());
+}
+
 }  // namespace
 }  // namespace tinyot::test

@@ -250,11 +250,9 @@ TEST_F(KeyQuorumTest, PlacesAreLimited) {
       failure_of([&] { (void)quorum_.await(call_of(officer_of(100)), {.operation = "destroy"}); }),
       KeyFailure::Full);
   // Whoever has left makes room.
-  EXPECT_TRUE(quorum_.waits(number()));
   EXPECT_TRUE(quorum_.decide(officer_of(99), number(), false));
   ASSERT_TRUE(becomes_true([&] { return quorum_.waiting().size() < kAll; }));
   asked.push_back(ask(officer_of(100)));
-  EXPECT_FALSE(quorum_.waits({}));
   quorum_.stop();
   for (auto& each : asked) EXPECT_THROW((void)each.get(), KeyFailed);
 }
