@@ -261,11 +261,13 @@ class HostileFollowerTest : public CustodyAttackTest {
     return message;
   }
   // Whether the daemon has taken the request up.
-  bool is_accepted(const wire::Message& request) {
+  bool is_accepted(const wire::Message& request) { return answer_to(request).is_accepted(); }
+  std::string refusal_of(const wire::Message& request) { return answer_to(request).reason(); }
+  service::keys::Answer answer_to(const wire::Message& request) {
     peer_->send(request);
     service::keys::Said said;
     EXPECT_TRUE(said.ParseFromString(peer_->next(wire::Message::kKeyAnswer).key_answer().said()));
-    return said.answer().is_accepted();
+    return said.answer();
   }
   void end(const custody::RequestId& request) {
     wire::Message message;
@@ -353,10 +355,30 @@ TEST_F(HostileFollowerTest, AsksForMoreMaterialThanThereMayBe) {
   const auto made = keys_a_->create("data");
   ASSERT_OK(made);
   take_over();
-  KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 16);
-  terms.aad_bytes = 65535;
-  EXPECT_FALSE(is_accepted(message_of(asked(terms))));
+  KeyTerms terms = use_terms(config::ENCRYPT, made.key.id(), 1);
+  terms.aad_bytes = 65535;  // as many as the policy allows
+  EXPECT_EQ(refusal_of(message_of(asked(terms))), "it takes more material than the stock may have");
   a_->kill();
+}
+
+// What it has signed is answered once, and within its time; a number that waits is not one anew.
+TEST_F(HostileFollowerTest, AsksAgainOrTooLate) {
+  KeyClient::Made made;
+  ASSERT_NO_FATAL_FAILURE(start_with_approvals("", made));
+  const AskedKey right = asked(use_terms(config::ENCRYPT, made.key.id(), 4));
+  peer_->send(message_of(right));
+  (void)peer_->next(wire::Message::kKeyWaits);
+  EXPECT_EQ(refusal_of(message_of(right)), "there was a request with this number before");
+  AskedKey late = asked(use_terms(config::ENCRYPT, made.key.id(), 4));
+  late.expires = late.begun;
+  EXPECT_EQ(refusal_of(message_of(late)), "it has expired");
+  AskedKey other = asked(use_terms(config::ENCRYPT, std::string(32, '7'), 4));
+  EXPECT_NE(refusal_of(message_of(other)).find("key"), std::string::npos);
+  // The first one still waits.
+  v1::ApprovalsReply approvals;
+  const grpc::Status status = keys_a_->call(&Stub::Approvals, {}, approvals);
+  ASSERT_TRUE(status.ok()) << code_of(status);
+  EXPECT_EQ(approvals.approvals_size(), 1);
 }
 
 // An officer can see, and so approve or deny, what waits.

@@ -67,12 +67,12 @@ TEST(PreparedStockTest, ConfigurationNamesWhatCanBePrepared) {
            "'fast' low { ands: 10 } high { ands: 100000 } " +
            fields + " }";
   };
-  for (const std::string inputs : {"127", "128"}) {
+  for (const std::string inputs : {"255", "256"}) {
     const std::string conf =
         "directory: '/d' peer { name: 'b' party: A listen: '127.0.0.1:1' policy: 'p' profile: "
         "'fast' low { ands: 10 inputs: 1 } high { ands: 100000 inputs: " +
         inputs + " } material: 'garbling' prepared { circuit: 'aes128' count: 1 } }";
-    if (inputs == "128")
+    if (inputs == "256")
       EXPECT_NO_THROW(service::parse_configuration(conf, "conf"));
     else
       EXPECT_THROW(service::parse_configuration(conf, "conf"), UsageError);
