@@ -161,7 +161,8 @@ TEST_F(RevokedSessionTest, StartsWithSessionWhoseRevocationWasInterrupted) {
   b_->stop();
   storage::Store::open(b_->stores() / "alice" / "000001", {}).erase_keys();
   b_->start();
-  EXPECT_TRUE(becomes_true([&] { return b_->client().ands_left() == 0; }));
+  EXPECT_TRUE(becomes_true([&] { return b_->client().peer().sessions_revoked() == 1; }));
+  EXPECT_EQ(b_->client().ands_left(), 0u);
   EXPECT_NE(b_->stop().err.find("session revoked"), std::string::npos);
 }
 
