@@ -20,6 +20,7 @@ class CustodyTest : public DaemonTest {
     std::string policy_a = kAll, policy_b = kAll;
     std::string custody_a = {}, custody_b = {};  // further fields
     std::string rights_a = "USE_KEYS, MANAGE_KEYS";
+    std::string low = "ands: 100000 inputs: 20000";
     std::string ands = "300000", inputs = "60000";  // high
     std::string port_b = {};                        // to which B connects, if it is not A's
     std::string peer = {};                          // further fields of both parts of the peer
@@ -36,7 +37,7 @@ class CustodyTest : public DaemonTest {
   void start_custody(const CustodySetup& custody) {
     Setup setup;
     // Keys last longer than a session; sigma 64 takes more material.
-    setup.low = "low { ands: 100000 inputs: 20000 }";
+    setup.low = "low { " + custody.low + " }";
     setup.port_b = custody.port_b;
     setup.material = custody.material;
     setup.policy_a += custody.jobs;
