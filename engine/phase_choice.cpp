@@ -86,7 +86,9 @@ void PhaseChoice::estimate(const LoadedCircuit& circuit, circuit::CircuitRounds&
   const circuit::CircuitCost* const cost = circuit.known_cost();
   if (!is_open() || cost == nullptr) return;
   lanes_ = circuit.lanes();
-  if (cost->gates() <= LoadedCircuit::kSmallGates) {
+  // With a window of fewer gates there are more rounds than a phase that waits for each would take,
+  // as it chooses a larger one.
+  if (cost->gates() <= std::min<std::uint64_t>(LoadedCircuit::kSmallGates, rounds.window())) {
     estimates_ = estimate_runs(rounds, eligible(), form_, preparation_by);
     return;
   }
