@@ -63,6 +63,17 @@ std::vector<std::byte> payload_of(const Content& content) {
   return payload;
 }
 
+// One message altered.
+Deviation altering(const SentCounts& altered, std::function<void(Content&)> lie) {
+  return [altered, lie = std::move(lie)](std::string_view sent, std::size_t,
+                                         std::vector<std::byte>& payload) {
+    if (sent != altered.tag) return;
+    Content content = content_of(altered, payload);
+    lie(content);
+    payload = payload_of(content);
+  };
+}
+
 // The count of kKind, which is the only kind of the stores, in a list that has it.
 std::uint64_t& count_in(List& list) {
   if (list.empty()) list.push_back({static_cast<std::uint32_t>(kKind), 0});
@@ -110,13 +121,7 @@ class Agreement : public StoreTest {
   }
   Outcome honest_outcome(Party cheater, const SentCounts& altered,
                          const std::function<void(Content&)>& lie) {
-    return honest_outcome(cheater,
-                          [&](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
-                            if (sent != altered.tag) return;
-                            Content content = content_of(altered, payload);
-                            lie(content);
-                            payload = payload_of(content);
-                          });
+    return honest_outcome(cheater, altering(altered, lie));
   }
   Outcome honest_outcome(Party cheater, std::string_view tag,
                          const std::function<void(std::uint64_t&)>& lie) {
@@ -444,13 +449,9 @@ TEST_F(Agreement, KeepsReservationThatIsTooSmall) {
 TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
   const std::uint64_t number = reserve_for_later();
   PartyOptions options;
-  options.wrap_b =
-      cheating([](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
-        if (sent != kPlanSent.tag) return;
-        Content plan = content_of(kPlanSent, payload);
-        for (List& list : plan.lists) ++count_in(list);
-        payload = payload_of(plan);
-      });
+  options.wrap_b = cheating(altering(kPlanSent, [](Content& plan) {
+    for (List& list : plan.lists) ++count_in(list);
+  }));
   const Outcomes outcomes = claim(number, kNeeded, options);
   EXPECT_TRUE(mentions(outcomes.a.message, "the peer's store no longer holds reservation"));
   EXPECT_TRUE(Store::open(place(Party::A)).cursors().planned.empty());
@@ -486,13 +487,7 @@ TEST_F(Agreement, ReservationIsTheSameAtBoth) {
 TEST_F(Agreement, DropsReservationThatThePeerDoesNotHave) {
   const std::uint64_t number = reserve_for_later();
   PartyOptions options;
-  options.wrap_b =
-      cheating([](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
-        if (sent != kPlanSent.tag) return;
-        Content plan = content_of(kPlanSent, payload);
-        plan.words[1] = 0;
-        payload = payload_of(plan);
-      });
+  options.wrap_b = cheating(altering(kPlanSent, [](Content& plan) { plan.words[1] = 0; }));
   const Outcomes outcomes = claim(number, kNeeded, options);
   EXPECT_TRUE(mentions(outcomes.a.message,
                        "the peer's store no longer holds reservation " + std::to_string(number)));
@@ -502,13 +497,7 @@ TEST_F(Agreement, DropsReservationThatThePeerDoesNotHave) {
 // B takes what A grants for later only if it has asked for that.
 TEST_F(Agreement, RejectsGrantForNowInPlaceOfAPlan) {
   PartyOptions options;
-  options.wrap_a =
-      cheating([](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
-        if (sent != kGrantSent.tag) return;
-        Content grant = content_of(kGrantSent, payload);
-        grant.words[0] = 0;
-        payload = payload_of(grant);
-      });
+  options.wrap_a = cheating(altering(kGrantSent, [](Content& grant) { grant.words[0] = 0; }));
   const Outcomes outcomes = run_sessions(
       [&](Session& session) {
         Store store = Store::open(place(session.me()));

@@ -285,12 +285,14 @@ class HostileFollowerTest : public CustodyAttackTest {
     terms.bytes = bytes;
     return terms;
   }
+  custody::KeyFiles files_of_b() const {
+    return {b_->stores() / "alice" / "custody",
+            {Party::B, "alice", net::text_of(parties_.peer)},
+            *store_key_};
+  }
   // What B has of a key, by its files.
   custody::KeyHave have_of(const std::string& key) const {
-    return custody::KeyFiles(b_->stores() / "alice" / "custody",
-                             {Party::B, "alice", net::text_of(parties_.peer)}, *store_key_)
-        .have(custody::key_id_from(key).value())
-        .value();
+    return files_of_b().have(custody::key_id_from(key).value()).value();
   }
   static custody::KeyHave destroyed(custody::KeyHave have) {
     have.state = custody::KeyState::Destroyed;
@@ -549,8 +551,7 @@ TEST_F(HostileFollowerTest, GetsTwoResultsOfOneRequest) {
   const auto made = keys_a_->import("mac", "mac", "aes128", key);
   ASSERT_OK(made);
   take_over();
-  custody::KeyFiles files(b_->stores() / "alice" / "custody",
-                          {Party::B, "alice", net::text_of(parties_.peer)}, *store_key_);
+  custody::KeyFiles files = files_of_b();
   const custody::Backups backups;
   const std::uint64_t link = files.begin_link();
   std::atomic<int> digests = 0, last = -1;
@@ -639,8 +640,7 @@ TEST_F(HostileFollowerTest, FindsNothingInMemoryThatWasLoadedInAnEarlierEpoch) {
   const auto made = keys_a_->import("mac", "mac", "aes128", key);
   ASSERT_OK(made);
   take_over();
-  custody::KeyFiles files(b_->stores() / "alice" / "custody",
-                          {Party::B, "alice", net::text_of(parties_.peer)}, *store_key_);
+  custody::KeyFiles files = files_of_b();
   const custody::Backups backups;
   const std::uint64_t link = files.begin_link();
   const custody::KeyId id = custody::key_id_from(made.key.id()).value();
