@@ -128,7 +128,7 @@ SecretVector<std::byte> open_backup(std::span<const std::byte> file,
   if (file.size() < sizeof header || std::memcmp(file.data(), kMagic, sizeof kMagic) != 0)
     refuse("is not a backup of a key");
   std::memcpy(&header, file.data(), sizeof header);
-  if (header.version != kVersion) refuse("was made by another version");
+  if (header.version != kVersion || header.zero != 0) refuse("was made by another version");
   auto content = crypto::open_box(key, file.subspan(sizeof header));
   if (!content) refuse("is not for this private key, or is damaged");
   return std::move(*content);
@@ -149,7 +149,7 @@ BackedUpShare backup_from(const SecretVector<std::byte>& content) {
       !take_bytes(about.request(), opened.record.request))
     refuse("says something of its key that this version does not know");
   opened.peer = about.peer();
-  opened.record.use_bound = about.use_bound();
+  opened.record.use_bound = std::min(about.use_bound(), kUseBoundMax);
   opened.share.assign(content.begin() + static_cast<std::ptrdiff_t>(sizeof length + length),
                       content.end());
   if (opened.share.size() != key_bytes_of(opened.record.attributes.algorithm))

@@ -347,7 +347,7 @@ void Custodian::settle(KeyPeer& peer, const KeyId& id) {
   // Rule 7: the share that is kept is the one that has been read back and checked.
   const KeyRecord record = files_.record(id);
   run_load(peer, record, step.epoch, label);
-  if (record.state == KeyState::Restored) files_.raise_use_bound(id, theirs->use_bound);
+  if (record.is_restored) files_.take_from_peer(id, *theirs);
   files_.keep_only(link_, id, step.epoch);
 }
 

@@ -89,6 +89,9 @@ enum class KeyState : std::uint8_t {
 };
 std::string name_of(KeyState state);
 
+// More than any key is used. What others say of more counts as so many.
+inline constexpr std::uint64_t kUseBoundMax = std::uint64_t{1} << 48;
+
 // A share of a key: uniform by itself. As many bytes as the key.
 using Share = SecretVector<std::byte>;
 

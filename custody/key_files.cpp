@@ -125,6 +125,7 @@ void put_record(const KeyFiles::Owner& owner, const KeyRecord& record, coded::Re
   to.set_use_bound(record.use_bound);
   put_bytes(record.request, *to.mutable_request());
   to.set_peer_destroyed_unix_s(record.peer_destroyed_unix_s);
+  to.set_is_restored(record.is_restored);
 }
 
 bool take_record(const coded::Record& from, KeyRecord& record) {
@@ -147,11 +148,25 @@ bool take_record(const coded::Record& from, KeyRecord& record) {
   record.use_bound = from.use_bound();
   record.peer_destroyed_unix_s = from.peer_destroyed_unix_s();
   record.epoch_rebound = from.epoch_rebound();
+  record.is_restored = from.is_restored() || record.state == KeyState::Restored;
+  // So earlier releases have written that it is suspended once it is settled.
+  if (record.state_resumed == KeyState::Suspended) {
+    record.state = KeyState::Suspended;
+    record.state_resumed = KeyState::Active;
+    record.is_restored = true;
+  }
   return true;
 }
 
 std::vector<HeldEpoch>::const_iterator find_epoch(const KeyRecord& record, const Epoch& epoch) {
   return std::ranges::find(record.held, epoch, &HeldEpoch::epoch);
+}
+
+// By which programs of PKCS#11 find a key.
+std::string cka_id_of(const KeyAttributes& attributes) {
+  if (!attributes.cka_id.empty()) return attributes.cka_id;
+  const auto& id = attributes.id.bytes;
+  return {reinterpret_cast<const char*>(id.data()), id.size()};
 }
 
 // Takes all others from the record.
@@ -412,6 +427,13 @@ void KeyFiles::require_next(const KeyAttributes& attributes) const {
     refuse("the next key " + attributes.label + " is of version " + std::to_string(version + 1) +
            ", not " + std::to_string(attributes.version) +
            (newest != nullptr ? ": rotate it, or choose another label" : ""));
+  // Versions of a label have the same one.
+  if (newest == nullptr || attributes.cka_id.empty() || newest->cka_id != attributes.cka_id)
+    for (const auto& [id, other] : records_)
+      if (other.state != KeyState::Destroyed && other.attributes.label != attributes.label &&
+          cka_id_of(other.attributes) == cka_id_of(attributes))
+        refuse("key " + text_of(id) + ", " + other.attributes.label +
+               ", has this CKA_ID: choose another one");
   if (newest == nullptr) return;
   if (newest->key_class != attributes.key_class || newest->algorithm != attributes.algorithm ||
       newest->nonces != attributes.nonces)
@@ -484,6 +506,7 @@ void KeyFiles::keep_only(std::uint64_t link, const KeyId& id, const Epoch& epoch
   if (next.state == KeyState::Pending) next.state = KeyState::Active;
   if (next.state == KeyState::Restored)
     next.state = std::exchange(next.state_resumed, KeyState::Active);
+  next.is_restored = false;
   replace(id, std::move(next));
   erase_slots(dropped);
 }
@@ -525,14 +548,28 @@ void KeyFiles::restore(const BackedUpShare& backup) {
                                              " already, or too many others: settle it first");
     next.use_bound = std::max(next.use_bound, backup.record.use_bound);
   }
-  // A key that was suspended or deactivated is so again once it is settled.
-  if (next.state == KeyState::Deactivated || next.state == KeyState::Suspended)
-    next.state_resumed = next.state;
-  else if (next.state != KeyState::Restored)
-    next.state_resumed = KeyState::Active;
-  next.state = KeyState::Restored;
+  const bool is_suspended = next.state == KeyState::Suspended;
+  const KeyState was =
+      is_suspended || next.state == KeyState::Restored ? next.state_resumed : next.state;
+  const bool is_deactivated =
+      was == KeyState::Deactivated || backup.record.state == KeyState::Deactivated;
+  next.state_resumed = is_deactivated ? KeyState::Deactivated : KeyState::Active;
+  next.state = is_suspended ? KeyState::Suspended : KeyState::Restored;
+  next.is_restored = true;
   next.held.push_back(fill_slot(id, backup.epoch, backup.share));
   std::ranges::sort(next.held, {}, &HeldEpoch::epoch);
+  replace(id, std::move(next));
+}
+
+void KeyFiles::take_from_peer(const KeyId& id, const KeyHave& theirs) {
+  const std::lock_guard lock(mutex_);
+  KeyRecord next = existing(id)->second;
+  if (theirs.use_bound <= next.use_bound && theirs.state != KeyState::Deactivated) return;
+  next.use_bound = std::max(next.use_bound, theirs.use_bound);
+  if (theirs.state == KeyState::Deactivated && next.state != KeyState::Destroyed) {
+    next.state_resumed = KeyState::Deactivated;
+    if (next.state == KeyState::Active) next.state = KeyState::Deactivated;
+  }
   replace(id, std::move(next));
 }
 
@@ -583,8 +620,7 @@ void KeyFiles::resume(const KeyId& id, const std::optional<Epoch>& only) {
                      "key " + text_of(id) + " has no share of epoch " + text_of(*only));
     dropped = dropped_but(*only, next);
   }
-  // What was suspended already when it was restored is resumed, too.
-  next.state = next.state_resumed == KeyState::Suspended ? KeyState::Active : next.state_resumed;
+  next.state = next.is_restored ? KeyState::Restored : next.state_resumed;
   replace(id, std::move(next));
   erase_slots(dropped);
 }
@@ -615,12 +651,20 @@ void KeyFiles::destroy(const KeyId& id) {
 
 void KeyFiles::destroy(KeyRecord next) {
   if (next.state == KeyState::Destroyed) return;
-  erase_slots(next.held);
-  next.held.clear();
-  next.state = KeyState::Destroyed;
-  next.peer_destroyed_unix_s = 0;
   const KeyId id = next.attributes.id;
-  replace(id, std::move(next));
+  KeyRecord broken_off = next;
+  if (broken_off.state != KeyState::Suspended) broken_off.state_resumed = broken_off.state;
+  broken_off.state = KeyState::Suspended;
+  try {
+    erase_slots(next.held);
+    next.held.clear();
+    next.state = KeyState::Destroyed;
+    next.peer_destroyed_unix_s = 0;
+    replace(id, std::move(next));
+  } catch (...) {
+    records_.insert_or_assign(id, std::move(broken_off));
+    throw;
+  }
 }
 
 std::optional<std::int64_t> KeyFiles::note_peer_destroyed(const KeyId& id,

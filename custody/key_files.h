@@ -45,6 +45,8 @@ struct KeyRecord {
   KeyState state = KeyState::Pending;
   // Of a suspended key: what it is once resumed. Of a restored one: what it is once settled.
   KeyState state_resumed = KeyState::Active;
+  // A share was restored, and the key not settled since: once resumed, it is settled first.
+  bool is_restored = false;
   std::vector<HeldEpoch> held;  // ascending; several until the key is settled
   std::uint64_t use_bound = 0;
   RequestId request{};  // that made it
@@ -111,8 +113,9 @@ class KeyFiles {
 
   // The newest version is what a label means: nobody makes one that is never exceeded, nor, as the
   // peer may, one under which the others' clients would use another algorithm than before, or a key
-  // that a party has as a whole. Fails: KeyError(Exists) unless the new key is the next version of
-  // its label.
+  // that a party has as a whole. Nor a key that a program which names another one by its CKA_ID
+  // would find. Fails: KeyError(Exists) unless the new key is the next version of its label, and
+  // its CKA_ID that of no other label.
   void require_next_version(const KeyAttributes& attributes) const;
 
   // Stores a share: first the slot, then the record, each durable before the next. `record` is that
@@ -130,26 +133,31 @@ class KeyFiles {
   void remove_pending(std::uint64_t link, const KeyId& id);
 
   // A share from a backup, beside the epoch that is there, if any: settling keeps the one that both
-  // parties have. Fails: KeyError(State) over a tombstone; KeyError(Exists) if the key has this
-  // epoch, or two; KeyError(Differs) if the backup is of another key, party or peer.
+  // parties have. A suspended key stays so; one that is deactivated here, or was when the backup
+  // was made, is so again once it is settled. Fails: KeyError(State) over a tombstone;
+  // KeyError(Exists) if the key has this epoch, or two; KeyError(Differs) if the backup is of
+  // another key, party or peer.
   void restore(const BackedUpShare& backup);
+  // Of a key that was restored: what the peer says of its uses, and that it is deactivated, is so
+  // here, too. Fails: KeyError(Unknown).
+  void take_from_peer(const KeyId& id, const KeyHave& theirs);
 
   // Any time. Fails: KeyError(Unknown); KeyError(State) over a tombstone. A key that cannot be
   // suspended on the disk is suspended until a restart.
   void set_state(const KeyId& id, KeyState state);
   // Of an active key. Nothing if it is. Fails: KeyError(Unknown, State).
   void deactivate(const KeyId& id);
-  // By an officer: a suspended key is what it was before. With an epoch, it has this one alone from
-  // then on, and the slots of others are erased. Fails: KeyError(Unknown); KeyError(State) unless
-  // it is suspended; KeyError(NoEpoch) if there is no share of the epoch; KeyError(NotAtPeer) if
-  // the peer has destroyed its own.
+  // By an officer: a suspended key is what it was before, and a restored one is settled. With an
+  // epoch, it has this one alone from then on, and the slots of others are erased. Fails:
+  // KeyError(Unknown); KeyError(State) unless it is suspended; KeyError(NoEpoch) if there is no
+  // share of the epoch; KeyError(NotAtPeer) if the peer has destroyed its own.
   void resume(const KeyId& id, const std::optional<Epoch>& only = {});
   // Binds it to the present TLS keys. Nothing if it is. Fails: KeyError(Unknown).
   void rebind(const KeyId& id);
   // It only grows.
   void raise_use_bound(const KeyId& id, std::uint64_t bound);
-  // Erases the shares, then leaves a tombstone. If it fails between the two, the key has no share
-  // any more, and this is called again.
+  // Erases the shares, then leaves a tombstone. If it fails, the key is suspended until a restart;
+  // if it ends between the two, the key has no share any more. This is called again then.
   void destroy(const KeyId& id);
 
   // The peer has destroyed its share: this one is suspended, and keeps the time at which it was

@@ -37,7 +37,7 @@ ToldKey told_key_from(std::span<const std::byte> bytes) {
     require_that(take_epoch(epoch, have.epochs.emplace_back()));
   require_that(std::ranges::adjacent_find(have.epochs, std::greater_equal()) == have.epochs.end() &&
                (have.epochs.empty() || have.state != KeyState::Destroyed));
-  have.use_bound = message.use_bound();
+  have.use_bound = std::min(message.use_bound(), kUseBoundMax);
   return {have.id, std::move(have)};
 }
 

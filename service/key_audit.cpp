@@ -405,6 +405,7 @@ KeyAudit::KeyAudit(std::filesystem::path file, const std::function<bool(const st
     const AuditLine& line = read.line.value();
     if (line.event == AuditLine::Event::Begin && wants && wants(line.request))
       requests_.push_back(line.request);
+    note(line);
   });
   head_ = end.head;
   end_ = end.bytes;
@@ -437,6 +438,7 @@ AuditHead KeyAudit::append(const AuditLine& line) {
     end_ += whole.size();
     head_ = {head_.sequence + 1, hash_of(text)};
     mine = head_;
+    note(line);
   }
   sync_up_to(mine.sequence);
   return mine;
@@ -446,6 +448,16 @@ AuditHead KeyAudit::append(const AuditLine& line) {
 // last whole line.
 void KeyAudit::take_back() {
   if (::ftruncate(file_.descriptor(), static_cast<off_t>(end_)) != 0) has_failed_ = true;
+}
+
+void KeyAudit::note(const AuditLine& line) {
+  if (line.event == AuditLine::Event::Alone && line.operation == "deactivate")
+    deactivated_.insert(line.key);
+}
+
+bool KeyAudit::has_deactivated(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  return deactivated_.contains(key);
 }
 
 bool KeyAudit::has_failed() const {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,10 +74,13 @@ class KeyAudit {
   AuditHead append(const AuditLine& line);
   // Whether only a restart helps.
   bool has_failed() const;
+  // Whether an officer has deactivated the key: 32 hex digits.
+  bool has_deactivated(const std::string& key) const;
 
  private:
-  void take_back();            // under the lock
-  void require_whole() const;  // under the lock
+  void note(const AuditLine& line);  // under the lock
+  void take_back();                  // under the lock
+  void require_whole() const;        // under the lock
   void sync_up_to(std::uint64_t sequence);
 
   const std::filesystem::path path_;
@@ -88,6 +92,7 @@ class KeyAudit {
   AuditHead synced_;       // durable
   bool has_failed_ = false;
   std::vector<std::string> requests_;
+  std::set<std::string> deactivated_;
 };
 
 // What is wrong with a log; empty if nothing is. With the peer's log, for both logs together: the

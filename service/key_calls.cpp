@@ -167,6 +167,7 @@ void describe(const Keys::Waiting& waiting, const std::string& peer, v1::Approva
   to.set_aad_bytes(waiting.terms.aad_bytes);
   if (waiting.terms.shown_aad) put(*waiting.terms.shown_aad, to.mutable_shown_aad());
   to.set_expires_unix_ms(unix_ms_of(waiting.expires));
+  to.set_details(waiting.details);
 }
 
 void describe(const KeyQuorum::Waiting& waiting, const std::string& peer, v1::Approval& to) {
@@ -443,7 +444,7 @@ grpc::Status KeyCalls::rotate(const KeyCall& call, const v1::KeyName& request,
     for (const Keys::View& view : keys.list(nullptr, old.attributes.label)) {
       const custody::KeyRecord& record = view.record;
       if (record.state == custody::KeyState::Active && record.attributes.version < reply.version())
-        keys.deactivate(call.caller, record.attributes.id);
+        keys.supersede(call.caller, record.attributes.id);
     }
     add_certificate(call, reply);
   });
@@ -494,9 +495,8 @@ grpc::Status KeyCalls::resume_epoch(const KeyCall& call, const v1::ResumeEpochRe
 }
 grpc::Status KeyCalls::deactivate(const KeyCall& call, const v1::KeyName& request,
                                   v1::Key& reply) const {
-  return alone(request, reply, [&](Keys& keys, const custody::KeyId& id) {
-    return keys.deactivate(call.caller, id);
-  });
+  return alone(request, reply,
+               [&](Keys& keys, const custody::KeyId& id) { return keys.deactivate(call, id); });
 }
 
 grpc::Status KeyCalls::destroy(const KeyCall& call, const v1::KeyName& request,
@@ -514,8 +514,12 @@ grpc::Status KeyCalls::restore(const KeyCall& call, const v1::RestoreKeyRequest&
   return answered([&] {
     const SecretVector<std::byte> content = take_secret(request.backup());
     Keys& keys = keys_of(request.peer());
-    const custody::BackedUpShare backup = custody::backup_from(content);
-    describe(keys.restore(call, backup), peer_named(request.peer()).name(), reply);
+    std::optional<crypto::Digest> fingerprint;
+    if (!request.fingerprint().empty() &&
+        !parse_hex(request.fingerprint(), crypto::writable_bytes_of(fingerprint.emplace())))
+      throw UsageError("a fingerprint has 64 hex digits, as `key certificate` prints it");
+    describe(keys.restore(call, custody::backup_from(content), fingerprint),
+             peer_named(request.peer()).name(), reply);
   });
 }
 

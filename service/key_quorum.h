@@ -1,5 +1,6 @@
-// What several officers of this party have to agree to (config.Custody.quorum): to import, destroy
-// or restore a key, to bind keys to other TLS keys, and to resume one or all of a peer.
+// What several officers of this party have to agree to (config.Custody.quorum): to import,
+// deactivate, destroy or restore a key, to bind keys to other TLS keys, and to resume one or all of
+// a peer.
 //
 // The call of the first officer waits until the others have confirmed it, and keeps what it was
 // given, such as the bytes of a key; nothing of it is anywhere else. The others confirm what they
@@ -31,7 +32,7 @@ class KeyQuorum {
 
   // As it is shown. Nothing of it is secret.
   struct Step {
-    std::string operation;  // "import", "destroy", "restore", "resume" or "resume_peer"
+    std::string operation;                   // "import", "destroy", "resume_peer" ...
     std::optional<custody::KeyId> key = {};  // absent: all with the peer
     std::string label = {};
     std::uint64_t bytes = 0;   // of what was given with it

@@ -73,6 +73,15 @@ std::string fingerprint_text(const custody::KeyAttributes& about,
   return "fingerprint " + hex_of(crypto::bytes_of(custody::fingerprint_of(about, check)));
 }
 
+std::string kind_text(const custody::KeyAttributes& about) {
+  return custody::name_of(about.key_class) + " " + custody::name_of(about.algorithm) + ", " +
+         custody::name_of(about.nonces) + " nonces";
+}
+
+std::string cka_id_text(const custody::KeyAttributes& about) {
+  return about.cka_id.empty() ? "" : ", CKA_ID " + hex_of(std::as_bytes(std::span(about.cka_id)));
+}
+
 KeyParties parties_of(const config::Peer& peer) {
   return {engine::read_identity(peer.key()).fingerprint(), engine::peer_key_from(peer.peer_key())};
 }
@@ -328,17 +337,13 @@ void Keys::await_officers_of_import(const KeyCall& call, const custody::KeyAttri
     const Lock lock(mutex_);
     require_open();
   }
-  (void)quorum_.await(
-      call, {.operation = "import",
-             .key = about.id,
-             .label = about.label,
-             .bytes = key.size(),
-             .details = custody::name_of(about.key_class) + " " +
-                        custody::name_of(about.algorithm) + ", " + custody::name_of(about.nonces) +
-                        " nonces, " + fingerprint_text(about, custody::check_of(about, key)) +
-                        (about.cka_id.empty()
-                             ? ""
-                             : ", CKA_ID " + hex_of(std::as_bytes(std::span(about.cka_id))))});
+  (void)quorum_.await(call, {.operation = "import",
+                             .key = about.id,
+                             .label = about.label,
+                             .bytes = key.size(),
+                             .details = kind_text(about) + ", " +
+                                        fingerprint_text(about, custody::check_of(about, key)) +
+                                        cka_id_text(about)});
 }
 
 Keys::SharedRequest Keys::make_own(const Caller& caller, const KeyTerms& terms,
@@ -512,8 +517,8 @@ void Keys::note_use(const KeyTerms& terms) {
                             "key " + custody::text_of(terms.key) +
                                 " has been used 2^32 times, as often as nonces allow: rotate it");
   if (uses.count >= bound) {
-    files_.raise_use_bound(terms.key, uses.count + kUsesAtOnce);
-    uses.bound = uses.count + kUsesAtOnce;
+    uses.bound = std::min(uses.count + kUsesAtOnce, std::max(bound, custody::kUseBoundMax));
+    files_.raise_use_bound(terms.key, uses.bound);
   }
   ++uses.count;
 }
@@ -595,10 +600,12 @@ void Keys::log_refusal(const std::string& what, const std::string& reason) {
 
 // What custody does with a peer that has failed a check does not end with this process.
 void Keys::peer_cheated() {
+  const std::lock_guard one_by_one(cheated_mutex_);
   std::vector<std::shared_ptr<Work>> running;
   {
     const Lock lock(mutex_);
     has_peer_cheated_ = true;
+    ++failed_checks_;
     for (const auto& [id, request] : requests_)
       if (request->is_running) running.push_back(request);
     for (const auto& [id, work] : settling_) running.push_back(work);
@@ -611,7 +618,13 @@ void Keys::peer_cheated() {
             {{"peer", settings_.name}, {"reason", "a check with the peer has failed"}});
 }
 
+// A check that fails meanwhile is one of which the officers do not know.
 void Keys::resume_peer(const KeyCall& call) {
+  const auto failed_checks = [&] {
+    const Lock lock(mutex_);
+    return failed_checks_;
+  };
+  const std::uint64_t known = failed_checks();
   const auto agreed = quorum_.await(call, {.operation = "resume_peer"});
   audit_.append({.event = AuditLine::Event::Alone,
                  .request = hex_of(random_request()),
@@ -619,6 +632,9 @@ void Keys::resume_peer(const KeyCall& call) {
                  .operation = "resume_peer",
                  .key = {},
                  .outcome = outcome_of(agreed)});
+  const std::lock_guard one_by_one(cheated_mutex_);
+  if (failed_checks() != known)
+    throw KeyFailed(KeyFailure::Cheated, settings_.name + " has failed another check meanwhile");
   std::filesystem::remove(directory_ / kCheatedFile);
   system::sync_directory(directory_);
   const Lock lock(mutex_);
@@ -709,18 +725,28 @@ Keys::View Keys::step_alone(const std::string& client, const char* operation,
                  .operation = operation,
                  .key = custody::text_of(id),
                  .outcome = std::move(outcome)});
-  step();
-  {
-    const Lock lock(mutex_);
-    forget(id);
+  try {
+    step();
+  } catch (...) {
+    note_changed(id);  // what failed at the disk may count until a restart
+    throw;
   }
+  note_changed(id);
   log_event(LogLevel::Info, "key changed by an officer",
             {{"peer", settings_.name},
              {"operation", operation},
              {"key", custody::text_of(id)},
              {"client", client}});
-  announce(id);
   return view(id);
+}
+
+// Nothing goes on with what is loaded of it, and the peer knows.
+void Keys::note_changed(const custody::KeyId& id) {
+  {
+    const Lock lock(mutex_);
+    forget(id);
+  }
+  announce(id);
 }
 
 Keys::View Keys::suspend(const Caller& officer, const custody::KeyId& id) {
@@ -806,12 +832,26 @@ Keys::View Keys::resume(const KeyCall& call, const custody::KeyId& id,
       only ? "epoch " + custody::text_of(*only) : "");
 }
 
-Keys::View Keys::deactivate(const Caller& officer, const custody::KeyId& id) {
+void Keys::require_deactivatable(const custody::KeyId& id) const {
   const custody::KeyRecord record = files_.record(id);
   if (record.state != KeyState::Active && record.state != KeyState::Deactivated)
     throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
                                                    custody::name_of(record.state) +
                                                    ": only an active one is deactivated");
+}
+
+// It is for good.
+Keys::View Keys::deactivate(const KeyCall& call, const custody::KeyId& id) {
+  require_deactivatable(id);
+  const auto agreed = quorum_.await(
+      call, {.operation = "deactivate", .key = id, .label = files_.record(id).attributes.label});
+  require_deactivatable(id);
+  return step_alone(
+      text_of(call.caller), "deactivate", id, [&] { files_.deactivate(id); }, agreed);
+}
+
+Keys::View Keys::supersede(const Caller& officer, const custody::KeyId& id) {
+  require_deactivatable(id);
   return step_alone(text_of(officer), "deactivate", id, [&] { files_.deactivate(id); });
 }
 
@@ -824,8 +864,12 @@ Keys::View Keys::destroy(const KeyCall& call, const custody::KeyId& id) {
 
 // Epoch and fingerprint name the share: the former is in the name of the backup, the latter in
 // what both parties show of the key.
-Keys::View Keys::restore(const KeyCall& call, const custody::BackedUpShare& backup) {
+Keys::View Keys::restore(const KeyCall& call, custody::BackedUpShare backup,
+                         const std::optional<crypto::Digest>& fingerprint) {
   const custody::KeyAttributes& about = backup.record.attributes;
+  require_origin(backup, fingerprint);
+  if (audit_.has_deactivated(custody::text_of(about.id)))
+    backup.record.state = KeyState::Deactivated;
   const auto now = files_.find(about.id);
   const std::uint64_t uses = now ? now->use_bound : 0, uses_then = backup.record.use_bound;
   std::string details = "epoch " + custody::text_of(backup.epoch) + ", " +
@@ -833,6 +877,7 @@ Keys::View Keys::restore(const KeyCall& call, const custody::BackedUpShare& back
   if (uses_then > uses)
     details +=
         ", counts " + std::to_string(uses_then) + " uses in place of " + std::to_string(uses);
+  if (backup.record.state == KeyState::Deactivated) details += ", deactivated";
   const auto agreed = quorum_.await(call, {.operation = "restore",
                                            .key = about.id,
                                            .label = about.label,
@@ -841,6 +886,24 @@ Keys::View Keys::restore(const KeyCall& call, const custody::BackedUpShare& back
   return step_alone(
       text_of(call.caller), "restore", about.id, [&] { files_.restore(backup); }, agreed,
       agreed ? "" : details);
+}
+
+// The record of the key is compared by the files.
+void Keys::require_origin(const custody::BackedUpShare& backup,
+                          const std::optional<crypto::Digest>& fingerprint) {
+  const custody::KeyAttributes& about = backup.record.attributes;
+  const auto refuse = [&](const std::string& why) {
+    throw custody::KeyError(KeyProblem::Differs,
+                            "the backup of key " + text_of(about.id) + " has " +
+                                fingerprint_text(about, backup.record.check) + why);
+  };
+  if (fingerprint && !crypto::equal_constant_time(
+                         *fingerprint, custody::fingerprint_of(about, backup.record.check)))
+    refuse(", and not the one that was said: it is of another key");
+  if (!fingerprint && !files_.find(about.id) && !kept_certificate(backup.record))
+    refuse(
+        ", and this party has neither record nor certificate of it: say the key's fingerprint, as "
+        "its certificate has it; who writes to the medium of backups may have made this one");
 }
 
 // One key after the other: whatever ends it, the rest is bound when it is called again.
@@ -904,13 +967,28 @@ std::vector<Keys::Waiting> Keys::approvals() {
   const Lock lock(mutex_);
   for (const auto& [id, request] : requests_) {
     if (request->state != Request::State::Waiting) continue;
-    Waiting& waiting =
-        all.emplace_back(Waiting{request->number, request->terms(), request->about.label,
-                                 request->asked.client, request->is_own(), request->until});
+    Waiting& waiting = all.emplace_back(
+        Waiting{request->number, request->terms(), request->about.label, request->asked.client,
+                request->is_own(), request->until, details_of(request->terms(), request->about)});
     auto& shown = waiting.terms.shown_aad;
     if (shown && shown->size() > kShownToOfficers) shown->resize(kShownToOfficers);
   }
   return all;
+}
+
+std::string Keys::details_of(const KeyTerms& terms, const custody::KeyAttributes& about) const {
+  std::string details = kind_text(about);
+  if (!makes_key(terms.operation)) return details;
+  details += ", version " + std::to_string(about.version);
+  if (about.parent) {
+    const auto parent = files_.find(*about.parent);
+    const std::span context(terms.context);
+    details += ", from " + (parent ? parent->attributes.label : std::string("a key")) + " (" +
+               custody::text_of(*about.parent) + "), context '" +
+               hex_of(context.first(std::min(context.size(), kShownToOfficers))) +
+               (context.size() > kShownToOfficers ? "..." : "") + "'";
+  }
+  return details + cka_id_text(about);
 }
 
 void Keys::decide(const Caller& officer, const custody::RequestId& number, bool is_approved) {

@@ -63,6 +63,7 @@ class Keys {
     std::string label, client;
     bool is_own = false;
     std::chrono::system_clock::time_point expires;
+    std::string details;  // kind of the key; of one that is made, what it is made of
   };
 
   // Fails: UsageError, StoreError if the configuration or the files cannot be used.
@@ -110,14 +111,22 @@ class Keys {
   std::vector<View> list(const Caller* caller, const std::string& label = {});
   // Of this party alone, by its officers; each is in the audit log before it is done.
   View suspend(const Caller& officer, const custody::KeyId& id);
-  View deactivate(const Caller& officer, const custody::KeyId& id);
+  // Of a key that has a newer version.
+  View supersede(const Caller& officer, const custody::KeyId& id);
   // The same, by several of them (KeyQuorum). Fail, besides: KeyFailed.
+  View deactivate(const KeyCall& call, const custody::KeyId& id);
   // With an epoch, it alone is kept: of a key whose shares do not fit in another one. Refused
   // unless the peer has said that it has a share of it.
   View resume(const KeyCall& call, const custody::KeyId& id,
               const std::optional<custody::Epoch>& only = {});
   View destroy(const KeyCall& call, const custody::KeyId& id);
-  View restore(const KeyCall& call, const custody::BackedUpShare& backup);
+  // Whoever writes to the medium of backups can make one, since recipients have public keys: of a
+  // key of which this party has neither record nor certificate, the caller says the fingerprint.
+  // Fails: KeyError(Differs) if the backup is of another key. One that the audit log says was
+  // deactivated is so again.
+  View restore(const KeyCall& call, custody::BackedUpShare backup,
+               const std::optional<crypto::Digest>& fingerprint = {});
+  // Fails, besides: KeyFailed(Cheated) if a check fails meanwhile.
   void resume_peer(const KeyCall& call);
   // The key, or all: bound to the TLS keys that the parties have now. Returns those that this call
   // or an earlier one has bound and that have not been refreshed since, which the caller does once
@@ -256,6 +265,11 @@ class Keys {
                   const std::function<void()>& step,
                   const std::optional<custody::RequestId>& agreed = {},
                   const std::string& details = {});
+  void note_changed(const custody::KeyId& id);
+  void require_origin(const custody::BackedUpShare& backup,
+                      const std::optional<crypto::Digest>& fingerprint);
+  void require_deactivatable(const custody::KeyId& id) const;
+  std::string details_of(const KeyTerms& terms, const custody::KeyAttributes& about) const;
   custody::KeyRecord suspended(const custody::KeyId& id);
   // What the peer has destroyed (keys_destruction.cpp).
   void note_peers_share(const custody::KeyId& id);  // under the lock
@@ -292,6 +306,8 @@ class Keys {
   KeyPolicy policy_;
   bool is_linked_ = false, is_stopping_ = false, has_peer_cheated_ = false;
   std::uint64_t link_number_ = 0;
+  std::mutex cheated_mutex_;         // of the file with has_peer_cheated_, and taken before mutex_
+  std::uint64_t failed_checks_ = 0;  // since the start
   std::map<custody::RequestId, SharedRequest> requests_;
   std::map<custody::KeyId, std::shared_ptr<Work>> settling_;
   struct Settled {

@@ -253,7 +253,7 @@ RemoteKey KeysConnection::resume(const KeyName& name, const std::string& epoch) 
 }
 
 RemoteKey KeysConnection::deactivate(const KeyName& name) {
-  return key_from(state_->ask(&v1::Keys::Stub::Deactivate, message_of(name)));
+  return state_->key_of_both(&v1::Keys::Stub::Deactivate, message_of(name));
 }
 
 DestroyedKey KeysConnection::destroy(const KeyName& name) {
@@ -262,9 +262,11 @@ DestroyedKey KeysConnection::destroy(const KeyName& name) {
   return {key_from(reply.key()), {reply.backups().begin(), reply.backups().end()}};
 }
 
-RemoteKey KeysConnection::restore(const std::string& peer, std::span<const std::byte> backup) {
+RemoteKey KeysConnection::restore(const std::string& peer, std::span<const std::byte> backup,
+                                  const std::string& fingerprint) {
   v1::RestoreKeyRequest request;
   request.set_peer(peer);
+  request.set_fingerprint(fingerprint);
   const SecretField secret(*request.mutable_backup(), backup);
   return state_->key_of_both(&v1::Keys::Stub::Restore, request);
 }

@@ -148,7 +148,9 @@ class KeysConnection {
   RemoteKey deactivate(const KeyName& name);
   DestroyedKey destroy(const KeyName& name);
   // `backup`: the content of its box.
-  RemoteKey restore(const std::string& peer, std::span<const std::byte> backup);
+  // `fingerprint`: of the key, 64 hex digits; may be empty.
+  RemoteKey restore(const std::string& peer, std::span<const std::byte> backup,
+                    const std::string& fingerprint);
   // Of a key, or of all keys with the peer; those that are to be refreshed.
   std::vector<RemoteKey> rebind(const KeyName& name);
   // Of a key, or of all keys with the peer.

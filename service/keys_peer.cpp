@@ -431,12 +431,13 @@ void Keys::note_missing_keys() {
 
 void Keys::announce(const custody::KeyId& id) {
   std::vector<std::shared_ptr<Work>> to_queue;
-  wire::Message message;
-  custody::put_bytes(custody::message_about(id, files_.have(id)),
-                     *message.mutable_key_haves()->add_have());
   {
     const Lock lock(mutex_);
     if (!is_linked_) return;
+    // Of two threads, the one that sends last says what is so last.
+    wire::Message message;
+    custody::put_bytes(custody::message_about(id, files_.have(id)),
+                       *message.mutable_key_haves()->add_have());
     link_.send(message);
     if (needs_settling(id)) settle_if_needed(id, to_queue);
   }

@@ -459,6 +459,9 @@ TEST_F(KeyTest, RestoreOpensTheBackupAndSendsItsContent) {
   EXPECT_EQ(opened.share, share);
   json("restore", {file, "--key", path("safe.key"), "--peer", "other"});
   EXPECT_EQ(server_->restore_request.peer(), "other");
+  EXPECT_EQ(server_->restore_request.fingerprint(), "");
+  json("restore", {file, "--key", path("safe.key"), "--fingerprint", "a7"});
+  EXPECT_EQ(server_->restore_request.fingerprint(), "a7");
 
   server_->calls.clear();
   EXPECT_TRUE(ended_with(tinyot({"key", "backup-key", path("safe.key")}), 2, "already exists"));
@@ -487,15 +490,18 @@ TEST_F(KeyTest, ApprovalsAreListedAndDecided) {
   one.set_bytes(32);
   one.set_aad_bytes(8);
   one.set_shown_aad("tenant\n7");
+  one.set_details("aead aes256, joint nonces");
   one.set_expires_unix_ms(1'500'000'000'500);
   EXPECT_EQ(ask("approvals", {"--peer", "bank"}).out,
             std::string(32, '1') + "  encrypt with payments/card (" + kKeyId +
-                "), 32 bytes, associated data of 8 bytes 'tenant?7'; by billing?[2J of bank, until "
+                "), aead aes256, joint nonces, 32 bytes, associated data of 8 bytes 'tenant?7'; by "
+                "billing?[2J of bank, until "
                 "2017-07-14T02:40:00Z\n");
   const Json report = json("approvals")["approvals"][0];
   EXPECT_EQ(report["request"], std::string(32, '1'));
   EXPECT_EQ(report["is_own"], false);
   EXPECT_EQ(report["shown_aad"], "74656e616e740a37");
+  EXPECT_EQ(report["details"], one.details());
   EXPECT_EQ(report["expires_at_s"], 1'500'000'000.5);
   server_->calls.clear();
   EXPECT_EQ(ask("approve", {std::string(32, '1')}).out,

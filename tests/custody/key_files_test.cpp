@@ -118,6 +118,32 @@ TEST_F(KeyFilesTest, OfTwoKeysThatAreMadeAtOnceOneIsTheNextOfTheLabel) {
   EXPECT_EQ(problem(), std::nullopt);
 }
 
+// A program that names a key by it would find another one, which the peer may have made for that.
+TEST_F(KeyFilesTest, ACkaIdIsOfOneLabel) {
+  const auto files = open_with_key(1);
+  const auto problem = [&](const KeyRecord& record) {
+    return problem_of(
+        [&] { files->store_epoch(files->begin_link(), record, epoch(1), share_of(1)); });
+  };
+  const auto record_with = [](std::uint8_t number, const std::string& cka_id) {
+    KeyRecord record = new_record(number);
+    record.attributes.cka_id = cka_id;
+    return record;
+  };
+  EXPECT_EQ(problem(record_with(2, std::string(16, '\1'))), KeyProblem::Exists)
+      << "that of a key that has been given none is its id";
+  EXPECT_EQ(problem(record_with(2, std::string(16, '\3'))), std::nullopt);
+  EXPECT_EQ(problem(record_with(3, "")), KeyProblem::Exists) << "its id is that of another one";
+  EXPECT_EQ(problem(record_with(4, std::string(16, '\3'))), KeyProblem::Exists);
+  KeyRecord version = record_with(5, std::string(16, '\3'));
+  version.attributes.label = new_record(2).attributes.label;
+  version.attributes.version = 2;
+  EXPECT_EQ(problem(version), std::nullopt) << "versions of a label share it";
+  files->destroy(key_id(2));
+  files->destroy(key_id(5));
+  EXPECT_EQ(problem(record_with(4, std::string(16, '\3'))), std::nullopt);
+}
+
 TEST_F(KeyFilesTest, RefuseWhatIsChanged) {
   open_with_key();
   const std::string right = read_file(file_of(1));
@@ -381,6 +407,8 @@ TEST_F(KeyFilesTest, DestructionThatBreaksOffHarmsNoOtherKey) {
     EXPECT_THROW(files->destroy(key_id(1)), DiskFull);
     is_full = false;
     EXPECT_TRUE(files->have(key_id(1))->epochs.empty()) << "nothing that the peer could count on";
+    EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended)
+        << "what is loaded of it is used no more";
     add(2);
   }
   const auto files = open();
@@ -388,6 +416,28 @@ TEST_F(KeyFilesTest, DestructionThatBreaksOffHarmsNoOtherKey) {
   files->destroy(key_id(1));
   EXPECT_EQ(files->record(key_id(1)).state, KeyState::Destroyed);
   EXPECT_EQ(files->share(key_id(2), epoch(1)), share_of(2));
+}
+
+// Before each durable step, also of a key that is being refreshed.
+TEST_F(KeyFilesTest, DestructionIsRepeatedAfterAnEndWithinIt) {
+  for (std::size_t end = 0; end < 2; ++end) {
+    std::filesystem::remove_all(disk);
+    open_with_key();
+    std::size_t steps = 0;
+    const auto before = [&](std::string_view) {
+      if (steps++ == end + 2) throw Crashed();  // after those of the second epoch
+    };
+    {
+      const auto files = open({Party::A, "peer", "identity"}, Party::A, before);
+      files->store_epoch(files->begin_link(), files->record(key_id(1)), epoch(2), share_of(2));
+      EXPECT_THROW(files->destroy(key_id(1)), Crashed);
+    }
+    const auto files = open();
+    EXPECT_EQ(files->record(key_id(1)).state, KeyState::Active) << "as it was";
+    EXPECT_EQ(files->have(key_id(1))->epochs.size(), end == 0 ? 2u : 0u);
+    files->destroy(key_id(1));
+    EXPECT_EQ(files->record(key_id(1)).state, KeyState::Destroyed) << end;
+  }
 }
 
 // An old file of one key names a slot that was erased since: it is that of no other key.
@@ -503,7 +553,6 @@ TEST_F(BackupsTest, RefuseWhatIsChanged) {
   const std::vector<std::byte> right = content(file);
   EXPECT_NO_THROW(custody::open_backup(right, officer));
   for (std::size_t k = 0; k < right.size(); ++k) {
-    if (k >= 12 && k < 16) continue;  // unused
     std::vector<std::byte> wrong = right;
     wrong[k] ^= std::byte{2};
     EXPECT_THROW(custody::open_backup(wrong, officer), UsageError) << k;
@@ -603,6 +652,61 @@ TEST_F(KeyFilesTest, ResumeEndsASuspensionOfBeforeARestore) {
   files->restore(backup_of(new_record(1), epoch(5), share_of(5)));
   files->set_state(key_id(1), KeyState::Suspended);  // a check has failed
   files->resume(key_id(1));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Restored);
+  files->keep_only(files->begin_link(), key_id(1), epoch(5));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Active);
+}
+
+// Whatever else is set meanwhile, in whichever order, and over restarts.
+TEST_F(BackupsTest, RestoredKeyStaysDeactivated) {
+  using Step = std::function<void(KeyFiles&)>;
+  const Step suspend = [](KeyFiles&files) { files.set_state(key_id(1), KeyState::Suspended); },
+             restore =
+                 [](KeyFiles&files) {
+                   files.restore(backup_of(new_record(1), epoch(5), share_of(5)));
+                 },
+             resume = [](KeyFiles&files) { files.resume(key_id(1)); },
+             deactivate = [](KeyFiles&files) { files.deactivate(key_id(1)); },
+             restore_deactivated =
+                 [](KeyFiles&files) {
+                   KeyRecord record = new_record(1);
+                   record.state = KeyState::Deactivated;
+                   files.restore(backup_of(record, epoch(5), share_of(5)));
+                 },
+             settle = [](KeyFiles&files) {
+               files.keep_only(files.begin_link(), key_id(1), epoch(5));
+             };
+  const std::vector<std::vector<Step>> orders = {
+      {deactivate, suspend, restore, resume, settle},
+      {deactivate, suspend, restore, settle, resume},
+      {deactivate, restore, suspend, resume, settle},
+      {deactivate, restore, suspend, settle, resume},
+      {deactivate, suspend, restore, suspend, resume, suspend, resume, settle, suspend, resume},
+      {restore_deactivated, settle},
+      {suspend, restore_deactivated, resume, settle},
+  };
+  for (std::size_t order = 0; order < orders.size(); ++order) {
+    std::filesystem::remove_all(disk);
+    open_with_key();
+    for (const Step& step : orders[order]) step(*open());
+    EXPECT_EQ(open()->record(key_id(1)).state, KeyState::Deactivated) << order;
+  }
+}
+
+// They say of a restored key that it is suspended once it is settled.
+TEST_F(KeyFilesTest, RestoredKeyOfAnEarlierReleaseStaysSuspended) {
+  {
+    const auto files = open();
+    KeyRecord record = new_record(1);
+    record.state = KeyState::Restored;
+    record.state_resumed = KeyState::Suspended;
+    files->store_epoch(files->begin_link(), record, epoch(1), share_of(1));
+  }
+  const auto files = open();
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+  files->keep_only(files->begin_link(), key_id(1), epoch(1));
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+  files->resume(key_id(1));
   EXPECT_EQ(files->record(key_id(1)).state, KeyState::Active);
 }
 
@@ -646,7 +750,8 @@ TEST_F(BackupsTest, RestoredKeyIsWhatItWas) {
     const auto files = open_with_key();
     files->set_state(key_id(1), state);
     files->restore(backup_of(new_record(1), epoch(5), share_of(5)));
-    EXPECT_EQ(files->record(key_id(1)).state, KeyState::Restored);
+    EXPECT_EQ(files->record(key_id(1)).state,
+              state == KeyState::Suspended ? state : KeyState::Restored);
     files->keep_only(files->begin_link(), key_id(1), epoch(5));
     EXPECT_EQ(files->record(key_id(1)).state, state);
   }
@@ -658,6 +763,17 @@ TEST_F(BackupsTest, RestoredKeyIsWhatItWas) {
   files->restore(backup_of(record, epoch(5), share_of(5)));
   files->keep_only(files->begin_link(), key_id(1), epoch(5));
   EXPECT_EQ(files->record(key_id(1)).state, KeyState::Deactivated);
+}
+
+// Whoever makes a backup could wear the key out, and more.
+TEST_F(BackupsTest, SayOfNoMoreUsesThanThereAre) {
+  KeyRecord record = new_record(1);
+  record.use_bound = ~std::uint64_t{0};
+  const Backups made(medium, {{"officer", public_key_of(officer)}});
+  made.write({Party::A, "peer", "identity"}, record, epoch(3), share_of(9));
+  EXPECT_EQ(custody::backup_from(custody::open_backup(content(made.files().front()), officer))
+                .record.use_bound,
+            custody::kUseBoundMax);
 }
 
 // On an empty disk, too, it only decrypts and verifies.

@@ -492,6 +492,29 @@ TEST(KeyLife, RestoredKeyHasUsedWhatItHasAtThePeer) {
   EXPECT_EQ(world.files(Party::A).record(key_id(1)).use_bound, 4096u);
 }
 
+// Its disk was lost, with what its officers had set: the peer knows that the key seals no more.
+TEST(KeyLife, RestoredKeyIsDeactivatedAsAtThePeer) {
+  for (const bool is_suspended_meanwhile : {false, true}) {
+    TwoCustodians world;
+    const auto empty = world.copy_disk(Party::A);
+    world.run_done(creates(attributes_of(1)));
+    const custody::KeyRecord record = world.files(Party::A).record(key_id(1));
+    const custody::Epoch only = record.held.front().epoch;
+    const custody::Share share = world.files(Party::A).share(key_id(1), only);
+    world.files(Party::B).deactivate(key_id(1));
+    world.set_back(Party::A, empty);
+    custody::KeyFiles& files = world.files(Party::A);
+    files.restore({Party::A, "the peer", record_without_epochs(record), only, share});
+    if (is_suspended_meanwhile) {
+      files.set_state(key_id(1), KeyState::Suspended);
+      files.resume(key_id(1));
+    }
+    world.run_done([](Custodian& custodian, KeyPeer& peer) { custodian.settle(peer, key_id(1)); });
+    for (const Party party : {Party::A, Party::B})
+      EXPECT_EQ(world.files(party).record(key_id(1)).state, KeyState::Deactivated);
+  }
+}
+
 // The bits of a child depend on its context, class, algorithm and nonces: under another label it is
 // the same key, which has been destroyed.
 TEST(KeyLife, ChildHasOneIdWhateverItsLabel) {

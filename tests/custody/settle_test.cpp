@@ -115,6 +115,14 @@ TEST(KeyHaveMessage, SaysWhatWasPut) {
       custody::have_from(custody::message_about(mine.id, std::nullopt), mine.id).has_value());
 }
 
+// A peer that says so could otherwise have the count begin anew.
+TEST(KeyHaveMessage, SaysOfNoMoreUsesThanThereAre) {
+  KeyHave mine = have(KeyState::Active, {epoch(1)});
+  mine.use_bound = ~std::uint64_t{0};
+  EXPECT_EQ(custody::have_from(custody::message_about(mine.id, mine), mine.id).value().use_bound,
+            custody::kUseBoundMax);
+}
+
 TEST(KeyHaveMessage, RefusesWhatNoPartySays) {
   const auto refused = [](const KeyHave& said, const custody::KeyId& id) {
     EXPECT_THROW(custody::have_from(custody::message_about(said.id, said), id), PeerCheated);

@@ -166,6 +166,71 @@ TEST_F(CustodyAttackTest, ARestoredKeyOfTheLeadingPartyIsSettledAtOnce) {
   EXPECT_EQ(keys_a_->show("data").key.use_bound(), bound + 1024);
 }
 
+// Recipients have public keys, so whoever writes to the medium of backups can make one: of a key
+// that he knows as a whole, with the other party. An empty disk has nothing that says otherwise.
+TEST_F(CustodyAttackTest, ABackupIsOfTheKeyThatItsFingerprintNames) {
+  const crypto::BoxPrivateKey box = crypto::random_box_key();
+  const std::filesystem::path backups = dir_ / "backups";
+  std::filesystem::create_directory(backups);
+  CustodySetup setup;
+  setup.custody_a = "backup_directory: '" + backups.string() + "' backup_to { name: 'safe' key: '" +
+                    hex_of(crypto::public_key_of(box)) + "' }";
+  start_custody(setup);
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  // Once the backup has been made.
+  ASSERT_OK(keys_a_->named(&Stub::Deactivate, "data"));
+  const auto content = [&] {
+    const std::string file = test::read_file(std::filesystem::directory_iterator(backups)->path());
+    return custody::open_backup(std::as_bytes(std::span(file)), box);
+  };
+  const SecretVector<std::byte> right = content();
+  custody::BackedUpShare forged = custody::backup_from(right);
+  forged.record.check[0] ^= std::byte{1};
+  std::filesystem::remove_all(backups);
+  std::filesystem::create_directory(backups);
+  custody::Backups(backups, {{"safe", crypto::public_key_of(box)}})
+      .write({Party::A, "bob", {}}, forged.record, forged.epoch, forged.share);
+  const SecretVector<std::byte> wrong = content();
+  const auto lose = [&](bool with_certificate) {
+    keys_a_.reset();
+    EXPECT_EQ(a_->stop().status, 0);
+    const std::filesystem::path record = directory_of(Party::A) / "custody" / made.key.id();
+    std::filesystem::remove(record.string() + ".key");
+    if (with_certificate) std::filesystem::remove(record.string() + ".certificate");
+    a_->start();
+    keys_a_ = std::make_unique<KeyClient>(a_->socket());
+  };
+  const auto restored = [&](const SecretVector<std::byte>& backup, const std::string& fingerprint) {
+    v1::RestoreKeyRequest request;
+    request.set_backup(std::string(reinterpret_cast<const char*>(backup.data()), backup.size()));
+    request.set_fingerprint(fingerprint);
+    v1::Key key;
+    return keys_a_->call(&Stub::Restore, request, key);
+  };
+  const auto expect_refused = [&](const grpc::Status& status, const std::string& why) {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION) << code_of(status);
+    EXPECT_NE(status.error_message().find(why), std::string::npos) << code_of(status);
+  };
+  // This party's own signature is in the certificate.
+  lose(false);
+  expect_refused(restored(wrong, {}), "neither record nor certificate");
+  grpc::Status status = restored(right, {});
+  EXPECT_TRUE(status.ok()) << code_of(status);
+  lose(true);
+  for (const auto& backup : {wrong, right})
+    expect_refused(restored(backup, {}), "neither record nor certificate");
+  expect_refused(restored(wrong, made.key.fingerprint()), "it is of another key");
+  EXPECT_EQ(restored(right, "7").error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  status = restored(right, made.key.fingerprint());
+  EXPECT_TRUE(status.ok()) << code_of(status);
+  // Neither the backup nor the peer knows that it was deactivated, but the log does.
+  EXPECT_TRUE(test::becomes_true([&] {
+    return keys_a_->show("data").key.state() == "deactivated";
+  })) << keys_a_->show("data").key.state();
+  EXPECT_EQ(keys_b_->show("data").key.state(), "active");
+}
+
 // How often the files of a directory are replaced from now on.
 class Replacements {
  public:
@@ -399,6 +464,42 @@ TEST_F(HostileFollowerTest, ShowsMoreThanAListOfApprovalsHasRoomFor) {
   ASSERT_EQ(approvals.approvals_size(), 1);
   EXPECT_EQ(approvals.approvals(0).aad_bytes(), 4096u);
   EXPECT_EQ(approvals.approvals(0).shown_aad(), std::string(256, 'a'));
+  EXPECT_EQ(approvals.approvals(0).details(), "aead aes128, joint nonces");
+}
+
+// An officer approves a key for what it is for, and for what it is made of.
+TEST_F(HostileFollowerTest, AsksForAKeyWhoseMakingAnOfficerApproves) {
+  CustodySetup setup;
+  setup.policy_a =
+      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
+      "allow { peer: true key: '*' may: [DERIVE] approval: true }\n";
+  start_hostile({}, setup);
+  const auto made = keys_a_->create("root", "kdf");
+  ASSERT_OK(made);
+  take_over();
+  KeyTerms terms;
+  terms.request = service::random_request();
+  terms.making = service::random_request();
+  terms.operation = config::DERIVE;
+  terms.attributes = custody::KeyAttributes{.id = {},
+                                            .label = "child",
+                                            .key_class = custody::KeyClass::Mac,
+                                            .algorithm = custody::KeyAlgorithm::Aes128,
+                                            .origin = custody::KeyOrigin::Derived,
+                                            .parent = custody::key_id_from(made.key.id()).value(),
+                                            .cka_id = "z"};
+  terms.context = {std::byte{7}, std::byte{0xe7}};
+  terms.key = custody::Custodian::derived_id(*terms.attributes, terms.context);
+  terms.attributes->id = terms.key;
+  peer_->send(message_of(asked(terms)));
+  (void)peer_->next(wire::Message::kKeyWaits);
+  v1::ApprovalsReply approvals;
+  ASSERT_TRUE(keys_a_->call(&Stub::Approvals, {}, approvals).ok());
+  ASSERT_EQ(approvals.approvals_size(), 1);
+  EXPECT_EQ(approvals.approvals(0).label(), "child");
+  EXPECT_EQ(approvals.approvals(0).details(), "mac aes128, joint nonces, version 1, from root (" +
+                                                  made.key.id() + "), context '07e7', CKA_ID 7a");
+  a_->kill();
 }
 
 // The id of a request is used once: otherwise the log of a party that is honest does not hold.

@@ -171,6 +171,30 @@ TEST(KeyAudit, GoesOnAfterARestart) {
 }
 
 // Any line changed, removed, inserted twice or exchanged with the next.
+// Whatever becomes of its record.
+TEST(KeyAudit, KnowsWhichKeysWereDeactivated) {
+  const TestDirectory directory;
+  AuditLine line;
+  line.event = AuditLine::Event::Alone;
+  line.operation = "suspend";
+  line.key = "a key";
+  {
+    KeyAudit audit(directory / "log");
+    audit.append(line);
+    EXPECT_FALSE(audit.has_deactivated("a key"));
+    line.operation = "deactivate";
+    line.event = AuditLine::Event::End;  // as the peer may call an operation
+    audit.append(line);
+    EXPECT_FALSE(audit.has_deactivated("a key"));
+    line.event = AuditLine::Event::Alone;
+    audit.append(line);
+    EXPECT_TRUE(audit.has_deactivated("a key"));
+  }
+  const KeyAudit audit(directory / "log");
+  EXPECT_TRUE(audit.has_deactivated("a key"));
+  EXPECT_FALSE(audit.has_deactivated("another key"));
+}
+
 TEST(KeyAudit, EveryChangeOfALineShows) {
   Parties parties;
   for (std::uint8_t k = 1; k <= 3; ++k) parties.use(0, k);

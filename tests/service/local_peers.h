@@ -26,10 +26,9 @@ class LocalPeers {
                .until_matched = times.until_matched,
                .results_kept = std::chrono::seconds(600)}),
         shared_{config_,
-                {},
-                jobs_,
-                metrics_,
-                service::RefillSlots(config_.refills_at_once(), times.refills)} {
+                config_.has_store_key() ? std::optional(StoreKey::read(config_.store_key()))
+                                        : std::nullopt,
+                jobs_, metrics_, service::RefillSlots(config_.refills_at_once(), times.refills)} {
     for (const service::config::Peer& peer : config_.peer()) {
       metrics_.add_peer(peer.name());
       peers_.push_back(std::make_unique<service::Peer>(peer, shared_));

@@ -8,6 +8,9 @@
 #include "crypto/sealed_box.h"
 #include "custody/backups.h"
 #include "custody_daemons.h"
+#include "service/key_failed.h"
+#include "service/keys.h"
+#include "tests/service/local_peers.h"
 #include "tests/support/certificates.h"
 #include "tests/support/openssl_mechanisms.h"
 
@@ -125,6 +128,14 @@ TEST_F(OfficersTest, KeysAreSuspendedByOneAndResumedAndDestroyedByTwo) {
       confirmed("resume", [&] { return keys_a_->named(&Stub::Resume, "data").status; });
   EXPECT_TRUE(resumed.ok()) << resumed.error_message();
   EXPECT_EQ(keys_a_->show("data").key.state(), "active");
+  // What is for good, too; but a version that has a newer one is its officer's matter.
+  const grpc::Status deactivated =
+      confirmed("deactivate", [&] { return keys_a_->named(&Stub::Deactivate, "data").status; });
+  EXPECT_TRUE(deactivated.ok()) << deactivated.error_message();
+  EXPECT_EQ(keys_a_->show("data").key.state(), "deactivated");
+  ASSERT_OK(keys_a_->named(&Stub::Rotate, "data"));
+  ASSERT_OK(keys_a_->named(&Stub::Rotate, "data"));
+  EXPECT_EQ(keys_a_->show("data").key.version(), 3u);
 
   v1::KeyName name;
   name.set_key("data");
@@ -198,6 +209,42 @@ TEST_F(OfficersTest, SharesAreRestoredAndPeersResumedByTwo) {
   EXPECT_TRUE(of_lost.details().ends_with(", counts 1024 uses in place of 0")) << of_lost.details();
   ASSERT_TRUE(decide(*second_, &Stub::Deny, of_lost.request()).ok());
   EXPECT_EQ(lost.get().error_code(), StatusCode::PERMISSION_DENIED);
+}
+
+// What they have agreed to is what they knew of.
+TEST_F(OfficersTest, ACheckThatFailsWhilePeersAreResumedStays) {
+  start_quorum();
+  if (IsSkipped()) return;
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  LocalPeers peers(*a_, {});
+  service::Keys& keys = *peers.peer().keys();
+  const auto resume = [&] {
+    return std::async(std::launch::async, [&] {
+      keys.resume_peer({.caller = {.user = 1, .groups = {}, .name = {}},
+                        .is_officer = true,
+                        .is_gone = {},
+                        .may_manage_keys = [](const service::Caller&) { return true; }});
+    });
+  };
+  const auto approve = [&] {
+    ASSERT_TRUE(becomes_true([&] { return !keys.operations().empty(); }));
+    keys.decide({.user = 2, .groups = {}, .name = {}}, keys.operations().at(0).id, true);
+  };
+  const std::filesystem::path mark = directory_of(Party::A) / "custody" / "peer-cheated";
+  keys.peer_cheated();
+  auto first = resume();
+  ASSERT_TRUE(becomes_true([&] { return !keys.operations().empty(); }));
+  keys.peer_cheated();
+  approve();
+  EXPECT_THROW(first.get(), service::KeyFailed);
+  EXPECT_TRUE(keys.counts().has_peer_cheated);
+  EXPECT_TRUE(std::filesystem::exists(mark));
+  auto second = resume();
+  approve();
+  EXPECT_NO_THROW(second.get());
+  EXPECT_FALSE(keys.counts().has_peer_cheated);
+  EXPECT_FALSE(std::filesystem::exists(mark));
 }
 
 // A refresh has left a wrong share on a disk, so that both parties have suspended the key with two

@@ -179,7 +179,12 @@ int key_suspend(const Arguments& arguments) {
 }
 
 int key_deactivate(const Arguments& arguments) {
-  return run_step(arguments, "deactivate", "payments/card", &KeysConnection::deactivate);
+  CommandLine line = key_line("deactivate", "KEY [--peer NAME]", "payments/card");
+  take_key(line);
+  add_key_wait(line.options());
+  if (!line.parse(arguments)) return 0;
+  print(line.common().format, "key deactivate", keys_from(line).deactivate(key_name_from(line)));
+  return 0;
 }
 
 int key_resume(const Arguments& arguments) {

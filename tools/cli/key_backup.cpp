@@ -21,11 +21,15 @@ int key_backups(const Arguments& arguments) {
 
 int key_restore(const Arguments& arguments) {
   constexpr std::size_t kFileBytesMax = 1 << 20;
-  CommandLine line = key_line("restore", "FILE --key PRIVATE_KEY_FILE [--peer NAME]",
-                              "0a1b.3-9c2d.bank.safe.backup --key safe.key");
+  CommandLine line =
+      key_line("restore", "FILE --key PRIVATE_KEY_FILE [--fingerprint HEX] [--peer NAME]",
+               "0a1b.3-9c2d.bank.safe.backup --key safe.key");
   line.options()
       .value("backup", "FILE of a share, as the daemon has written it")
-      .value("key", "FILE of the private key that opens it; the daemon gets the share alone");
+      .value("key", "FILE of the private key that opens it; the daemon gets the share alone")
+      .value("fingerprint",
+             "64 hex digits, of the key, as its certificate has it: needed if the disk has neither "
+             "record nor certificate of the key");
   add_key_wait(line.options());
   line.positional("backup", 1);
   line.require("backup");
@@ -36,7 +40,9 @@ int key_restore(const Arguments& arguments) {
   const SecretVector<std::byte> content = custody::open_backup(std::as_bytes(std::span(file)), key);
   const std::string peer =
       line.has("peer") ? line.text("peer") : custody::backup_from(content).peer;
-  print(line.common().format, "key restore", keys_from(line).restore(peer, content));
+  print(line.common().format, "key restore",
+        keys_from(line).restore(peer, content,
+                                line.has("fingerprint") ? line.text("fingerprint") : ""));
   return 0;
 }
 

@@ -105,7 +105,9 @@ std::string text_of_operation(const WaitingRequest& waiting) {
 std::string text_of(const WaitingRequest& waiting) {
   if (waiting.quorum > 0) return text_of_operation(waiting);
   return waiting.request + "  " + waiting.operation + " with " + foreign_text(waiting.label) +
-         " (" + waiting.key + "), " + counted(waiting.bytes, "byte") +
+         " (" + waiting.key + ")" +
+         (waiting.details.empty() ? "" : ", " + foreign_text(waiting.details)) + ", " +
+         counted(waiting.bytes, "byte") +
          (waiting.aad_bytes == 0
               ? ""
               : ", associated data of " + counted(waiting.aad_bytes, "byte") +
@@ -128,11 +130,11 @@ Json json_of(const WaitingRequest& waiting) {
                {"bytes", waiting.bytes},
                {"aad_bytes", waiting.aad_bytes},
                {"shown_aad", hex_of_text(waiting.shown_aad)},
-               {"expires_at_s", static_cast<double>(waiting.expires_unix_ms) / 1000}};
+               {"expires_at_s", static_cast<double>(waiting.expires_unix_ms) / 1000},
+               {"details", waiting.details}};
   if (waiting.quorum == 0) return json;
   json["quorum"] = waiting.quorum;
   json["officers"] = waiting.officers;
-  json["details"] = waiting.details;
   return json;
 }
 
