@@ -45,7 +45,7 @@ ReadTransaction::ReadTransaction(const Database& database, Transaction& transact
     : database_(database), transaction_(transaction) {
   const auto magic = transaction.get(database.state_table_, view_of(kMagicKey));
   if (!magic) throw_corrupt(database.files_, kMagicKey);
-  map_ = map_around(*magic);
+  map_ = map_around(*magic, database.environment_->page_bytes());
   const auto manifest =
       get_tagged(transaction, database.state_table_, database.keys(), view_of(kManifestKey));
   if (!manifest) throw_corrupt(database.files_, kManifestKey);

@@ -16,6 +16,7 @@
 #include "storage/key_table.h"
 #include "storage/lmdb_env.h"
 #include "storage/manifest.h"
+#include "storage/page_check.h"
 #include "storage/shared_environment.h"
 #include "storage/store_files.h"
 #include "storage/unit_log.h"
@@ -60,7 +61,7 @@ class ReadTransaction {
  protected:
   const Database& database_;
   Transaction& transaction_;
-  const std::byte* map_;
+  PageMap map_;
   Manifest manifest_;
   MaterialCursors cursors_;
 };

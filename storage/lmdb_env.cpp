@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "system/memory_use.h"
 
 namespace tinyot::storage {
 namespace {
@@ -211,19 +212,23 @@ void Environment::open_tables(const std::string& operation,
 }
 
 void Environment::release_pages(ByteView value) {
-  constexpr std::uintptr_t kPage = 4096;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(value.data()) + kPage - 1) / kPage * kPage;
-  const auto end = reinterpret_cast<std::uintptr_t>(value.data() + value.size()) / kPage * kPage;
+  const std::uintptr_t page = system::page_bytes();
+  const auto begin = (reinterpret_cast<std::uintptr_t>(value.data()) + page - 1) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(value.data() + value.size()) / page * page;
   // The file is mapped read-only, so no data can be lost.
   if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
+std::size_t Environment::page_bytes() const {
+  MDB_stat stat;
+  if (const int status = mdb_env_stat(env_, &stat)) fail("measure", status);
+  return stat.ms_psize;
+}
+
 std::uint64_t Environment::used_bytes() const {
   MDB_envinfo info;
-  MDB_stat stat;
   if (const int status = mdb_env_info(env_, &info)) fail("measure", status);
-  if (const int status = mdb_env_stat(env_, &stat)) fail("measure", status);
-  return (info.me_last_pgno + std::uint64_t{1}) * stat.ms_psize;
+  return (info.me_last_pgno + std::uint64_t{1}) * page_bytes();
 }
 
 // If allocation fails, the file's free pages may still suffice, so this does not fail; the commit

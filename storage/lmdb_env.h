@@ -136,6 +136,8 @@ class Environment {
   // be read.
   static void release_pages(ByteView value);
 
+  // Of a page of the file: those of the system that made it, but at most 32768.
+  std::size_t page_bytes() const;
   // From the start of the file to the end of its last page.
   std::uint64_t used_bytes() const;
 

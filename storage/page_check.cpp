@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -13,13 +13,15 @@
 
 #include "base/error.h"
 #include "system/file.h"
+#include "system/memory_use.h"
 
 namespace tinyot::storage {
 namespace {
 
 // The layout of the file.
 
-constexpr std::size_t kPageBytes = 4096;
+// LMDB takes the system's pages, but none of 64 KiB, whose end does not fit into 16 bits.
+constexpr std::size_t kPageBytesMin = 4096, kPageBytesMax = 32768;
 constexpr std::uint64_t kNoPage = ~std::uint64_t{0};
 constexpr std::uint32_t kMagic = 0xBEEFC0DE, kVersion = 1;
 constexpr std::uint16_t kBranch = 1, kLeaf = 2, kOverflow = 4, kMeta = 8, kDirty = 16;
@@ -28,8 +30,6 @@ constexpr std::uint16_t kBigData = 1, kSubData = 2;
 constexpr std::uint16_t kIntegerKeys = 0x4008;
 constexpr std::size_t kKeyBytesMax = 511;
 constexpr int kDepthMax = 32;
-// The value of a larger node is stored in overflow pages.
-constexpr std::size_t kNodeBytesMax = (((kPageBytes - 16) / 2) & ~std::size_t{1}) - 2;
 constexpr std::size_t kIndexKeyBytes = 8;
 constexpr std::size_t kLargeRecordBytes = 32768;
 
@@ -69,7 +69,7 @@ struct Meta {
 };
 static_assert(sizeof(Meta) == 136);
 
-using Page = std::array<std::byte, kPageBytes>;
+using Page = std::vector<std::byte>;
 
 template <class T>
 T read_as(std::span<const std::byte> bytes, std::size_t at) {
@@ -78,8 +78,13 @@ T read_as(std::span<const std::byte> bytes, std::size_t at) {
   return object;
 }
 
-std::uint64_t pages_for(std::uint64_t value_bytes) {
-  return (sizeof(PageHead) + value_bytes + kPageBytes - 1) / kPageBytes;
+std::uint64_t pages_for(std::uint64_t value_bytes, std::size_t page_bytes) {
+  return (sizeof(PageHead) + value_bytes + page_bytes - 1) / page_bytes;
+}
+
+// The value of a larger node is stored in overflow pages.
+std::size_t node_bytes_max(std::size_t page_bytes) {
+  return (((page_bytes - sizeof(PageHead)) / 2) & ~std::size_t{1}) - 2;
 }
 
 using Key = std::vector<std::byte>;
@@ -104,6 +109,7 @@ class PageChecker {
   Page read_page(std::uint64_t number) const;
   Meta read_meta(std::uint64_t number) const;
   bool has_magic(std::uint64_t number) const;
+  std::size_t find_page_bytes() const;
   void mark(std::uint64_t first, std::uint64_t count, std::uint64_t from);
   void check_tree(const Tree& tree, std::uint16_t flags, const Leaf& leaf);
   void check_page(const Tree& tree, std::uint64_t number, int depth, const Bounds& bounds,
@@ -115,6 +121,7 @@ class PageChecker {
   bool in_order(const Tree& tree, std::span<const std::byte> a, std::span<const std::byte> b) const;
 
   system::File file_;
+  std::size_t page_bytes_ = kPageBytesMin;
   std::uint64_t last_page_ = 0;
   std::vector<bool> seen_;
 };
@@ -133,8 +140,8 @@ void PageChecker::fail_on_missing(std::uint64_t page) const {
 }
 
 Page PageChecker::read_page(std::uint64_t number) const {
-  Page page;
-  if (file_.read_at(number * kPageBytes, page) != page.size()) fail_on_missing(number);
+  Page page(page_bytes_);
+  if (file_.read_at(number * page_bytes_, page) != page.size()) fail_on_missing(number);
   return page;
 }
 
@@ -146,10 +153,10 @@ Meta PageChecker::read_meta(std::uint64_t number) const {
       meta.version != kVersion)
     fail(number, "its header");
   // A nonzero address would map the file at that address.
-  if (meta.address != 0 || meta.free.flags != kIntegerKeys || meta.free.pad != kPageBytes ||
+  if (meta.address != 0 || meta.free.flags != kIntegerKeys || meta.free.pad != page_bytes_ ||
       meta.main.flags != 0)
     fail(number, "its settings");
-  if (meta.last_page >= meta.map_bytes / kPageBytes || meta.last_page < 1)
+  if (meta.last_page >= meta.map_bytes / page_bytes_ || meta.last_page < 1)
     fail(number, "its sizes");
   return meta;
 }
@@ -165,19 +172,39 @@ void PageChecker::mark(std::uint64_t first, std::uint64_t count, std::uint64_t f
 }
 
 bool PageChecker::has_magic(std::uint64_t number) const {
-  Page page{};
-  (void)file_.read_at(number * kPageBytes, page);
+  Page page(page_bytes_);
+  (void)file_.read_at(number * page_bytes_, page);
   return read_as<Meta>(page, sizeof(PageHead)).magic == kMagic;
 }
 
+// As the first page says, if that is possible; read_meta compares both meta pages with it.
+std::size_t PageChecker::find_page_bytes() const {
+  Page page(kPageBytesMin);
+  (void)file_.read_at(0, page);
+  const auto meta = read_as<Meta>(page, sizeof(PageHead));
+  const std::size_t bytes = meta.free.pad;
+  if (meta.magic != kMagic || !std::has_single_bit(bytes) || bytes < kPageBytesMin ||
+      bytes > kPageBytesMax)
+    return std::min(system::page_bytes(), kPageBytesMax);
+  // The map of such a file might begin inside one of its pages.
+  if (bytes > system::page_bytes())
+    throw StoreError(file_.path().string() + " has pages of " + std::to_string(bytes) +
+                     " bytes, as the system that made it; this one has pages of " +
+                     std::to_string(system::page_bytes()) +
+                     ", and can use stores with pages up to that size only; nothing in it has "
+                     "been changed");
+  return bytes;
+}
+
 void PageChecker::check() {
+  page_bytes_ = find_page_bytes();
   if (!has_magic(0) && !has_magic(1))
     throw StoreError(file_.path().string() +
                      " is not a TinyOT store; nothing in it has been changed");
   const Meta metas[2] = {read_meta(0), read_meta(1)};
   const Meta& meta = metas[metas[0].transaction < metas[1].transaction ? 1 : 0];
   last_page_ = meta.last_page;
-  if (file_.size() / kPageBytes <= last_page_) fail_on_missing(last_page_);
+  if (file_.size() / page_bytes_ <= last_page_) fail_on_missing(last_page_);
   seen_.assign(last_page_ + 1, false);
   check_tree(
       meta.main, 0,
@@ -222,7 +249,7 @@ void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth,
   const bool is_leaf = depth == tree.depth;
   if (head.number != number || head.flags != (is_leaf ? kLeaf : kBranch))
     fail(number, "its header");
-  if (head.lower < sizeof head || head.lower > head.upper || head.upper > kPageBytes ||
+  if (head.lower < sizeof head || head.lower > head.upper || head.upper > page_bytes_ ||
       head.lower % 2 != 0)
     fail(number, "its bounds");
   const std::size_t keys = (head.lower - sizeof head) / 2;
@@ -236,9 +263,9 @@ void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth,
   std::optional<Key> before = bounds.low;
   for (std::size_t i = 0; i < keys; ++i) {
     const std::size_t at = read_as<std::uint16_t>(page, sizeof head + 2 * i);
-    if (at < head.upper || at > kPageBytes - sizeof(NodeHead)) fail(number, "position of a node");
+    if (at < head.upper || at > page_bytes_ - sizeof(NodeHead)) fail(number, "position of a node");
     const auto node = read_as<NodeHead>(page, at);
-    if (node.key_bytes > kKeyBytesMax || at + sizeof node + node.key_bytes > kPageBytes)
+    if (node.key_bytes > kKeyBytesMax || at + sizeof node + node.key_bytes > page_bytes_)
       fail(number, "size of a key");
     const auto key_at = page.begin() + static_cast<std::ptrdiff_t>(at + sizeof node);
     const Key key(key_at, key_at + node.key_bytes);
@@ -278,7 +305,7 @@ void PageChecker::check_packed(const Page& page, const PageHead& head) const {
                                                        : node.value_bytes();
     bytes += (sizeof node + node.key_bytes + value + 1) & ~std::size_t{1};
   }
-  if (bytes != kPageBytes - head.upper) fail(head.number, "sizes of its nodes");
+  if (bytes != page_bytes_ - head.upper) fail(head.number, "sizes of its nodes");
 }
 
 void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::size_t at,
@@ -286,9 +313,9 @@ void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::s
   const std::size_t value_at = at + sizeof node + node.key_bytes;
   const auto key = std::span<const std::byte>(page).subspan(at + sizeof node, node.key_bytes);
   if (node.flags == kBigData) {
-    if (value_at + sizeof(std::uint64_t) > kPageBytes) fail(number, "position of a value");
+    if (value_at + sizeof(std::uint64_t) > page_bytes_) fail(number, "position of a value");
     const auto first = read_as<std::uint64_t>(page, value_at);
-    std::uint64_t pages = pages_for(node.value_bytes());
+    std::uint64_t pages = pages_for(node.value_bytes(), page_bytes_);
     // A value that is overwritten by a smaller one keeps its pages, so more pages than it needs are
     // allowed. Records are never overwritten; for large values the number must be exact.
     const bool keeps_pages = leaf || node.value_bytes() < kLargeRecordBytes;
@@ -303,14 +330,14 @@ void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::s
     counted.overflow_pages += pages;
     if (!leaf) return;
     std::vector<std::byte> value(node.value_bytes());
-    if (file_.read_at(first * kPageBytes + sizeof(PageHead), value) != value.size())
+    if (file_.read_at(first * page_bytes_ + sizeof(PageHead), value) != value.size())
       fail(first, "missing");
     leaf(key, value, 0);
     return;
   }
   if (node.flags != 0 && node.flags != kSubData) fail(number, "flags of a node");
   if (node.flags == kSubData && !leaf) fail(number, "flags of a node");
-  if (node.value_bytes() > kPageBytes || value_at + node.value_bytes() > kPageBytes)
+  if (node.value_bytes() > page_bytes_ || value_at + node.value_bytes() > page_bytes_)
     fail(number, "size of a value");
   if (leaf)
     leaf(key, std::span<const std::byte>(page).subspan(value_at, node.value_bytes()), node.flags);
@@ -330,25 +357,27 @@ void PageChecker::check_free_list(std::span<const std::byte> list) {
 
 void check_pages(const std::filesystem::path& file) { PageChecker(file).check(); }
 
-const std::byte* map_around(std::span<const std::byte> value) {
+PageMap map_around(std::span<const std::byte> value, std::size_t page_bytes) {
   const std::byte* const page =
-      value.data() - reinterpret_cast<std::uintptr_t>(value.data()) % kPageBytes;
+      value.data() - reinterpret_cast<std::uintptr_t>(value.data()) % page_bytes;
   std::uint64_t number;
   std::memcpy(&number, page, sizeof number);
-  return page - number * kPageBytes;
+  return {page - number * page_bytes, page_bytes};
 }
 
-void check_value_pages(const std::byte* map, std::span<const std::byte> value) {
-  if (sizeof(NodeHead) + kIndexKeyBytes + value.size() <= kNodeBytesMax) return;
+void check_value_pages(const PageMap& map, std::span<const std::byte> value) {
+  const std::size_t node_bytes = sizeof(NodeHead) + kIndexKeyBytes + value.size();
+  if (node_bytes <= node_bytes_max(map.page_bytes)) return;
   PageHead head;
   const std::byte* const at = value.data() - sizeof head;
   std::memcpy(&head, at, sizeof head);
-  const auto offset = static_cast<std::uint64_t>(at - map);
+  const auto offset = static_cast<std::uint64_t>(at - map.begin);
+  const std::uint64_t number = offset / map.page_bytes;
   // Pages written by this transaction are not in the map yet.
   if (head.flags == (kOverflow | kDirty)) return;
-  if (offset % kPageBytes != 0 || head.number != offset / kPageBytes || head.flags != kOverflow ||
-      head.pages() != pages_for(value.size()))
-    throw StoreError("page " + std::to_string(offset / kPageBytes) +
+  if (offset % map.page_bytes != 0 || head.number != number || head.flags != kOverflow ||
+      head.pages() != pages_for(value.size(), map.page_bytes))
+    throw StoreError("page " + std::to_string(number) +
                      " of the store's database is corrupt; retire the store and start a new "
                      "session in a new one");
 }

@@ -18,12 +18,17 @@ namespace tinyot::storage {
 // for about fifty batches. Fails: StoreError naming the page.
 void check_pages(const std::filesystem::path& file);
 
-// The start of the file's map, derived from a small value in it that the current transaction has
-// not changed.
-const std::byte* map_around(std::span<const std::byte> value);
+// Where LMDB has mapped the file.
+struct PageMap {
+  const std::byte* begin;
+  std::size_t page_bytes;
+};
+
+// Derived from a small value in the map that the current transaction has not changed.
+PageMap map_around(std::span<const std::byte> value, std::size_t page_bytes);
 
 // Checks the page header of a value that is stored in overflow pages, before it is read or freed.
 // Fails: StoreError naming the page.
-void check_value_pages(const std::byte* map, std::span<const std::byte> value);
+void check_value_pages(const PageMap& map, std::span<const std::byte> value);
 
 }  // namespace tinyot::storage

@@ -1,5 +1,7 @@
 #include "system/memory_use.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <fstream>
@@ -49,5 +51,7 @@ MemoryUse peak_memory_use() {
   noted.note();
   return noted.largest;
 }
+
+std::size_t page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
 
 }  // namespace tinyot::system

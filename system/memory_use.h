@@ -2,6 +2,7 @@
 // are looked at now and then.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tinyot::system {
@@ -19,5 +20,8 @@ MemoryUse memory_use();
 void note_memory_use();
 // The largest use of each kind that has been noted, or is found now.
 MemoryUse peak_memory_use();
+
+// Of a page of this system: 4096 on x86, 4096 to 65536 on 64-bit ARM.
+std::size_t page_bytes();
 
 }  // namespace tinyot::system

@@ -4,6 +4,9 @@
 
 #include <cryptopp/aes.h>
 #include <gtest/gtest.h>
+#ifdef __aarch64__
+#include <sys/auxv.h>
+#endif
 
 // The same targets as in crypto/aes.cpp.
 #define HWY_BROKEN_EMU128 0
@@ -69,6 +72,15 @@ TEST_F(Aes, MatchesTestVectorsOfTheStandard) {
               "3925841d02dc09fbdc118597196a0b32");
   });
 }
+
+#ifdef __aarch64__
+// Highway has names for NEON with other instructions, too, in later versions.
+TEST_F(Aes, UsesTheInstructionsOfArm) {
+  if ((::getauxval(AT_HWCAP) & HWCAP_AES) == 0) GTEST_SKIP() << "the processor has none";
+  const std::string best = hwy::TargetName(hwy::SupportedAndGeneratedTargets().front());
+  EXPECT_TRUE(best == "NEON" || best == "NEON_BF16") << best;
+}
+#endif
 
 TEST_F(Aes, KeyScheduleMatchesTheStandard) {
   for_each_target([] {

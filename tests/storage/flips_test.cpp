@@ -18,7 +18,6 @@ namespace tinyot {
 namespace {
 
 constexpr MaterialKind kMany = MaterialKind::AuthBitsA, kLarge = MaterialKind::Triples;
-constexpr std::size_t kPage = 4096;
 constexpr std::uint64_t kUnits = 60;
 // Every third unit has a second attempt, which was broken off.
 constexpr Risk kRisk{{1, 0, 0}}, kOutstanding{{kUnits / 3, 0, 0}};
@@ -77,6 +76,7 @@ class FlipTest : public StoreTest {
   Flip flip_in_trees(std::mt19937_64& rng) const;
 
   std::string database_, keys_;
+  std::size_t page_bytes_;
   std::vector<std::size_t> tree_pages_;
   // offset and size of each record that can still be served and fills whole pages
   std::vector<std::pair<std::size_t, std::size_t>> records_;
@@ -115,6 +115,7 @@ FlipTest::FlipTest() {
   made_ = store.made();
   database_ = read_file(dir_ / "material.mdb")
                   .substr(0, store.store_bytes() - std::filesystem::file_size(dir_ / "store.keys"));
+  page_bytes_ = page_bytes_in(database_);
   keys_ = read_file(dir_ / "store.keys");
   for (std::uint64_t index = position_[kLarge]; index < made_[kLarge]; index += 500) {
     const std::string record = sealed_record(store, kLarge, index);
@@ -128,9 +129,9 @@ constexpr std::size_t kFreeTree = 40, kMainTree = 88, kTransaction = 144, kRootI
 constexpr std::uint64_t kBranch = 1, kSubTree = 2;
 
 void FlipTest::find_trees() {
-  const std::size_t newer =
-      number_at(database_, kTransaction, 8) > number_at(database_, kPage + kTransaction, 8) ? 0
-                                                                                            : kPage;
+  const bool is_first_newer =
+      number_at(database_, kTransaction, 8) > number_at(database_, page_bytes_ + kTransaction, 8);
+  const std::size_t newer = is_first_newer ? 0 : page_bytes_;
   for (const std::size_t tree : {kFreeTree, kMainTree})
     find_pages(number_at(database_, newer + tree + kRootInTree, 8));
 }
@@ -138,7 +139,8 @@ void FlipTest::find_trees() {
 void FlipTest::find_pages(std::uint64_t page) {
   if (page == ~std::uint64_t{0}) return;
   tree_pages_.push_back(page);
-  const std::size_t begin = page * kPage, nodes = (number_at(database_, begin + 12, 2) - 16) / 2;
+  const std::size_t begin = page * page_bytes_,
+                    nodes = (number_at(database_, begin + 12, 2) - 16) / 2;
   for (std::size_t i = 0; i < nodes; ++i) {
     const std::size_t node = begin + number_at(database_, begin + 16 + 2 * i, 2);
     const std::size_t key_bytes = number_at(database_, node + 6, 2);
@@ -150,10 +152,10 @@ void FlipTest::find_pages(std::uint64_t page) {
 }
 
 Flip FlipTest::flip_in_trees(std::mt19937_64& rng) const {
-  const std::size_t begin = tree_pages_[rng() % tree_pages_.size()] * kPage;
+  const std::size_t begin = tree_pages_[rng() % tree_pages_.size()] * page_bytes_;
   const std::size_t lower = number_at(database_, begin + 12, 2),
                     upper = number_at(database_, begin + 14, 2);
-  const std::size_t used = lower + kPage - upper, at = rng() % used;
+  const std::size_t used = lower + page_bytes_ - upper, at = rng() % used;
   return {"material.mdb", (begin + (at < lower ? at : at - lower + upper)) * 8 + rng() % 8};
 }
 
@@ -278,7 +280,7 @@ TEST_F(FlipTest, DetectsFlipsInTrees) {
 // The two meta pages: LMDB's page header of 16 bytes, and 136 bytes after it.
 TEST_F(FlipTest, DetectsFlipsInMetaPages) {
   const Outcomes outcomes = trials(4, [&](std::mt19937_64& rng) {
-    return Flip{"material.mdb", ((rng() % 2) * kPage + rng() % 152) * 8 + rng() % 8};
+    return Flip{"material.mdb", ((rng() % 2) * page_bytes_ + rng() % 152) * 8 + rng() % 8};
   });
   expect_nothing_wrong(outcomes);
   EXPECT_GT(outcomes.of(Outcome::Refused), 0u);

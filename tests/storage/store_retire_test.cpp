@@ -63,7 +63,8 @@ TEST_F(RetireTest, RevokedStoreKeepsReason) {
 
 TEST_F(RetireTest, ErasesKeysOfStoreWithCorruptPage) {
   // The roots in both meta pages.
-  for (std::size_t page : {0u, 1u}) flip("material.mdb", 4096 * page + 16 + 24 + 48 + 40);
+  const std::size_t page_bytes = page_bytes_in(read_file(dir_ / "material.mdb"));
+  for (std::size_t page : {0u, 1u}) flip("material.mdb", page_bytes * page + 16 + 24 + 48 + 40);
   expect_retired_unopened("");
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -175,6 +176,13 @@ inline std::string sealed_record(const Store& store, MaterialKind kind, std::uin
     const ByteView record = view.record(view.entry_holding(kind, index).value());
     bytes.assign(reinterpret_cast<const char*>(record.data()), record.size());
   });
+  return bytes;
+}
+
+// Bytes of a page of a store's database: where LMDB has them in the first one.
+inline std::size_t page_bytes_in(const std::string& database) {
+  std::uint32_t bytes;
+  std::memcpy(&bytes, database.data() + 40, sizeof bytes);
   return bytes;
 }
 

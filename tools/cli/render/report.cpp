@@ -19,11 +19,12 @@
 namespace tinyot::tools {
 namespace {
 
-std::string cpu_model() {
+// Its architecture where the kernel does not name the model, as on ARM.
+std::string cpu_model(const utsname& system) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";
+  return system.machine;
 }
 
 std::string_view class_of(ExitStatus status) {
@@ -72,7 +73,7 @@ std::uint64_t peak_rss_bytes() {
 }
 
 std::string vector_instructions() {
-  const std::int64_t targets = hwy::SupportedTargets();
+  const std::int64_t targets = hwy::SupportedTargets() & ~std::int64_t{HWY_DISABLED_TARGETS};
   // The best target is the lowest bit: it is the one in use.
   return hwy::TargetName(targets & -targets);
 }
@@ -80,12 +81,11 @@ std::string vector_instructions() {
 Json machine_json() {
   utsname system{};
   ::uname(&system);
-  const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)),
-             page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
-  return {{"cpu", cpu_model()},
+  const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
+  return {{"cpu", cpu_model(system)},
           {"features", vector_instructions()},
           {"cores", std::thread::hardware_concurrency()},
-          {"memory_bytes", pages * page_bytes},
+          {"memory_bytes", pages * system::page_bytes()},
           {"kernel", std::string(system.sysname) + " " + system.release},
           {"openssl", crypto::sealing_library()}};
 }
