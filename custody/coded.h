@@ -38,7 +38,7 @@ inline void put_epoch(const Epoch& epoch, coded::Epoch& to) {
 }
 inline bool take_epoch(const coded::Epoch& from, Epoch& epoch) {
   epoch.number = from.number();
-  return epoch.number > 0 && take_bytes(from.tag(), epoch.tag);
+  return epoch.number > 0 && epoch.number <= kEpochNumberMax && take_bytes(from.tag(), epoch.tag);
 }
 
 void put_attributes(const KeyAttributes& attributes, coded::Attributes& to);

@@ -282,6 +282,8 @@ KeyRecord Custodian::refresh(KeyPeer& peer, const RequestId& request, const KeyI
   if (step.kind != SettleKind::Done || record.state == KeyState::Suspended ||
       theirs->state == KeyState::Suspended)
     refuse_state(record, "settle or resume it at both parties before it is refreshed");
+  if (step.epoch.number == kEpochNumberMax)
+    refuse_state(record, "its epoch has the last number: rotate it");
   // Step 2: coins that both add to their share.
   const SecretVector<std::byte> coins = peer.toss_coins(label);
   const Epoch next = epoch_of(step.epoch.number + 1, coins);

@@ -76,6 +76,8 @@ struct Epoch {
 };
 // Two while a refresh is not settled, and one that has been restored beside them.
 inline constexpr int kEpochsMax = 3;
+// A number is counted up at each refresh.
+inline constexpr std::uint64_t kEpochNumberMax = std::uint64_t{1} << 48;
 std::string text_of(const Epoch& epoch);  // "3-" and 32 hex digits
 std::optional<Epoch> epoch_from(std::string_view text);
 

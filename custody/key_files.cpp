@@ -162,6 +162,13 @@ std::vector<HeldEpoch>::const_iterator find_epoch(const KeyRecord& record, const
   return std::ranges::find(record.held, epoch, &HeldEpoch::epoch);
 }
 
+// What it is once it is resumed, or a restored one once it is settled, stays so.
+void suspend(KeyRecord& record) {
+  if (record.state != KeyState::Suspended && record.state != KeyState::Restored)
+    record.state_resumed = record.state;
+  record.state = KeyState::Suspended;
+}
+
 // By which programs of PKCS#11 find a key.
 std::string cka_id_of(const KeyAttributes& attributes) {
   if (!attributes.cka_id.empty()) return attributes.cka_id;
@@ -273,9 +280,10 @@ KeyRecord KeyFiles::read(const std::filesystem::path& path) const {
 }
 
 void KeyFiles::write(const KeyRecord& record) const {
-  ENSURE(record.held.empty() == (record.state == KeyState::Destroyed));
   coded::Record message;
   put_record(owner_, record, message);
+  KeyRecord again;
+  ENSURE(take_record(message, again));  // or nobody could read the file
   const std::vector<std::byte> plain = serialised(message);
   FileHeader header{};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
@@ -334,6 +342,27 @@ void KeyFiles::replace(const KeyId& id, KeyRecord next) {
     throw;
   }
   records_.insert_or_assign(id, std::move(next));
+  unwritten_.erase(id);
+}
+
+void KeyFiles::replace_or_keep(const KeyId& id, KeyRecord next) {
+  try {
+    replace(id, next);
+  } catch (...) {
+    records_.insert_or_assign(id, std::move(next));
+    unwritten_.insert(id);
+    throw;
+  }
+}
+
+bool KeyFiles::has_unwritten() const {
+  const std::lock_guard lock(mutex_);
+  return !unwritten_.empty();
+}
+
+void KeyFiles::write_again() {
+  const std::lock_guard lock(mutex_);
+  for (const KeyId& id : std::set(unwritten_)) replace_or_keep(id, records_.at(id));
 }
 
 std::vector<KeyRecord> KeyFiles::records() const {
@@ -477,7 +506,7 @@ void KeyFiles::store_epoch(std::uint64_t link, const KeyRecord& record, const Ep
   ENSURE(share.size() == key_bytes_of(next.attributes.algorithm));
   if (next.attributes != record.attributes || next.check != record.check ||
       next.request != record.request || next.state == KeyState::Destroyed ||
-      next.held.size() == 2 || find_epoch(next, epoch) != next.held.end())
+      next.held.size() >= 2 || find_epoch(next, epoch) != next.held.end())
     throw KeyError(KeyProblem::Exists,
                    "key " + text_of(id) + " is another one, destroyed, or not settled yet");
   if (at == records_.end()) require_next(next.attributes);
@@ -547,6 +576,13 @@ void KeyFiles::restore(const BackedUpShare& backup) {
                                              text_of(backup.epoch) +
                                              " already, or too many others: settle it first");
     next.use_bound = std::max(next.use_bound, backup.record.use_bound);
+  } else {
+    for (const auto& [other, record] : records_)
+      if (record.attributes.label == next.attributes.label &&
+          record.attributes.version == next.attributes.version)
+        throw KeyError(KeyProblem::Exists, "version " + std::to_string(next.attributes.version) +
+                                               " of " + next.attributes.label + " is key " +
+                                               text_of(other) + " here");
   }
   const bool is_suspended = next.state == KeyState::Suspended;
   const KeyState was =
@@ -577,19 +613,15 @@ void KeyFiles::set_state(const KeyId& id, KeyState state) {
   ENSURE(state != KeyState::Destroyed);
   const std::lock_guard lock(mutex_);
   KeyRecord next = existing(id)->second;
-  if (next.state == state) return;
+  if (next.state == state && !unwritten_.contains(id)) return;
   if (next.state == KeyState::Destroyed)
     throw KeyError(KeyProblem::State, "key " + text_of(id) + " is destroyed, for good");
-  // What a restored key is once it is settled stays so.
-  if (state == KeyState::Suspended && next.state != KeyState::Restored)
-    next.state_resumed = next.state;
-  next.state = state;
-  try {
-    replace(id, next);
-  } catch (...) {
-    if (state == KeyState::Suspended) records_.insert_or_assign(id, std::move(next));
-    throw;
+  if (state != KeyState::Suspended) {
+    next.state = state;
+    return replace(id, std::move(next));
   }
+  suspend(next);
+  replace_or_keep(id, std::move(next));
 }
 
 void KeyFiles::deactivate(const KeyId& id) {
@@ -653,8 +685,7 @@ void KeyFiles::destroy(KeyRecord next) {
   if (next.state == KeyState::Destroyed) return;
   const KeyId id = next.attributes.id;
   KeyRecord broken_off = next;
-  if (broken_off.state != KeyState::Suspended) broken_off.state_resumed = broken_off.state;
-  broken_off.state = KeyState::Suspended;
+  suspend(broken_off);
   try {
     erase_slots(next.held);
     next.held.clear();
@@ -663,6 +694,7 @@ void KeyFiles::destroy(KeyRecord next) {
     replace(id, std::move(next));
   } catch (...) {
     records_.insert_or_assign(id, std::move(broken_off));
+    unwritten_.insert(id);
     throw;
   }
 }
@@ -674,18 +706,11 @@ std::optional<std::int64_t> KeyFiles::note_peer_destroyed(const KeyId& id,
   if (next.state == KeyState::Destroyed) return std::nullopt;
   if (next.peer_destroyed_unix_s == 0)
     next.peer_destroyed_unix_s = now_unix_s;
-  else if (next.state == KeyState::Suspended)
+  else if (next.state == KeyState::Suspended && !unwritten_.contains(id))
     return next.peer_destroyed_unix_s;
-  if (next.state != KeyState::Suspended && next.state != KeyState::Restored)
-    next.state_resumed = next.state;
-  next.state = KeyState::Suspended;
+  suspend(next);
   const std::int64_t seen = next.peer_destroyed_unix_s;
-  try {
-    replace(id, next);
-  } catch (...) {
-    records_.insert_or_assign(id, std::move(next));
-    throw;
-  }
+  replace_or_keep(id, std::move(next));
   return seen;
 }
 

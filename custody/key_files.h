@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -135,15 +136,15 @@ class KeyFiles {
   // A share from a backup, beside the epoch that is there, if any: settling keeps the one that both
   // parties have. A suspended key stays so; one that is deactivated here, or was when the backup
   // was made, is so again once it is settled. Fails: KeyError(State) over a tombstone;
-  // KeyError(Exists) if the key has this epoch, or two; KeyError(Differs) if the backup is of
-  // another key, party or peer.
+  // KeyError(Exists) if the key has this epoch, or too many, or if another key is this version of
+  // the label; KeyError(Differs) if the backup is of another key, party or peer.
   void restore(const BackedUpShare& backup);
   // Of a key that was restored: what the peer says of its uses, and that it is deactivated, is so
   // here, too. Fails: KeyError(Unknown).
   void take_from_peer(const KeyId& id, const KeyHave& theirs);
 
   // Any time. Fails: KeyError(Unknown); KeyError(State) over a tombstone. A key that cannot be
-  // suspended on the disk is suspended until a restart.
+  // suspended on the disk is suspended all the same (write_again).
   void set_state(const KeyId& id, KeyState state);
   // Of an active key. Nothing if it is. Fails: KeyError(Unknown, State).
   void deactivate(const KeyId& id);
@@ -156,19 +157,25 @@ class KeyFiles {
   void rebind(const KeyId& id);
   // It only grows.
   void raise_use_bound(const KeyId& id, std::uint64_t bound);
-  // Erases the shares, then leaves a tombstone. If it fails, the key is suspended until a restart;
-  // if it ends between the two, the key has no share any more. This is called again then.
+  // Erases the shares, then leaves a tombstone. If it fails, the key is suspended (write_again); if
+  // it ends between the two, the key has no share any more. This is called again then.
   void destroy(const KeyId& id);
 
   // The peer has destroyed its share: this one is suspended, and keeps the time at which it was
   // seen first. Returns that time; absent of a tombstone. Fails: KeyError(Unknown). If it cannot be
-  // written, it counts until a restart.
+  // written, it counts all the same (write_again).
   std::optional<std::int64_t> note_peer_destroyed(const KeyId& id, std::int64_t now_unix_s);
   // The peer says something else by now. It stays suspended.
   void forget_peer_destroyed(const KeyId& id);
   // Destroys it if the peer has destroyed its share, as is noted, and it is bound to the peer's TLS
   // key: that may have been changed because another one has it. Returns whether it has.
   bool destroy_as_peer(const KeyId& id);
+
+  // Whether there are suspended keys that could not be written as such: after a restart they would
+  // be what they were.
+  bool has_unwritten() const;
+  // Writes them. Fails: StoreError.
+  void write_again();
 
   // A small file of this party's own beside those of keys, sealed as they are: what it says of them
   // is not the disk's to change. Replaced as a whole, durable on return. `name` is no name of a
@@ -189,6 +196,8 @@ class KeyFiles {
   HeldEpoch fill_slot(const KeyId& id, const Epoch& epoch, const Share& share);
   void write(const KeyRecord& record) const;
   void replace(const KeyId& id, KeyRecord next);
+  // Of a suspended key: what cannot be written counts.
+  void replace_or_keep(const KeyId& id, KeyRecord next);
   void erase_slots(const std::vector<HeldEpoch>& held);
   void destroy(KeyRecord next);
 
@@ -202,6 +211,7 @@ class KeyFiles {
   system::Descriptor lock_;  // of the directory
   std::unique_ptr<storage::KeyTable> table_;
   Records records_;
+  std::set<KeyId> unwritten_;  // are suspended, but not on the disk
   std::uint64_t link_ = 0;
 };
 

@@ -81,6 +81,11 @@ std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
   {
     const std::lock_guard lock(mutex_);
     Worker& worker = workers_[index];
+    // Connections are known by their groups, also to the keys that are loaded on them.
+    for (const Worker& other : workers_)
+      if (&other != &worker &&
+          (other.group == order.group || (other.next && other.next->group == order.group)))
+        return "the connection belongs to another worker";
     if (worker.next) {
       if (worker.next->group == order.group) return "two jobs on one connection";
       worker.given_up.push_back(std::move(*worker.next));

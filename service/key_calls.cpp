@@ -236,13 +236,6 @@ std::uint32_t newest_version(Keys& keys, const std::string& label) {
   return version;
 }
 
-custody::KeyId id_of(const custody::RequestId& making) {
-  const crypto::Digest digest = crypto::sha256(making);
-  custody::KeyId id;
-  std::ranges::copy(crypto::bytes_of(digest).first(id.bytes.size()), id.bytes.begin());
-  return id;
-}
-
 }  // namespace
 
 grpc::Status status_of_failure() {
@@ -275,7 +268,7 @@ void KeyCalls::make(const KeyCall& call, const v1::CreateKeyRequest& request,
       request.request().empty() ? random_request() : sized<16>(request.request(), "request");
   // Repeated with the same request it is the same key.
   attributes.id = operation == config::DERIVE ? custody::Custodian::derived_id(attributes, info)
-                                              : id_of(terms.making);
+                                              : made_id(terms.making);
   terms.key = attributes.id;
   terms.attributes = std::move(attributes);
   terms.context = std::move(info);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "circuitgen/generators/registry.h"
+#include "crypto/digest.h"
 #include "custody/self_test.h"
 #include "engine/run_estimate.h"
 #include "material/material.h"
@@ -61,8 +62,17 @@ bool changes_key(config::KeyOperation operation) {
   return makes_key(operation) || operation == config::REFRESH;
 }
 
+custody::KeyId made_id(const custody::RequestId& making) {
+  const crypto::Digest digest = crypto::sha256(making);
+  custody::KeyId id;
+  std::ranges::copy(crypto::bytes_of(digest).first(id.bytes.size()), id.bytes.begin());
+  return id;
+}
+
 void require_possible(const KeyTerms& terms, const custody::KeyFiles& files) {
   if (use_of(terms.operation)) return require_terms(use_terms(terms), files.record(terms.key));
+  if (terms.bytes > 0 || terms.aad_bytes > 0 || terms.shown_aad || terms.nonce)
+    throw UsageError("only a use of a key has a payload");
   if (terms.operation == config::REFRESH) {
     const custody::KeyRecord record = files.record(terms.key);
     custody::require_bound(record);
@@ -73,17 +83,15 @@ void require_possible(const KeyTerms& terms, const custody::KeyFiles& files) {
     return;
   }
   const custody::KeyAttributes attributes = attributes_about(terms, files);
-  if (terms.operation == config::SELF_TEST) {
-    if (terms.bytes > 0 || terms.aad_bytes > 0 || terms.shown_aad || terms.nonce)
-      throw UsageError("a self-test has no payload");
-    return;
-  }
+  if (terms.operation == config::SELF_TEST) return;
   custody::require_valid(attributes);
   if (!files.find(attributes.id)) files.require_next_version(attributes);
+  // So nobody takes the id of a key that is made otherwise, and none is its own parent.
+  if (terms.key != (terms.operation == config::DERIVE
+                        ? custody::Custodian::derived_id(attributes, terms.context)
+                        : made_id(terms.making)))
+    throw UsageError("a key that is made so has another id");
   if (terms.operation != config::DERIVE) return;
-  // So it is no other key, and not its own parent.
-  if (terms.key != custody::Custodian::derived_id(attributes, terms.context))
-    throw UsageError("a derived key has another id");
   custody::require_use(files.record(attributes.parent.value()), KeyUse::Derive);
 }
 

@@ -47,6 +47,10 @@ bool makes_key(config::KeyOperation operation);
 // Whether it uses a key that there is, with a result.
 bool uses_key(config::KeyOperation operation);
 
+// The id of a key that is created or imported: whoever repeats the request means the same one, and
+// nobody chooses it.
+custody::KeyId made_id(const custody::RequestId& making);
+
 // Of the key that it is about. Fails: KeyError(Unknown).
 custody::KeyAttributes attributes_about(const KeyTerms& terms, const custody::KeyFiles& files);
 

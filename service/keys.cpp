@@ -123,6 +123,11 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
     custody::RequestId id{};
     if (parse_hex(text, id)) seen_.emplace(id, time_of(id) + kRemembered);
   }
+  // A record that somebody has set back.
+  for (const custody::KeyRecord& record : files_.records())
+    if (record.state == KeyState::Active &&
+        audit_.has_deactivated(custody::text_of(record.attributes.id)))
+      files_.deactivate(record.attributes.id);
   const auto records = files_.records();
   if (const auto unbound = std::ranges::count_if(
           records, [](const custody::KeyRecord& record) { return !is_bound(record); });
@@ -250,6 +255,7 @@ void Keys::keep_up() {
       write_ends_at_ = kAnyTime;
       put_on_desk([this] { write_ends(); });
     }
+    if (has_peer_cheated_ || files_.has_unwritten()) put_on_desk([this] { write_what_failed(); });
     for (const custody::KeyId& key : destroy_after_.due(DestroyAfter::Steady::now()))
       put_on_desk([this, key] { destroy_as_peer(key); });
     for (const custody::KeyId& key : std::exchange(to_settle_, {}))
@@ -613,9 +619,24 @@ void Keys::peer_cheated() {
     end_waiting(KeyFailure::Cheated, settings_.name + " has failed a check");
   }
   for (const auto& work : running) scheduler_.cancel(work);
-  errors_.run([&] { system::replace_file(directory_ / kCheatedFile, {}); });
+  is_mark_written_ = false;
+  write_mark();
   log_event(LogLevel::Error, "keys suspended",
             {{"peer", settings_.name}, {"reason", "a check with the peer has failed"}});
+}
+
+// Under cheated_mutex_.
+void Keys::write_mark() {
+  is_mark_written_ = errors_.run([&] { system::replace_file(directory_ / kCheatedFile, {}); });
+}
+
+// What counts in memory and could not be written is written once the disk takes it.
+void Keys::write_what_failed() {
+  {
+    const std::lock_guard one_by_one(cheated_mutex_);
+    if (!is_mark_written_) write_mark();
+  }
+  files_.write_again();
 }
 
 // A check that fails meanwhile is one of which the officers do not know.
@@ -635,6 +656,7 @@ void Keys::resume_peer(const KeyCall& call) {
   const std::lock_guard one_by_one(cheated_mutex_);
   if (failed_checks() != known)
     throw KeyFailed(KeyFailure::Cheated, settings_.name + " has failed another check meanwhile");
+  is_mark_written_ = true;
   std::filesystem::remove(directory_ / kCheatedFile);
   system::sync_directory(directory_);
   const Lock lock(mutex_);
@@ -791,6 +813,19 @@ void Keys::require_kept_at_peer(const custody::KeyId& id, const custody::Epoch& 
                                 ": the key would be lost if it alone were kept");
 }
 
+// No step of the key is under way, and none begins meanwhile.
+Keys::Alone Keys::alone_with(const custody::KeyId& id) {
+  const auto of_key = [&] {
+    const Lock lock(mutex_);
+    return lock_of(id);
+  }();
+  std::unique_lock lock(*of_key, std::try_to_lock);
+  if (!lock.owns_lock())
+    throw custody::KeyError(KeyProblem::State,
+                            "key " + custody::text_of(id) + " is being changed or settled");
+  return {of_key, std::move(lock)};
+}
+
 // What is confirmed is looked at again, since time has passed.
 Keys::View Keys::resume(const KeyCall& call, const custody::KeyId& id,
                         const std::optional<custody::Epoch>& only) {
@@ -813,18 +848,9 @@ Keys::View Keys::resume(const KeyCall& call, const custody::KeyId& id,
   if (dropped() != to_drop)
     throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) +
                                                    " has other epochs by now: look at it again");
-  std::shared_ptr<std::shared_mutex> of_key;
-  std::unique_lock<std::shared_mutex> alone;
+  std::optional<Alone> alone;
   if (only) {
-    {
-      const Lock lock(mutex_);
-      of_key = lock_of(id);
-    }
-    // No step of the key begins meanwhile.
-    alone = std::unique_lock(*of_key, std::try_to_lock);
-    if (!alone.owns_lock())
-      throw custody::KeyError(KeyProblem::State,
-                              "key " + custody::text_of(id) + " is being changed or settled");
+    alone.emplace(alone_with(id));
     require_kept_at_peer(id, *only);
   }
   return step_alone(
@@ -872,8 +898,9 @@ Keys::View Keys::restore(const KeyCall& call, custody::BackedUpShare backup,
     backup.record.state = KeyState::Deactivated;
   const auto now = files_.find(about.id);
   const std::uint64_t uses = now ? now->use_bound : 0, uses_then = backup.record.use_bound;
-  std::string details = "epoch " + custody::text_of(backup.epoch) + ", " +
-                        fingerprint_text(about, backup.record.check);
+  std::string details = kind_text(about) + ", version " + std::to_string(about.version) +
+                        ", epoch " + custody::text_of(backup.epoch) + ", " +
+                        fingerprint_text(about, backup.record.check) + cka_id_text(about);
   if (uses_then > uses)
     details +=
         ", counts " + std::to_string(uses_then) + " uses in place of " + std::to_string(uses);
@@ -883,6 +910,9 @@ Keys::View Keys::restore(const KeyCall& call, custody::BackedUpShare backup,
                                            .label = about.label,
                                            .bytes = backup.share.size(),
                                            .details = details});
+  // The peer may have had the record removed meanwhile, on which this relied.
+  const Alone alone = alone_with(about.id);
+  require_origin(backup, fingerprint);
   return step_alone(
       text_of(call.caller), "restore", about.id, [&] { files_.restore(backup); }, agreed,
       agreed ? "" : details);

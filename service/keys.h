@@ -271,6 +271,14 @@ class Keys {
   void require_deactivatable(const custody::KeyId& id) const;
   std::string details_of(const KeyTerms& terms, const custody::KeyAttributes& about) const;
   custody::KeyRecord suspended(const custody::KeyId& id);
+  struct Alone {
+    std::shared_ptr<std::shared_mutex> mutex;
+    std::unique_lock<std::shared_mutex> lock;
+  };
+  // Fails: KeyError(State).
+  Alone alone_with(const custody::KeyId& id);
+  void write_mark();
+  void write_what_failed();
   // What the peer has destroyed (keys_destruction.cpp).
   void note_peers_share(const custody::KeyId& id);  // under the lock
   void begin_noting();                              // under the lock
@@ -307,6 +315,7 @@ class Keys {
   bool is_linked_ = false, is_stopping_ = false, has_peer_cheated_ = false;
   std::uint64_t link_number_ = 0;
   std::mutex cheated_mutex_;         // of the file with has_peer_cheated_, and taken before mutex_
+  bool is_mark_written_ = true;      // the file is there if it has to be
   std::uint64_t failed_checks_ = 0;  // since the start
   std::map<custody::RequestId, SharedRequest> requests_;
   std::map<custody::KeyId, std::shared_ptr<Work>> settling_;

@@ -380,7 +380,7 @@ TEST_F(KeyFilesTest, OnlyPendingKeysAreRemoved) {
 }
 
 TEST_F(KeyFilesTest, HoldAtMostTwoEpochs) {
-  const auto files = open_with_key();
+  auto files = open_with_key();
   const std::uint64_t link = files->begin_link();
   const auto store = [&](std::uint64_t number) {
     files->store_epoch(link, files->record(key_id(1)), epoch(number), share_of(1));
@@ -388,6 +388,27 @@ TEST_F(KeyFilesTest, HoldAtMostTwoEpochs) {
   EXPECT_EQ(problem_of([&] { store(1); }), KeyProblem::Exists);
   store(2);
   EXPECT_EQ(problem_of([&] { store(3); }), KeyProblem::Exists);
+  // One that is restored is the third.
+  files->restore(backup_of(new_record(1), epoch(4), share_of(4)));
+  EXPECT_EQ(problem_of([&] { store(5); }), KeyProblem::Exists);
+  EXPECT_EQ(problem_of([&] { files->restore(backup_of(new_record(1), epoch(5), share_of(5))); }),
+            KeyProblem::Exists);
+  files.reset();
+  EXPECT_EQ(open()->record(key_id(1)).held.size(), 3u);
+}
+
+// A file that nobody could read again is not written.
+TEST_F(KeyFilesTest, NumbersOfEpochsEnd) {
+  const auto files = open_with_key();
+  Epoch last = epoch(2);
+  last.number = custody::kEpochNumberMax;
+  files->store_epoch(files->begin_link(), files->record(key_id(1)), last, share_of(2));
+  files->keep_only(files->begin_link(), key_id(1), last);
+  Epoch beyond = epoch(3);
+  beyond.number = last.number + 1;
+  EXPECT_ANY_THROW(
+      files->store_epoch(files->begin_link(), files->record(key_id(1)), beyond, share_of(3)));
+  EXPECT_EQ(files->record(key_id(1)).held.size(), 1u);
 }
 
 // A crash or a full disk between the two steps of a destruction: the slot is never that of another
@@ -487,14 +508,52 @@ TEST_F(KeyFilesTest, UseBoundOnlyGrows) {
   EXPECT_EQ(files->record(key_id(1)).use_bound, 1024u);
 }
 
-// A suspension that finds the disk full holds until the restart.
+// A suspension that finds the disk full holds, and is written once there is room.
 TEST_F(KeyFilesTest, FullDiskDoesNotLiftASuspension) {
-  open_with_key();
-  const auto files = open({Party::A, "peer", "identity"}, Party::A, [](std::string_view step) {
-    if (step == "record") throw DiskFull("disk full");
-  });
-  EXPECT_THROW(files->set_state(key_id(1), KeyState::Suspended), DiskFull);
-  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+  enum class Written : std::uint8_t { Again, ByTheOfficer, AsThePeersDestruction, AsADestruction };
+  for (const Written how : {Written::Again, Written::ByTheOfficer, Written::AsThePeersDestruction,
+                            Written::AsADestruction}) {
+    std::filesystem::remove_all(disk);
+    open_with_key();
+    bool is_full = true;
+    auto files = open({Party::A, "peer", "identity"}, Party::A, [&](std::string_view step) {
+      if (step == "record" && is_full) throw DiskFull("disk full");
+    });
+    EXPECT_FALSE(files->has_unwritten());
+    const auto suspend = [&] {
+      switch (how) {
+        case Written::Again:
+          return files->write_again();
+        case Written::ByTheOfficer:
+          return files->set_state(key_id(1), KeyState::Suspended);
+        case Written::AsThePeersDestruction:
+          return static_cast<void>(files->note_peer_destroyed(key_id(1), 7));
+        case Written::AsADestruction:
+          return files->write_again();
+      }
+    };
+    const auto first = [&] {
+      if (how == Written::Again) return files->set_state(key_id(1), KeyState::Suspended);
+      if (how == Written::AsADestruction) return files->destroy(key_id(1));
+      suspend();
+    };
+    EXPECT_THROW(first(), DiskFull);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_THROW(suspend(), DiskFull);
+      EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+      EXPECT_TRUE(files->has_unwritten());
+    }
+    is_full = false;
+    suspend();
+    EXPECT_FALSE(files->has_unwritten());
+    files.reset();
+    files = open();
+    EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+    files->forget_peer_destroyed(key_id(1));
+    files->resume(key_id(1));
+    EXPECT_EQ(files->record(key_id(1)).state, KeyState::Active);
+    files.reset();
+  }
 }
 
 TEST_F(KeyFilesTest, EpochIsOfItsKeyAndRequest) {

@@ -154,7 +154,7 @@ TEST_F(CustodyAttackTest, ARestoredKeyOfTheLeadingPartyIsSettledAtOnce) {
   v1::Key restored;
   const grpc::Status status = keys_a_->call(&Stub::Restore, request, restored);
   ASSERT_TRUE(status.ok()) << status.error_message();
-  EXPECT_NE(test::read_file(directory_of(Party::A) / "audit.log").find("\"outcome\":\"epoch 1-"),
+  EXPECT_NE(test::read_file(directory_of(Party::A) / "audit.log").find(", version 1, epoch 1-"),
             std::string::npos)
       << "what has been restored";
   EXPECT_TRUE(test::becomes_true([&] { return keys_a_->show("data").key.state() == "active"; }))
@@ -229,6 +229,23 @@ TEST_F(CustodyAttackTest, ABackupIsOfTheKeyThatItsFingerprintNames) {
     return keys_a_->show("data").key.state() == "deactivated";
   })) << keys_a_->show("data").key.state();
   EXPECT_EQ(keys_b_->show("data").key.state(), "active");
+}
+
+// The record of before is genuine, but the log tells what an officer has done since.
+TEST_F(CustodyAttackTest, ARecordThatIsSetBackIsDeactivatedAgain) {
+  start_custody({});
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  const std::filesystem::path record =
+      directory_of(Party::A) / "custody" / (made.key.id() + ".key");
+  const std::string before = test::read_file(record);
+  ASSERT_OK(keys_a_->named(&Stub::Deactivate, "data"));
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  test::write_file(record, before);
+  a_->start();
+  keys_a_ = std::make_unique<KeyClient>(a_->socket());
+  EXPECT_EQ(keys_a_->show("data").key.state(), "deactivated");
 }
 
 // How often the files of a directory are replaced from now on.
@@ -784,6 +801,37 @@ TEST_F(HostileFollowerTest, FindsNothingInMemoryThatWasLoadedInAnEarlierEpoch) {
   a_->kill();
 }
 
+// The peer takes its time between the two epochs of a refresh. What is restored then would be one
+// epoch more than a record has.
+TEST_F(HostileFollowerTest, NothingIsRestoredIntoARefresh) {
+  const crypto::BoxPrivateKey box = crypto::random_box_key();
+  const std::filesystem::path backups = dir_ / "backups";
+  std::filesystem::create_directory(backups);
+  CustodySetup setup;
+  setup.custody_a = "backup_directory: '" + backups.string() + "' backup_to { name: 'safe' key: '" +
+                    hex_of(crypto::public_key_of(box)) + "' }";
+  start_hostile({}, setup);
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  const std::string file = test::read_file(std::filesystem::directory_iterator(backups)->path());
+  const auto content = custody::open_backup(std::as_bytes(std::span(file)), box);
+  v1::RestoreKeyRequest restore;
+  restore.set_backup(std::string(reinterpret_cast<const char*>(content.data()), content.size()));
+  ASSERT_OK(keys_a_->named(&Stub::Refresh, "data"));
+  take_over();
+  v1::Key restored;
+  EXPECT_TRUE(is_accepted(message_of(asked(use_terms(config::REFRESH, made.key.id(), 0)))));
+  const wire::KeyStart start = peer_->next(wire::Message::kKeyStart).key_start();
+  const auto evaluator = peer_->evaluator(start.group(), start.session());
+  grpc::Status status;
+  EXPECT_TRUE(test::becomes_true([&] {
+    status = keys_a_->call(&Stub::Restore, restore, restored);
+    return status.error_message().find("is being changed or settled") != std::string::npos;
+  })) << code_of(status);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION) << code_of(status);
+  a_->kill();
+}
+
 // While it waits for material, the other party's policy changes: an officer sees it before it runs.
 TEST_F(HostileFollowerTest, BeginsNothingThatNeedsAnApprovalSince) {
   start_hostile();
@@ -979,7 +1027,7 @@ TEST_F(HostileFollowerTest, MakesAVersionOfAnotherKind) {
     terms.request = service::random_request();
     terms.making = service::random_request();
     terms.operation = operation;
-    std::ranges::copy(terms.making, terms.key.bytes.begin());
+    terms.key = service::made_id(terms.making);
     custody::KeyAttributes& version = terms.attributes.emplace();
     version.id = terms.key;
     version.label = "data";
@@ -1027,7 +1075,7 @@ TEST_F(HostileFollowerTest, MakesTwoKeysOfALabelAtOnce) {
     terms.request = service::random_request();
     terms.making = service::random_request();
     terms.operation = config::CREATE;
-    std::ranges::copy(terms.making, terms.key.bytes.begin());
+    terms.key = service::made_id(terms.making);
     terms.attributes =
         custody::KeyAttributes{.id = terms.key, .label = "new", .algorithm = algorithm};
     EXPECT_TRUE(is_accepted(message_of(asked(terms))));

@@ -32,7 +32,7 @@ class Work final : public service::KeyWork {
   const Steps steps_;
 };
 
-// A party with one worker, and the store as its session 1.
+// A party with two workers, and the store as its session 1.
 class Side {
  public:
   Side(Party party, const std::string& port, const std::filesystem::path& store)
@@ -40,7 +40,7 @@ class Side {
                       "directory: 'd' peer { name: 'peer' party: " + name_of(party) + " " +
                           (party == Party::A ? "listen" : "connect") + ": '127.0.0.1:" + port +
                           "' profile: 'fast' policy: 'p' low { ands: 1 } high { ands: 2 } "
-                          "evaluations: 1 }",
+                          "evaluations: 2 }",
                       "conf")
                       .peer(0)),
         port_(options_of(party, port), [](std::uint64_t) {}),
@@ -125,10 +125,12 @@ class BusyEvaluations : public ::testing::Test {
       });
     running_.wait();
   }
-  std::optional<std::string> order(std::uint64_t group, std::uint64_t session) {
-    return a_.evaluations().begin(0, {.key = std::make_shared<Work>([](Evaluator&, const Work&) {}),
-                                      .group = group,
-                                      .session = session});
+  std::optional<std::string> order(std::uint64_t group, std::uint64_t session,
+                                   std::size_t worker = 0) {
+    return a_.evaluations().begin(worker,
+                                  {.key = std::make_shared<Work>([](Evaluator&, const Work&) {}),
+                                   .group = group,
+                                   .session = session});
   }
 
   const Stores stores_;
@@ -160,6 +162,15 @@ TEST_F(BusyEvaluations, ConnectionIsOfOneSession) {
   EXPECT_EQ(a_.outcome(), "done");
   EXPECT_EQ(a_.evaluations().kept_group(0, 1), std::nullopt);
   EXPECT_NE(a_.evaluations().group_for(0, 1), group_);
+}
+
+// What is loaded on a connection is found by its group.
+TEST_F(BusyEvaluations, AGroupIsOfOneWorker) {
+  EXPECT_EQ(order(group_, 1, 1), "the connection belongs to another worker");
+  EXPECT_EQ(order(group_ + 1, 1, 0), std::nullopt);
+  EXPECT_EQ(order(group_ + 1, 1, 1), "the connection belongs to another worker");
+  EXPECT_EQ(order(group_ + 2, 1, 1), std::nullopt);
+  gate_.count_down();
 }
 
 TEST_F(BusyEvaluations, EachSessionHasConnectionsOfItsOwn) {

@@ -24,9 +24,14 @@ using service::KeyTerms;
 
 class KeyOperationTest : public ::testing::Test {
  protected:
+  static custody::RequestId making_of(std::uint8_t number) {
+    custody::RequestId making;
+    making.fill(std::byte{number});
+    return making;
+  }
   static KeyAttributes attributes(std::uint8_t number, const std::string& label) {
     KeyAttributes attributes;
-    attributes.id.bytes.fill(std::byte{number});
+    attributes.id = service::made_id(making_of(number));
     attributes.label = label;
     return attributes;
   }
@@ -49,6 +54,8 @@ class KeyOperationTest : public ::testing::Test {
   static KeyTerms making(config::KeyOperation operation, const KeyAttributes& attributes) {
     KeyTerms of = terms(operation, attributes.id);
     of.attributes = attributes;
+    for (std::uint8_t number = 0; service::made_id(of.making) != attributes.id && number < 10;)
+      of.making = making_of(++number);
     return of;
   }
   static std::optional<KeyProblem> problem_of(const std::function<void()>& call) {
@@ -139,6 +146,30 @@ TEST_F(KeyOperationTest, DerivedKeyHasTheIdOfItsAttributesAndAParentThatDerives)
   other = right;
   other.key = other.attributes->id = attributes(9, "x").id;
   EXPECT_THROW(require_possible(other, files_), UsageError);
+}
+
+// Neither a later derived key's nor any other.
+TEST_F(KeyOperationTest, NobodyChoosesTheIdOfAKey) {
+  for (const auto operation : {config::CREATE, config::IMPORT}) {
+    KeyTerms of = making(operation, attributes(1, "files"));
+    EXPECT_EQ(problem_of(of), std::nullopt);
+    of.key = of.attributes->id = attributes(9, "x").id;
+    EXPECT_THROW(require_possible(of, files_), UsageError);
+  }
+}
+
+TEST_F(KeyOperationTest, OnlyAUseHasAPayload) {
+  const KeyId key = add(attributes(1, "files")).id;
+  for (const std::function<void(KeyTerms&)>& change : std::vector<std::function<void(KeyTerms&)>>{
+           [](KeyTerms& of) { of.bytes = 1; }, [](KeyTerms& of) { of.aad_bytes = 1; },
+           [](KeyTerms& of) { of.shown_aad.emplace(); }, [](KeyTerms& of) { of.nonce.emplace(); }})
+    for (const KeyTerms& right :
+         {terms(config::REFRESH, key), making(config::CREATE, attributes(2, "other"))}) {
+      KeyTerms other = right;
+      change(other);
+      EXPECT_NO_THROW(require_possible(right, files_));
+      EXPECT_THROW(require_possible(other, files_), UsageError);
+    }
 }
 
 TEST_F(KeyOperationTest, SelfTestTakesAPublishedKeyAndNothingElse) {

@@ -171,8 +171,8 @@ TEST_F(OfficersTest, SharesAreRestoredAndPeersResumedByTwo) {
   const v1::Approval shown = waiting();
   EXPECT_EQ(shown.operation(), "restore");
   EXPECT_EQ(shown.key(), made.key.id());
-  EXPECT_EQ(shown.details(),
-            "epoch " + made.key.epochs(0) + ", fingerprint " + made.key.fingerprint());
+  EXPECT_EQ(shown.details(), "aead aes128, joint nonces, version 1, epoch " + made.key.epochs(0) +
+                                 ", fingerprint " + made.key.fingerprint());
   EXPECT_EQ(shown.details().find(hex_of(custody::backup_from(content).share)), std::string::npos);
   EXPECT_EQ(keys_a_->show("data").key.epochs_size(), 1);
   ASSERT_TRUE(decide(*second_, &Stub::Approve, shown.request()).ok());
@@ -209,6 +209,17 @@ TEST_F(OfficersTest, SharesAreRestoredAndPeersResumedByTwo) {
   EXPECT_TRUE(of_lost.details().ends_with(", counts 1024 uses in place of 0")) << of_lost.details();
   ASSERT_TRUE(decide(*second_, &Stub::Deny, of_lost.request()).ok());
   EXPECT_EQ(lost.get().error_code(), StatusCode::PERMISSION_DENIED);
+
+  // The certificate tells whose backup it is, as long as it is there.
+  auto without = std::async(std::launch::async,
+                            [&] { return keys_a_->call(&Stub::Restore, restore, restored); });
+  const v1::Approval of_certified = waiting();
+  std::filesystem::remove(directory_of(Party::A) / "custody" / (made.key.id() + ".certificate"));
+  ASSERT_TRUE(decide(*second_, &Stub::Approve, of_certified.request()).ok());
+  const grpc::Status refused = without.get();
+  EXPECT_EQ(refused.error_code(), StatusCode::FAILED_PRECONDITION) << refused.error_message();
+  EXPECT_NE(refused.error_message().find("neither record nor certificate"), std::string::npos)
+      << refused.error_message();
 }
 
 // What they have agreed to is what they knew of.
