@@ -27,10 +27,10 @@ class CircuitRounds {
   // Of a circuit that is kept.
   static constexpr std::size_t kKeptBytesMax = std::size_t{1} << 24;
 
-  // `circuit` outlives this object, and has `gates` gates; `kept` is of the same circuit and
-  // window, and of one lane or of several as this. Fails: as generate_rounds.
+  // `circuit` outlives this object, and has `gates` gates; `kept` is of the same circuit, window
+  // and `groups`, and of one lane or of several as this. Fails: as generate_rounds.
   CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::size_t lanes, std::size_t window,
-                KeptRounds kept = {});
+                KeptRounds kept = {}, GroupsAs groups = GroupsAs::Gates);
 
   const Circuit& circuit() const { return circuit_; }
   std::size_t lanes() const { return lanes_; }
@@ -62,6 +62,7 @@ class CircuitRounds {
 
   const Circuit& circuit_;
   const std::size_t lanes_, window_;
+  const GroupsAs groups_;
   KeptRounds kept_;
   bool has_run_ = false;
   RoundSink* observer_ = nullptr;
