@@ -35,6 +35,7 @@ class CircuitRounds {
   const Circuit& circuit() const { return circuit_; }
   std::size_t lanes() const { return lanes_; }
   std::size_t window() const { return window_; }
+  GroupsAs groups() const { return groups_; }
   // What is kept of the circuit; null if it is not.
   const std::shared_ptr<const LayeredCircuit>& layered() const { return kept_.layered; }
   // Whether layering with the other window gives the same rounds, as far as that is known.

@@ -87,20 +87,24 @@ struct Round {
     return capacity <= 4 * gates() + 64;
   }
   // Products of two shared bits, each of which takes a triple: ANDs, and the products of groups.
+  std::size_t invariant_products() const { return products_of(invariant_ands, invariant_groups); }
+  std::size_t products() const { return products_of(ands, groups); }  // in each lane
   std::size_t and_count(std::size_t lanes) const {
-    const auto products_of = [](const std::vector<RoundGroup>& of) {
-      std::size_t count = 0;
-      for (const RoundGroup& group : of) count += group.shape->products().size();
-      return count;
-    };
-    return invariant_ands.size() + products_of(invariant_groups) +
-           (ands.size() + products_of(groups)) * lanes;
+    return invariant_products() + products() * lanes;
   }
   std::size_t xor_count(std::size_t lanes) const {
     const auto in = [](const std::vector<LocalGate>& gates) {
       return static_cast<std::size_t>(std::ranges::count(gates, GateKind::Xor, &LocalGate::kind));
     };
     return in(invariant_local) + in(local)*lanes;
+  }
+
+ private:
+  static std::size_t products_of(const std::vector<RoundAnd>& of,
+                                 const std::vector<RoundGroup>& more) {
+    std::size_t count = of.size();
+    for (const RoundGroup& group : more) count += group.shape->products().size();
+    return count;
   }
 };
 
