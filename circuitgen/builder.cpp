@@ -1,7 +1,9 @@
 #include "tinyot/circuit/builder.h"
 
+#include <optional>
 #include <string>
 
+#include "circuitgen/group.h"
 #include "circuitgen/wire_ids.h"
 
 namespace tinyot::circuit {
@@ -56,8 +58,48 @@ Bit operator~(const Bit& x) {
   return x.builder_->make(GateKind::Not, x.node_, 0);
 }
 
+// Passes on the gates of a group. No gate reads a constant wire.
+class Builder::GroupSink final : public GateSink {
+ public:
+  explicit GroupSink(GateSink& sink) : sink_(sink) {}
+
+  GateSink& begin() {
+    maker_.begin();
+    return *this;
+  }
+  GateSink& end() {
+    (void)maker_.end();
+    return sink_;
+  }
+  bool is_open() const { return maker_.is_open(); }
+  void pass(GateKind bracket) { sink_.emit({bracket, 0, 0, 0}); }
+
+  void emit(const Gate& gate) override {
+    switch (gate.kind) {
+      case GateKind::Xor:
+      case GateKind::And:
+      case GateKind::Not:
+        maker_.gate(gate, [](WireId) { return std::optional<bool>(); });
+        break;
+      case GateKind::Output:
+        maker_.output(gate);
+        break;
+      case GateKind::Free:
+        maker_.free(gate.in0);
+        break;
+      default:
+        break;
+    }
+    sink_.emit(gate);
+  }
+
+ private:
+  GateSink& sink_;
+  GroupMaker maker_;
+};
+
 Builder::Builder(GateSink& sink, const CircuitInfo& info)
-    : sink_(sink), info_(info), ids_(std::make_unique<WireIds>()) {}
+    : sink_(&sink), info_(info), ids_(std::make_unique<WireIds>()) {}
 Builder::~Builder() = default;
 
 // Part of each gate: a call of its own would cost 3 % of the time of a circuit on one lane.
@@ -66,7 +108,7 @@ Builder::~Builder() = default;
     const std::uint32_t node = dead_;
     dead_ = nodes_[node];
     ids_->release(node);
-    sink_.emit({GateKind::Free, 0, node, 0});
+    sink_->emit({GateKind::Free, 0, node, 0});
   }
 }
 
@@ -97,7 +139,7 @@ void Builder::output_bit(std::uint32_t bundle, std::uint32_t bit, const Bit& val
   }
   if (value.builder_ != this) refuse_other_circuit();
   free_dead();
-  sink_.emit({GateKind::Output, bundle, value.node_, bit});
+  sink_->emit({GateKind::Output, bundle, value.node_, bit});
 }
 
 void Builder::output_bits(std::uint32_t bundle, std::uint64_t first, BitSpan bits) {
@@ -120,14 +162,18 @@ Bit Builder::make(GateKind kind, std::uint64_t in0, std::uint64_t in1) {
   const auto node = static_cast<std::uint32_t>(ids_->take());
   if (node >= nodes_.size()) [[unlikely]]
     nodes_.resize(ids_->limit());
-  sink_.emit({kind, node, in0, in1});
+  sink_->emit({kind, node, in0, in1});
   nodes_[node] = 1;
   return Bit(this, node);
 }
 
 void Builder::bracket(GateKind kind) {
+  if (!group_) group_ = std::make_unique<GroupSink>(*sink_);
+  if (kind == GateKind::GroupBegin && group_->is_open())
+    throw UsageError("a group of gates is begun in another one");
   free_dead();
-  sink_.emit({kind, 0, 0, 0});
+  sink_ = kind == GateKind::GroupBegin ? &group_->begin() : &group_->end();
+  group_->pass(kind);
 }
 
 }  // namespace tinyot::circuit

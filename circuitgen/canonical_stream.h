@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "circuitgen/group.h"
 #include "circuitgen/wire_ids.h"
 #include "tinyot/circuit/gate.h"
 
@@ -51,7 +52,8 @@ std::vector<std::uint64_t> first_bits_of(const Bundles& bundles) {
 //   output(gate, in)       an Output, with the reference of its wire as a gate at the end reads it
 //
 // Memory: 16 bytes for each live wire and output bit, a bit for each input bit; the wires of
-// outputs live until the end. Fails: std::logic_error by ENSURE on a malformed stream.
+// outputs live until the end. Fails: std::logic_error by ENSURE on a malformed stream; UsageError
+// if a group is beyond a limit of gate.h.
 template <class Receiver>
 class CanonicalStream final : public GateSink {
  public:
@@ -158,8 +160,8 @@ class CanonicalStream final : public GateSink {
     receiver_.begin_group();
   }
   [[gnu::noinline]] void end_group() {
-    ENSURE(group_ && group_->inputs.size() <= kGroupInputsMax && group_->ands <= kGroupAndsMax &&
-           group_->live.size() <= kGroupResultsMax);
+    ENSURE(group_);
+    require_group_size(group_->inputs.size(), group_->ands, group_->live.size());
     for (Reference& result : group_->live) result = relative(result);
     receiver_.end_group(std::span<const Reference>(group_->live));
     group_.reset();

@@ -25,21 +25,21 @@ class BothSinks final : public RoundSink {
 }  // namespace
 
 CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::size_t lanes,
-                             std::size_t window, KeptRounds kept)
-    : circuit_(circuit), lanes_(lanes), window_(window), kept_(std::move(kept)) {
+                             std::size_t window, KeptRounds kept, GroupsAs groups)
+    : circuit_(circuit), lanes_(lanes), window_(window), groups_(groups), kept_(std::move(kept)) {
   if (kept_.layered || gates > kPreparedMax) return;
   LayeredCircuitMaker maker(std::numeric_limits<std::size_t>::max());
-  generate_rounds(circuit, lanes, window, maker);
+  generate_rounds(circuit, lanes, window, maker, groups);
   kept_.layered = maker.finish();
   if (kept_.keep && kept_.layered->bytes <= kKeptBytesMax) kept_.keep(kept_.layered);
 }
 
 // Once without failure, it need not be generated again.
 void CircuitRounds::generate(RoundSink& sink) {
-  if (!kept_.keep) return generate_rounds(circuit_, lanes_, window_, sink);
+  if (!kept_.keep) return generate_rounds(circuit_, lanes_, window_, sink, groups_);
   LayeredCircuitMaker maker(kKeptBytesMax);
   BothSinks both(maker, sink);
-  generate_rounds(circuit_, lanes_, window_, both);
+  generate_rounds(circuit_, lanes_, window_, both, groups_);
   if ((kept_.layered = maker.finish())) kept_.keep(kept_.layered);
 }
 

@@ -27,14 +27,15 @@ class CircuitRounds {
   // Of a circuit that is kept.
   static constexpr std::size_t kKeptBytesMax = std::size_t{1} << 24;
 
-  // `circuit` outlives this object, and has `gates` gates; `kept` is of the same circuit and
-  // window, and of one lane or of several as this. Fails: as generate_rounds.
+  // `circuit` outlives this object, and has `gates` gates; `kept` is of the same circuit, window
+  // and `groups`, and of one lane or of several as this. Fails: as generate_rounds.
   CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::size_t lanes, std::size_t window,
-                KeptRounds kept = {});
+                KeptRounds kept = {}, GroupsAs groups = GroupsAs::Gates);
 
   const Circuit& circuit() const { return circuit_; }
   std::size_t lanes() const { return lanes_; }
   std::size_t window() const { return window_; }
+  GroupsAs groups() const { return groups_; }
   // What is kept of the circuit; null if it is not.
   const std::shared_ptr<const LayeredCircuit>& layered() const { return kept_.layered; }
   // Whether layering with the other window gives the same rounds, as far as that is known.
@@ -62,6 +63,7 @@ class CircuitRounds {
 
   const Circuit& circuit_;
   const std::size_t lanes_, window_;
+  const GroupsAs groups_;
   KeptRounds kept_;
   bool has_run_ = false;
   RoundSink* observer_ = nullptr;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "circuitgen/group.h"
 #include "circuitgen/wire_ids.h"
 #include "tinyot/circuit/gate.h"
 
@@ -21,6 +22,14 @@ struct CircuitCost {
   std::uint64_t and_depth =
       0;  // most ANDs on a path: the number of rounds if the window is large enough
 
+  // With each group as one gate, of one round: the masked triples, one for each AND outside of
+  // groups and for each product of a group. All lanes of a group's results are the same if those of
+  // all its inputs are.
+  std::uint64_t groups = 0;  // that have results
+  std::uint64_t products = 0;
+  std::uint64_t invariant_products = 0;
+  std::uint64_t product_depth = 0;  // most ANDs and groups on a path
+
   // Bits of the bundles, whether a gate reads them or not.
   std::array<std::uint64_t, 2> input_bits{};  // by owner, see input_bits_of
   std::uint64_t output_bits = 0;
@@ -30,6 +39,9 @@ struct CircuitCost {
   // Gates evaluated for `lanes` lanes.
   std::uint64_t ands_of(std::size_t lanes) const {
     return lanes == 1 ? ands : invariant_ands + (ands - invariant_ands) * lanes;
+  }
+  std::uint64_t products_of(std::size_t lanes) const {
+    return lanes == 1 ? products : invariant_products + (products - invariant_products) * lanes;
   }
   std::uint64_t xors_of(std::size_t lanes) const {
     return lanes == 1 ? xors : invariant_xors + (xors - invariant_xors) * lanes;
@@ -49,19 +61,25 @@ class CostCounter final : public GateSink {
   const CircuitCost& cost() const { return cost_; }
 
  private:
+  // With groups as gates, and as products.
   struct Wire {
-    std::uint32_t depth = 0;
-    bool invariant = false;
+    std::uint32_t depth = 0, product_depth = 0;
+    bool invariant = false, product_invariant = false;
     bool live = false;
+    std::optional<bool> constant = {};
 
     bool is_live() const { return live; }
     void set_live() { live = true; }
   };
-  Wire joined(const Gate& gate) const;
+  static Wire joined(const Wire& x, const Wire& y);
+  void make(const Gate& gate);
+  void end_group();
 
   const CircuitInfo& info_;
   CircuitCost cost_;
   WireTable<Wire> wires_;
+  GroupMaker groups_;
+  Wire group_;  // a result of the open one
 };
 
 // Fails: as CostCounter.

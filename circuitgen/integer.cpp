@@ -241,6 +241,19 @@ Bit all(BitSpan x) {
   return all(x.first(x.size() / 2)) & all(x.subspan(x.size() / 2));
 }
 
+Bit all(BitSpan x, std::size_t arity) {
+  if (arity < 2 || arity > kGroupInputsMax)
+    throw UsageError("an AND has 2 to " + std::to_string(kGroupInputsMax) + " inputs, not " +
+                     std::to_string(arity));
+  if (x.size() < 2) return all(x);
+  Bits results;
+  for (std::size_t first = 0; first < x.size(); first += arity) {
+    const BitSpan some = x.subspan(first, std::min(arity, x.size() - first));
+    results.push_back(some.size() > 2 ? group_of(some, [&] { return all(some); }) : all(some));
+  }
+  return all(results, arity);
+}
+
 Bit differ(BitSpan x, BitSpan y) {
   require_same_width("equal", x.size(), y.size());
   if (x.size() < 2) return x.empty() ? Bit(false) : x[0] ^ y[0];

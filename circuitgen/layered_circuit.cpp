@@ -14,7 +14,7 @@ std::size_t bytes_of(const std::vector<Gate>& gates) {
 std::size_t bytes_of(const Round& round) {
   return sizeof round + bytes_of(round.inputs) + bytes_of(round.invariant_local) +
          bytes_of(round.local) + bytes_of(round.outputs) + bytes_of(round.invariant_ands) +
-         bytes_of(round.ands);
+         bytes_of(round.invariant_groups) + bytes_of(round.ands) + bytes_of(round.groups);
 }
 
 }  // namespace

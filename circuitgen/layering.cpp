@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "circuitgen/wire_ids.h"
@@ -21,17 +25,22 @@ enum Phase : std::uint32_t {
   kLocal,
   kOutputs,
   kInvariantAnds,
+  kInvariantGroups,
   kAnds,
+  kGroups,
   kPhases
 };
+// A result of a group that is one gate.
+constexpr GateKind kGroupResult = GateKind::GroupBegin;
 // By GateKind, for lanes and lane-invariant wires.
-constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kInputs},
+constexpr std::array<std::array<std::uint32_t, 2>, 8> kPhaseOf = {{{kInputs, kInputs},
                                                                    {kLocal, kInvariantLocal},
                                                                    {kLocal, kInvariantLocal},
                                                                    {kAnds, kInvariantAnds},
                                                                    {kLocal, kInvariantLocal},
                                                                    {kOutputs, kOutputs},
-                                                                   {kPhases, kPhases}}};
+                                                                   {kPhases, kPhases},
+                                                                   {kGroups, kInvariantGroups}}};
 
 // Where a wire is: the number of the item in the window that writes it or, once that is scheduled,
 // its slot with kSlotBit.
@@ -50,7 +59,8 @@ constexpr bool has_in0(GateKind kind) {
 }
 
 // A buffered gate. An operand is the source of a wire; in an Input, in0 and in1 are bundle and bit,
-// in a Const in0 is the bit, and in an Output in1 is the bit.
+// in a Const in0 is the bit, and in an Output in1 is the bit. In a result of a group, in0 is the
+// group and in1 the result; those of a group come one after the other.
 struct Item {
   std::uint32_t kind_ : 3;
   std::uint32_t bucket : 29;  // round in the window . kPhases + phase
@@ -60,7 +70,8 @@ struct Item {
 
   GateKind kind() const { return static_cast<GateKind>(kind_); }
 };
-static_assert(sizeof(Item) == 16 && kWindowMax * kPhases <= std::size_t{1} << 29);
+static_assert(sizeof(Item) == 16 && kWindowMax * kPhases <= std::size_t{1} << 29 &&
+              static_cast<unsigned>(kGroupResult) < 8);
 using ItemIndex = std::uint32_t;
 
 // An item in its place in the order of evaluation.
@@ -86,6 +97,13 @@ class Wire {
 
  private:
   std::uint64_t word_ = 0;
+};
+
+// A group in the window.
+struct WindowGroup {
+  std::shared_ptr<const GroupShape> shape;
+  std::array<Source, kGroupInputsMax> inputs;
+  GroupPart last_uses;  // inputs that no later item and no later gate uses
 };
 
 // A set of items or slots less than the argument of grow(). A byte for each: with bits, a change
@@ -132,7 +150,16 @@ class Layering final : public GateSink {
   }
 
   void emit(const Gate& gate) override;
-  void finish() { emit_window(); }
+  void finish() {
+    ENSURE(!group_is_open_);
+    emit_window();
+  }
+
+  // Between these, the window is not emitted; inputs and constants may be made, and wires freed. No
+  // gate inside is buffered. `inputs` are those of the shape.
+  void begin_group();
+  void end_group(GroupMaker::Group group, std::span<const Wire> inputs);
+  const Wire& wire(WireId id) const { return wires_.at(id); }
 
  private:
   // The level of a gate or wire in the window, and whether it is invariant.
@@ -142,8 +169,10 @@ class Layering final : public GateSink {
   };
   Place place_without_operands(const Gate& gate) const;
   void buffer(const Gate& gate, Place place, std::uint32_t in0, std::uint32_t in1);
+  void buffer_result(std::uint32_t number, Place place, std::optional<WireId> wire);
   [[gnu::noinline]] void add(const Gate& gate);
   [[gnu::noinline]] void emit_with_room(const Gate& gate);
+  void set_room(std::size_t items);
   void free_wire(WireId id);
   [[gnu::noinline]] void free_slot(Slot slot);
 
@@ -151,6 +180,8 @@ class Layering final : public GateSink {
   void sort_window();
   void note_kept_wires();
   void mark_last_uses();
+  template <class Takes>
+  void mark_last_uses_of_group(const Item& result, Takes takes);
   std::span<const Sorted> bucket(std::size_t round, Phase phase) const {
     const std::size_t index = round * kPhases + phase;
     const std::size_t first = index == 0 ? 0 : bucket_ends_[index - 1];
@@ -159,7 +190,12 @@ class Layering final : public GateSink {
   void schedule_inputs(std::span<const Sorted> items);
   void schedule_local(std::span<const Sorted> items, bool invariant, std::vector<LocalGate>& local);
   void schedule_outputs(std::span<const Sorted> items);
+  void schedule_products(std::size_t round, bool invariant);
   void schedule_ands(std::span<const Sorted> items, bool invariant, std::vector<RoundAnd>& ands);
+  void schedule_groups(std::span<const Sorted> items, bool invariant,
+                       std::vector<RoundGroup>& groups);
+  void release_ands(std::span<const Sorted> items, const std::vector<RoundAnd>& ands);
+  void release_groups(std::span<const Sorted> items, const std::vector<RoundGroup>& groups);
   void keep_live_wires();
 
   Slot slot_of(Source source) const { return is_slot(source) ? slot_in(source) : slot_of_[source]; }
@@ -187,6 +223,8 @@ class Layering final : public GateSink {
 
   std::vector<Item> items_;
   ItemIndex buffered_ = 0;  // items in use
+  std::vector<WindowGroup> groups_;
+  bool group_is_open_ = false;
   // Wires that are freed in the window and whose last use has not been found: by the item that
   // writes them or, of wires scheduled before, by slot.
   Marks freed_items_, freed_slots_, freed_invariant_slots_;
@@ -224,13 +262,60 @@ void Layering::add(const Gate& gate) {
 
 // A full window is not emitted at once: the Free events after its last gate still belong to it.
 void Layering::emit_with_room(const Gate& gate) {
-  if (buffered_ == window_) {
+  if (buffered_ >= window_ && !group_is_open_)
     emit_window();
-  } else {
-    items_.resize(std::min(window_, 8 * items_.size() + 1024));
-    freed_items_.grow(items_.size());
-  }
+  else
+    set_room(group_is_open_ ? 2 * items_.size() + 1024
+                            : std::min(window_, 8 * items_.size() + 1024));
   emit(gate);
+}
+
+void Layering::set_room(std::size_t items) {
+  items_.resize(items);
+  freed_items_.grow(items);
+}
+
+void Layering::begin_group() {
+  ENSURE(!group_is_open_);
+  if (buffered_ > 0 && buffered_ + kGroupResultsMax > window_) emit_window();
+  group_is_open_ = true;
+}
+
+// If it exceeds the window, the next gate begins another one.
+void Layering::end_group(GroupMaker::Group group, std::span<const Wire> inputs) {
+  ENSURE(std::exchange(group_is_open_, false) && inputs.size() == group.shape->inputs);
+  if (group.results.empty()) return;
+  Place place{0, several_lanes_};
+  WindowGroup& made = groups_.emplace_back(WindowGroup{std::move(group.shape), {}, 0});
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    place = {std::max(place.level, inputs[i].level()), place.invariant && inputs[i].invariant()};
+    made.inputs[i] = inputs[i].source();
+  }
+  std::size_t items = buffered_ + group.results.size();
+  for (const GroupMaker::Result& result : group.results) items += result.outputs.size();
+  if (items > items_.size()) set_room(items);
+  const ItemIndex first = buffered_;
+  for (std::uint32_t k = 0; k < group.results.size(); ++k)
+    buffer_result(k, place, group.results[k].wire);
+  for (std::uint32_t k = 0; k < group.results.size(); ++k)
+    for (const Gate& output : group.results[k].outputs)
+      buffer(output, {place.level + 1, place.invariant}, first + k,
+             static_cast<std::uint32_t>(output.in1));
+  if (buffered_ >= window_) items_.resize(buffered_);
+}
+
+// Of the last group. A result without a wire is read by outputs only.
+void Layering::buffer_result(std::uint32_t number, Place place, std::optional<WireId> wire) {
+  rounds_ = std::max(rounds_, place.level + 1);
+  const auto kind = static_cast<std::uint32_t>(kGroupResult);
+  const ItemIndex i = buffered_++;
+  items_[i] = {kind, place.level * kPhases + kPhaseOf[kind][place.invariant],
+               static_cast<std::uint32_t>(groups_.size() - 1), number,
+               static_cast<std::uint32_t>(wire.value_or(0))};
+  if (wire)
+    wires_.make(*wire, {i, place.level + 1, place.invariant});
+  else
+    freed_items_.set(i);
 }
 
 Layering::Place Layering::place_without_operands(const Gate& gate) const {
@@ -289,6 +374,15 @@ void Layering::note_kept_wires() {
     if (!freed_items_.has(i) && items_[i].kind() != GateKind::Output) kept_.push_back(i);
 }
 
+// A group reads its inputs with its last result.
+template <class Takes>
+void Layering::mark_last_uses_of_group(const Item& result, Takes takes) {
+  WindowGroup& group = groups_[result.in0];
+  if (result.in1 + 1 < group.shape->results.size()) return;
+  for (std::size_t i = 0; i < group.shape->inputs; ++i)
+    if (takes(group.inputs[i])) group.last_uses |= static_cast<GroupPart>(1u << i);
+}
+
 // In reverse order of evaluation, the first use of a wire that was freed is its last one. Wires
 // that were scheduled before and have no use in the window are released.
 void Layering::mark_last_uses() {
@@ -299,6 +393,8 @@ void Layering::mark_last_uses() {
   for (std::size_t k = sorted_.size(); k-- > 0;) {
     const Item& item = items_[sorted_[k].item];
     std::uint8_t last = 0;
+    if (item.kind() == kGroupResult) [[unlikely]]
+      mark_last_uses_of_group(item, takes);
     if (has_in0(item.kind()) && takes(item.in0)) last |= kIn0;
     if (has_in1(item.kind()) && takes(item.in1)) last |= kIn1;
     if (freed_items_.take(sorted_[k].item)) last |= kOut;
@@ -320,8 +416,8 @@ void Layering::emit_window() {
     schedule_local(bucket(round, kInvariantLocal), true, round_.invariant_local);
     schedule_local(bucket(round, kLocal), false, round_.local);
     schedule_outputs(bucket(round, kOutputs));
-    schedule_ands(bucket(round, kInvariantAnds), true, round_.invariant_ands);
-    schedule_ands(bucket(round, kAnds), false, round_.ands);
+    schedule_products(round, true);
+    schedule_products(round, false);
     round_.slots = slots_.used();
     round_.invariant_slots = invariant_slots_.used();
     sink_.round(round_);
@@ -331,6 +427,8 @@ void Layering::emit_window() {
   freed_invariant_slots_.grow(invariant_slots_.used());
   buffered_ = 0;
   rounds_ = 0;
+  groups_.clear();
+  if (items_.size() > window_) items_.resize(window_);
 }
 
 // Inputs come first in a round, so they may use only slots that were free before it: no slot is
@@ -373,18 +471,60 @@ void Layering::schedule_outputs(std::span<const Sorted> items) {
   }
 }
 
-// In parallel: operands keep their slots until every result has one, and a result without a reader
-// also occupies a slot.
+// In parallel: operands keep their slots until every result of an AND or a group has one, and a
+// result without a reader also occupies a slot.
+void Layering::schedule_products(std::size_t round, bool invariant) {
+  const auto ands = bucket(round, invariant ? kInvariantAnds : kAnds),
+             groups = bucket(round, invariant ? kInvariantGroups : kGroups);
+  auto& round_ands = invariant ? round_.invariant_ands : round_.ands;
+  auto& round_groups = invariant ? round_.invariant_groups : round_.groups;
+  schedule_ands(ands, invariant, round_ands);
+  schedule_groups(groups, invariant, round_groups);
+  release_ands(ands, round_ands);
+  release_groups(groups, round_groups);
+}
+
 void Layering::schedule_ands(std::span<const Sorted> items, bool invariant,
                              std::vector<RoundAnd>& ands) {
   ands.clear();
   ands.reserve(items.size());
   for (const auto [i, last_uses] : items)
     ands.push_back({allocate_slot(i, invariant), slot_of(items_[i].in0), slot_of(items_[i].in1)});
+}
+
+void Layering::release_ands(std::span<const Sorted> items, const std::vector<RoundAnd>& ands) {
   for (std::size_t k = 0; k < items.size(); ++k) {
     if (items[k].last_uses & kIn0) release(ands[k].in0);
     if (items[k].last_uses & kIn1) release(ands[k].in1);
     if (items[k].last_uses & kOut) release(ands[k].out);
+  }
+}
+
+void Layering::schedule_groups(std::span<const Sorted> items, bool invariant,
+                               std::vector<RoundGroup>& groups) {
+  groups.clear();
+  for (const auto [i, last_uses] : items) {
+    const Item& result = items_[i];
+    if (result.in1 == 0) {
+      const WindowGroup& group = groups_[result.in0];
+      RoundGroup& made = groups.emplace_back(RoundGroup{{}, {}, group.shape});
+      for (std::size_t k = 0; k < group.shape->inputs; ++k)
+        made.inputs[k] = slot_of(group.inputs[k]);
+    }
+    groups.back().results[result.in1] = allocate_slot(i, invariant);
+  }
+}
+
+void Layering::release_groups(std::span<const Sorted> items,
+                              const std::vector<RoundGroup>& groups) {
+  auto group = groups.begin();
+  for (const auto [i, last_uses] : items) {
+    const Item& result = items_[i];
+    if (last_uses & kOut) release(group->results[result.in1]);
+    if (result.in1 + 1 < group->shape->results.size()) continue;
+    for (std::size_t k = 0; k < group->shape->inputs; ++k)
+      if ((groups_[result.in0].last_uses >> k & 1) != 0) release(group->inputs[k]);
+    ++group;
   }
 }
 
@@ -396,12 +536,67 @@ void Layering::keep_live_wires() {
   }
 }
 
+// Passes groups on as one gate each, and all other gates as they are.
+class GroupLayering final : public GateSink {
+ public:
+  explicit GroupLayering(Layering& layering) : layering_(layering) {}
+
+  void emit(const Gate& gate) override {
+    switch (gate.kind) {
+      case GateKind::Const:
+        constants_.insert_or_assign(gate.out, gate.in0 != 0);
+        break;
+      case GateKind::Xor:
+      case GateKind::And:
+      case GateKind::Not:
+        if (maker_.is_open()) return compose(gate);
+        break;
+      case GateKind::Output:
+        if (maker_.is_open() && maker_.output(gate)) return;
+        break;
+      case GateKind::Free:
+        if (maker_.is_open() && maker_.free(gate.in0)) return;
+        if (!constants_.empty()) constants_.erase(gate.in0);
+        break;
+      case GateKind::GroupBegin:
+        maker_.begin();
+        return layering_.begin_group();
+      case GateKind::GroupEnd:
+        layering_.end_group(maker_.end(), inputs_);
+        return inputs_.clear();
+      default:
+        break;
+    }
+    layering_.emit(gate);
+  }
+
+ private:
+  void compose(const Gate& gate) {
+    maker_.gate(gate, [&](WireId id) -> std::optional<bool> {
+      const auto constant = constants_.find(id);
+      if (constant != constants_.end()) return constant->second;
+      inputs_.push_back(layering_.wire(id));
+      return std::nullopt;
+    });
+  }
+
+  Layering& layering_;
+  GroupMaker maker_;
+  std::unordered_map<WireId, bool> constants_;
+  std::vector<Wire> inputs_;  // of the open group
+};
+
 }  // namespace
 
-void generate_rounds(const Circuit& circuit, std::size_t lanes, std::size_t window,
-                     RoundSink& sink) {
+void generate_rounds(const Circuit& circuit, std::size_t lanes, std::size_t window, RoundSink& sink,
+                     GroupsAs groups) {
   Layering layering(circuit.info(), lanes, window, sink);
-  circuit.generate(layering);
+  if (groups == GroupsAs::Gates) {
+    circuit.generate(layering);
+  } else {
+    GroupLayering grouped(layering);
+    circuit.generate(grouped);
+  }
   layering.finish();
 }
 

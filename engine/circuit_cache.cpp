@@ -45,14 +45,13 @@ void CircuitCache::keep_cost(const circuit::CircuitFingerprint& circuit,
 
 std::shared_ptr<const circuit::LayeredCircuit> CircuitCache::rounds(const Layering& layering) {
   const std::lock_guard lock(mutex_);
-  const auto* const found =
-      rounds_.find({layering.circuit.bytes, layering.window, layering.has_several_lanes});
+  const auto* const found = rounds_.find(key_of(layering));
   return found != nullptr ? *found : nullptr;
 }
 
 void CircuitCache::keep_rounds(const Layering& layering,
                                std::shared_ptr<const circuit::LayeredCircuit> rounds) {
-  const LayeringKey key = {layering.circuit.bytes, layering.window, layering.has_several_lanes};
+  const LayeringKey key = key_of(layering);
   const std::lock_guard lock(mutex_);
   if (rounds_.find(key) != nullptr) return;
   bytes_ += rounds->bytes;

@@ -26,6 +26,7 @@ class CircuitCache {
     circuit::CircuitFingerprint circuit;
     std::uint64_t window = 0;
     bool has_several_lanes = false;
+    circuit::GroupsAs groups = circuit::GroupsAs::Gates;
   };
 
   // Costs of as many circuits, and rounds of as many bytes, as have been asked for last.
@@ -53,7 +54,11 @@ class CircuitCache {
     void drop_oldest();
   };
   using Bytes = std::array<std::uint8_t, 32>;
-  using LayeringKey = std::tuple<Bytes, std::uint64_t, bool>;
+  using LayeringKey = std::tuple<Bytes, std::uint64_t, bool, circuit::GroupsAs>;
+
+  static LayeringKey key_of(const Layering& layering) {
+    return {layering.circuit.bytes, layering.window, layering.has_several_lanes, layering.groups};
+  }
 
   const std::size_t costs_max_, bytes_max_;
   std::mutex mutex_;

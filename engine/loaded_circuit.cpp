@@ -111,17 +111,18 @@ LoadedCircuit LoadedCircuit::borrowed(const circuit::Circuit& circuit, std::size
   return of(std::shared_ptr<const circuit::Circuit>(std::shared_ptr<void>(), &circuit), lanes);
 }
 
-circuit::CircuitRounds LoadedCircuit::rounds(std::size_t window) const {
+circuit::CircuitRounds LoadedCircuit::rounds(std::size_t window, circuit::GroupsAs wanted) const {
   const circuit::CircuitCost* const known = known_cost();
+  const circuit::GroupsAs groups = layered_as(wanted);
   return circuit::CircuitRounds(circuit(), known != nullptr ? known->gates() : ~std::uint64_t{0},
-                                lanes_, window, kept_rounds(window));
+                                lanes_, window, kept_rounds(window, groups), groups);
 }
 
 // A function that does not do the same on each call is found by generating it for each run.
-circuit::KeptRounds LoadedCircuit::kept_rounds(std::size_t window) const {
+circuit::KeptRounds LoadedCircuit::kept_rounds(std::size_t window, circuit::GroupsAs groups) const {
   if (!is_built_in()) return {};
   CircuitCache& cache = CircuitCache::of_process();
-  const CircuitCache::Layering layering = {fingerprint(), window, lanes_ > 1};
+  const CircuitCache::Layering layering = {fingerprint(), window, lanes_ > 1, groups};
   return {cache.rounds(layering),
           [&cache, layering](std::shared_ptr<const circuit::LayeredCircuit> rounds) {
             cache.keep_rounds(layering, std::move(rounds));

@@ -85,7 +85,14 @@ class LoadedCircuit {
   std::size_t lanes() const { return lanes_; }
   // Layered with a window, before a run if the circuit is known to be small. A circuit that is
   // built in may be kept from an earlier run (engine/circuit_cache.h).
-  circuit::CircuitRounds rounds(std::size_t window) const;
+  circuit::CircuitRounds rounds(std::size_t window,
+                                circuit::GroupsAs groups = circuit::GroupsAs::Gates) const;
+  // How groups are layered: as gates if it is known that there are none, so that all phases take
+  // the same rounds.
+  circuit::GroupsAs layered_as(circuit::GroupsAs groups) const {
+    const circuit::CircuitCost* const cost = known_cost();
+    return cost != nullptr && cost->groups == 0 ? circuit::GroupsAs::Gates : groups;
+  }
   // The same circuit on another number of lanes.
   LoadedCircuit on_lanes(std::size_t lanes) const {
     LoadedCircuit other = *this;
@@ -109,7 +116,7 @@ class LoadedCircuit {
                             const std::string& name, const circuit::CircuitFileOptions& options,
                             std::size_t lanes);
   LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit, std::size_t lanes);
-  circuit::KeptRounds kept_rounds(std::size_t window) const;
+  circuit::KeptRounds kept_rounds(std::size_t window, circuit::GroupsAs groups) const;
 
   std::shared_ptr<const KnownCircuit> circuit_;
   bool has_roles_ = true;

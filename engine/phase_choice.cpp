@@ -89,7 +89,7 @@ void PhaseChoice::estimate(const LoadedCircuit& circuit, circuit::CircuitRounds&
   // With a window of fewer gates there are more rounds than a phase that waits for each would take,
   // as it chooses a larger one.
   if (cost->gates() <= std::min<std::uint64_t>(LoadedCircuit::kSmallGates, rounds.window())) {
-    estimates_ = estimate_runs(rounds, eligible(), form_, preparation_by);
+    estimates_ = estimate_runs(circuit, rounds, eligible(), form_, preparation_by);
     return;
   }
   for (const online::OnlinePhaseEntry* phase : eligible())

@@ -1,5 +1,7 @@
 #include "tinyot/run.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "engine/bundle_values.h"
 #include "engine/run_plan.h"
@@ -57,10 +59,18 @@ std::size_t RunPlan::window() const {
   return window_ ? *window_ : choice.possible().front()->windows_for(circuit.lanes()).front();
 }
 
+std::uint64_t RunPlan::ands() const {
+  std::uint64_t most = 0;
+  for (const online::OnlinePhaseEntry* phase : choice.possible())
+    most = std::max(most, ands_by(*phase));
+  return most;
+}
+
 MaterialCounts RunPlan::material() const {
   MaterialCounts counts;
   for (const online::OnlinePhaseEntry* phase : choice.possible())
-    counts.raise_to(phase->material_for(circuit.info(), ands(), form, circuit.lanes(), shared));
+    counts.raise_to(
+        phase->material_for(circuit.info(), ands_by(*phase), form, circuit.lanes(), shared));
   return counts;
 }
 
@@ -82,7 +92,8 @@ std::vector<net::Parameter> RunPlan::parameters(const std::vector<net::Parameter
 }
 
 void RunPlan::begin(std::optional<circuit::CircuitRounds>& layered) {
-  if (!layered->are_same_with(window())) layered.emplace(rounds());
+  if (!layered->are_same_with(window()) || layered->groups() != circuit.layered_as(groups()))
+    layered.emplace(rounds());
 }
 
 void RunPlan::describe(RunResult& result) const {

@@ -27,14 +27,10 @@ constexpr std::uint64_t kSampleWidthMax = 65536, kSampleDepthMax = 4096;
 
 struct Counters final : circuit::RoundSink {
   void round(circuit::Round& round) override {
-    for (const auto& counter : of) counter->round(round);
+    for (online::RunCostCounter* counter : of) counter->round(round);
   }
-  std::vector<std::unique_ptr<online::RunCostCounter>> of;
+  std::vector<online::RunCostCounter*> of;
 };
-
-std::uint64_t ands_of(const LoadedCircuit& circuit) {
-  return circuit.cost().ands_of(circuit.lanes());
-}
 
 // Two ANDs of each result of the round before. Returns the number of slots.
 std::uint32_t set_ands(std::uint64_t count, circuit::Slot first,
@@ -53,10 +49,13 @@ LoadedCircuit sample_of(const LoadedCircuit& circuit, const RunEstimate& estimat
   const std::uint64_t most = form == AndMaterial::AandAot ? kSamplePairs : kSampleTriples;
   const circuit::CircuitCost& cost = circuit.cost();
   std::size_t lanes = circuit.lanes();
-  while (lanes > 1 && cost.ands_of(lanes) > most) lanes /= 2;
-  if (cost.ands_of(lanes) <= most) return circuit.on_lanes(lanes);
+  const auto ands_on = [&](std::size_t count) {
+    return online::ands_for(*estimate.phase, cost, count);
+  };
+  while (lanes > 1 && ands_on(lanes) > most) lanes /= 2;
+  if (ands_on(lanes) <= most) return circuit.on_lanes(lanes);
   const std::uint64_t rounds = std::max<std::uint64_t>(estimate.cost.and_rounds, 1),
-                      width = std::clamp<std::uint64_t>(cost.ands / rounds, 1,
+                      width = std::clamp<std::uint64_t>(ands_on(1) / rounds, 1,
                                                         std::min(kSampleWidthMax, most));
   lanes = std::clamp<std::size_t>(most / width, 1, circuit.lanes());
   const std::uint64_t depth =
@@ -101,7 +100,7 @@ std::vector<RunEstimate> estimate_layered(
   if (phases.empty()) return {};
   circuit::CircuitRounds rounds =
       circuit.rounds(window ? *window : fastest_window(circuit, *phases.front(), form, round_trip));
-  return estimate_runs(rounds, phases, form, preparation_by);
+  return estimate_runs(circuit, rounds, phases, form, preparation_by);
 }
 
 Values zeros(const LoadedCircuit& circuit, Party me) {
@@ -117,13 +116,18 @@ Values zeros(const LoadedCircuit& circuit, Party me) {
 
 MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands, AndMaterial form) {
   MaterialCounts counts;
-  for (const online::OnlinePhaseEntry* phase : online::phases_on(form, {}))
-    counts.raise_to(phase->material_for(circuit.info(), ands, form, circuit.lanes(), {}));
+  const circuit::CircuitCost* const known = circuit.known_cost();
+  for (const online::OnlinePhaseEntry* phase : online::phases_on(form, {})) {
+    const std::uint64_t of_phase =
+        known != nullptr ? online::ands_for(*phase, *known, circuit.lanes()) : ands;
+    counts.raise_to(phase->material_for(circuit.info(), of_phase, form, circuit.lanes(), {}));
+  }
   return counts;
 }
 
 Demand demand_of_runs(const LoadedCircuit& circuit, AndMaterial form, std::uint64_t runs) {
-  const Demand of_run = demand_for(material_of_run(circuit, ands_of(circuit), form), form);
+  const std::uint64_t ands = circuit.cost().ands_of(circuit.lanes());
+  const Demand of_run = demand_for(material_of_run(circuit, ands, form), form);
   return {std::max<std::uint64_t>(runs * of_run.ands, 1), runs * of_run.inputs};
 }
 
@@ -134,18 +138,29 @@ double RunEstimate::link_s(const net::LinkShape& link) const {
          (link.bits_per_s > 0 ? 8 * bytes / link.bits_per_s : 0);
 }
 
-std::vector<RunEstimate> estimate_runs(circuit::CircuitRounds& rounds,
+std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, circuit::CircuitRounds& rounds,
                                        std::span<const online::OnlinePhaseEntry* const> phases,
                                        AndMaterial form, const PreparationBy& preparation_by) {
-  Counters counters;
-  for (const online::OnlinePhaseEntry* phase : phases)
-    counters.of.push_back(phase->count_cost(rounds.circuit().info(), rounds.lanes(), form,
-                                            preparation_by(*phase), rounds.layered()));
-  rounds.visit(counters);
+  std::vector<std::unique_ptr<online::RunCostCounter>> counters(phases.size());
+  for (const circuit::GroupsAs groups :
+       {circuit::GroupsAs::Gates, circuit::GroupsAs::Polynomials}) {
+    std::optional<circuit::CircuitRounds> others;
+    Counters of_way;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+      if (circuit.layered_as(phases[i]->groups) != groups) continue;
+      if (groups != rounds.groups() && !others)
+        others.emplace(circuit.rounds(rounds.window(), groups));
+      counters[i] =
+          phases[i]->count_cost(circuit.info(), circuit.lanes(), form, preparation_by(*phases[i]),
+                                (others ? *others : rounds).layered());
+      of_way.of.push_back(counters[i].get());
+    }
+    if (!of_way.of.empty()) (others ? *others : rounds).visit(of_way);
+  }
   std::vector<RunEstimate> estimates;
   for (std::size_t i = 0; i < phases.size(); ++i)
     estimates.push_back(
-        {phases[i], rounds.window(), counters.of[i]->finish(), preparation_by(*phases[i])});
+        {phases[i], rounds.window(), counters[i]->finish(), preparation_by(*phases[i])});
   return estimates;
 }
 
@@ -153,7 +168,11 @@ RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window
                                 const online::OnlinePhaseEntry& phase, AndMaterial form,
                                 const std::optional<online::Preparation>& preparation) {
   const circuit::CircuitCost& cost = circuit.cost();
-  const std::uint64_t rounds = std::max({cost.and_depth, cost.ands / window, std::uint64_t{1}});
+  const bool is_by_gates = phase.groups == circuit::GroupsAs::Gates;
+  const std::uint64_t ands = is_by_gates ? cost.ands : cost.products,
+                      invariant = is_by_gates ? cost.invariant_ands : cost.invariant_products,
+                      depth = is_by_gates ? cost.and_depth : cost.product_depth,
+                      rounds = std::max({depth, ands / window, std::uint64_t{1}});
   const auto counter =
       phase.count_cost(circuit.info(), circuit.lanes(), form, preparation, nullptr);
   circuit::Round round;
@@ -162,9 +181,8 @@ RunEstimate estimate_from_depth(const LoadedCircuit& circuit, std::size_t window
       round.inputs.push_back({bundle, bit, {}});
   for (std::uint64_t at = 0; at < rounds; ++at) {
     const auto part = [&](std::uint64_t of) { return of * (at + 1) / rounds - of * at / rounds; };
-    round.invariant_slots =
-        set_ands(part(cost.invariant_ands), circuit::kInvariantBit, round.invariant_ands);
-    round.slots = set_ands(part(cost.ands - cost.invariant_ands), 0, round.ands);
+    round.invariant_slots = set_ands(part(invariant), circuit::kInvariantBit, round.invariant_ands);
+    round.slots = set_ands(part(ands - invariant), 0, round.ands);
     counter->round(round);
     round.inputs.clear();
   }
@@ -217,7 +235,8 @@ RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstima
   std::ranges::sort(runs, {}, &RunResult::wall_s);
   const RunResult& median = runs[kSampleRuns / 2];
   const double scale = static_cast<double>(estimate.cost.ands) /
-                       static_cast<double>(std::max<std::uint64_t>(ands_of(sample), 1));
+                       static_cast<double>(std::max<std::uint64_t>(
+                           online::ands_for(*estimate.phase, sample.cost(), sample.lanes()), 1));
   return {scale * median.blocks_s,
           scale * std::max(0.0, median.wall_s - median.blocks_s - median.wire_wait_s)};
 }

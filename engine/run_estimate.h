@@ -38,12 +38,13 @@ inline std::optional<online::Preparation> not_prepared(const online::OnlinePhase
 // The preprocessing that `runs` runs take, in whatever phase; at least one AND.
 Demand demand_of_runs(const LoadedCircuit& circuit, AndMaterial form, std::uint64_t runs);
 
-// The material that a run with `ands` ANDs in all lanes takes, in whatever phase.
+// The material that a run takes in whatever phase. `ands`: of a circuit that has not been counted,
+// in all lanes.
 MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands, AndMaterial form);
 
 // Of each of the phases, in their order. Takes as long as layering the circuit, if the rounds are
-// not prepared.
-std::vector<RunEstimate> estimate_runs(circuit::CircuitRounds& rounds,
+// not prepared, and once more if phases differ in how they evaluate its groups.
+std::vector<RunEstimate> estimate_runs(const LoadedCircuit& circuit, circuit::CircuitRounds& rounds,
                                        std::span<const online::OnlinePhaseEntry* const> phases,
                                        AndMaterial form,
                                        const PreparationBy& preparation_by = not_prepared);

@@ -45,9 +45,13 @@ struct RunPlan {
               const PhaseChoice::CanHave& can_have);
   // Before the choice, the default of the first phase that is possible.
   std::size_t window() const;
-  std::uint64_t ands() const { return circuit.cost().ands_of(circuit.lanes()); }
+  // The most that a possible phase takes.
+  std::uint64_t ands() const;
+  std::uint64_t ands_by(const online::OnlinePhaseEntry& phase) const {
+    return online::ands_for(phase, circuit.cost(), circuit.lanes());
+  }
   // Layers a small circuit. Fails: as its generation.
-  circuit::CircuitRounds rounds() const { return circuit.rounds(window()); }
+  circuit::CircuitRounds rounds() const { return circuit.rounds(window(), groups()); }
   // What suffices for each possible phase.
   MaterialCounts material() const;
   online::RunProgress progress() const {
@@ -57,12 +61,15 @@ struct RunPlan {
   // What both parties must agree on, for any material; then `others`.
   std::vector<net::Parameter> parameters(const std::vector<net::Parameter>& others = {}) const;
 
-  // Layers the circuit again if the chosen phase has another window.
+  // Layers the circuit again if the chosen phase has another window, or evaluates groups otherwise.
   void begin(std::optional<circuit::CircuitRounds>& layered);
   // After the run: its window and phase.
   void describe(RunResult& result) const;
 
  private:
+  // Before the choice, of the first phase that is possible.
+  circuit::GroupsAs groups() const { return choice.possible().front()->groups; }
+
   std::optional<std::uint32_t> later_on_sigma_;
   std::optional<std::size_t> window_;  // as chosen
 };

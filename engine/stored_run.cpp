@@ -40,7 +40,7 @@ std::vector<net::Parameter> StoredRun::parameters(const std::vector<net::Paramet
 }
 
 MaterialCounts StoredRun::needed_by(const online::OnlinePhaseEntry& phase) const {
-  return phase.material_for(circuit_.info(), plan_.ands(), plan_.form, circuit_.lanes(),
+  return phase.material_for(circuit_.info(), plan_.ands_by(phase), plan_.form, circuit_.lanes(),
                             shared_.values);
 }
 

@@ -33,8 +33,8 @@ std::size_t fastest_window(const LoadedCircuit& circuit, const online::OnlinePha
   const circuit::CircuitCost& cost = circuit.cost();
   const double round_s =
       std::chrono::duration<double>(round_trip).count() / (form == AndMaterial::AandAot ? 1 : 2);
-  const double computing_s =
-      static_cast<double>(cost.ands_of(circuit.lanes())) * phase.and_s(circuit.lanes(), {});
+  const double computing_s = static_cast<double>(online::ands_for(phase, cost, circuit.lanes())) *
+                             phase.and_s(circuit.lanes(), {});
   // No window has more rounds than the circuit is deep.
   const auto gates = static_cast<double>(cost.gates());
   const double rounds_most =

@@ -8,13 +8,21 @@ namespace tinyot::online {
 
 RunSize size_of_run(const circuit::CircuitInfo& info, const circuit::CircuitCost& cost,
                     std::size_t lanes) {
-  RunSize size{
-      .ands = cost.ands_of(lanes), .gates = cost.gates(), .local_gates = cost.xors + cost.nots};
+  RunSize size{.ands = cost.ands_of(lanes),
+               .products = cost.products_of(lanes),
+               .gates = cost.gates(),
+               .local_gates = cost.xors + cost.nots};
   for (const circuit::InputBundle& bundle : info.inputs)
     size.value_bits += std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
   for (const circuit::OutputBundle& bundle : info.outputs)
     size.value_bits += std::uint64_t{bundle.bits} * lanes;
   return size;
+}
+
+std::uint64_t ands_for(const OnlinePhaseEntry& phase, const circuit::CircuitCost& cost,
+                       std::size_t lanes) {
+  return phase.groups == circuit::GroupsAs::Polynomials ? cost.products_of(lanes)
+                                                        : cost.ands_of(lanes);
 }
 
 bool can_run(const OnlinePhaseEntry& phase, const RunSize& size) {

@@ -30,6 +30,7 @@ struct Preparation {
 // What a run that is prepared keeps in memory until its inputs are known.
 struct RunSize {
   std::uint64_t ands = 0;         // of all lanes
+  std::uint64_t products = 0;     // the same, with each group as one gate (circuitgen/cost.h)
   std::uint64_t gates = 0;        // all of the circuit, which are kept once for all lanes
   std::uint64_t local_gates = 0;  // of these, XORs and NOTs
   std::uint64_t value_bits = 0;   // of inputs and outputs, in all lanes
@@ -75,7 +76,9 @@ struct OnlinePhaseEntry {
   bool (*runs_on)(AndMaterial form);
   // Chosen without being asked for only if the inputs come later.
   bool is_chosen_to_prepare_alone = false;
-  // The material that a run takes for a circuit of `ands` ANDs in all lanes.
+  // How it evaluates groups; the rounds of a run are layered so.
+  circuit::GroupsAs groups = circuit::GroupsAs::Gates;
+  // The material that a run takes for a circuit of `ands` ANDs in all lanes, as ands_for() counts.
   MaterialCounts (*material_for)(const circuit::CircuitInfo& info, std::uint64_t ands,
                                  AndMaterial form, std::size_t lanes, const SharedValues& shared);
   // Fails: UsageError if no run of this size is possible, prepared or not. Null if any is.
@@ -100,6 +103,11 @@ struct OnlinePhaseEntry {
   // Of a run that is prepared, what is left.
   double (*and_s)(std::size_t lanes, const std::optional<Preparation>& preparation);
 };
+
+// The ANDs of a run in all lanes: those of the circuit or, in a phase that evaluates groups as one
+// gate, with their products.
+std::uint64_t ands_for(const OnlinePhaseEntry& phase, const circuit::CircuitCost& cost,
+                       std::size_t lanes);
 
 bool can_run(const OnlinePhaseEntry& phase, const RunSize& size);
 

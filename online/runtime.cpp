@@ -66,10 +66,9 @@ Runtime::Runtime(checks::Session& session, RoundSteps& steps, WireForm form,
 
 void Runtime::scatter(const circuit::Round& round, const BitVector& z) {
   BitReader from(z.words());
-  for_each_and(round, lanes_,
-               [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
-                 bits_.put_next(tile, gate.out, from, width);
-               });
+  for_each_result(round, lanes_, [&](std::size_t tile, circuit::Slot slot, std::size_t width) {
+    bits_.put_next(tile, slot, from, width);
+  });
 }
 
 void Runtime::round(circuit::Round& round) {

@@ -42,14 +42,16 @@ std::size_t window_for(std::size_t lanes);
 // The default, doubled while the wires of a window take at most 512 MB: on one lane up to 2^24.
 std::vector<std::size_t> windows_for(std::size_t lanes);
 
-// The ANDs of a round over all lanes. An entry is one AND in one lane; entries come tile by tile,
-// gate by gate, lane by lane, and then those of lane-invariant ANDs, one each.
+// The ANDs of a round over all lanes, and its groups in a phase that evaluates them as one gate. An
+// entry is one AND, or one product of a group, in one lane; entries come tile by tile, gate by
+// gate, lane by lane, and then those of lane-invariant ANDs and groups, one each. Results come in
+// the same order.
 class RoundAnds {
  public:
   virtual ~RoundAnds() = default;
 
-  // Receives the peer's openings and returns my shares of the products, by entry. Called once, when
-  // what masks the round's inputs has been announced.
+  // Receives the peer's openings and returns my shares of the results. Called once, when what masks
+  // the round's inputs has been announced.
   virtual BitVector open(const circuit::Round& round, std::span<const InputLayer> inputs) = 0;
 
   // Computes the blocks of the products and absorbs the openings into the transcript: tile by tile,
@@ -65,11 +67,28 @@ class RoundSteps {
   // The inputs of the round, by owner, whose masks have been drawn.
   virtual std::vector<InputLayer> inputs_of(const circuit::Round& round) = 0;
   // Role: both, symmetric. Sends the openings that depend on no message of the peer. Null if the
-  // round has nothing to be done.
+  // round has nothing to be done. `bits` stay as they are until open() has returned.
   virtual std::unique_ptr<RoundAnds> begin(const circuit::Round& round, const WireBits& bits) = 0;
 };
 
-// Calls use(tile, gate, width) for the ANDs of a round in the order of their entries.
+// Calls use(tile, slot, width) for the results of ANDs and groups, tile by tile, then for those
+// that are lane-invariant.
+template <class Use>
+void for_each_result(const circuit::Round& round, const Lanes& lanes, Use use) {
+  const auto use_all = [&](std::size_t tile, const std::vector<circuit::RoundAnd>& ands,
+                           const std::vector<circuit::RoundGroup>& groups, std::size_t width) {
+    for (const circuit::RoundAnd& gate : ands) use(tile, gate.out, width);
+    for (const circuit::RoundGroup& group : groups)
+      for (std::size_t k = 0; k < group.shape->results.size(); ++k)
+        use(tile, group.results[k], width);
+  };
+  for (std::size_t tile = 0; tile < lanes.tiles(); ++tile)
+    use_all(tile, round.ands, round.groups, lanes.width(tile));
+  use_all(0, round.invariant_ands, round.invariant_groups, 1);
+}
+
+// Calls use(tile, gate, width) for the ANDs of a round without groups in the order of their
+// entries.
 template <class Use>
 void for_each_and(const circuit::Round& round, const Lanes& lanes, Use use) {
   for (std::size_t tile = 0; tile < lanes.tiles(); ++tile)
@@ -78,7 +97,7 @@ void for_each_and(const circuit::Round& round, const Lanes& lanes, Use use) {
     use(std::size_t{0}, gate, std::size_t{1});
 }
 
-// The bits of an operand, by entry.
+// The bits of an operand, by entry, of a round without groups.
 BitVector gather(const circuit::Round& round, const Lanes& lanes, const WireBits& bits,
                  circuit::Slot circuit::RoundAnd::*operand);
 

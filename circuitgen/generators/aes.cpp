@@ -186,11 +186,13 @@ AesState AesCounter::block(std::uint32_t counter) {
 }
 
 CircuitParameter sbox_parameter() {
-  return CircuitParameter::choice("sbox", {"small", "shallow"}, "fewest ANDs, or least AND-depth");
+  return CircuitParameter::choice("sbox", {"small", "shallow", "gf16"},
+                                  "fewest ANDs, least AND-depth, or fewest rounds of a masked run");
 }
 
 AesSbox sbox_of(const CircuitArguments& arguments) {
-  return arguments.choice("sbox") == "small" ? AesSbox::Small : AesSbox::Shallow;
+  const std::string& form = arguments.choice("sbox");
+  return form == "small" ? AesSbox::Small : form == "gf16" ? AesSbox::Gf16 : AesSbox::Shallow;
 }
 
 CircuitFamily aes_family(std::uint32_t key_bits) {

@@ -1,7 +1,8 @@
 // AES as a circuit (FIPS-197), one block per lane, and its blocks of counter mode; the parties hold
 // XOR shares of the key.
 //
-//   parameters  sbox: small (32 ANDs at AND-depth 6) or shallow (34 at 4)
+//   parameters  sbox: small (32 ANDs at AND-depth 6), shallow (34 at 4), or gf16 (as shallow, with
+//               a group: 37 masked triples, 3 rounds of a masked run)
 //   inputs      key_a (A), key_b (B): key = key_a ^ key_b, the same in all lanes
 //               message (128, A): one block per lane
 //   output      ciphertext (128, to B)

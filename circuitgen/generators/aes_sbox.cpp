@@ -69,6 +69,11 @@ std::array<Bit, 4> shallow_inverse(const Bit& t21, const Bit& t22, const Bit& t2
   return {t29, t33, t37, t40};
 }
 
+std::array<Bit, 4> grouped_inverse(const Bit& t21, const Bit& t22, const Bit& t23, const Bit& t24) {
+  return group_of(std::array{t21, t22, t23, t24},
+                  [&] { return shallow_inverse(t21, t22, t23, t24); });
+}
+
 MiddleLayer sbox_middle(const TopLayer& y, const Bit& x7, Inverse inverse) {
   const Bit t2 = y[12] & y[15];
   const Bit t4 = (y[3] & y[6]) ^ t2;
@@ -135,7 +140,8 @@ std::array<Bit, 8> sbox_bottom(const MiddleLayer& z) {
 ByteWord aes_sbox(const ByteWord& x, AesSbox form) {
   std::array<Bit, 8> highest_first;
   for (std::size_t i = 0; i < 8; ++i) highest_first[i] = x[7 - i];
-  const auto inverse = form == AesSbox::Small ? small_inverse : shallow_inverse;
+  constexpr std::array kInverses = {small_inverse, shallow_inverse, grouped_inverse};
+  Inverse* const inverse = kInverses[static_cast<std::size_t>(form)];
   const std::array<Bit, 8> s =
       sbox_bottom(sbox_middle(sbox_top(highest_first), highest_first[7], inverse));
   ByteWord result;

@@ -1,4 +1,4 @@
-// SubBytes of AES as a circuit, in two forms.
+// SubBytes of AES as a circuit, in three forms.
 //
 // Source: Boyar, Peralta, "A new combinational logic minimization technique with applications to
 // cryptology", SEA 2010: a linear layer, the nonlinear middle (an inversion in a tower field) and a
@@ -14,6 +14,7 @@ namespace tinyot::circuit {
 enum class AesSbox {
   Small,    // 32 ANDs at AND-depth 6
   Shallow,  // 34 ANDs at AND-depth 4
+  Gf16,     // Shallow, with the inversion in GF(2^4) as a group: 37 masked triples, 3 rounds
 };
 
 ByteWord aes_sbox(const ByteWord& x, AesSbox form);

@@ -19,9 +19,17 @@ std::string plain(std::string_view name) {
   return result;
 }
 
-std::string joined(const std::vector<std::string>& words, const std::string& separator) {
+std::string listed(const std::vector<std::string>& words) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+// "a, b or c".
+std::string one_of(const std::vector<std::string>& words) {
+  std::string text = words.back();
+  for (std::size_t i = words.size() - 1; i-- > 0;)
+    text = words[i] + (i + 2 == words.size() ? " or " : ", ") + text;
   return text;
 }
 
@@ -39,7 +47,7 @@ const CircuitParameter& parameter_of(const CircuitFamily& family, std::string_vi
     known.push_back(parameter.name + " (" + parameter.allowed() + ", default " +
                     parameter.default_value + ")");
   }
-  const std::string has = known.empty() ? "it has none" : "it has " + joined(known, ", ");
+  const std::string has = known.empty() ? "it has none" : "it has " + listed(known);
   throw UsageError("circuit " + family.name + " has no parameter " + shown(key) + "; " + has);
 }
 
@@ -60,8 +68,7 @@ std::optional<std::string> canonical(const CircuitParameter& parameter, std::str
 }  // namespace
 
 std::string CircuitParameter::allowed() const {
-  return choices.empty() ? std::to_string(min) + " to " + std::to_string(max)
-                         : joined(choices, " or ");
+  return choices.empty() ? std::to_string(min) + " to " + std::to_string(max) : one_of(choices);
 }
 
 std::string CircuitArguments::full_spec() const {

@@ -36,7 +36,7 @@ struct CircuitParameter {
     return {std::move(name), std::move(description), std::move(first), 0, 0, std::move(choices)};
   }
 
-  std::string allowed() const;  // "1 to 64", "small or shallow"
+  std::string allowed() const;  // "1 to 64", "small, shallow or gf16"
 };
 
 // The values of all parameters of a family, checked.

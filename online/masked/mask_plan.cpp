@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "online/masked/group_products.h"
 
 namespace tinyot::online {
 namespace {
@@ -12,7 +13,6 @@ namespace {
 using circuit::GateKind;
 using circuit::LocalGate;
 using circuit::Round;
-using circuit::RoundAnd;
 using circuit::Slot;
 
 constexpr unsigned kPlaceBits = 25, kNumberBits = 38;
@@ -50,15 +50,14 @@ RoundPlan MaskPlanner::plan(const Round& round) {
   plan_local(round.invariant_local, plan.cut_invariant_local);
   plan_local(round.local, plan.cut_local);
   hold_written();
-  for (const bool is_invariant : {true, false}) {
-    const std::vector<RoundAnd>& ands = is_invariant ? round.invariant_ands : round.ands;
-    for (std::uint32_t i = 0; i < ands.size(); ++i) {
-      plan_operand({is_invariant, i, 0, ands[i].in0, 0}, plan);
-      plan_operand({is_invariant, i, 1, ands[i].in1, 0}, plan);
-    }
-  }
-  for (const std::vector<RoundAnd>* ands : {&round.invariant_ands, &round.ands})
-    for (const RoundAnd& gate : *ands) set_new_atom(gate.out, write(gate.out));
+  for (const bool is_invariant : {true, false})
+    for_each_product(round, is_invariant, [&](std::uint32_t product, const FactorWires& wires) {
+      for (std::uint32_t operand = 0; operand < 2; ++operand)
+        if (wires[operand])
+          plan_operand({is_invariant, product, operand, *wires[operand], 0}, plan);
+    });
+  plan_results(round.invariant_ands, round.invariant_groups);
+  plan_results(round.ands, round.groups);
   hold_written();
   forget_unheld_atoms();
   return plan;
@@ -87,6 +86,14 @@ void MaskPlanner::plan_local(const std::vector<LocalGate>& gates, std::vector<st
       cut.push_back(i);
     }
   }
+}
+
+void MaskPlanner::plan_results(const std::vector<circuit::RoundAnd>& ands,
+                               const std::vector<circuit::RoundGroup>& groups) {
+  for (const circuit::RoundAnd& gate : ands) set_new_atom(gate.out, write(gate.out));
+  for (const circuit::RoundGroup& group : groups)
+    for (std::size_t k = 0; k < group.shape->results.size(); ++k)
+      set_new_atom(group.results[k], write(group.results[k]));
 }
 
 void MaskPlanner::plan_operand(Pivot operand, RoundPlan& plan) {

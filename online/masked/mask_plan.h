@@ -3,7 +3,8 @@
 //
 // A wire has a mask lambda, known before the inputs, a public bit l, known after them, and a form
 // F, a set of atoms known from the circuit: z = l ^ lambda ^ XOR of the z of the atoms in F. An
-// atom is the result of an AND, or a wire that was cut. An operand of an AND is open if its form is
+// atom is the result of an AND or a group, or a wire that was cut. An operand of an AND, or of a
+// product of a group, is open if its form is
 // empty: what masks it by a factor of the triple is opened before the inputs. Otherwise it is a
 // pivot: its mask becomes the factor, and z ^ factor is opened after the inputs. Its form is
 // eliminated from all others, so that operands which depend on it linearly are open.
@@ -27,12 +28,12 @@ struct PivotTarget {
   friend bool operator==(const PivotTarget&, const PivotTarget&) = default;
 };
 
-// The factor is that of the AND's triple in the lane; at a lane-invariant wire, of the first lane,
-// so that the operand is open in the other lanes.
+// The factor is that of the product's triple in the lane; at a lane-invariant wire, of the first
+// lane, so that the operand is open in the other lanes.
 struct Pivot {
-  bool is_of_invariant_and;
-  std::uint32_t and_index;  // in the round's ANDs of its kind
-  std::uint32_t operand;    // 0 or 1
+  bool is_of_invariant;
+  std::uint32_t product;  // in the round's products of its kind (group_products.h)
+  std::uint32_t operand;  // 0 or 1
   circuit::Slot wire;
   std::uint32_t target_count;  // the next ones of the round; the wire is one of them
 
@@ -40,8 +41,8 @@ struct Pivot {
 };
 
 // What is added to a round. Pivots come in the order of their operands: first those of invariant
-// ANDs; of each AND in0, then in1. The targets of a pivot come in the order of slots, invariant
-// ones first; the pivot of a wire of all lanes has no invariant target.
+// products; of each product in0, then in1. The targets of a pivot come in the order of slots,
+// invariant ones first; the pivot of a wire of all lanes has no invariant target.
 struct RoundPlan {
   // Gates whose results are cut, by number in the round: mask and public bit become 0.
   std::vector<std::uint32_t> cut_invariant_local, cut_local;
@@ -93,6 +94,8 @@ class MaskPlanner {
   void grow(const circuit::Round& round);
   void plan_local(const std::vector<circuit::LocalGate>& gates, std::vector<std::uint32_t>& cut);
   void plan_operand(Pivot operand, RoundPlan& plan);
+  void plan_results(const std::vector<circuit::RoundAnd>& ands,
+                    const std::vector<circuit::RoundGroup>& groups);
   bool change(circuit::Slot slot);
 
   Form& write(circuit::Slot slot);

@@ -40,9 +40,8 @@ void MaskSweep::round(circuit::Round& round) {
   blocks_.grow(gates);
   set_input_masks(gates, masked);
   masked.triples = material_.take(MaterialKind::Triples, entries);
-  const std::array<BitVector, 2> factors = {bits_of(masked.triples, shared_bits, 0),
-                                            bits_of(masked.triples, shared_bits, 1)};
-  const TripleBlocksOf triples(masked.triples);
+  masked.groups = GroupMasks(gates, lanes_);
+  const RoundTriples triples(masked.triples);
   {
     const CutGates cut(gates, plan);
     bits_.evaluate(cut.round());
@@ -52,15 +51,16 @@ void MaskSweep::round(circuit::Round& round) {
   }
   change_bits(plan, lanes_, bits_, [&](const Pivot& pivot, std::size_t tile) {
     const std::size_t width = circuit::is_invariant(pivot.wire) ? 1 : lanes_.width(tile);
-    return bits_at(factors[pivot.operand], entry_of(gates, lanes_, pivot, tile), width);
+    return bits_at(triples.bits[pivot.operand], entry_of(gates, lanes_, pivot, tile), width);
   });
-  change_blocks(gates, plan, triples);
-  if (entries > 0) open(gates, plan, triples, factors);
-  for_each_and(gates, lanes_,
-               [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
-                 bits_.put(tile, gate.out, 0);
-                 std::fill_n(blocks_.plane(tile, gate.out, 0), width, Block{0, 0});
-               });
+  change_blocks(gates, plan, triples.blocks);
+  if (entries > 0) open_wires(gates, plan, triples);
+  const auto bits_of_round = opened_before(gates, plan, lanes_);
+  for (std::size_t i = 0; i < kLevelsMost; ++i) opened_bits_[i] += bits_of_round[i];
+  for_each_result(gates, lanes_, [&](std::size_t tile, circuit::Slot slot, std::size_t width) {
+    bits_.put(tile, slot, 0);
+    std::fill_n(blocks_.plane(tile, slot, 0), width, Block{0, 0});
+  });
   while (bits_under_way_ > kUnderWayMost) receive_first();
 }
 
@@ -124,39 +124,58 @@ void MaskSweep::change_blocks(const circuit::Round& gates, const RoundPlan& plan
   }
 }
 
-void MaskSweep::open(const circuit::Round& gates, const RoundPlan& plan,
-                     const TripleBlocksOf& triples, std::span<const BitVector> factors) {
-  std::vector<Opening> openings = openings_of(gates, plan);
-  std::size_t count = 0;
-  for_each_opened_before(gates, openings, lanes_,
-                         [&](std::size_t, const circuit::RoundAnd&, std::size_t, std::size_t,
-                             std::size_t, std::size_t lanes) { count += lanes; });
-  UnderWay opening{rounds_.size() - 1, std::move(openings), BitVector(count),
-                   SecretVector<MacShare>(count)};
+void MaskSweep::open_wires(const circuit::Round& gates, const RoundPlan& plan,
+                           const RoundTriples& triples) {
+  UnderWay opening{rounds_.size() - 1, 1, openings_of(gates, plan),
+                   opened_before(gates, plan, lanes_)[0]};
   BitWriter mine(opening.mine.words());
-  Block* blocks = count > 0 ? &opening.blocks[0].value : nullptr;
+  Block* blocks = opening.first_block();
   std::array<Block, Lanes::kTileLanes> masks{};
   for_each_opened_before(gates, opening.openings, lanes_,
-                         [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t operand,
+                         [&](std::size_t tile, circuit::Slot slot, std::size_t operand,
                              std::size_t entry, std::size_t skipped, std::size_t lanes) {
-                           const circuit::Slot slot = operand == 0 ? gate.in0 : gate.in1;
                            const std::uint64_t mask = bits_.get(tile, slot) >> skipped;
-                           mine.write(mask ^ bits_at(factors[operand], entry, lanes), lanes);
+                           mine.write(mask ^ bits_at(triples.bits[operand], entry, lanes), lanes);
                            blocks_.read(tile, slot, 0, skipped + lanes, masks.data());
-                           triples.add_factor(operand, entry,
-                                              std::span<const Block>(masks).subspan(skipped, lanes),
-                                              blocks);
+                           triples.blocks.add_factor(
+                               operand, entry,
+                               std::span<const Block>(masks).subspan(skipped, lanes), blocks);
                            blocks += lanes;
                          });
   mine.finish();
   wipe_object(masks);
+  send(std::move(opening));
+}
+
+void MaskSweep::open_parts(std::size_t round, std::size_t level) {
+  const circuit::Round& gates = gates_[round];
+  const MaskedRound& masked = rounds_[round];
+  const std::uint64_t count = opened_before(gates, *masked.plan, lanes_)[level - 1];
+  if (count == 0) return;
+  const RoundTriples triples(masked.triples);
+  UnderWay opening{round, level, {}, count};
+  BitWriter mine(opening.mine.words());
+  Block* blocks = opening.first_block();
+  for_each_opened_part(
+      gates, lanes_, level,
+      [&](std::size_t operand, std::size_t entry, std::size_t part, std::size_t width) {
+        mine.write(masked.groups.bits(part, width) ^ bits_at(triples.bits[operand], entry, width),
+                   width);
+        triples.blocks.add_factor(operand, entry, masked.groups.blocks(part, width), blocks);
+        blocks += width;
+      });
+  mine.finish();
+  send(std::move(opening));
+}
+
+void MaskSweep::send(UnderWay opening) {
+  const std::size_t count = opening.mine.size();
   WindowedExchange(count, 1).fill_window([&](std::size_t first, std::size_t some) {
     BitVector message(some);
     message.copy_from(opening.mine, first, 0, some);
     checks::reveal_bits(session_, kProducts, message);
   });
   bits_under_way_ += count;
-  opened_bits_ += count;
   under_way_.push_back(std::move(opening));
 }
 
@@ -165,8 +184,6 @@ void MaskSweep::receive_first() {
   under_way_.pop_front();
   const std::size_t count = opening.mine.size();
   bits_under_way_ -= count;
-  MaskedRound& masked = rounds_[opening.round];
-  const circuit::Round& gates = gates_[opening.round];
   BitVector opened(count);
   WindowedExchange(count, 1).run(
       [](std::size_t, std::size_t) {},
@@ -179,20 +196,47 @@ void MaskSweep::receive_first() {
   for (std::size_t i = 0; i < count; ++i)
     opening.blocks[i].value = opening.blocks[i].value ^ times(delta, opened[i]);
   checks::absorb_opened(session_, opening.blocks);
-  const std::size_t entries = gates.and_count(lanes_.count());
-  masked.opened = {BitVector(entries), BitVector(entries)};
+  keep(opening, opened);
+}
+
+void MaskSweep::keep(const UnderWay& opening, const BitVector& opened) {
+  MaskedRound& masked = rounds_[opening.round];
+  const circuit::Round& gates = gates_[opening.round];
   std::size_t at = 0;
-  for_each_opened_before(gates, opening.openings, lanes_,
-                         [&](std::size_t, const circuit::RoundAnd&, std::size_t operand,
-                             std::size_t entry, std::size_t, std::size_t lanes) {
-                           copy_bits(opened.words(), at, masked.opened[operand].words(), entry,
-                                     lanes);
-                           at += lanes;
-                         });
+  const auto keep_some = [&](std::size_t operand, std::size_t entry, std::size_t lanes) {
+    copy_bits(opened.words(), at, masked.opened[operand].words(), entry, lanes);
+    at += lanes;
+  };
+  if (opening.level == 1) {
+    const std::size_t entries = gates.and_count(lanes_.count());
+    masked.opened = {BitVector(entries), BitVector(entries)};
+    for_each_opened_before(
+        gates, opening.openings, lanes_,
+        [&](std::size_t, circuit::Slot, std::size_t operand, std::size_t entry, std::size_t,
+            std::size_t lanes) { keep_some(operand, entry, lanes); });
+  } else {
+    for_each_opened_part(gates, lanes_, opening.level,
+                         [&](std::size_t operand, std::size_t entry, std::size_t,
+                             std::size_t width) { keep_some(operand, entry, width); });
+  }
+  if (gates.groups.empty() && gates.invariant_groups.empty()) return;
+  masked.groups.make(opening.level, gates, lanes_, RoundTriples(masked.triples), masked.opened,
+                     {session_.me() == Party::A, session_.global_key().value});
+}
+
+void MaskSweep::receive_wires() {
+  while (!under_way_.empty()) receive_first();
 }
 
 void MaskSweep::receive_all() {
-  while (!under_way_.empty()) receive_first();
+  receive_wires();
+  for (std::size_t level = 2; level <= kLevelsMost; ++level) {
+    for (std::size_t round = 0; opened_bits_[level - 1] > 0 && round < rounds_.size(); ++round) {
+      open_parts(round, level);
+      while (bits_under_way_ > kUnderWayMost) receive_first();
+    }
+    receive_wires();
+  }
 }
 
 }  // namespace tinyot::online

@@ -21,26 +21,32 @@ class MaskedCost final : public RunCostCounter {
     const RoundPlan& plan = plans_.next(round);
     const auto announced = announced_bits(info_, lanes_.count(), round);
     const std::uint64_t pivots = plan.opened_after(lanes_.count());
-    const std::uint64_t ands = round.and_count(lanes_.count()), before = 2 * ands - pivots;
+    const auto before = opened_before(round, plan, lanes_);
+    const std::uint64_t ands = round.and_count(lanes_.count());
     cost_.ands += ands;
     cost_.and_rounds += ands > 0;
     for (std::size_t party = 0; party < 2; ++party) {
       std::uint64_t& bytes = cost_.bytes_sent[party];
       if (announced[party] > 0) bytes += bytes_of_message(bytes_for(announced[party]));
       bytes += bytes_of_flights(pivots, 1);
-      if (!is_prepared_) bytes += bytes_of_flights(before, 1);
+      for (std::size_t level = 0; !is_prepared_ && level < kLevelsMost; ++level)
+        bytes += bytes_of_flights(before[level], 1);
     }
     rounds_.push_back({announced, pivots});
-    before_ += before;
+    for (std::size_t level = 0; level < kLevelsMost; ++level) before_[level] += before[level];
   }
 
   RunCost finish() override {
     if (layered_) PlanCache::of_process().keep(layered_, plans_.all());
-    // Without preparation, the openings that need no inputs travel with the first inputs.
+    // Without preparation, the openings that need no inputs travel with the first inputs, and those
+    // of further levels after them.
     MaskedTimes times;
-    for (std::size_t i = 0; i < rounds_.size(); ++i)
-      times.add_round(rounds_[i].announced,
-                      rounds_[i].pivots + (i == 0 && !is_prepared_ ? before_ : 0));
+    for (std::size_t i = 0; i < rounds_.size(); ++i) {
+      const bool begins = i == 0 && !is_prepared_;
+      times.add_round(rounds_[i].announced, rounds_[i].pivots + (begins ? before_[0] : 0));
+      for (std::size_t level = 1; begins && level < kLevelsMost; ++level)
+        times.add_round({}, before_[level]);
+    }
     const std::uint64_t revealed = revealed_bits(info_, lanes_.count());
     for (std::uint64_t& bytes : cost_.bytes_sent)
       bytes += bytes_of_flights(revealed, 1) + 2 * bytes_of_message(kDigestBytes);
@@ -61,7 +67,7 @@ class MaskedCost final : public RunCostCounter {
   RoundPlans plans_;
   RunCost cost_;
   std::vector<OfRound> rounds_;
-  std::uint64_t before_ = 0;
+  std::array<std::uint64_t, kLevelsMost> before_{};  // opened before the inputs, by level
 };
 
 }  // namespace

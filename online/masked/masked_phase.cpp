@@ -1,5 +1,6 @@
 #include "online/masked/masked_phase.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -34,9 +35,12 @@ class MaskedEvaluation final : public OnlineEvaluation {
 };
 
 // The triple of each AND and what has been opened with it, aBits of inputs, the layers of the
-// circuit and their plan, and what does not depend on the size.
+// circuit and their plan, and what does not depend on the size. A group has at most twice as many
+// masks beside its triples.
 std::uint64_t kept_bytes(const RunSize& size) {
-  return 49 * size.ands + 48 * size.value_bits + 96 * size.gates + (256 << 10);
+  const std::uint64_t of_groups = size.products - std::min(size.ands, size.products);
+  return 49 * size.products + 3 * 17 * of_groups + 48 * size.value_bits + 96 * size.gates +
+         (256 << 10);
 }
 
 double and_s(std::size_t lanes, const std::optional<Preparation>& preparation) {
@@ -54,6 +58,7 @@ constinit const OnlinePhaseEntry kMaskedPhase = {
           return form == AndMaterial::Triples || form == AndMaterial::Garbling;
         },
     .is_chosen_to_prepare_alone = true,
+    .groups = circuit::GroupsAs::Polynomials,
     .material_for = [](const circuit::CircuitInfo& info, std::uint64_t ands, AndMaterial form,
                        std::size_t lanes,
                        const SharedValues&) { return material_for(info, ands, form, lanes); },

@@ -1,9 +1,5 @@
 #include "online/masked/masked_round.h"
 
-#include <algorithm>
-
-#include "base/block_sums.h"
-
 namespace tinyot::online {
 namespace {
 
@@ -14,42 +10,38 @@ void cut(std::vector<circuit::LocalGate>& gates, const std::vector<std::uint32_t
 
 }  // namespace
 
-TripleBlocksOf::TripleBlocksOf(const material::Slices& triples) : triples_(&triples) {
-  std::size_t end = 0;
-  for (const material::Slice& slice : triples) ends_.push_back(end += slice.count);
-}
-
-TripleBlocksOf::Run TripleBlocksOf::at(std::size_t entry, std::size_t count) const {
-  const std::size_t slice =
-      static_cast<std::size_t>(std::ranges::upper_bound(ends_, entry) - ends_.begin());
-  const material::Slice& from = (*triples_)[slice];
-  const std::size_t at = from.from + from.count - (ends_[slice] - entry);
-  Run run{{}, std::min(count, ends_[slice] - entry)};
-  for (std::size_t column = 0; column < run.columns.size(); ++column)
-    run.columns[column] = &from.batch->shares[column].macs[at].value;
-  return run;
-}
-
-void TripleBlocksOf::add_factor(std::size_t operand, std::size_t entry, std::span<const Block> from,
-                                Block* to) const {
-  for (std::size_t done = 0; done < from.size();) {
-    const Run run = at(entry + done, from.size() - done);
-    xor_blocks(from.subspan(done, run.count), run.columns[operand], to + done);
-    done += run.count;
-  }
-}
-
 std::vector<Opening> openings_of(const circuit::Round& round, const RoundPlan& plan) {
-  std::vector<Opening> openings(2 * (round.ands.size() + round.invariant_ands.size()),
-                                Opening::Before);
-  for (const Pivot& pivot : plan.pivots) {
-    const std::size_t number =
-        pivot.is_of_invariant_and ? round.ands.size() + pivot.and_index : pivot.and_index;
-    openings[2 * number + pivot.operand] =
-        !pivot.is_of_invariant_and && circuit::is_invariant(pivot.wire) ? Opening::AfterInFirst
-                                                                        : Opening::After;
-  }
+  const std::size_t of_lanes = round.products();
+  std::vector<Opening> openings(2 * (of_lanes + round.invariant_products()), Opening::Before);
+  for (const bool is_invariant : {false, true})
+    for_each_product(round, is_invariant, [&](std::uint32_t product, const FactorWires& wires) {
+      for (std::size_t operand = 0; operand < 2; ++operand)
+        if (!wires[operand])
+          openings[2 * ((is_invariant ? of_lanes : 0) + product) + operand] = Opening::OfProduct;
+    });
+  for (const Pivot& pivot : plan.pivots)
+    openings[2 * ((pivot.is_of_invariant ? of_lanes : 0) + pivot.product) + pivot.operand] =
+        !pivot.is_of_invariant && circuit::is_invariant(pivot.wire) ? Opening::AfterInFirst
+                                                                    : Opening::After;
   return openings;
+}
+
+std::array<std::uint64_t, kLevelsMost> opened_before(const circuit::Round& round,
+                                                     const RoundPlan& plan, const Lanes& lanes) {
+  std::array<std::uint64_t, kLevelsMost> bits{};
+  bits[0] = 2 * round.and_count(lanes.count()) - plan.opened_after(lanes.count());
+  const auto move_parts = [&](const std::vector<circuit::RoundGroup>& groups, std::size_t width) {
+    for (const circuit::RoundGroup& group : groups)
+      for (const circuit::GroupPart product : group.shape->products())
+        for (const std::optional<circuit::Slot>& wire : wires_of(group, product)) {
+          if (wire) continue;
+          bits[0] -= width;
+          bits[level_of(product) - 1] += width;
+        }
+  };
+  move_parts(round.groups, lanes.count());
+  move_parts(round.invariant_groups, 1);
+  return bits;
 }
 
 CutGates::CutGates(const circuit::Round& round, const RoundPlan& plan) : round_(round) {

@@ -15,84 +15,68 @@
 #include "base/secret.h"
 #include "online/inputs.h"
 #include "online/lanes.h"
+#include "online/masked/group_masks.h"
+#include "online/masked/group_products.h"
 #include "online/masked/mask_plan.h"
+#include "online/masked/round_triples.h"
 #include "online/material_reader.h"
 #include "online/wires.h"
 
 namespace tinyot::online {
 
-// The blocks of a round's triples, by entry (online/runtime.h). 0, 1, 2: the factors u and v, and
-// w = uv.
-class TripleBlocksOf {
- public:
-  explicit TripleBlocksOf(const material::Slices& triples);
-
-  // The blocks of the entries from `entry` on that are contiguous, at most `count` of them.
-  struct Run {
-    std::array<const Block*, 3> columns;
-    std::size_t count;
-  };
-  Run at(std::size_t entry, std::size_t count) const;
-  // to[i] = from[i] ^ the factor of the entry `entry` + i.
-  void add_factor(std::size_t operand, std::size_t entry, std::span<const Block> from,
-                  Block* to) const;
-
- private:
-  const material::Slices* triples_;
-  std::vector<std::size_t> ends_;
-};
-
 struct MaskedRound {
-  const RoundPlan* plan;
+  const RoundPlan* plan = nullptr;
   material::Slices triples = {};
   std::array<BitVector, 2> opened = {};  // by operand and entry: mask ^ factor; 0 of pivots
+  GroupMasks groups = {};
   std::vector<InputLayer> inputs = {};
 };
 
-// The first entry of the AND that a pivot is an operand of.
+// The first entry of the product that a pivot is a factor of.
 inline std::size_t entry_of(const circuit::Round& round, const Lanes& lanes, const Pivot& pivot,
                             std::size_t tile) {
-  if (pivot.is_of_invariant_and) return round.ands.size() * lanes.count() + pivot.and_index;
-  return round.ands.size() * lanes.first(tile) + pivot.and_index * lanes.width(tile);
+  return entry_of(round, lanes, pivot.is_of_invariant, pivot.product, tile);
 }
 
-// `count` bits, at most 64, from `first` on.
-inline std::uint64_t bits_at(const BitVector& bits, std::size_t first, std::size_t count) {
-  std::array<std::uint64_t, 1> word{};
-  copy_bits(bits.words(), first, word, 0, count);
-  return word[0];
-}
-
-// How an operand of an AND is opened, by 2 . AND + operand; lane-invariant ANDs come last.
+// How a factor of a product is opened, by 2 . product + operand; lane-invariant products come last.
 enum class Opening : std::uint8_t {
   Before,        // before the inputs, in every lane
   After,         // a pivot
   AfterInFirst,  // a pivot in the first lane; before the inputs in the others
+  OfProduct,     // of several wires: before the inputs, at a later level (group_products.h)
 };
 std::vector<Opening> openings_of(const circuit::Round& round, const RoundPlan& plan);
 
-// Calls use(tile, gate, operand, entry, skipped, count) for what is opened before the inputs, in
-// the order of the messages: tile by tile, gate by gate, operand by operand, lane by lane, then of
-// lane-invariant ANDs. `skipped`: lanes of the tile; `entry`: of the first lane after these.
+// The bits of each party that are opened before the inputs, by level.
+std::array<std::uint64_t, kLevelsMost> opened_before(const circuit::Round& round,
+                                                     const RoundPlan& plan, const Lanes& lanes);
+
+// Calls use(tile, slot, operand, entry, skipped, count) for what is opened before the inputs at the
+// first level, in the order of the messages: tile by tile, product by product, operand by operand,
+// lane by lane, then of lane-invariant products. `skipped`: lanes of the tile; `entry`: of the
+// first lane after these.
 template <class Use>
 void for_each_opened_before(const circuit::Round& round, std::span<const Opening> openings,
                             const Lanes& lanes, Use use) {
   std::size_t entry = 0;
-  const auto open = [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t number,
+  const auto open = [&](std::size_t tile, const FactorWires& wires, std::size_t number,
                         std::size_t width) {
     for (std::size_t operand = 0; operand < 2; ++operand) {
       const Opening opening = openings[2 * number + operand];
-      if (opening == Opening::After) continue;
+      if (opening == Opening::After || opening == Opening::OfProduct) continue;
       const std::size_t skipped = opening == Opening::AfterInFirst && tile == 0 ? 1 : 0;
-      if (skipped < width) use(tile, gate, operand, entry + skipped, skipped, width - skipped);
+      if (skipped < width)
+        use(tile, *wires[operand], operand, entry + skipped, skipped, width - skipped);
     }
     entry += width;
   };
   for (std::size_t tile = 0; tile < lanes.tiles(); ++tile)
-    for (std::size_t i = 0; i < round.ands.size(); ++i)
-      open(tile, round.ands[i], i, lanes.width(tile));
-  for (std::size_t i = 0; i < round.invariant_ands.size(); ++i)
-    open(0, round.invariant_ands[i], round.ands.size() + i, 1);
+    for_each_product(round, false, [&](std::uint32_t number, const FactorWires& wires) {
+      open(tile, wires, number, lanes.width(tile));
+    });
+  for_each_product(round, true, [&](std::uint32_t number, const FactorWires& wires) {
+    open(0, wires, round.products() + number, 1);
+  });
 }
 
 // Calls use(pivot, targets) in the order of the plan.

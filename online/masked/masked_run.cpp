@@ -21,7 +21,7 @@ void require_kept(std::uint64_t count, std::uint64_t most, const std::string& na
 }  // namespace
 
 void require_masked_size(const RunSize& size) {
-  require_kept(size.ands, kMaskedAndsMax, "ANDs in all lanes");
+  require_kept(size.products, kMaskedAndsMax, "ANDs in all lanes");
   require_kept(size.local_gates, kMaskedLocalGatesMax, "XORs and NOTs");
 }
 
@@ -58,14 +58,11 @@ Evaluation MaskedRun::finish(const BundleValues& inputs, const RunProgress& prog
     agree();
     sweep();
   }
-  const auto before_receiving = [&] {
-    if (is_prepared_)
-      agree();
-    else
-      sweep_->receive_all();
-  };
-  MaskedSteps steps(session_, info_, lanes_, sweep_->rounds(), inputs,
-                    is_prepared_ ? 0 : sweep_->opened_bits(), before_receiving);
+  MaskedSteps::FirstFlights flights{{}, agree, [] {}};
+  if (!is_prepared_)
+    flights = {sweep_->opened_bits(), [this] { sweep_->receive_wires(); },
+               [this] { sweep_->receive_all(); }};
+  MaskedSteps steps(session_, info_, lanes_, sweep_->rounds(), inputs, std::move(flights));
   Runtime runtime(session_, steps, WireForm::MacShare, info_, lanes_.count(), inputs, shared_,
                   progress);
   {

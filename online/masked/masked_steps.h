@@ -22,15 +22,19 @@ namespace tinyot::online {
 // wrong bits are detected when the transcript is settled.
 class MaskedSteps final : public RoundSteps {
  public:
-  // The references outlive this object. The rounds are used up. `opened_before`: bits of each party
-  // that travel with the first inputs. `before_receiving` is called once, when these have been
-  // announced; after it, the rounds have been opened.
+  // What a run does beside the inputs of the first round.
+  struct FirstFlights {
+    // Bits of each party, by level: those of the first travel with the inputs.
+    std::array<std::uint64_t, kLevelsMost> opened_before{};
+    std::function<void()> before_receiving;  // once, when the inputs have been announced
+    // Once, when those of the peer have been received. After it, the rounds have been opened.
+    std::function<void()> before_opening;
+  };
+  // The references outlive this object. The rounds are used up.
   MaskedSteps(checks::Session& session, const circuit::CircuitInfo& info, const Lanes& lanes,
-              std::vector<MaskedRound>& rounds, const BundleValues& inputs,
-              std::uint64_t opened_before, std::function<void()> before_receiving)
+              std::vector<MaskedRound>& rounds, const BundleValues& inputs, FirstFlights flights)
       : session_(session), info_(info), lanes_(lanes), rounds_(rounds), inputs_(inputs),
-        opened_before_(opened_before), before_receiving_(std::move(before_receiving)),
-        public_bits_(true, lanes) {}
+        flights_(std::move(flights)), public_bits_(true, lanes) {}
 
   std::vector<InputLayer> inputs_of(const circuit::Round&) override {
     return std::move(rounds_[next_].inputs);
@@ -50,8 +54,7 @@ class MaskedSteps final : public RoundSteps {
   const Lanes& lanes_;
   std::vector<MaskedRound>& rounds_;
   const BundleValues& inputs_;
-  std::uint64_t opened_before_;             // 0 after the first round
-  std::function<void()> before_receiving_;  // empty once it has been called
+  FirstFlights flights_;
   WireBits public_bits_;
   MaskedTimes times_;
   std::size_t next_ = 0;

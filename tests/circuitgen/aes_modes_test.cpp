@@ -66,7 +66,7 @@ TEST(AesCtr, EncryptsTheVectorsOfSp80038a) {
   const std::string key128 = from_hex("2b7e151628aed2a6abf7158809cf4f3c");
   const std::string key256 =
       from_hex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4");
-  for (const char* sbox : {"small", "shallow"}) {
+  for (const char* sbox : {"small", "shallow", "gf16"}) {
     EXPECT_EQ(to_hex(ctr(key128, nonce, 0xfcfdfeff, message, sbox)),
               "874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff"
               "5ae4df3edbd5d35e5b4f09020db03eab1e031dda2fbe03d1792170a0f3009cee");
@@ -106,6 +106,8 @@ TEST(AesCtr, SharesSboxesBetweenBlocks) {
   EXPECT_EQ(ands("aes128_ctr:bytes=1"), 32u * (40 + 160));
   EXPECT_EQ(ands("aes128_ctr:bytes=64"), 32u * (40 + 160 + 3 * 133));
   EXPECT_EQ(ands("aes128_ctr:bytes=64,sbox=shallow"), 34u * (40 + 160 + 3 * 133));
+  EXPECT_EQ(cost_of(*find_circuit("aes128_ctr:bytes=64,sbox=gf16")).products,
+            37u * (40 + 160 + 3 * 133));
   EXPECT_EQ(ands("aes256_ctr:bytes=64"), 32u * (52 + 224 + 3 * 197));
   // The second lowest byte changes too, and with it another column of round 2.
   EXPECT_EQ(ands("aes128_ctr:bytes=32,counter=255"), 32u * (40 + 160 + 138));

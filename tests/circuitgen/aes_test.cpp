@@ -41,7 +41,9 @@ BitVector hex(const std::string& text) {
 }
 std::string hex(const BitVector& value) { return print_value(value, ValueFormat::Bytes, false); }
 
-std::vector<std::string> forms(const std::string& name) { return {name, name + ":sbox=shallow"}; }
+std::vector<std::string> forms(const std::string& name) {
+  return {name, name + ":sbox=shallow", name + ":sbox=gf16"};
+}
 
 // `key` as two shares, the first one random.
 std::vector<LaneValues> inputs_of(const std::string& key, LaneValues blocks) {
@@ -52,7 +54,7 @@ std::vector<LaneValues> inputs_of(const std::string& key, LaneValues blocks) {
   return {{key_a}, {key_b}, std::move(blocks)};
 }
 
-void expect_sbox(AesSbox form, std::uint64_t ands, std::uint64_t depth) {
+CircuitCost expect_sbox(AesSbox form, std::uint64_t ands, std::uint64_t depth) {
   const CircuitInfo info = test_info({8}, {8});
   const TestCircuit circuit(info, [&info, form](GateSink& sink) {
     Builder builder(sink, info);
@@ -69,6 +71,7 @@ void expect_sbox(AesSbox form, std::uint64_t ands, std::uint64_t depth) {
   EXPECT_EQ(cost.ands, ands);
   EXPECT_EQ(cost.and_depth, depth);
   EXPECT_LE(cost.xors + cost.nots, 94u + 4u);
+  return cost;
 }
 
 TEST(AesSbox, SmallFormIsTheInverseAndTheAffineMapOnAllBytes) {
@@ -77,6 +80,13 @@ TEST(AesSbox, SmallFormIsTheInverseAndTheAffineMapOnAllBytes) {
 
 TEST(AesSbox, ShallowFormIsTheInverseAndTheAffineMapOnAllBytes) {
   expect_sbox(AesSbox::Shallow, 34, 4);
+}
+
+TEST(AesSbox, Gf16FormIsTheShallowOneWithAGroup) {
+  const CircuitCost cost = expect_sbox(AesSbox::Gf16, 34, 4);
+  EXPECT_EQ(cost.groups, 1u);
+  EXPECT_EQ(cost.products, 37u);
+  EXPECT_EQ(cost.product_depth, 3u);
 }
 
 // Appendix C of FIPS-197.
@@ -146,6 +156,15 @@ TEST(Aes, MatchesTheDocumentedCost) {
     EXPECT_EQ(small.and_depth, 6 * size.rounds);
     EXPECT_EQ(shallow.ands, 34 * size.sboxes);
     EXPECT_EQ(shallow.and_depth, 4 * size.rounds);
+    EXPECT_EQ(shallow.products, shallow.ands);
+    EXPECT_EQ(shallow.product_depth, shallow.and_depth);
+    const CircuitCost grouped = cost_of(*find_circuit(size.name + std::string(":sbox=gf16")));
+    EXPECT_EQ(grouped.ands, shallow.ands);
+    EXPECT_EQ(grouped.invariant_ands, shallow.invariant_ands);
+    EXPECT_EQ(grouped.groups, size.sboxes);
+    EXPECT_EQ(grouped.products, 37 * size.sboxes);
+    EXPECT_EQ(grouped.invariant_products, shallow.invariant_ands / 34 * 37);
+    EXPECT_EQ(grouped.product_depth, 3 * size.rounds);
   }
   const CircuitCost cost = cost_of(*find_circuit("aes128"));
   EXPECT_EQ(cost.ands, 6400u);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "circuitgen/fingerprint.h"
+#include "tests/support/brackets.h"
 #include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
 #include "tinyot/circuit/gate.h"
@@ -177,6 +178,15 @@ inline TestCircuit random_circuit(std::mt19937_64& rng, std::size_t gates, std::
   for (const auto& [bundle, bit] : outputs)
     stream.push_back({GateKind::Output, bundle, pick(), bit});
   return TestCircuit(std::move(info), std::move(stream));
+}
+
+// The same gates, many of them in groups.
+inline TestCircuit grouped_circuit(const Circuit& plain, std::mt19937_64& rng) {
+  RecordingSink sink;
+  plain.generate(sink);
+  return TestCircuit(plain.info(), test::with_groups(sink.gates, [&rng](std::uint64_t bound) {
+                       return rng() % bound;
+                     }));
 }
 
 }  // namespace tinyot

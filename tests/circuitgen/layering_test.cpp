@@ -9,6 +9,7 @@
 #include "circuits.h"
 #include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
+#include "tinyot/circuit/builder.h"
 
 namespace tinyot {
 namespace {
@@ -24,8 +25,11 @@ class SlotInterpreter final : public RoundSink {
 
   void round(Round& round) override {
     ++rounds;
-    const bool has_ands = round.and_count(1) > 0;
+    const bool has_ands = !(round.invariant_ands.empty() && round.invariant_groups.empty() &&
+                            round.ands.empty() && round.groups.empty());
     rounds_without_ands += !has_ands;
+    products += round.and_count(lanes_);
+    groups += round.invariant_groups.size() + round.groups.size();
     EXPECT_FALSE(round.inputs.empty() && round.invariant_local.empty() && round.local.empty() &&
                  round.outputs.empty() && !has_ands);
     EXPECT_GE(round.slots, slots_.size());
@@ -44,15 +48,16 @@ class SlotInterpreter final : public RoundSink {
         outputs[output.bundle][lane].put(output.bit, ((at(output.in) >> lane) & 1) != 0);
       }
     }
-    carry_out(round.invariant_ands, true);
-    carry_out(round.ands, false);
+    carry_out(round.invariant_ands, round.invariant_groups, true);
+    carry_out(round.ands, round.groups, false);
   }
 
   std::size_t slots() const { return slots_.size(); }
 
   std::vector<LaneValues> outputs;
   std::size_t rounds = 0;
-  std::size_t rounds_without_ands = 0;
+  std::size_t rounds_without_ands = 0;  // or groups
+  std::size_t products = 0, groups = 0;
 
  private:
   std::uint64_t input_word(std::uint32_t bundle, std::uint32_t bit) const {
@@ -97,14 +102,42 @@ class SlotInterpreter final : public RoundSink {
     }
   }
 
-  void carry_out(const std::vector<RoundAnd>& ands, bool invariant) {
+  void carry_out(const std::vector<RoundAnd>& ands, const std::vector<RoundGroup>& grouped,
+                 bool invariant) {
     std::set<Slot> ins, outs;
     for (const RoundAnd& gate : ands) ins.insert({gate.in0, gate.in1});
+    for (const RoundGroup& group : grouped)
+      ins.insert(group.inputs.begin(), group.inputs.begin() + group.shape->inputs);
+    const auto put = [&](Slot out, std::uint64_t value) {
+      EXPECT_TRUE(outs.insert(out).second);
+      EXPECT_FALSE(ins.contains(out));
+      at(out) = value;
+    };
     for (const RoundAnd& gate : ands) {
       expect_place(gate.out, gate.in0, gate.in1, invariant);
-      EXPECT_TRUE(outs.insert(gate.out).second);
-      EXPECT_FALSE(ins.contains(gate.out));
-      at(gate.out) = at(gate.in0) & at(gate.in1);
+      put(gate.out, at(gate.in0) & at(gate.in1));
+    }
+    for (const RoundGroup& group : grouped) carry_out(group, invariant, put);
+  }
+
+  template <class Put>
+  void carry_out(const RoundGroup& group, bool invariant, Put put) {
+    const std::span<const Slot> inputs = std::span(group.inputs).first(group.shape->inputs);
+    EXPECT_EQ(lanes_ > 1 && std::ranges::all_of(inputs, is_invariant), invariant);
+    const auto product = [&](GroupPart of) {
+      std::uint64_t value = ~0ull;
+      for (std::size_t i = 0; i < inputs.size(); ++i)
+        if ((of >> i & 1) != 0) value &= at(inputs[i]);
+      return value;
+    };
+    for (std::size_t k = 0; k < group.shape->results.size(); ++k) {
+      const GroupShape::Result& result = group.shape->results[k];
+      std::uint64_t value = result.constant ? ~0ull : 0;
+      for (std::size_t i = 0; i < inputs.size(); ++i)
+        if ((result.linear >> i & 1) != 0) value ^= at(inputs[i]);
+      for (const GroupPart monomial : result.monomials) value ^= product(monomial);
+      EXPECT_EQ(is_invariant(group.results[k]), invariant);
+      put(group.results[k], value);
     }
   }
 
@@ -118,8 +151,9 @@ struct CountingSink final : RoundSink {
     invariant_ands += round.invariant_ands.size();
     local += round.invariant_local.size() + round.local.size();
     slots = round.slots;
+    largest = std::max(largest, round.gates());
   }
-  std::size_t rounds = 0, ands = 0, invariant_ands = 0, local = 0, slots = 0;
+  std::size_t rounds = 0, ands = 0, invariant_ands = 0, local = 0, slots = 0, largest = 0;
 };
 
 void expect_equal(const std::vector<LaneValues>& x, const std::vector<LaneValues>& y) {
@@ -155,6 +189,76 @@ TEST(Layering, RandomCircuitsMatchTheEvaluatorInEveryWindow) {
         EXPECT_LE(interpreter.rounds_without_ands, 1u);
       }
     }
+  }
+}
+
+// In every window a group is one gate.
+TEST(Layering, RandomGroupsMatchTheEvaluatorInEveryWindow) {
+  std::mt19937_64 rng(14);
+  std::size_t groups = 0;
+  for (std::uint64_t i = 0; i < test::repetitions(2000); ++i) {
+    const TestCircuit circuit = grouped_circuit(random_circuit(rng, 20 + rng() % 400, 4), rng);
+    const std::size_t lanes = 1 + rng() % 64;
+    const std::vector<LaneValues> inputs = random_inputs(circuit.info(), lanes, rng);
+    const std::vector<LaneValues> expected = evaluate(circuit, lanes, inputs);
+    const CircuitCost cost = cost_of(circuit);
+    for (const std::size_t window :
+         {std::size_t{1}, std::size_t{2}, std::size_t{9}, std::size_t{50}, kWide}) {
+      SlotInterpreter interpreter(circuit.info(), lanes, inputs);
+      generate_rounds(circuit, lanes, window, interpreter, GroupsAs::Polynomials);
+      ASSERT_NO_FATAL_FAILURE(expect_equal(interpreter.outputs, expected))
+          << "circuit " << i << ", window " << window;
+      EXPECT_EQ(interpreter.products, cost.products_of(lanes));
+      EXPECT_EQ(interpreter.groups, cost.groups);
+      if (window == kWide) {
+        EXPECT_EQ(interpreter.rounds - interpreter.rounds_without_ands, cost.product_depth);
+        EXPECT_LE(interpreter.rounds_without_ands, 1u);
+      }
+    }
+    groups += cost.groups;
+    ASSERT_FALSE(HasFailure()) << i;
+  }
+  EXPECT_GT(groups, 5000u);
+}
+
+TEST(Layering, OfAesHasARoundForEachGroup) {
+  const auto circuit = find_circuit("aes128:sbox=gf16");
+  std::mt19937_64 rng(15);
+  const std::vector<LaneValues> inputs = random_inputs(circuit->info(), 17, rng);
+  SlotInterpreter one(circuit->info(), 17, inputs), gates(circuit->info(), 17, inputs);
+  generate_rounds(*circuit, 17, kWide, one, GroupsAs::Polynomials);
+  generate_rounds(*circuit, 17, kWide, gates);
+  EXPECT_EQ(one.rounds, 31u);
+  EXPECT_EQ(one.groups, 200u);
+  EXPECT_EQ(one.products, 37u * (40 + 17 * 160));
+  EXPECT_EQ(gates.rounds, 41u);
+  EXPECT_EQ(gates.groups, 0u);
+  expect_equal(one.outputs, gates.outputs);
+}
+
+// Each window ends after the group that fills it.
+TEST(Layering, GroupsAreNotDivided) {
+  const CircuitInfo info = test_info({8}, {4});
+  const TestCircuit chain(info, [&info](GateSink& sink) {
+    Builder builder(sink, info);
+    Bits x = builder.input(0);
+    for (int i = 0; i < 1000; ++i) {
+      Bits next = builder.group([&] {
+        Bits made;
+        for (std::size_t k = 0; k < 8; ++k) made.push_back(x[k] & x[(k + 1) % 8]);
+        return made;
+      });
+      x = std::move(next);
+    }
+    builder.output(0, BitSpan(x).first(4));
+  });
+  for (const std::size_t window : {1, 7, 8, 9, 16, 100, 4096}) {
+    CountingSink sink;
+    generate_rounds(chain, 1, window, sink, GroupsAs::Polynomials);
+    EXPECT_EQ(sink.ands, 8000u);
+    EXPECT_GE(sink.rounds, 1000u);
+    EXPECT_LE(sink.largest, std::max<std::size_t>(window, 8));
+    EXPECT_LE(sink.slots, 16u);
   }
 }
 
@@ -264,6 +368,20 @@ TEST(Layering, RejectsMalformedStreams) {
   CountingSink sink;
   EXPECT_THROW(generate_rounds(TestCircuit(info, std::vector<Gate>{}), 1, 0, sink),
                std::logic_error);
+  const Gate begin{GateKind::GroupBegin, 0, 0, 0}, end{GateKind::GroupEnd, 0, 0, 0};
+  const Gate input{GateKind::Input, 0, 0, 0}, inner{GateKind::Not, 1, 0, 0};
+  const std::vector<std::vector<Gate>> groups = {
+      {begin, begin},
+      {end},
+      {begin},
+      {input, begin, inner, {GateKind::Free, 0, 1, 0}, end, {GateKind::Not, 2, 1, 0}},
+      {begin, inner, end},
+      {input, begin, inner, inner, end},
+      {input, begin, {GateKind::Not, 0, 0, 0}, end},
+  };
+  for (const std::vector<Gate>& stream : groups)
+    EXPECT_THROW(generate_rounds(TestCircuit(info, stream), 1, 10, sink, GroupsAs::Polynomials),
+                 std::logic_error);
 }
 
 }  // namespace

@@ -61,8 +61,9 @@ TEST(Registry, CanonicalNamesFindTheSameCircuit) {
 TEST(Registry, ErrorsNameKnownParametersAndAllowedValues) {
   const std::pair<const char*, const char*> wrong[] = {
       {"aes128:box=small",
-       "circuit aes128 has no parameter 'box'; it has sbox (small or shallow, default small)"},
-      {"aes128:sbox=big", "circuit aes128: sbox is small or shallow, not 'big'"},
+       "circuit aes128 has no parameter 'box'; it has sbox (small, shallow or gf16, default "
+       "small)"},
+      {"aes128:sbox=big", "circuit aes128: sbox is small, shallow or gf16, not 'big'"},
       {"aes128:sbox", "circuit aes128: 'sbox' is not of the form parameter=value"},
       {"sort:bits=65", "circuit sort: bits is 1 to 64, not '65'"},
       {"sort:bits=0", "circuit sort: bits is 1 to 64, not '0'"},
@@ -79,13 +80,13 @@ TEST(Registry, ErrorsNameKnownParametersAndAllowedValues) {
        "circuit sorted_set_intersection: count is 1 to 262144, not '0'"},
       {"sorted_set_intersection:bits=65",
        "circuit sorted_set_intersection: bits is 1 to 64, not '65'"},
-      {"sha3:digest=128", "circuit sha3: digest is 256 or 224 or 384 or 512, not '128'"},
+      {"sha3:digest=128", "circuit sha3: digest is 256, 224, 384 or 512, not '128'"},
       {"hkdf_sha256:bytes=8161", "circuit hkdf_sha256: bytes is 1 to 8160, not '8161'"},
-      {"hkdf_sha256:to=C", "circuit hkdf_sha256: to is both or A or B or none, not 'C'"},
+      {"hkdf_sha256:to=C", "circuit hkdf_sha256: to is both, A, B or none, not 'C'"},
       {"tls13_keys:key_bytes=24", "circuit tls13_keys: key_bytes is 16 or 32, not '24'"},
       {"aes128:,sbox=small", "circuit aes128: '' is not of the form parameter=value"},
       {"aes128:\n=1",
-       "circuit aes128 has no parameter '?'; it has sbox (small or shallow, default small)"},
+       "circuit aes128 has no parameter '?'; it has sbox (small, shallow or gf16, default small)"},
   };
   for (const auto& [spec, message] : wrong) EXPECT_EQ(refusal_of(spec), message) << spec;
 }

@@ -62,6 +62,7 @@ TEST(CircuitCache, KnowsWhatRoundsDependOn) {
   EXPECT_FALSE(cache.rounds({fingerprint(2), 10, false}));
   EXPECT_FALSE(cache.rounds({fingerprint(1), 11, false}));
   EXPECT_FALSE(cache.rounds({fingerprint(1), 10, true}));
+  EXPECT_FALSE(cache.rounds({fingerprint(1), 10, false, circuit::GroupsAs::Polynomials}));
 }
 
 std::size_t ands_of(const LoadedCircuit& loaded, std::size_t window) {

@@ -135,7 +135,7 @@ TEST(PhaseChoice, DepthTellsAboutTheRounds) {
         })}) {
     circuit::CircuitRounds rounds = circuit.rounds(1 << 20);
     for (const engine::RunEstimate& exact :
-         engine::estimate_runs(rounds, phases, AndMaterial::Garbling, by)) {
+         engine::estimate_runs(circuit, rounds, phases, AndMaterial::Garbling, by)) {
       SCOPED_TRACE(exact.phase->name);
       const online::RunCost about =
           engine::estimate_from_depth(circuit, exact.window, *exact.phase, AndMaterial::Garbling,

@@ -26,14 +26,16 @@ class RunEstimates : public testing::TestWithParam<AndMaterial> {
     const LoadedCircuit loaded = LoadedCircuit::borrowed(circuit, lanes);
     Rng rng(Seed{{5, 1}});
     const Inputs inputs = random_inputs(circuit, lanes, rng);
+    std::uint64_t most_ands = 0;
     for (const RunEstimate& estimate :
          engine::estimate_runs(loaded, GetParam(), window == 0 ? window_for(lanes) : window)) {
       SCOPED_TRACE(circuit.info().name + " on " + std::to_string(lanes) + ", " +
                    std::string(estimate.phase->name));
       expect_as_run(loaded, inputs, estimate);
-      EXPECT_EQ(engine::demand_of_runs(loaded, GetParam(), 3).ands,
-                std::max<std::uint64_t>(3 * estimate.cost.ands, 1));
+      most_ands = std::max(most_ands, estimate.cost.ands);
     }
+    EXPECT_EQ(engine::demand_of_runs(loaded, GetParam(), 3).ands,
+              std::max<std::uint64_t>(3 * most_ands, 1));
   }
 
  private:
@@ -51,7 +53,7 @@ class RunEstimates : public testing::TestWithParam<AndMaterial> {
           BundleValues mine(inputs.size());
           for (std::size_t b = 0; b < mine.size(); ++b)
             if (gives(info.inputs[b].source, me)) mine[b] = matrix_of(inputs[b]);
-          CircuitRounds rounds = circuit.rounds(estimate.window);
+          CircuitRounds rounds = circuit.rounds(estimate.window, estimate.phase->groups);
           const ChannelCounters before = session.channel().counters();
           half_round_trips.restart(me);
           const auto run =
@@ -82,6 +84,7 @@ INSTANTIATE_TEST_SUITE_P(FromEachForm, RunEstimates,
 TEST_P(RunEstimates, AreExactForCircuitsOfEachShape) {
   expect_as_run(*find_circuit("aes128"), 1);
   expect_as_run(*find_circuit("aes128:sbox=shallow"), 67);
+  expect_as_run(*find_circuit("aes128:sbox=gf16"), 3);
   expect_as_run(mixed_layers(), 5);
   expect_as_run(*find_circuit("millionaires"), 100);
 }

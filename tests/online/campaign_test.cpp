@@ -108,9 +108,10 @@ Evaluation run_at_once(RunWay way, Session& session, IdealDealer& dealer, const 
   const CircuitInfo& info = job.circuit.info();
   const CircuitCost cost = cost_of(job.circuit);
   const online::OnlinePhaseEntry& phase = phase_of(way);
-  const MaterialCounts wanted =
-      phase.material_for(info, cost.ands_of(job.lanes), AndMaterial::Garbling, job.lanes, shared);
-  CircuitRounds rounds(job.circuit, cost.gates(), job.lanes, window_for(job.lanes));
+  const MaterialCounts wanted = phase.material_for(info, online::ands_for(phase, cost, job.lanes),
+                                                   AndMaterial::Garbling, job.lanes, shared);
+  CircuitRounds rounds(job.circuit, cost.gates(), job.lanes, window_for(job.lanes), {},
+                       phase.groups);
   const BundleValues mine = values_given_by(session.me(), info, job.inputs);
   std::optional<LiveMaterial> live;
   if (is_live(way)) live.emplace(session.me(), dealer, wanted, job.seed);
@@ -134,13 +135,14 @@ class MaskedParty {
   MaskedParty(Session& session, IdealDealer& dealer, const WayJob& job,
               const online::SharedValues& shared)
       : inputs_(values_given_by(session.me(), job.circuit.info(), job.inputs)),
-        rounds_(job.circuit, cost_of(job.circuit).gates(), job.lanes, window_for(job.lanes)),
+        rounds_(job.circuit, cost_of(job.circuit).gates(), job.lanes, window_for(job.lanes), {},
+                online::kMaskedPhase.groups),
         run_(online::kMaskedPhase.make(
             {.session = session,
              .source = dealer,
-             .wanted = online::kMaskedPhase.material_for(job.circuit.info(),
-                                                         cost_of(job.circuit).ands_of(job.lanes),
-                                                         AndMaterial::Garbling, job.lanes, shared),
+             .wanted = online::kMaskedPhase.material_for(
+                 job.circuit.info(), cost_of(job.circuit).products_of(job.lanes),
+                 AndMaterial::Garbling, job.lanes, shared),
              .form = AndMaterial::Garbling,
              .rounds = rounds_,
              .shared = shared,

@@ -1,7 +1,9 @@
 #include "tests/online/cheat.h"
 
+#include <array>
 #include <map>
 
+#include "online/masked/masked_round.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
@@ -11,14 +13,19 @@ namespace {
 struct Layers : RoundSink {
   explicit Layers(const OnlineJob& job) : job_(job) {
     generate_rounds(job.circuit, job.lanes, job.window == 0 ? window_for(job.lanes) : job.window,
-                    *this);
+                    *this, groups_of(job));
+    for (const std::vector<std::size_t>& level : levels_)
+      opened_before.insert(opened_before.end(), level.begin(), level.end());
   }
   void round(Round& round) override {
     const std::size_t n = round.and_count(job_.lanes);
     if (n > 0) ands.push_back(n);
-    const std::size_t after = planner_.plan(round).opened_after(job_.lanes);
+    const online::RoundPlan plan = planner_.plan(round);
+    const std::size_t after = plan.opened_after(job_.lanes);
     if (after > 0) opened_after.push_back(after);
-    if (2 * n > after) opened_before.push_back(2 * n - after);
+    const auto before = online::opened_before(round, plan, online::Lanes(job_.lanes));
+    for (std::size_t level = 0; level < before.size(); ++level)
+      if (before[level] > 0) levels_[level].push_back(before[level]);
     for (const Party owner : {Party::A, Party::B}) {
       std::size_t bits = 0;
       for (const RoundInput& input : round.inputs) {
@@ -34,6 +41,7 @@ struct Layers : RoundSink {
  private:
   const OnlineJob& job_;
   online::MaskPlanner planner_{job_.atoms_max};
+  std::array<std::vector<std::size_t>, online::kLevelsMost> levels_;
 };
 
 }  // namespace

@@ -57,13 +57,14 @@ class PlanJudge final : public RoundSink {
     evaluate(round.local, plan.cut_local);
     std::map<std::pair<bool, std::size_t>, std::array<std::uint64_t, 2>> factors;
     for (const bool invariant : {true, false})
-      for (std::size_t i = 0; i < (invariant ? round.invariant_ands : round.ands).size(); ++i)
+      online::for_each_product(round, invariant, [&](std::uint32_t i, const auto&) {
         for (std::uint64_t& factor : factors[{invariant, i}])
           factor = invariant ? repeated(random()) : random();
+      });
     std::map<std::tuple<bool, std::size_t, std::size_t>, bool> is_pivot;
     const PivotTarget* target = plan.targets.data();
     for (const Pivot& pivot : plan.pivots) {
-      std::uint64_t factor = factors[{pivot.is_of_invariant_and, pivot.and_index}][pivot.operand];
+      std::uint64_t factor = factors[{pivot.is_of_invariant, pivot.product}][pivot.operand];
       if (is_invariant(pivot.wire)) factor = repeated(factor);
       const Wire before = wires_[pivot.wire];
       const std::uint64_t of_mask = before.mask ^ factor,
@@ -77,23 +78,27 @@ class PlanJudge final : public RoundSink {
       }
       EXPECT_EQ(wires_[pivot.wire].mask, factor);
       EXPECT_TRUE(
-          is_pivot.insert({{pivot.is_of_invariant_and, pivot.and_index, pivot.operand}, true})
-              .second);
+          is_pivot.insert({{pivot.is_of_invariant, pivot.product, pivot.operand}, true}).second);
     }
     EXPECT_EQ(target, plan.targets.data() + plan.targets.size());
-    for (const auto* gates : {&round.invariant_ands, &round.ands})
-      for (const RoundAnd& gate : *gates)
-        for (const Slot slot : {gate.in0, gate.in1}) {
-          const Wire& wire = wires_[slot];
+    for (const bool invariant : {true, false})
+      online::for_each_product(round, invariant, [&](std::uint32_t, const auto& operands) {
+        for (const std::optional<Slot>& slot : operands) {
+          if (!slot) continue;
+          const Wire& wire = wires_[*slot];
           EXPECT_EQ((wire.z ^ wire.mask ^ wire.open) & used(), 0u);
         }
-    std::vector<std::uint64_t> products;
+      });
+    std::vector<std::pair<Slot, std::uint64_t>> results;
     for (const auto* gates : {&round.invariant_ands, &round.ands})
       for (const RoundAnd& gate : *gates)
-        products.push_back(wires_[gate.in0].z & wires_[gate.in1].z);
-    std::size_t next = 0;
-    for (const auto* gates : {&round.invariant_ands, &round.ands})
-      for (const RoundAnd& gate : *gates) wires_[gate.out] = {products[next++], 0, 0};
+        results.emplace_back(gate.out, wires_[gate.in0].z & wires_[gate.in1].z);
+    for (const auto* groups : {&round.invariant_groups, &round.groups})
+      for (const RoundGroup& group : *groups)
+        for (std::size_t k = 0; k < group.shape->results.size(); ++k)
+          results.emplace_back(group.results[k],
+                               is_invariant(group.results[k]) ? repeated(random()) : random());
+    for (const auto& [slot, z] : results) wires_[slot] = {z, 0, 0};
   }
 
   std::uint64_t opened_after = 0, ands = 0, cuts = 0;
@@ -145,11 +150,12 @@ class PlanJudge final : public RoundSink {
 // The figures of a plan that opens as little as can be after the inputs: the rank of the operands
 // over the results of ANDs.
 TEST(MaskPlan, OpensTheRankOfTheOperandsAfterTheInputs) {
-  for (const auto& [name, ands, after] :
-       {std::tuple("aes128", 6400u, 3240u), {"aes128:sbox=shallow", 6800u, 3640u}}) {
+  for (const auto& [name, ands, after] : {std::tuple("aes128", 6400u, 3240u),
+                                          {"aes128:sbox=shallow", 6800u, 3640u},
+                                          {"aes128:sbox=gf16", 7400u, 3040u}}) {
     const auto circuit = find_circuit(name);
     PlanJudge judge(circuit->info(), 1, MaskPlanner::kAtomsMax, 1);
-    generate_rounds(*circuit, 1, window_for(1), judge);
+    generate_rounds(*circuit, 1, window_for(1), judge, GroupsAs::Polynomials);
     EXPECT_EQ(judge.ands, ands) << name;
     EXPECT_EQ(judge.opened_after, after) << name;
     EXPECT_EQ(judge.cuts, 0u) << name;
@@ -163,7 +169,8 @@ TEST(MaskPlan, LeavesEveryOperandMasked) {
     for (const std::size_t atoms : kAtoms)
       for (const std::size_t lanes : {1, 5, 64}) {
         PlanJudge judge(circuit.info(), lanes, atoms, seed);
-        generate_rounds(circuit, lanes, 1 + seed % 9 * (seed % 2 == 0 ? 1 : 40), judge);
+        generate_rounds(circuit, lanes, 1 + seed % 9 * (seed % 2 == 0 ? 1 : 40), judge,
+                        GroupsAs::Polynomials);
         EXPECT_LE(judge.opened_after, 2 * judge.ands);
         cuts += judge.cuts;
       }
@@ -245,13 +252,15 @@ TEST_P(Masked, TakesTheMaterialOfAnInteractiveRun) {
 // Bytes and half round trips are those of the estimate; of a run that is prepared, after its
 // inputs.
 TEST_P(Masked, CostsWhatIsCounted) {
-  for (const char* name : {"aes128", "aes128:sbox=shallow", "comparisons:rows=4,columns=5,bits=8"})
+  for (const char* name :
+       {"aes128", "aes128:sbox=shallow", "aes128:sbox=gf16", "comparisons:rows=4,columns=5,bits=8"})
     for (const std::size_t lanes : {1, 70}) {
       const auto circuit = find_circuit(name);
       Rng rng(Seed{{4, 34}});
       const Inputs inputs = random_inputs(*circuit, lanes, rng);
       const CircuitCost cost = cost_of(*circuit);
-      CircuitRounds counted(*circuit, cost.gates(), lanes, window_for(lanes));
+      CircuitRounds counted(*circuit, cost.gates(), lanes, window_for(lanes), {},
+                            GroupsAs::Polynomials);
       const auto counter =
           online::count_masked_cost(circuit->info(), lanes, GetParam() == Masks::Prepared);
       counted.visit(*counter);
@@ -263,10 +272,11 @@ TEST_P(Masked, CostsWhatIsCounted) {
           [&](Session& session) {
             IdealDealer dealer = dealer_of(session, 1);
             const auto me = static_cast<std::size_t>(session.me());
-            CircuitRounds rounds(*circuit, cost.gates(), lanes, window_for(lanes));
+            CircuitRounds rounds(*circuit, cost.gates(), lanes, window_for(lanes), {},
+                                 GroupsAs::Polynomials);
             online::MaskedRun run(
                 session, dealer,
-                material_for(circuit->info(), cost.ands_of(lanes), AndMaterial::Triples, lanes),
+                material_for(circuit->info(), cost.products_of(lanes), AndMaterial::Triples, lanes),
                 rounds, {});
             if (GetParam() == Masks::Prepared) run.prepare();
             // What the other party has sent in its first stage has been received.
@@ -278,7 +288,8 @@ TEST_P(Masked, CostsWhatIsCounted) {
           },
           {.wrap_a = clock.of(Party::A), .wrap_b = clock.of(Party::B)});
       EXPECT_EQ(bytes, expected.bytes_sent) << name;
-      EXPECT_EQ(expected.half_round_trips[0], cost.and_depth + 3);
+      const std::size_t more = GetParam() == Masks::AtOnce && cost.groups > 0;  // a second level
+      EXPECT_EQ(expected.half_round_trips[0], cost.product_depth + 3 + more);
       for (const Evaluation& result : results)
         EXPECT_EQ(result.half_round_trips, expected.half_round_trips);
       // Before the inputs, the parties may be at different times.
@@ -469,8 +480,8 @@ TEST_P(Masked, ContinuesWithSharedValues) {
 }
 
 TEST(Masked, HasALimitedSize) {
-  online::require_masked_size({.ands = 1 << 23, .local_gates = 1 << 24});
-  EXPECT_THROW(online::require_masked_size({.ands = (1 << 23) + 1}), UsageError);
+  online::require_masked_size({.products = 1 << 23, .local_gates = 1 << 24});
+  EXPECT_THROW(online::require_masked_size({.products = (1 << 23) + 1}), UsageError);
   EXPECT_THROW(online::require_masked_size({.local_gates = (1 << 24) + 1}), UsageError);
 }
 

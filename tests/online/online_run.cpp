@@ -36,9 +36,10 @@ Evaluation run_party(Session& session, material::Source& material, const OnlineJ
   const CircuitCost cost = cost_of(job.circuit);
   CircuitRounds rounds(job.circuit, cost.gates(), job.lanes,
                        job.window == 0 ? window_for(job.lanes) : job.window,
-                       {.layered = job.layered, .keep = {}});
-  const MaterialCounts wanted =
-      material_for(job.circuit.info(), cost.ands_of(job.lanes), job.form, job.lanes);
+                       {.layered = job.layered, .keep = {}}, groups_of(job));
+  const std::uint64_t ands =
+      groups_of(job) == GroupsAs::Gates ? cost.ands_of(job.lanes) : cost.products_of(job.lanes);
+  const MaterialCounts wanted = material_for(job.circuit.info(), ands, job.form, job.lanes);
   if (job.masks == OnlineJob::Masks::None)
     return run_circuit(session, material, wanted, job.form, rounds, mine, shared);
   online::MaskedRun run(session, material, wanted, rounds, shared, job.atoms_max);

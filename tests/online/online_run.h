@@ -5,8 +5,8 @@
 
 #include "circuitgen/cost.h"
 #include "online/interactive/interactive_run.h"
-#include "online/runtime.h"
 #include "online/masked/mask_plan.h"
+#include "online/runtime.h"
 #include "tests/support/ideal_dealer.h"
 #include "tests/support/lane_values.h"
 #include "tests/support/layers.h"
@@ -28,6 +28,11 @@ struct OnlineJob {
   std::size_t atoms_max = online::MaskPlanner::kAtomsMax;
   std::shared_ptr<const LayeredCircuit> layered = nullptr;  // with the window, if it is kept
 };
+
+// How a phase evaluates groups.
+inline GroupsAs groups_of(const OnlineJob& job) {
+  return job.masks == OnlineJob::Masks::None ? GroupsAs::Gates : GroupsAs::Polynomials;
+}
 
 struct OnlineRun {
   Evaluation a, b;

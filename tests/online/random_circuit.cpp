@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "tests/support/brackets.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
@@ -88,6 +89,9 @@ class CircuitDrawer {
     while (!inputs_.empty()) emit_input();
     while (!outputs_.empty()) emit_output();
     while (live_.size() > 1 && below(8) != 0) emit_free();
+    if (below(2) == 0)
+      circuit_.gates_ =
+          with_groups(circuit_.gates_, [this](std::uint64_t bound) { return below(bound); });
     return std::move(circuit_);
   }
 

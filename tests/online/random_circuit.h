@@ -16,7 +16,7 @@ class RandomCircuit : public Circuit {
   // A circuit of any shape: bundles of both parties, of one or of none, the same in all lanes or
   // not; bits that are read late or never; 0 to 100 gates, mixed, mostly of one kind, on common
   // wires, or without ANDs; outputs that come early in the stream, are inputs or constants, or are
-  // one wire twice, or none for a party.
+  // one wire twice, or none for a party; many of its gates in groups, or none.
   static RandomCircuit of_any_shape(std::uint64_t seed);
 
   const CircuitInfo& info() const override { return info_; }

@@ -95,7 +95,10 @@ void add_circuit_options(Options& options) {
   options.group("Circuit")
       .value("lanes", "evaluate the circuit n times in parallel; values are lists")
       .value("blocks", "lanes that are the blocks of one message (aes128)")
-      .value("sbox", "small (fewest ANDs) or shallow (fewest rounds): the S-box of an AES circuit")
+      .value(
+          "sbox",
+          "small (fewest ANDs), shallow (fewest rounds) or gf16 (fewest rounds of a masked run): "
+          "the S-box of an AES circuit")
       .values("owner", "i=A|B|shared|public: owner of input bundle i of a circuit file")
       .advanced()
       .value("to", "A or B: who learns the outputs; default: both, or whom the circuit names")

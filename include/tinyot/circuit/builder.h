@@ -87,14 +87,22 @@ class Builder {
   TINYOT_API void output_bits(std::uint32_t bundle, std::uint64_t first, BitSpan bits);
   TINYOT_API void output(std::uint32_t bundle, BitSpan bits);
 
-  // Makes the gates of `work` a group (gate.h), and returns its result, which has no handle of a
-  // wire that is not a result of the group.
+  // Makes the gates of `work` a group (gate.h), and returns its result. The wires made inside that
+  // have a handle at the end are the group's results. Fails: UsageError beyond a limit of gate.h,
+  // or in another group.
   template <class Work>
   auto group(Work work) {
     bracket(GateKind::GroupBegin);
     auto results = work();
     bracket(GateKind::GroupEnd);
     return results;
+  }
+
+  // That of the first bit that is a wire; null if all are constants.
+  static Builder* of(BitSpan bits) {
+    for (const Bit& bit : bits)
+      if (!bit.is_constant()) return bit.builder_;
+    return nullptr;
   }
 
  private:
@@ -118,13 +126,22 @@ class Builder {
   void free_dead();
   TINYOT_API void bracket(GateKind kind);
 
-  GateSink& sink_;
+  class GroupSink;
+  GateSink* sink_;  // in a group, one that checks the limits
+  std::unique_ptr<GroupSink> group_;
   const CircuitInfo& info_;
   std::unique_ptr<WireIds> ids_;
   // By wire id: the handles to a wire or, once its Free event is pending, the next such wire.
   std::vector<std::uint32_t> nodes_;
   std::uint32_t dead_ = kEnd;
 };
+
+// The same in the builder of `bits`. Without wires among them, nothing is a group.
+template <class Work>
+auto group_of(BitSpan bits, Work work) {
+  Builder* const builder = Builder::of(bits);
+  return builder != nullptr ? builder->group(std::move(work)) : work();
+}
 
 inline Bit::Bit(const Bit& other) : builder_(other.builder_), node_(other.node_) {
   if (builder_ != nullptr) builder_->hold(node_);

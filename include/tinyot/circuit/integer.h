@@ -66,6 +66,10 @@ TINYOT_API Bit equal(BitSpan x, BitSpan y);   // n - 1 ANDs at depth log n, as t
 TINYOT_API Bit differ(BitSpan x, BitSpan y);  // not equal
 TINYOT_API Bit any(BitSpan x);                // some bit is 1
 TINYOT_API Bit all(BitSpan x);                // no bit is 0
+// The same as a tree of groups (gate.h) of `arity` bits each, from 2 to 8: of rounds in which a
+// group counts as one gate log n to the base `arity`. A group of m bits takes 2^m - m - 1 masked
+// triples, and m - 1 ANDs. Fails: UsageError for another arity.
+TINYOT_API Bit all(BitSpan x, std::size_t arity);
 
 // Shifts towards the high and towards the low bits by any count, filling with zeros. A public count
 // costs nothing. A secret count of any width costs n ANDs for each of its lowest ceil(log2 n) bits;

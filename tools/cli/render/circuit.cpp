@@ -80,6 +80,9 @@ void print(Format format, const CircuitReport& of) {
   Json report = {{"name", info.name}};
   add_gates(report, cost);
   report["invariant_ands"] = cost.invariant_ands;
+  report["groups"] = cost.groups;
+  report["masked_triples"] = cost.products;
+  report["masked_depth"] = cost.product_depth;
   report["fingerprint"] = fingerprint;
   report["built_in"] = of.circuit.is_built_in();
   add_bundles(report, info);
@@ -90,6 +93,10 @@ void print(Format format, const CircuitReport& of) {
           (cost.invariant_ands > 0 ? "the same in all lanes, and evaluated once: " +
                                          grouped(cost.invariant_ands) + " ANDs\n"
                                    : "") +
+          (cost.groups > 0 ? counted(cost.groups, "group") +
+                                 "; with each as one gate: " + grouped(cost.products) +
+                                 " triples, depth " + grouped(cost.product_depth) + "\n"
+                           : "") +
           bundles_text(info) +
           (of.run
                ? text_of(*of.run, of.link)

@@ -135,9 +135,9 @@ class Computation final : public Scenario {
     for (std::size_t bundle = 0; bundle < mine.size(); ++bundle)
       if (gives(info.inputs[bundle].source, session.me())) mine[bundle] = inputs[bundle];
     const circuit::CircuitCost cost = circuit::cost_of(circuit);
-    circuit::CircuitRounds rounds(circuit, cost.gates(), kLanes, kWindow);
     const AndMaterial form = params_.material();
     const online::OnlinePhaseEntry& phase = *online::phases_on(form, how.phase).front();
+    circuit::CircuitRounds rounds(circuit, cost.gates(), kLanes, kWindow, {}, phase.groups);
     std::optional<online::Preparation> preparation;
     if (how.is_prepared)
       preparation = phase.preparation_for(online::size_of_run(info, cost, kLanes), params_.sigma(),
@@ -145,7 +145,8 @@ class Computation final : public Scenario {
     const auto run =
         phase.make({.session = session,
                     .source = material,
-                    .wanted = phase.material_for(info, cost.ands_of(kLanes), form, kLanes, shared),
+                    .wanted = phase.material_for(info, online::ands_for(phase, cost, kLanes), form,
+                                                 kLanes, shared),
                     .form = form,
                     .rounds = rounds,
                     .shared = shared,
