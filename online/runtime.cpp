@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/bit_stream.h"
+#include "base/error.h"
 #include "online/stopwatch.h"
 
 namespace tinyot::online {
@@ -47,6 +48,7 @@ std::vector<std::size_t> windows_for(std::size_t lanes) {
 
 BitVector gather(const circuit::Round& round, const Lanes& lanes, const WireBits& bits,
                  circuit::Slot circuit::RoundAnd::*operand) {
+  ENSURE(round.groups.empty() && round.invariant_groups.empty());
   BitVector gathered(round.and_count(lanes.count()));
   BitWriter to(gathered.words());
   for_each_and(round, lanes,

@@ -42,6 +42,21 @@ TEST_F(CircuitTest, ConvertedGeneratorHasSameCostAndFunction) {
   EXPECT_EQ(eval["outputs"]["0"], "0x5ac5b47080b7cdd830047b6ad8e0c469");
 }
 
+TEST_F(CircuitTest, InfoCountsEachGroupAsOneGate) {
+  const Json grouped = json({"info", "aes128", "--sbox", "gf16"}),
+             plain = json({"info", "aes128", "--sbox", "shallow"});
+  EXPECT_EQ(grouped["ands"], plain["ands"]);
+  EXPECT_EQ(grouped["groups"], 200);
+  EXPECT_EQ(grouped["masked_triples"], 7400);
+  EXPECT_EQ(grouped["masked_depth"], 30);
+  EXPECT_EQ(plain["groups"], 0);
+  EXPECT_EQ(plain["masked_triples"], plain["ands"]);
+  EXPECT_EQ(plain["masked_depth"], plain["and_depth"]);
+  EXPECT_NE(tinyot({"circuit", "info", "aes128", "--sbox", "gf16"})
+                .out.find("200 groups; with each as one gate: 7,400 triples, depth 30\n"),
+            std::string::npos);
+}
+
 // The policy of the daemon names a circuit by it.
 TEST_F(CircuitTest, InfoPrintsTheWholeFingerprintWithTheRolesGiven) {
   const std::string adder = circuit_file("adder64.txt");

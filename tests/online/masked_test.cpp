@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "circuitgen/generators/family.h"
 #include "circuitgen/generators/registry.h"
+#include "crypto/random_oracle.h"
 #include "online/masked/masked_cost.h"
 #include "online/masked/masked_run.h"
 #include "online/masked/plan_cache.h"
@@ -159,6 +160,55 @@ TEST(MaskPlan, OpensTheRankOfTheOperandsAfterTheInputs) {
     EXPECT_EQ(judge.ands, ands) << name;
     EXPECT_EQ(judge.opened_after, after) << name;
     EXPECT_EQ(judge.cuts, 0u) << name;
+  }
+}
+
+// Of the plans of all rounds, in order.
+class PlanDigest final : public RoundSink {
+ public:
+  explicit PlanDigest(std::size_t atoms_max) : planner_(atoms_max) {}
+
+  void round(Round& round) override {
+    const RoundPlan plan = planner_.plan(round);
+    for (const auto* cut : {&plan.cut_invariant_local, &plan.cut_local}) {
+      add(cut->size());
+      for (const std::uint32_t number : *cut) add(number);
+    }
+    add(plan.pivots.size());
+    for (const Pivot& pivot : plan.pivots)
+      for (const std::uint64_t field :
+           {std::uint64_t{pivot.is_of_invariant}, std::uint64_t{pivot.product},
+            std::uint64_t{pivot.operand}, std::uint64_t{pivot.wire},
+            std::uint64_t{pivot.target_count}})
+        add(field);
+    for (const PivotTarget& target : plan.targets) {
+      add(target.slot);
+      add(target.is_cut);
+    }
+  }
+  std::string text() {
+    const Digest digest = oracle_.digest();
+    return hex_of(bytes_of(digest).first(8));
+  }
+
+ private:
+  void add(std::uint64_t number) { oracle_.absorb_object(number); }
+
+  MaskPlanner planner_;
+  RandomOracle oracle_{{}, {crypto::Phase::unregistered("test plan"), '*', 0}};
+};
+
+// Parties with other plans take each other for cheaters: a change of the rules, or of the layering,
+// is one of the wire version.
+TEST(MaskPlan, IsThatOfTheWireVersion) {
+  for (const auto& [name, lanes, window, atoms, wanted] :
+       {std::tuple("aes128", 1u, 100'000u, 128u, "e82dc2628e670606"),
+        {"aes128:sbox=gf16", 1u, 100'000u, 128u, "5edd8ae38369fcb1"},
+        {"aes128:sbox=gf16", 5u, 1000u, 2u, "64d008a780ce6708"},
+        {"aes128_gcm_open:bytes=40,aad=9", 3u, 5000u, 128u, "6d19c9571e25a983"}}) {
+    PlanDigest digest(atoms);
+    generate_rounds(*find_circuit(name), lanes, window, digest, GroupsAs::Polynomials);
+    EXPECT_EQ(digest.text(), wanted) << name << " on " << lanes;
   }
 }
 

@@ -13,7 +13,7 @@
 namespace tinyot::tools {
 namespace {
 
-constexpr std::size_t kUnits = 2, kUnitAnds = 32, kUnitInputs = 48, kLanes = 9, kBits = 4,
+constexpr std::size_t kUnits = 2, kUnitAnds = 64, kUnitInputs = 48, kLanes = 9, kBits = 4,
                       kWindow = 1024;
 
 // How a circuit is evaluated, on which material.
@@ -25,7 +25,8 @@ struct Method {
   std::optional<RowCheck> row_check = {};
 };
 
-// Two layers of ANDs; outputs to A, to B and to both.
+// Two layers of ANDs, of which a group of three factors in the second, so that the masked phase has
+// two levels; outputs to A, to B and to both.
 void emit_circuit(circuit::Builder& builder, bool has_shared) {
   const circuit::Bits x = builder.input(0), y = builder.input(1);
   circuit::Bits products, sums;
@@ -33,6 +34,8 @@ void emit_circuit(circuit::Builder& builder, bool has_shared) {
   if (has_shared) products[0] = products[0] ^ builder.input(2)[0];
   for (std::size_t i = 0; i + 1 < kBits; ++i)
     sums.push_back((products[i] ^ x[i + 1]) & (products[i + 1] ^ y[i]));
+  const circuit::Bit p = products[0] ^ y[2], q = products[1] ^ x[0], r = products[2] ^ y[1];
+  sums[0] ^= builder.group([&] { return p & q & r; });
   builder.output(0, std::vector{sums[0], products[0]});
   builder.output(1, std::vector{sums[1], products[1]});
   builder.output(2, std::vector{sums[2], products[2], products[3], x[0] ^ y[3]});
