@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <set>
 #include <utility>
 
@@ -332,13 +333,18 @@ std::optional<std::vector<std::byte>> KeyFiles::read_sealed(std::string_view nam
   return plain;
 }
 
-// If it fails, the file may be the old one or the next.
+// If it fails, the file may be the old one or the next. The old one of a key whose suspension could
+// not be written does not count.
 void KeyFiles::replace(const KeyId& id, KeyRecord next) {
-  step("record");
   try {
+    step("record");
     write(next);
   } catch (const StoreError&) {
-    if (std::filesystem::exists(file_of(id))) records_.insert_or_assign(id, read(file_of(id)));
+    if (std::filesystem::exists(file_of(id))) {
+      KeyRecord on_disk = read(file_of(id));
+      if (on_disk.state == KeyState::Destroyed) unwritten_.erase(id);
+      if (!unwritten_.contains(id)) records_.insert_or_assign(id, std::move(on_disk));
+    }
     throw;
   }
   records_.insert_or_assign(id, std::move(next));
@@ -349,10 +355,16 @@ void KeyFiles::replace_or_keep(const KeyId& id, KeyRecord next) {
   try {
     replace(id, next);
   } catch (...) {
-    records_.insert_or_assign(id, std::move(next));
-    unwritten_.insert(id);
+    keep_suspended(id, std::move(next));
     throw;
   }
+}
+
+// A tombstone is for good, on whichever disk it is.
+void KeyFiles::keep_suspended(const KeyId& id, KeyRecord record) {
+  if (records_.at(id).state == KeyState::Destroyed) return;
+  records_.insert_or_assign(id, std::move(record));
+  unwritten_.insert(id);
 }
 
 bool KeyFiles::has_unwritten() const {
@@ -362,7 +374,15 @@ bool KeyFiles::has_unwritten() const {
 
 void KeyFiles::write_again() {
   const std::lock_guard lock(mutex_);
-  for (const KeyId& id : std::set(unwritten_)) replace_or_keep(id, records_.at(id));
+  std::exception_ptr failed;
+  for (const KeyId& id : std::set(unwritten_)) {
+    try {
+      replace_or_keep(id, records_.at(id));
+    } catch (...) {
+      failed = std::current_exception();
+    }
+  }
+  if (failed) std::rethrow_exception(failed);
 }
 
 std::vector<KeyRecord> KeyFiles::records() const {
@@ -446,6 +466,10 @@ void KeyFiles::require_next_version(const KeyAttributes& attributes) const {
 
 void KeyFiles::require_next(const KeyAttributes& attributes) const {
   const KeyAttributes* newest = nullptr;
+  // Who has the peer's TLS key now may not say what the label means, until officers have.
+  for (const auto& [id, other] : records_)
+    if (other.attributes.label == attributes.label && other.state != KeyState::Destroyed)
+      require_bound(other);
   for (const auto& [id, other] : records_)
     if (other.attributes.label == attributes.label &&
         (newest == nullptr || newest->version < other.attributes.version))
@@ -552,6 +576,7 @@ void KeyFiles::remove_pending(std::uint64_t link, const KeyId& id) {
   if (::unlink(file_of(id).c_str()) != 0) system::fail_on_file("remove", file_of(id), errno);
   system::sync_directory(directory_);
   records_.erase(at);
+  unwritten_.erase(id);
   erase_slots(dropped);
 }
 
@@ -578,7 +603,7 @@ void KeyFiles::restore(const BackedUpShare& backup) {
     next.use_bound = std::max(next.use_bound, backup.record.use_bound);
   } else {
     for (const auto& [other, record] : records_)
-      if (record.attributes.label == next.attributes.label &&
+      if (record.state != KeyState::Destroyed && record.attributes.label == next.attributes.label &&
           record.attributes.version == next.attributes.version)
         throw KeyError(KeyProblem::Exists, "version " + std::to_string(next.attributes.version) +
                                                " of " + next.attributes.label + " is key " +
@@ -693,8 +718,7 @@ void KeyFiles::destroy(KeyRecord next) {
     next.peer_destroyed_unix_s = 0;
     replace(id, std::move(next));
   } catch (...) {
-    records_.insert_or_assign(id, std::move(broken_off));
-    unwritten_.insert(id);
+    keep_suspended(id, std::move(broken_off));
     throw;
   }
 }

@@ -116,7 +116,7 @@ class KeyFiles {
   // peer may, one under which the others' clients would use another algorithm than before, or a key
   // that a party has as a whole. Nor a key that a program which names another one by its CKA_ID
   // would find. Fails: KeyError(Exists) unless the new key is the next version of its label, and
-  // its CKA_ID that of no other label.
+  // its CKA_ID that of no other label; KeyError(Unbound) if the label has a key of former TLS keys.
   void require_next_version(const KeyAttributes& attributes) const;
 
   // Stores a share: first the slot, then the record, each durable before the next. `record` is that
@@ -174,7 +174,7 @@ class KeyFiles {
   // Whether there are suspended keys that could not be written as such: after a restart they would
   // be what they were.
   bool has_unwritten() const;
-  // Writes them. Fails: StoreError.
+  // Writes them, each that can be written. Fails: StoreError.
   void write_again();
 
   // A small file of this party's own beside those of keys, sealed as they are: what it says of them
@@ -198,6 +198,7 @@ class KeyFiles {
   void replace(const KeyId& id, KeyRecord next);
   // Of a suspended key: what cannot be written counts.
   void replace_or_keep(const KeyId& id, KeyRecord next);
+  void keep_suspended(const KeyId& id, KeyRecord record);
   void erase_slots(const std::vector<HeldEpoch>& held);
   void destroy(KeyRecord next);
 

@@ -39,6 +39,10 @@ class DestroyAfter {
       waiting_.try_emplace(key, Waiting{*due, now + std::min(time_, kLeastNotice)});
   }
   void forget(const custody::KeyId& key) { waiting_.erase(key); }
+  // Whether a key whose end was seen then waits, or never will.
+  bool knows(const custody::KeyId& key, System::time_point seen) const {
+    return !at(seen) || waiting_.contains(key);
+  }
 
   // Those that are due. They are due again after a while unless they are forgotten.
   std::vector<custody::KeyId> due(Steady::time_point now) {

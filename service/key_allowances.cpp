@@ -138,6 +138,19 @@ KeyAllowance KeyAllowances::grant(const Caller& officer, KeyAllowance allowance,
   return allowance;
 }
 
+void KeyAllowances::drop_those_of_the_peer() {
+  const std::lock_guard writing(writing_);
+  std::vector<KeyAllowance> left;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto dropped = std::erase_if(
+        all_, [](const KeyAllowance& each) { return !std::holds_alternative<Caller>(each.by); });
+    if (dropped == 0) return;
+    left = all_;
+  }
+  write(left);
+}
+
 bool KeyAllowances::withdraw(const Caller& officer, const custody::RequestId& id) {
   const std::lock_guard writing(writing_);
   std::vector<KeyAllowance> next;

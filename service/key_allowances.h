@@ -50,6 +50,9 @@ class KeyAllowances {
   // restart at least.
   bool withdraw(const Caller& officer, const custody::RequestId& id);
 
+  // Of the peer, whose TLS key is another one now. Fails: as withdraw().
+  void drop_those_of_the_peer();
+
   // Takes a use of one that fits; durable on return. Empty if none fits. Fails: StoreError; the use
   // is gone.
   std::optional<custody::RequestId> use(const KeyRequestTerms& terms, Clock::time_point now);

@@ -123,17 +123,16 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
     custody::RequestId id{};
     if (parse_hex(text, id)) seen_.emplace(id, time_of(id) + kRemembered);
   }
-  // A record that somebody has set back.
   for (const custody::KeyRecord& record : files_.records())
-    if (record.state == KeyState::Active &&
-        audit_.has_deactivated(custody::text_of(record.attributes.id)))
-      files_.deactivate(record.attributes.id);
+    errors_.run([&] { deactivate_as_logged(record.attributes.id); });
   const auto records = files_.records();
   if (const auto unbound = std::ranges::count_if(
           records, [](const custody::KeyRecord& record) { return !is_bound(record); });
-      unbound > 0)
+      unbound > 0) {
+    errors_.run([&] { allowances_.drop_those_of_the_peer(); });
     log_event(LogLevel::Warning, "keys are bound to former TLS keys",
               {{"peer", settings.name}, {"keys", static_cast<std::uint64_t>(unbound)}});
+  }
   for (const custody::KeyRecord& record : records)
     if (record.peer_destroyed_unix_s != 0 && is_bound(record))
       await_destruction(record.attributes.id, record.peer_destroyed_unix_s);
@@ -255,7 +254,10 @@ void Keys::keep_up() {
       write_ends_at_ = kAnyTime;
       put_on_desk([this] { write_ends(); });
     }
-    if (has_peer_cheated_ || files_.has_unwritten()) put_on_desk([this] { write_what_failed(); });
+    if (!is_writing_what_failed_ && (has_peer_cheated_ || files_.has_unwritten())) {
+      is_writing_what_failed_ = true;
+      put_on_desk([this] { write_what_failed(); });
+    }
     for (const custody::KeyId& key : destroy_after_.due(DestroyAfter::Steady::now()))
       put_on_desk([this, key] { destroy_as_peer(key); });
     for (const custody::KeyId& key : std::exchange(to_settle_, {}))
@@ -636,7 +638,9 @@ void Keys::write_what_failed() {
     const std::lock_guard one_by_one(cheated_mutex_);
     if (!is_mark_written_) write_mark();
   }
-  files_.write_again();
+  errors_.run([&] { files_.write_again(); });
+  const Lock lock(mutex_);
+  is_writing_what_failed_ = false;
 }
 
 // A check that fails meanwhile is one of which the officers do not know.
@@ -762,8 +766,19 @@ Keys::View Keys::step_alone(const std::string& client, const char* operation,
   return view(id);
 }
 
+// The record may be one that somebody has set back.
+void Keys::deactivate_as_logged(const custody::KeyId& id) {
+  const auto record = files_.find(id);
+  if (!record || record->state != KeyState::Active || !audit_.has_deactivated(custody::text_of(id)))
+    return;
+  files_.deactivate(id);
+  log_event(LogLevel::Warning, "key deactivated as the audit log says",
+            {{"peer", settings_.name}, {"key", custody::text_of(id)}});
+}
+
 // Nothing goes on with what is loaded of it, and the peer knows.
 void Keys::note_changed(const custody::KeyId& id) {
+  errors_.run([&] { deactivate_as_logged(id); });
   {
     const Lock lock(mutex_);
     forget(id);
@@ -905,12 +920,13 @@ Keys::View Keys::restore(const KeyCall& call, custody::BackedUpShare backup,
     details +=
         ", counts " + std::to_string(uses_then) + " uses in place of " + std::to_string(uses);
   if (backup.record.state == KeyState::Deactivated) details += ", deactivated";
+  static_cast<void>(alone_with(about.id));  // or officers would be asked for nothing
   const auto agreed = quorum_.await(call, {.operation = "restore",
                                            .key = about.id,
                                            .label = about.label,
                                            .bytes = backup.share.size(),
                                            .details = details});
-  // The peer may have had the record removed meanwhile, on which this relied.
+  // The peer may have had the record removed since, on which this relied.
   const Alone alone = alone_with(about.id);
   require_origin(backup, fingerprint);
   return step_alone(

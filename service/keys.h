@@ -266,6 +266,7 @@ class Keys {
                   const std::optional<custody::RequestId>& agreed = {},
                   const std::string& details = {});
   void note_changed(const custody::KeyId& id);
+  void deactivate_as_logged(const custody::KeyId& id);
   void require_origin(const custody::BackedUpShare& backup,
                       const std::optional<crypto::Digest>& fingerprint);
   void require_deactivatable(const custody::KeyId& id) const;
@@ -314,8 +315,9 @@ class Keys {
   KeyPolicy policy_;
   bool is_linked_ = false, is_stopping_ = false, has_peer_cheated_ = false;
   std::uint64_t link_number_ = 0;
-  std::mutex cheated_mutex_;         // of the file with has_peer_cheated_, and taken before mutex_
-  bool is_mark_written_ = true;      // the file is there if it has to be
+  std::mutex cheated_mutex_;     // of the file with has_peer_cheated_, and taken before mutex_
+  bool is_mark_written_ = true;  // the file is there if it has to be
+  bool is_writing_what_failed_ = false;
   std::uint64_t failed_checks_ = 0;  // since the start
   std::map<custody::RequestId, SharedRequest> requests_;
   std::map<custody::KeyId, std::shared_ptr<Work>> settling_;

@@ -66,7 +66,10 @@ void Keys::write_peers_share(const custody::KeyId& id) {
   if (is_destroyed && is_bound(*record)) {
     const auto seen = files_.note_peer_destroyed(id, unix_s(Clock::now()));
     const Lock lock(mutex_);
-    if (seen && !was_destroyed) await_destruction(id, *seen);
+    // Unless it has been noted before; if that failed at the disk, it is done now.
+    if (seen && (!was_destroyed ||
+                 !destroy_after_.knows(id, Clock::time_point(std::chrono::seconds(*seen)))))
+      await_destruction(id, *seen);
   } else if (!is_destroyed && was_destroyed) {
     // A suspended key is an officer's to resume.
     files_.forget_peer_destroyed(id);

@@ -247,7 +247,10 @@ void Keys::work_ended(const std::shared_ptr<Work>& work, const std::optional<Job
                  {"reason", outcome->message}});
   }
   lock.unlock();
-  if (const auto changed = work->changed_key()) announce(*changed);
+  if (const auto changed = work->changed_key()) {
+    errors_.run([&] { deactivate_as_logged(*changed); });
+    announce(*changed);
+  }
   queue(to_queue);
 }
 

@@ -224,6 +224,13 @@ TEST_F(KeyFilesTest, OfFormerTlsKeysAreNotUsedUntilTheyAreBound) {
     EXPECT_TRUE(have->epochs.empty());
     EXPECT_EQ(have->attributes.bytes, crypto::Digest{}.bytes);
     EXPECT_EQ(record.state, KeyState::Active);
+    // Nor does the label get another meaning, whoever asks: not even what the next version is.
+    for (const std::uint32_t version : {2, 7}) {
+      custody::KeyAttributes next = record.attributes;
+      next.id = key_id(2);
+      next.version = version;
+      EXPECT_EQ(problem_of([&] { files->require_next_version(next); }), KeyProblem::Unbound);
+    }
     files->set_state(key_id(1), KeyState::Suspended);
     files->set_state(key_id(1), KeyState::Active);
     files->raise_use_bound(key_id(1), files->record(key_id(1)).use_bound + 1024);
@@ -540,6 +547,12 @@ TEST_F(KeyFilesTest, FullDiskDoesNotLiftASuspension) {
     EXPECT_THROW(first(), DiskFull);
     for (int i = 0; i < 2; ++i) {
       EXPECT_THROW(suspend(), DiskFull);
+      // Nor does what the peer says, or a use that had begun.
+      EXPECT_THROW(files->raise_use_bound(key_id(1), 7), DiskFull);
+      EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
+      if (files->record(key_id(1)).peer_destroyed_unix_s != 0) {
+        EXPECT_THROW(files->forget_peer_destroyed(key_id(1)), DiskFull);
+      }
       EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
       EXPECT_TRUE(files->has_unwritten());
     }

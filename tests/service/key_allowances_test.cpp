@@ -141,6 +141,18 @@ TEST_F(KeyAllowancesTest, ExpireAndAreWithdrawn) {
   EXPECT_NE(log.find("\"operation\":\"withdraw\""), std::string::npos);
 }
 
+// Who has the peer's TLS key now may be another one.
+TEST_F(KeyAllowancesTest, ThoseOfThePeerAreDropped) {
+  (void)allow(FromPeer{}, "*");
+  (void)allow(client_user(7), "*");
+  allowances_->drop_those_of_the_peer();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(is_used(asked_by(FromPeer{}, "files")));
+    EXPECT_TRUE(is_used(asked_by(client_user(7), "files")));
+    open();
+  }
+}
+
 TEST_F(KeyAllowancesTest, WhoAsksDoesNotAllowIt) {
   EXPECT_THROW(allow(client_user(1), "data"), KeyFailed);
   EXPECT_FALSE(is_used(asked_by(client_user(1), "data")));
