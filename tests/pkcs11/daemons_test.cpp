@@ -329,7 +329,7 @@ TEST_F(ModuleWithDaemonsTest, WhoHasLostTheRightWaitsNoLonger) {
       std::chrono::seconds(60)));
   keys_a_.reset();
   EXPECT_EQ(a_->stop().status, 0);  // which ends what waits still
-  EXPECT_EQ(waiting.get(), CKR_DEVICE_ERROR);
+  EXPECT_EQ(waiting.get(), CKR_FUNCTION_REJECTED);
 }
 
 // Threads go on, and no result is wrong, while the daemon is killed and started again.
