@@ -147,6 +147,15 @@ TEST_F(ShardsTest, TogetherServeRunTooLargeForOne) {
   EXPECT_EQ(info_of(store_of('B', 2))["kinds"]["triples"]["left"], 2 * 4096 - 6400);
 }
 
+// Its store would have the units of another shard, and the merge would miss one.
+TEST_F(ShardsTest, StoreOfAnotherShardIsNotContinued) {
+  make_all();
+  const Ended ended = tinyot(
+      end_of('A', "preprocess") + kSixUnits +
+      Arguments{"--store", store_of('A', 2), "--session", path("A.session"), "--shard", "1/3"});
+  EXPECT_TRUE(ended_with(ended, 5, "is shard 2, not 1"));
+}
+
 // No shard may be begun under a global key about which the peer may have made guesses.
 TEST_F(ShardsTest, FailedCheckErasesTheSessionFile) {
   const BothEnded first = make(1, 1);

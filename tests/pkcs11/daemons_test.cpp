@@ -1,6 +1,9 @@
 // The module with the daemons of two parties: outputs are OpenSSL's, and failures have their codes.
 // TINYOT_PKCS11_CALLS and TINYOT_PKCS11_SECONDS set the size of the longer runs (doc/testing.md).
+#include <signal.h>
+
 #include <atomic>
+#include <future>
 #include <iostream>
 #include <random>
 #include <set>
@@ -296,6 +299,37 @@ TEST_F(ModuleWithDaemonsTest, ProgramThatGoesCancelsItsRequest) {
   EXPECT_EQ(a_->stop().status, 0);
   caller.join();
   EXPECT_FALSE(std::filesystem::exists(socket_));
+}
+
+// What waits is given up, as that of a client of the other interface.
+TEST_F(ModuleWithDaemonsTest, WhoHasLostTheRightWaitsNoLonger) {
+  CustodySetup setup;
+  setup.policy_a =
+      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
+      "allow { user: 'ME' key: '*' may: [SIGN] approval: true }";
+  start_module(setup);
+  open();
+  ASSERT_FALSE(HasFatalFailure());
+  ASSERT_TRUE(keys_a_->create("key", "mac").status.ok());
+  const CK_OBJECT_HANDLE key = key_labelled(module_, session_, "key");
+  auto waiting = std::async(
+      std::launch::async, [&] { return sign(module_, session_, key, CKM_AES_CMAC, "text").code; });
+  ASSERT_TRUE(becomes_true([&] {
+    v1::ApprovalsReply reply;
+    EXPECT_TRUE(keys_a_->call(&v1::Keys::Stub::Approvals, v1::ApprovalsRequest(), reply).ok());
+    return reply.approvals_size() == 1;
+  }));
+  std::string configuration = read_file(a_->configuration());
+  const std::string rights = "USE_KEYS, MANAGE_KEYS";
+  configuration.replace(configuration.find(rights), rights.size(), "RESUME");
+  write_file(a_->configuration(), configuration);
+  ASSERT_EQ(::kill(a_->pid(), SIGHUP), 0);
+  EXPECT_TRUE(becomes_true(
+      [&] { return waiting.wait_for(std::chrono::seconds(0)) == std::future_status::ready; },
+      std::chrono::seconds(60)));
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);  // which ends what waits still
+  EXPECT_EQ(waiting.get(), CKR_FUNCTION_REJECTED);
 }
 
 // Threads go on, and no result is wrong, while the daemon is killed and started again.

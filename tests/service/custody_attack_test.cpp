@@ -1121,6 +1121,27 @@ TEST_F(HostileFollowerTest, EndsWhatItTellsTwice) {
   a_->kill();
 }
 
+// The leading party begins the steps: it knows what else is done with a key.
+TEST_F(HostileFollowerTest, BeginsAStepOfAKey) {
+  start_hostile();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  wire::Message message;
+  wire::KeyStart& start = *message.mutable_key_start();
+  custody::put_bytes(custody::key_id_from(made.key.id()).value().bytes, *start.mutable_key());
+  start.set_group(1);
+  start.set_session(session());
+  peer_->send(message);
+  EXPECT_THROW(
+      {
+        for (;;) (void)peer_->next_of({wire::Message::kKeyStart, wire::Message::kKeyEnd});
+      },
+      NetworkError);
+  EXPECT_FALSE(peer_->has_lost_patience());
+  a_->kill();
+}
+
 // Each change of its word was a synced write, under the lock that all requests take.
 TEST_F(HostileFollowerTest, ChangesItsWordOfAShareAllTheTime) {
   start_hostile();

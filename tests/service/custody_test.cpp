@@ -576,6 +576,28 @@ TEST_F(KeyCertificateTest, IsMadeIfThereIsNone) {
   ASSERT_OK(certificate(*keys_a_, "data"));
 }
 
+// Nothing is signed with a peer that has failed a check.
+TEST_F(KeyCertificateTest, OfAPeerThatHasCheatedIsNotMade) {
+  start_custody();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  keys_a_.reset();
+  EXPECT_EQ(a_->stop().status, 0);
+  for (const Party party : {Party::A, Party::B})
+    std::filesystem::remove(file_of(party, made.key.id()));
+  test::write_file(directory_of(Party::A) / "custody" / "peer-cheated", "");
+  a_->start();
+  grpc::Status refused;
+  ASSERT_TRUE(test::becomes_true([&] {
+    refused = certificate(*keys_b_, "data").status;
+    return refused.error_code() != grpc::StatusCode::UNAVAILABLE;
+  }));
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(refused.error_message(),
+            "alice has signed no certificate of it: keys are suspended, since a check has failed");
+  EXPECT_FALSE(std::filesystem::exists(file_of(Party::A, made.key.id())));
+}
+
 // A program that took it for a failure would make another key.
 TEST_F(KeyCertificateTest, AKeyIsMadeWithoutOne) {
   start_custody();

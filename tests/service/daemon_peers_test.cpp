@@ -308,6 +308,22 @@ TEST_F(DaemonTest, DifferentConfigurationsAreReported) {
     })) << daemon->client().peer().last_error();
 }
 
+// Otherwise the leading party would name a worker that there is not.
+TEST_F(DaemonTest, DifferentNumbersOfEvaluationsAreReported) {
+  Setup setup;
+  setup.peer_b = "evaluations: 3";
+  make(setup);
+  a_->start();
+  b_->start();
+  for (const Daemon* daemon : {a_.get(), b_.get()})
+    EXPECT_TRUE(becomes_true(
+        [&] {
+          return daemon->client().peer().last_error().find("evaluations") != std::string::npos;
+        },
+        std::chrono::seconds(60)))
+        << daemon->client().peer().last_error();
+}
+
 TEST_F(DaemonTest, UnknownKeyIsRejected) {
   const auto make_key = [&](const std::string& name) {
     Process(TINYOT_BINARY, {"keygen", "--out", (dir_ / name).string(), "--quiet"}).end();

@@ -257,6 +257,16 @@ TEST(KeyPolicy, CountsOutliveTheirPolicy) {
   EXPECT_FALSE(stricter.begin(terms("a"), kNoon + seconds(10)).refusal.empty());
   EXPECT_TRUE(stricter.begin(terms("a"), kNoon + seconds(11)).refusal.empty());
   EXPECT_TRUE(free.begin(terms("a"), kNoon + seconds(3)).refusal.empty());
+  // Nor do other hours begin a rate anew.
+  KeyPolicy of_hours =
+      with("rate { requests: 2 seconds: 10 } hours { from: '11:00' until: '13:00' }");
+  of_hours.take_counts_of(before);
+  expect_in(of_hours.begin(terms("a"), kNoon + seconds(9)).refusal, "(rate)");
+  KeyPolicy of_other_hours =
+      with("rate { requests: 2 seconds: 10 } hours { from: '10:00' until: '14:00' }");
+  of_other_hours.take_counts_of(of_hours);
+  expect_in(of_other_hours.begin(terms("a"), kNoon + seconds(9)).refusal, "(rate)");
+  EXPECT_TRUE(of_other_hours.begin(terms("a"), kNoon + seconds(10)).refusal.empty());
   // Of another key, none are taken over.
   KeyPolicy other = key_policy_from(
       "allow { peer: true key: 'a*' may: ENCRYPT rate { requests: 1 seconds: 10 } }");

@@ -2,6 +2,9 @@
 #include "service/kms.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+
+#include <future>
 
 #include "kubernetes/kms_v2.grpc.pb.h"
 #include "tests/service/custody_daemons.h"
@@ -428,6 +431,31 @@ TEST_F(KmsTest, CallersThatStillWaitGetTheError) {
     return reply.approvals_size();
   };
   EXPECT_TRUE(becomes_true([&] { return waiting(*keys_b_) == 0; })) << "the peer has been told";
+}
+
+// As of the other interfaces.
+TEST_F(KmsTest, WhoHasLostTheRightWaitsNoLonger) {
+  CustodySetup setup;
+  setup.policy_a =
+      "allow { user: 'ME' key: '*' may: CREATE }\n"
+      "allow { user: 'ME' key: '*' may: ENCRYPT approval: true }\n";
+  start_kms(setup);
+  ASSERT_OK(keys_a_->create("secrets"));
+  auto waiting = std::async(std::launch::async, [&] { return kms_a_->encrypt(kSeed).status; });
+  ASSERT_TRUE(becomes_true([&] {
+    v1::ApprovalsReply reply;
+    EXPECT_TRUE(keys_a_->call(&Stub::Approvals, v1::ApprovalsRequest(), reply).ok());
+    return reply.approvals_size() == 1;
+  }));
+  std::string configuration = test::read_file(a_->configuration());
+  const std::string rights = "USE_KEYS, MANAGE_KEYS";
+  configuration.replace(configuration.find(rights), rights.size(), "RESUME");
+  test::write_file(a_->configuration(), configuration);
+  ASSERT_EQ(::kill(a_->pid(), SIGHUP), 0);
+  const grpc::Status ended = waiting.get();
+  EXPECT_EQ(ended.error_code(), StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_NE(ended.error_message().find("has lost its right"), std::string::npos)
+      << ended.error_message();
 }
 
 TEST_F(KmsTest, ClientsNeedTheRight) {

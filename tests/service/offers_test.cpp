@@ -55,6 +55,14 @@ TEST_P(OffersTest, WithdrawnOfferIsNotTakenUp) {
   EXPECT_EQ(state("later"), v1::WAITING_FOR_PEER);
 }
 
+TEST_P(OffersTest, WithdrawnOfferLeavesTheQueue) {
+  peer_->send(submitted("job", kCircuit));
+  ASSERT_TRUE(becomes_true([&] { return state("job") == v1::QUEUED; }));
+  peer_->withdraw("job");
+  wait_until_read();
+  EXPECT_EQ(state("job"), v1::WAITING_FOR_PEER);
+}
+
 TEST_P(OffersTest, OfferOfAnEarlierLinkIsNotTakenUp) {
   peer_->send(offer_of("later"));
   wait_until_read();

@@ -390,6 +390,28 @@ TEST_F(EpochsTest, WhatWasShownToOfficersIsLookedAtAgain) {
   EXPECT_EQ(after.epochs(0), now.epochs(0));
 }
 
+// What the peer has changes while officers are waited for, and no epoch would be left of the key.
+TEST_F(EpochsTest, WhatThePeerHasIsLookedAtOnceOfficersHaveConfirmed) {
+  start_with_wrong_shares({"data"});
+  if (IsSkipped()) return;
+  const v1::Key shown = keys_a_->show("data").key;
+  ASSERT_EQ(shown.epochs_size(), 2);
+  v1::Key at_a, at_b;
+  auto late = std::async(std::launch::async,
+                         [&] { return resume(*keys_a_, "data", shown.epochs(0), at_a); });
+  const std::string asked = waiting().request();
+  ASSERT_TRUE(resume(*keys_b_, "data", shown.epochs(1), at_b).ok());
+  ASSERT_TRUE(becomes_true([&] { return keys_a_->show("data").key.peer_state() == "active"; }));
+  ASSERT_TRUE(decide(*second_, &Stub::Approve, asked).ok());
+  const grpc::Status refused = late.get();
+  EXPECT_EQ(refused.error_code(), StatusCode::FAILED_PRECONDITION);
+  EXPECT_NE(refused.error_message().find("would be lost"), std::string::npos)
+      << refused.error_message();
+  const v1::Key after = keys_a_->show("data").key;
+  EXPECT_EQ(after.state(), "suspended");
+  EXPECT_EQ(after.epochs_size(), 2);
+}
+
 // Requests of the peer and of a client go on without waiting, as often as an officer has allowed
 // it, also over a restart.
 TEST_F(OfficersTest, WhatIsAllowedAheadWaitsForNobody) {
