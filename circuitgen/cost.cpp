@@ -121,6 +121,7 @@ void CostCounter::end_group() {
   const std::uint64_t products = group.shape->products().size();
   ++cost_.groups;
   cost_.products += products;
+  cost_.group_parts += group.shape->parts.size();
   if (group_.product_invariant) cost_.invariant_products += products;
   cost_.product_depth = std::max<std::uint64_t>(cost_.product_depth, ++group_.product_depth);
   for (const GroupMaker::Result& result : group.results) {

@@ -29,6 +29,7 @@ struct CircuitCost {
   std::uint64_t products = 0;
   std::uint64_t invariant_products = 0;
   std::uint64_t product_depth = 0;  // most ANDs and groups on a path
+  std::uint64_t group_parts = 0;    // of all groups (group.h)
 
   // Bits of the bundles, whether a gate reads them or not.
   std::array<std::uint64_t, 2> input_bits{};  // by owner, see input_bits_of

@@ -10,6 +10,7 @@ RunSize size_of_run(const circuit::CircuitInfo& info, const circuit::CircuitCost
                     std::size_t lanes) {
   RunSize size{.ands = cost.ands_of(lanes),
                .products = cost.products_of(lanes),
+               .group_parts = cost.group_parts * lanes,
                .gates = cost.gates(),
                .local_gates = cost.xors + cost.nots};
   for (const circuit::InputBundle& bundle : info.inputs)

@@ -1,6 +1,5 @@
 #include "online/masked/masked_phase.h"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -34,12 +33,10 @@ class MaskedEvaluation final : public OnlineEvaluation {
   MaskedRun run_;
 };
 
-// The triple of each AND and what has been opened with it, aBits of inputs, the layers of the
-// circuit and their plan, and what does not depend on the size. A group has at most twice as many
-// masks beside its triples.
+// The triple of each product and what has been opened with it, the masks of groups, aBits of
+// inputs, the layers of the circuit and their plan, and what does not depend on the size.
 std::uint64_t kept_bytes(const RunSize& size) {
-  const std::uint64_t of_groups = size.products - std::min(size.ands, size.products);
-  return 49 * size.products + 3 * 17 * of_groups + 48 * size.value_bits + 96 * size.gates +
+  return 49 * size.products + 17 * size.group_parts + 48 * size.value_bits + 96 * size.gates +
          (256 << 10);
 }
 

@@ -86,6 +86,7 @@ TEST(AesSbox, Gf16FormIsTheShallowOneWithAGroup) {
   const CircuitCost cost = expect_sbox(AesSbox::Gf16, 34, 4);
   EXPECT_EQ(cost.groups, 1u);
   EXPECT_EQ(cost.products, 37u);
+  EXPECT_EQ(cost.group_parts, 4u + 10u);
   EXPECT_EQ(cost.product_depth, 3u);
 }
 

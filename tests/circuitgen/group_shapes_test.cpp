@@ -269,10 +269,12 @@ TEST(GroupCost, OfTheAndOfManyBits) {
       if (arity == 2) {
         EXPECT_EQ(cost.groups, 0u);
         EXPECT_EQ(cost.products, cost.ands);
+        EXPECT_EQ(cost.group_parts, 0u);
         EXPECT_EQ(cost.product_depth, cost.and_depth);
       }
       if (bits == arity) {
         EXPECT_EQ(cost.products, (1u << bits) - bits - 1);
+        EXPECT_EQ(cost.group_parts, arity == 2 ? 0 : (1u << bits) - 1);
         EXPECT_EQ(cost.product_depth, 1u);
       }
     }

@@ -31,7 +31,7 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kAnds = 64, kLanes = 9, kBits = 4;
+constexpr std::size_t kAnds = 64, kLanes = 7, kBits = 4;
 
 template <class T>
 void make_secret(T& object) {
@@ -64,7 +64,8 @@ void emit_circuit(Builder& builder) {
   Bits z;
   for (std::size_t i = 0; i < kBits; ++i) z.push_back(x[i] & y[(i + 1) % kBits]);
   builder.output(0, std::vector{z[0] & ~z[1], z[1] ^ x[2]});
-  builder.output(1, std::vector{z[2] & z[3]});
+  const Bit of_group = all(BitSpan(z).last(4), 4);
+  builder.output(1, std::vector{(z[2] & z[3]) ^ of_group});
 }
 
 std::unique_ptr<Circuit> small_circuit() {
@@ -95,16 +96,17 @@ void evaluate_circuit(Session& session, material::Source& source, const Method& 
   BundleValues inputs(2);
   LaneMatrix& mine = inputs[static_cast<std::size_t>(session.me())].emplace(kLanes, kBits);
   for (std::size_t lane = 0; lane < kLanes; ++lane) set_lane(mine, lane, session.rng().bits(kBits));
-  CircuitRounds rounds(*circuit, cost.gates(), kLanes, 1024);
-  const auto run = phase.make(
-      {.session = session,
-       .source = source,
-       .wanted = phase.material_for(circuit->info(), cost.ands_of(kLanes), form, kLanes, {}),
-       .form = form,
-       .rounds = rounds,
-       .shared = {},
-       .preparation = preparation,
-       .progress = {}});
+  CircuitRounds rounds(*circuit, cost.gates(), kLanes, 1024, {}, phase.groups);
+  const auto run =
+      phase.make({.session = session,
+                  .source = source,
+                  .wanted = phase.material_for(
+                      circuit->info(), online::ands_for(phase, cost, kLanes), form, kLanes, {}),
+                  .form = form,
+                  .rounds = rounds,
+                  .shared = {},
+                  .preparation = preparation,
+                  .progress = {}});
   run->prepare();
   run->finish(inputs);
 }

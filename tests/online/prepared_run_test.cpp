@@ -375,6 +375,8 @@ TEST(Preparation, IsBoundedInAllThatItKeeps) {
   const CircuitCost cost = cost_of(circuit);
   const online::RunSize size = online::size_of_run(circuit.info(), cost, 10);
   EXPECT_EQ(size.ands, cost.ands_of(10));
+  EXPECT_EQ(size.products, cost.products_of(10));
+  EXPECT_EQ(size.group_parts, 10 * cost.group_parts);
   EXPECT_EQ(size.local_gates, cost.xors + cost.nots);
   EXPECT_EQ(size.value_bits, 10u * (3 + 3 + 2) + (2 + 2 + 1) + 10u * (2 + 2 + 4 + 1));
 }
