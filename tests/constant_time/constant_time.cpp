@@ -27,6 +27,7 @@
 #include "offline/unit/unit_maker.h"
 #include "online/online_phase.h"
 #include "tests/support/layers.h"
+#include "tinyot/circuit/integer.h"
 
 namespace tinyot {
 namespace {
