@@ -38,10 +38,11 @@ class CircuitRounds {
   GroupsAs groups() const { return groups_; }
   // What is kept of the circuit; null if it is not.
   const std::shared_ptr<const LayeredCircuit>& layered() const { return kept_.layered; }
-  // Whether layering with the other window gives the same rounds, as far as that is known.
+  // Whether layering with the other window gives the same rounds, as far as that is known: a group
+  // that is one gate begins another window before this one is full.
   bool are_same_with(std::size_t window) const {
-    return window == window_ ||
-           (kept_.layered && kept_.layered->gates <= std::min(window, window_));
+    return window == window_ || (groups_ == GroupsAs::Gates && kept_.layered &&
+                                 kept_.layered->gates <= std::min(window, window_));
   }
 
   // Passes the rounds to a sink that leaves them as they are, before run(). A large circuit is

@@ -91,7 +91,9 @@ class LoadedCircuit {
   // the same rounds.
   circuit::GroupsAs layered_as(circuit::GroupsAs groups) const {
     const circuit::CircuitCost* const cost = known_cost();
-    return cost != nullptr && cost->groups == 0 ? circuit::GroupsAs::Gates : groups;
+    return cost != nullptr && cost->groups == 0 && cost->products == cost->ands
+               ? circuit::GroupsAs::Gates
+               : groups;
   }
   // The same circuit on another number of lanes.
   LoadedCircuit on_lanes(std::size_t lanes) const {

@@ -12,7 +12,7 @@ RunSize size_of_run(const circuit::CircuitInfo& info, const circuit::CircuitCost
                .products = cost.products_of(lanes),
                .group_parts = cost.group_parts * lanes,
                .gates = cost.gates(),
-               .local_gates = cost.xors + cost.nots};
+               .local_gates = cost.xors + cost.nots + cost.groups};
   for (const circuit::InputBundle& bundle : info.inputs)
     size.value_bits += std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
   for (const circuit::OutputBundle& bundle : info.outputs)

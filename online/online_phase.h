@@ -33,7 +33,7 @@ struct RunSize {
   std::uint64_t products = 0;     // the same, with each group as one gate (circuitgen/cost.h)
   std::uint64_t group_parts = 0;  // of all lanes, at most
   std::uint64_t gates = 0;        // all of the circuit, which are kept once for all lanes
-  std::uint64_t local_gates = 0;  // of these, XORs and NOTs
+  std::uint64_t local_gates = 0;  // of these, XORs and NOTs; and groups
   std::uint64_t value_bits = 0;   // of inputs and outputs, in all lanes
 };
 RunSize size_of_run(const circuit::CircuitInfo& info, const circuit::CircuitCost& cost,

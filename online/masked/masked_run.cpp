@@ -22,7 +22,7 @@ void require_kept(std::uint64_t count, std::uint64_t most, const std::string& na
 
 void require_masked_size(const RunSize& size) {
   require_kept(size.products, kMaskedAndsMax, "ANDs in all lanes");
-  require_kept(size.local_gates, kMaskedLocalGatesMax, "XORs and NOTs");
+  require_kept(size.local_gates, kMaskedLocalGatesMax, "XORs, NOTs and groups");
 }
 
 MaskedRun::MaskedRun(checks::Session& session, material::Source& source,

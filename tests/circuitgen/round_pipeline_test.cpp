@@ -203,6 +203,28 @@ TEST(CircuitRounds, AreKeptForTheNextRun) {
   }
 }
 
+// A group may begin another window although its gates had room, so parties that have agreed on a
+// window do not take the rounds of another one.
+TEST(CircuitRounds, OfGroupsAreNotThoseOfAnotherWindow) {
+  const auto circuit = find_circuit("aes128:sbox=gf16");
+  const auto rounds_of = [&](std::size_t window, GroupsAs groups) {
+    return CircuitRounds(*circuit, 0, 1, window, {}, groups);
+  };
+  const auto counts_of = [](CircuitRounds rounds) {
+    Notes notes;
+    rounds.run(notes);
+    return and_counts(notes);
+  };
+  const CircuitRounds whole = rounds_of(1 << 20, GroupsAs::Polynomials);
+  const std::size_t gates = whole.layered()->gates;
+  EXPECT_NE(counts_of(rounds_of(gates, GroupsAs::Polynomials)), counts_of(whole));
+  EXPECT_TRUE(whole.are_same_with(1 << 20));
+  EXPECT_FALSE(whole.are_same_with(gates));
+  const CircuitRounds as_gates = rounds_of(1 << 20, GroupsAs::Gates);
+  EXPECT_TRUE(as_gates.are_same_with(as_gates.layered()->gates));
+  EXPECT_EQ(counts_of(rounds_of(as_gates.layered()->gates, GroupsAs::Gates)), counts_of(as_gates));
+}
+
 // A sink may take the rounds that it gets.
 TEST(CircuitRounds, KeptRoundsAreNotChangedByARun) {
   struct Taker final : RoundSink {

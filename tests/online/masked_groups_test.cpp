@@ -7,6 +7,7 @@
 
 #include "online/masked/group_masks.h"
 #include "online/masked/masked_round.h"
+#include "online/windowed_exchange.h"
 #include "tests/online/cheat.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/random_circuit.h"
@@ -259,6 +260,69 @@ TEST_P(MaskedGroups, MatchThePlainEvaluator) {
       expect_outputs(circuit, run_online(job, {.seed = lanes}), evaluate(circuit, lanes, inputs));
       ASSERT_FALSE(HasFailure()) << lanes << " lanes, window " << window;
     }
+}
+
+// More bits than a message has, at two levels and in a round of pivots.
+class LargeMaskedGroups : public testing::TestWithParam<Masks> {
+ protected:
+  static constexpr std::size_t kLanes = 22'000;
+  static_assert(3 * kLanes > online::WindowedExchange::kEntries);
+
+  LargeMaskedGroups() {
+    const auto x = circuit_.input(Party::A, 4), y = circuit_.input(Party::B, 4);
+    std::vector<WireId> z;
+    for (std::size_t i = 0; i < 4; ++i) z.push_back(circuit_.and_of(x[i], y[i]));
+    circuit_.begin_group();
+    const WireId low = circuit_.and_of(z[0], z[1]), high = circuit_.and_of(z[2], z[3]),
+                 all = circuit_.and_of(low, high);
+    circuit_.free(low);
+    circuit_.free(high);
+    circuit_.end_group();
+    circuit_.output(Receiver::Both, {circuit_.xor_of(all, z[0])});
+    Rng rng(Seed{{7, 62}});
+    inputs_ = random_inputs(circuit_, kLanes, rng);
+    job_.masks = GetParam();
+  }
+
+  ListedCircuit circuit_;
+  Inputs inputs_;
+  OnlineJob job_{circuit_, kLanes, inputs_, AndMaterial::Triples};
+};
+
+INSTANTIATE_TEST_SUITE_P(InEachWay, LargeMaskedGroups,
+                         testing::Values(Masks::AtOnce, Masks::Prepared), name_of_way);
+
+TEST_P(LargeMaskedGroups, AreSentInSeveralMessagesAndAreRight) {
+  Messages sent;
+  PartyOptions options;
+  options.wrap_b = recording(sent);
+  expect_outputs(circuit_, run_online(job_, options), evaluate(circuit_, kLanes, inputs_));
+  std::map<std::string, std::vector<std::size_t>> bytes;
+  for (const Message& message : sent) bytes[message.tag].push_back(message.payload.size());
+  std::vector<std::size_t> products, operands;
+  const auto add = [](std::size_t bits, std::vector<std::size_t>& to) {
+    for (; bits > 0; bits -= std::min(bits, online::WindowedExchange::kEntries))
+      to.push_back(bytes_for(std::min(bits, online::WindowedExchange::kEntries)));
+  };
+  // Four ANDs; of the group's 11 products, 6 of two inputs and 4 of three have 16 factors that are
+  // wires, of which 4 are pivots; the others are 6 of two inputs.
+  add(8 * kLanes, products);
+  add((16 - 4) * kLanes, products);
+  add(6 * kLanes, products);
+  add(4 * kLanes, operands);
+  EXPECT_EQ(bytes["masked.products"], products);
+  EXPECT_EQ(bytes["masked.operands"], operands);
+}
+
+// The last message of each level, and that of the pivots.
+TEST_P(LargeMaskedGroups, LiesInLaterMessagesAreCaught) {
+  for (const auto& [tag, number] : {std::pair("masked.products", 2),
+                                    {"masked.products", 6},
+                                    {"masked.products", 8},
+                                    {"masked.operands", 1}})
+    expect_change_caught(
+        job_, number == 2 ? Party::A : Party::B, tag, static_cast<std::size_t>(number),
+        [](std::vector<std::byte>& payload) { flip(payload, 0); }, "MAC transcript");
 }
 
 class GroupCheating : public testing::TestWithParam<Masks> {};
