@@ -466,14 +466,12 @@ void KeyFiles::require_next_version(const KeyAttributes& attributes) const {
 
 void KeyFiles::require_next(const KeyAttributes& attributes) const {
   const KeyAttributes* newest = nullptr;
-  // Who has the peer's TLS key now may not say what the label means, until officers have.
-  for (const auto& [id, other] : records_)
-    if (other.attributes.label == attributes.label && other.state != KeyState::Destroyed)
-      require_bound(other);
-  for (const auto& [id, other] : records_)
-    if (other.attributes.label == attributes.label &&
-        (newest == nullptr || newest->version < other.attributes.version))
-      newest = &other.attributes;
+  for (const auto& [id, other] : records_) {
+    if (other.attributes.label != attributes.label) continue;
+    // Who has the peer's TLS key now may not say what the label means, until officers have.
+    if (other.state != KeyState::Destroyed) require_bound(other);
+    if (newest == nullptr || newest->version < other.attributes.version) newest = &other.attributes;
+  }
   const std::uint32_t version = newest != nullptr ? newest->version : 0;
   const auto refuse = [](const std::string& why) { throw KeyError(KeyProblem::Exists, why); };
   if (attributes.version != version + 1)

@@ -240,12 +240,8 @@ TEST(GroupMasks, EachFactorMasksOneOpenedBit) {
 
 class MaskedGroups : public testing::TestWithParam<Masks> {};
 
-std::string name_of_way(const testing::TestParamInfo<Masks>& info) {
-  return info.param == Masks::AtOnce ? "AtOnce" : "Prepared";
-}
-
 INSTANTIATE_TEST_SUITE_P(InEachWay, MaskedGroups, testing::Values(Masks::AtOnce, Masks::Prepared),
-                         name_of_way);
+                         name_of_masks);
 
 TEST_P(MaskedGroups, MatchThePlainEvaluator) {
   const ListedCircuit circuit = grouped_layers();
@@ -290,7 +286,7 @@ class LargeMaskedGroups : public testing::TestWithParam<Masks> {
 };
 
 INSTANTIATE_TEST_SUITE_P(InEachWay, LargeMaskedGroups,
-                         testing::Values(Masks::AtOnce, Masks::Prepared), name_of_way);
+                         testing::Values(Masks::AtOnce, Masks::Prepared), name_of_masks);
 
 TEST_P(LargeMaskedGroups, AreSentInSeveralMessagesAndAreRight) {
   Messages sent;
@@ -328,7 +324,7 @@ TEST_P(LargeMaskedGroups, LiesInLaterMessagesAreCaught) {
 class GroupCheating : public testing::TestWithParam<Masks> {};
 
 INSTANTIATE_TEST_SUITE_P(InEachWay, GroupCheating, testing::Values(Masks::AtOnce, Masks::Prepared),
-                         name_of_way);
+                         name_of_masks);
 
 // A lie, sent or also believed, at each level and in each round.
 TEST_P(GroupCheating, IsCaughtAtEveryBit) {

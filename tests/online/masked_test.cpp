@@ -262,10 +262,6 @@ Shape shape_of(std::uint64_t seed) {
 
 class Masked : public testing::TestWithParam<Masks> {};
 
-std::string name_of_masks(const testing::TestParamInfo<Masks>& info) {
-  return info.param == Masks::AtOnce ? "AtOnce" : "Prepared";
-}
-
 INSTANTIATE_TEST_SUITE_P(InEachWay, Masked, testing::Values(Masks::AtOnce, Masks::Prepared),
                          name_of_masks);
 

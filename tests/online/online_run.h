@@ -29,6 +29,10 @@ struct OnlineJob {
   std::shared_ptr<const LayeredCircuit> layered = nullptr;  // with the window, if it is kept
 };
 
+inline std::string name_of_masks(const testing::TestParamInfo<OnlineJob::Masks>& info) {
+  return info.param == OnlineJob::Masks::AtOnce ? "AtOnce" : "Prepared";
+}
+
 // How a phase evaluates groups.
 inline GroupsAs groups_of(const OnlineJob& job) {
   return job.masks == OnlineJob::Masks::None ? GroupsAs::Gates : GroupsAs::Polynomials;

@@ -274,27 +274,22 @@ TEST_F(ModuleWithDaemonsTest, ProgramThatGoesCancelsItsRequest) {
   ASSERT_FALSE(HasFatalFailure());
   ASSERT_TRUE(keys_a_->create("key", "mac").status.ok());
   const CK_OBJECT_HANDLE key = key_labelled(module_, session_, "key");
-  const auto waiting = [&] {
-    v1::ApprovalsReply reply;
-    EXPECT_TRUE(keys_a_->call(&v1::Keys::Stub::Approvals, v1::ApprovalsRequest(), reply).ok());
-    return reply.approvals_size();
-  };
   const auto begin = [&] {
     return std::thread([&] {
       EXPECT_EQ(sign(module_, session_, key, CKM_AES_CMAC, "text").code, CKR_DEVICE_ERROR);
     });
   };
   std::thread caller = begin();
-  EXPECT_TRUE(becomes_true([&] { return waiting() == 1; }));
+  EXPECT_TRUE(becomes_true([&] { return keys_a_->waiting() == 1; }));
   EXPECT_EQ(module_->C_Finalize(nullptr), CKR_OK);
   caller.join();
-  EXPECT_TRUE(becomes_true([&] { return waiting() == 0; }));
+  EXPECT_TRUE(becomes_true([&] { return keys_a_->waiting() == 0; }));
   // The daemon's end is one of what waits, and is not kept waiting by it.
   ASSERT_EQ(module_->C_Initialize(nullptr), CKR_OK);
   open();
   ASSERT_EQ(key_labelled(module_, session_, "key"), 1u);
   caller = begin();
-  EXPECT_TRUE(becomes_true([&] { return waiting() == 1; }));
+  EXPECT_TRUE(becomes_true([&] { return keys_a_->waiting() == 1; }));
   keys_a_.reset();
   EXPECT_EQ(a_->stop().status, 0);
   caller.join();
@@ -314,11 +309,7 @@ TEST_F(ModuleWithDaemonsTest, WhoHasLostTheRightWaitsNoLonger) {
   const CK_OBJECT_HANDLE key = key_labelled(module_, session_, "key");
   auto waiting = std::async(
       std::launch::async, [&] { return sign(module_, session_, key, CKM_AES_CMAC, "text").code; });
-  ASSERT_TRUE(becomes_true([&] {
-    v1::ApprovalsReply reply;
-    EXPECT_TRUE(keys_a_->call(&v1::Keys::Stub::Approvals, v1::ApprovalsRequest(), reply).ok());
-    return reply.approvals_size() == 1;
-  }));
+  ASSERT_TRUE(becomes_true([&] { return keys_a_->waiting() == 1; }));
   std::string configuration = read_file(a_->configuration());
   const std::string rights = "USE_KEYS, MANAGE_KEYS";
   configuration.replace(configuration.find(rights), rights.size(), "RESUME");

@@ -387,6 +387,15 @@ class HostileFollowerTest : public CustodyAttackTest {
                        *message.mutable_key_haves()->add_have());
     peer_->send(message);
   }
+  // Whatever it still begins or ends of keys.
+  void expect_link_ends() {
+    EXPECT_THROW(
+        {
+          for (;;) (void)peer_->next_of({wire::Message::kKeyStart, wire::Message::kKeyEnd});
+        },
+        NetworkError);
+    EXPECT_FALSE(peer_->has_lost_patience());
+  }
   std::vector<std::string> problems_of_a() const {
     return service::verify_audit(directory_of(Party::A) / "audit.log",
                                  {parties_.peer, parties_.own})
@@ -1112,12 +1121,7 @@ TEST_F(HostileFollowerTest, EndsWhatItTellsTwice) {
   peer_->send(last);
   EXPECT_TRUE(is_accepted(message_of(asked(use_terms(config::ENCRYPT, made.key.id(), 4)))));
   peer_->send(last);
-  EXPECT_THROW(
-      {
-        for (;;) (void)peer_->next_of({wire::Message::kKeyStart, wire::Message::kKeyEnd});
-      },
-      NetworkError);
-  EXPECT_FALSE(peer_->has_lost_patience());
+  expect_link_ends();
   a_->kill();
 }
 
@@ -1133,12 +1137,7 @@ TEST_F(HostileFollowerTest, BeginsAStepOfAKey) {
   start.set_group(1);
   start.set_session(session());
   peer_->send(message);
-  EXPECT_THROW(
-      {
-        for (;;) (void)peer_->next_of({wire::Message::kKeyStart, wire::Message::kKeyEnd});
-      },
-      NetworkError);
-  EXPECT_FALSE(peer_->has_lost_patience());
+  expect_link_ends();
   a_->kill();
 }
 

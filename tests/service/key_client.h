@@ -2,6 +2,7 @@
 #pragma once
 
 #include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <memory>
@@ -82,6 +83,12 @@ class KeyClient {
     return made;
   }
   Made show(const std::string& key) const { return named(&v1::Keys::Stub::Show, key); }
+  // How many requests and operations wait for officers.
+  int waiting() const {
+    v1::ApprovalsReply reply;
+    EXPECT_TRUE(call(&v1::Keys::Stub::Approvals, v1::ApprovalsRequest(), reply).ok());
+    return reply.approvals_size();
+  }
 
   struct Sealed {
     grpc::Status status;

@@ -425,12 +425,7 @@ TEST_F(KmsTest, CallersThatStillWaitGetTheError) {
   };
   expect_late(std::chrono::seconds(5));
   expect_late(std::chrono::seconds(0));
-  const auto waiting = [&](const KeyClient& keys) {
-    v1::ApprovalsReply reply;
-    EXPECT_TRUE(keys.call(&Stub::Approvals, v1::ApprovalsRequest(), reply).ok());
-    return reply.approvals_size();
-  };
-  EXPECT_TRUE(becomes_true([&] { return waiting(*keys_b_) == 0; })) << "the peer has been told";
+  EXPECT_TRUE(becomes_true([&] { return keys_b_->waiting() == 0; })) << "the peer has been told";
 }
 
 // As of the other interfaces.
@@ -442,11 +437,7 @@ TEST_F(KmsTest, WhoHasLostTheRightWaitsNoLonger) {
   start_kms(setup);
   ASSERT_OK(keys_a_->create("secrets"));
   auto waiting = std::async(std::launch::async, [&] { return kms_a_->encrypt(kSeed).status; });
-  ASSERT_TRUE(becomes_true([&] {
-    v1::ApprovalsReply reply;
-    EXPECT_TRUE(keys_a_->call(&Stub::Approvals, v1::ApprovalsRequest(), reply).ok());
-    return reply.approvals_size() == 1;
-  }));
+  ASSERT_TRUE(becomes_true([&] { return keys_a_->waiting() == 1; }));
   std::string configuration = test::read_file(a_->configuration());
   const std::string rights = "USE_KEYS, MANAGE_KEYS";
   configuration.replace(configuration.find(rights), rights.size(), "RESUME");
