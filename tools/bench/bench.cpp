@@ -55,6 +55,7 @@ constexpr std::pair<const char*, const char*> kDecided[] = {{"material", "materi
                                                             {"window", "window"},
                                                             {"live", "live"},
                                                             {"online", "online_asked"},
+                                                            {"inputs-later", "inputs_later"},
                                                             {"tls", "tls"},
                                                             {"link", "link"},
                                                             {"rtt", "rtt_ms"},
@@ -244,6 +245,7 @@ PairCommands run_commands(const MeasuredRun& run, const NamedCircuit& circuit,
     if (run.spec.blocks) mine.add({"--blocks", std::to_string(*run.spec.blocks)});
     if (run.window) mine.add({"--window", std::to_string(*run.window)});
     if (run.phase) mine.add({"--online", std::string(name_of(*run.phase))});
+    if (run.are_inputs_later) mine.add({"--inputs-later"});
     if (run.live) {
       mine.add({"--live"});
       mine.add(arguments_of(*run.live));

@@ -137,6 +137,7 @@ struct MeasuredRun {
   std::optional<std::uint64_t> window = {};
   std::optional<ParameterRequest> live = {};
   std::optional<OnlinePhase> phase = {};
+  bool are_inputs_later = false;
 };
 PairCommands run_commands(const MeasuredRun& run, const NamedCircuit& circuit,
                           const InputTexts& inputs, const std::filesystem::path& dir,

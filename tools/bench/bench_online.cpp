@@ -1,6 +1,7 @@
 // `tinyot bench online`: the online phase on stored material, one row per circuit and number of
 // lanes; results are compared with the plain evaluator's.
 #include <algorithm>
+#include <span>
 
 #include "base/error.h"
 #include "circuitgen/formats/values.h"
@@ -37,10 +38,12 @@ const std::vector<Row> kSuite = {{"aes128", 1},
                                  {"comparisons", 1},
                                  {"minimum", 1}};
 
-// Over which link a run is measured, and in which phase: none leaves it to the parties.
+// Over which link a run is measured, in which phase (none leaves it to the parties), and whether it
+// is prepared before its inputs are known.
 struct Way {
   LocalLink link;
   std::optional<OnlinePhase> phase;
+  bool are_inputs_later;
 };
 
 struct OnlineBench {
@@ -50,6 +53,12 @@ struct OnlineBench {
   std::optional<std::uint64_t> window;
   std::vector<Way> ways;
 };
+
+// Phases of a report: those of its run, but for reserving material, and those of them that a run
+// that is prepared has before its inputs.
+constexpr const char* kPhases[] = {"masks",  "prepare", "gates",  "rows",
+                                   "inputs", "online",  "outputs"};
+constexpr std::size_t kPhasesBefore = 2;
 
 std::string random_value(crypto::Rng& rng, const circuit::InputBundle& bundle) {
   return circuit::print_value(rng.bits(bundle.bits), bundle.format, false);
@@ -96,16 +105,24 @@ void make_material(const OnlineBench& bench, const NamedCircuit& circuit, LocalL
   require_success(run_pair(preprocess_commands(job, store_for(link, dir)), link));
 }
 
+// Of a run that is prepared, the time of what comes before its inputs.
+double prepare_s(const Json& report) {
+  double seconds = 0;
+  for (const char* phase : std::span(kPhases).first(kPhasesBefore))
+    seconds += wall_of_phase(report, phase);
+  return seconds;
+}
+
 Json row_of(const Row& row, const Way& way, const std::vector<Json>& runs) {
   std::vector<double> walls;
   walls.reserve(runs.size());
   for (const Json& run : runs) walls.push_back(slower_of(run)["wall_s"]);
   const Json& last = slower_of(runs.back());
   const double wall_s = median(walls), ands = last["ands"];
+  const auto measured = std::span(kPhases).subspan(way.are_inputs_later ? kPhasesBefore : 0);
   double bytes = 0, cpu_s = 0;
   for (const Json& phase : last["phases"]) {
-    const std::string name = phase["name"];
-    if (name != "gates" && name != "rows" && name != "outputs") continue;
+    if (std::ranges::find(measured, phase["name"].get<std::string>()) == measured.end()) continue;
     bytes += phase["bytes_sent"].get<double>() + phase["bytes_received"].get<double>();
     cpu_s += phase["cpu_s"].get<double>();
   }
@@ -124,6 +141,8 @@ Json row_of(const Row& row, const Way& way, const std::vector<Json>& runs) {
                  {"rounds", rounds},
                  {"online", last["online"]},
                  {"online_asked", way.phase ? name_of(*way.phase) : "auto"},
+                 {"inputs_later", way.are_inputs_later},
+                 {"prepare_s", way.are_inputs_later ? prepare_s(last) : 0},
                  {"half_round_trips", trips},
                  {"bare_round_trips_s", bare_s},
                  {"bits_per_and", 8 * bytes / std::max(ands, 1.0)},
@@ -163,6 +182,7 @@ std::vector<Json> measure(const OnlineBench& bench, const Row& row) {
     for (std::size_t way = 0; way < bench.ways.size(); ++way) {
       const LocalLink& link = bench.ways[way].link;
       run.phase = bench.ways[way].phase;
+      run.are_inputs_later = bench.ways[way].are_inputs_later;
       const InputTexts inputs = random_inputs(circuit, rng);
       runs[way].push_back(require_success(
           run_pair(run_commands(run, circuit, inputs, store_for(link, dir.path())), link)));
@@ -173,6 +193,24 @@ std::vector<Json> measure(const OnlineBench& bench, const Row& row) {
   for (std::size_t way = 0; way < bench.ways.size(); ++way)
     rows.push_back(row_of(row, bench.ways[way], runs[way]));
   return rows;
+}
+
+// Each phase over each link, prepared and at once as the line says. Fails: UsageError if nothing is
+// left.
+std::vector<Way> ways_from(const CommandLine& line) {
+  std::vector<Way> ways;
+  for (const LocalLink& link : links_from(line))
+    for (const std::string& later : parse_names(line.text("inputs-later")))
+      for (const std::string& name : parse_names(line.text("online"))) {
+        if (later != "yes" && later != "no")
+          throw UsageError("--inputs-later must be yes or no, not '" + later + "'");
+        const bool are_later = later == "yes";
+        const std::optional<OnlinePhase> phase = parse_online(name);
+        if (!are_later || phase != OnlinePhase::Interactive)
+          ways.push_back({link, phase, are_later});
+      }
+  if (ways.empty()) throw UsageError("a run of the interactive phase cannot be prepared");
+  return ways;
 }
 
 std::vector<Row> rows_from(const CommandLine& line) {
@@ -217,7 +255,13 @@ int online_rows(const Arguments& arguments, const RowSink& sink) {
       .value("repeat", "runs of each row; the median is shown", "3")
       .flag("live", "make the material during the run instead of before");
   add_window_option(line.options());
-  line.options().value("online", "interactive, garbled, masked or auto, a list", "auto");
+  line.options()
+      .value("online", "interactive, garbled, masked or auto, a list", "auto")
+      .value(
+          "inputs-later",
+          "yes: what comes before the inputs is done beforehand, and not in the time of a row; a "
+          "list",
+          "no");
   ParameterLists lists{.profile = "fast"};
   add_parameter_lists(line.options(), lists);
   Rows::add_options(line.options());
@@ -233,9 +277,7 @@ int online_rows(const Arguments& arguments, const RowSink& sink) {
   bench.live = line.has("live");
   bench.repeat = repeat_from(line);
   bench.window = window_from(line);
-  for (const LocalLink& link : links_from(line))
-    for (const std::string& name : parse_names(line.text("online")))
-      bench.ways.push_back({link, parse_online(name)});
+  bench.ways = ways_from(line);
   const std::vector<ParameterRequest> points = parameters_listed(line, lists);
   for (const Row& row : rows_from(line)) {
     for (const ParameterRequest& parameters : points) {

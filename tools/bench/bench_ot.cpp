@@ -49,7 +49,7 @@ Json row_of(const OtJob& job, const LocalLink& link, const Json& report) {
   const double to_receiver = phase_of(a, name_of_repeat(0))["bytes_sent"],
                to_sender = phase_of(b, name_of_repeat(0))["bytes_sent"];
   const Start start = job.is_silent() ? start_in(a, b) : Start{};
-  Json row = {{"kind", job.kind},
+  Json row = {{"ot_kind", job.kind},
               {"softspoken_k", job.k},
               {"silent_set", job.is_silent() ? job.silent_set : "-"},
               {"ots", job.ots()},
@@ -93,7 +93,7 @@ int ot_rows(const Arguments& arguments, const RowSink& sink) {
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
   Rows rows(line, sink,
-            {"kind", "ots", "ots_per_s", "ots_per_cpu_s_sender", "ots_per_cpu_s_receiver",
+            {"ot_kind", "ots", "ots_per_s", "ots_per_cpu_s_sender", "ots_per_cpu_s_receiver",
              "bits_per_ot"});
   const std::vector<LocalLink> links = links_from(line);
   const std::uint64_t count = line.size("count");

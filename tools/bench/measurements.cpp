@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "offline/base_ot/base_ot.h"
 #include "offline/parameters.h"
 
 namespace tinyot::tools {
@@ -27,6 +28,12 @@ class MeasurementGrid {
   void add_online_link_sweep();
   void add_phase_sweep();
   void add_block_sweep();
+  void add_ots();
+  void add_stored_and_not();
+  void add_slow_links();
+  void add_tls();
+  void add_circuits();
+  void add_prepared();
   std::vector<Measurement> take() { return std::move(list_); }
 
  private:
@@ -163,6 +170,83 @@ void MeasurementGrid::add_block_sweep() {
       full_ ? 120 : 4);
 }
 
+void MeasurementGrid::add_ots() {
+  const auto of = [&](const char* experiment, Arguments options, double seconds) {
+    Arguments bench = {"ot", "--repeat", full_ ? "5" : "1"};
+    bench.insert(bench.end(), options.begin(), options.end());
+    add(experiment, std::move(bench), seconds);
+  };
+  of("OT extension",
+     {"--kind", "abits,delta,random,chosen", "--softspoken-k", full_ ? "1,2,4" : "2", "--count",
+      full_ ? "2^22" : "2^20"},
+     full_ ? 12 : 1);
+  if (!full_) return;
+  of("silent bits",
+     {"--kind", "silent", "--silent-set", "s10,s11,s12,s13", "--softspoken-k", "4", "--count",
+      "2^24"},
+     15);
+  of("base OTs", {"--kind", "base-ristretto"}, 3);
+  if (offline::usual_base_ot() == BaseOt::MlKem) of("base OTs", {"--kind", "base-ml-kem"}, 3);
+}
+
+// What is made, and what of it is left when it is stored.
+void MeasurementGrid::add_stored_and_not() {
+  if (!full_) return;
+  add("store",
+      {"offline", "--profile", "fast", "--ands", "2^22,2^24", "--store", "no,yes", "--repeat", "3"},
+      60);
+  add("store",
+      {"offline", "--profile", "nnob12", "--labit-columns", "theorem,experiment", "--ands", "2^20",
+       "--store", "no,yes", "--repeat", "1"},
+      30);
+}
+
+void MeasurementGrid::add_slow_links() {
+  const auto of = [&](Profile profile, const char* k, const char* ands, double seconds) {
+    add("slow links",
+        {"offline", "--profile", std::string(name_of(profile)), "--softspoken-k", k, "--ands", ands,
+         "--store", "no", "--rtt", "40ms", "--rate", "10mbit,100mbit,1gbit", "--repeat", "1"},
+        seconds);
+  };
+  if (!full_) return;
+  of(Profile::Fast, "2,4", "2^18", 70);
+  of(Profile::Wan, "4", "2^22", 60);
+}
+
+void MeasurementGrid::add_tls() {
+  const auto of = [&](Profile profile, const char* ands) {
+    add("TLS",
+        {"offline", "--profile", std::string(name_of(profile)), "--ands", ands, "--store", "no",
+         "--tls", "no,yes", "--repeat", "3"},
+        25);
+  };
+  if (!full_) return;
+  of(Profile::Fast, "2^22");
+  of(Profile::Nnob12, "2^18");
+}
+
+void MeasurementGrid::add_circuits() {
+  if (!full_) return;
+  add("circuits", {"online", "--profile", "fast", "--repeat", "3"}, 240);
+  add("circuits",
+      {"online", "--profile", "fast", "--live", "--circuit", "levenshtein", "--repeat", "1"}, 50);
+}
+
+// Runs that are prepared before their inputs are known, beside those that are not.
+void MeasurementGrid::add_prepared() {
+  const auto of = [&](Arguments options, double seconds) {
+    Arguments bench = {"online", "--circuit", "aes128:sbox=gf16", "--inputs-later", "no,yes"};
+    bench.insert(bench.end(), options.begin(), options.end());
+    add("prepared runs", std::move(bench), seconds);
+  };
+  of({"--material", "triples", "--online", "interactive,masked", "--lanes",
+      full_ ? "1,512,1024" : "1,64", "--repeat", full_ ? "5" : "1"},
+     full_ ? 40 : 4);
+  of({"--material", "garbling", "--online", "interactive,garbled,masked,auto", "--rtt",
+      full_ ? "0.2ms,5ms,20ms,100ms" : "20ms", "--rate", "100mbit", "--repeat", repeat()},
+     full_ ? 90 : 5);
+}
+
 }  // namespace
 
 std::string command_of(const Measurement& measurement) {
@@ -179,6 +263,12 @@ std::vector<Measurement> measurements(Extent extent, bool weak) {
   grid.add_online_link_sweep();
   grid.add_phase_sweep();
   grid.add_block_sweep();
+  grid.add_ots();
+  grid.add_stored_and_not();
+  grid.add_slow_links();
+  grid.add_tls();
+  grid.add_circuits();
+  grid.add_prepared();
   return grid.take();
 }
 

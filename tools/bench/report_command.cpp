@@ -94,7 +94,7 @@ int report_command(const Arguments& arguments) {
   line.options()
       .value("output", "directory of the report: results.jsonl, results.csv, report.html, figures/")
       .flag("quick", "a few small measurements, about two minutes")
-      .flag("full", "larger sizes, more links, three runs each, about half an hour; the default")
+      .flag("full", "larger sizes, more links, three runs each, about an hour; the default")
       .flag("resume", "continue a report that was interrupted; finished measurements are kept")
       .flag("allow-weak", "measure buckets that miss sigma too; every table and figure marks them")
       .value("compare", "directory of an older report: shows what has changed beyond noise");
