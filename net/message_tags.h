@@ -119,6 +119,8 @@ inline constexpr auto kMessageTags = std::to_array<MessageTagEntry>({
     {{0x4001, "daemon.parameters"}, "service/peer_link"},
     {{0x4002, "daemon.message"}, "service/peer_link"},
     {{0x7F01, "bench.trip"}, "tools/bench/party"},
+    {{0x7F02, "bench.np_c"}, "tools/bench/naor_pinkas"},
+    {{0x7F03, "bench.np_pk"}, "tools/bench/naor_pinkas"},
     {{0xFFFFFFFF, "abort"}, "net/channel"},
 });
 

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "tests/support/blocks.h"
 #include "tests/support/layers.h"
 #include "tests/support/two_parties.h"
 
@@ -21,8 +22,8 @@ TEST(NaorPinkas, SeedsAgreeInTheChosenOneAlone) {
       const auto& [zero, one] = ots[sender].sent.pairs[i];
       const bool choice = choices[i];
       ones += choice;
-      EXPECT_EQ(seeds[i].value, (choice ? one : zero).value) << i;
-      EXPECT_NE(seeds[i].value, (choice ? zero : one).value) << i;
+      EXPECT_TRUE(same(seeds[i].value, (choice ? one : zero).value)) << i;
+      EXPECT_FALSE(same(seeds[i].value, (choice ? zero : one).value)) << i;
     }
     EXPECT_GT(ones, 8u);
     EXPECT_LT(ones, 56u);

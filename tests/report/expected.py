@@ -107,9 +107,9 @@ TABLES: dict[str, tuple[str, tuple[str, ...]]] = {
     "slow-links": ("slow links", ("ands_per_s", "range", "cpu_us_per_and", "bytes_per_and",
                                   "peak_rss_bytes")),
     "tls": ("TLS", ("ands_per_s", "range", "cpu_us_per_and", "bytes_per_and")),
-    "circuits": ("circuits", ("ands", "wall_s", "range", "ands_per_s", "range", "gates_per_s",
-                              "range", "rounds", "bits_per_and", "peak_rss_bytes")),
-    "prepared-runs": ("prepared runs", ("wall_s", "range", "prepare_s", "ands_per_s", "range",
+    "circuits": ("circuits", ("ands", "wall_s", "range", "ands_per_s", "gates_per_s", "rounds",
+                              "bits_per_and", "peak_rss_bytes")),
+    "prepared-runs": ("prepared runs", ("wall_s", "range", "prepare_s", "ands_per_s",
                                         "half_round_trips", "bits_per_and", "peak_rss_bytes"))}
 TABLE_TITLES = {"ot-extension": "OT extension", "silent-bits": "Silent bits",
                 "base-ots": "Base OTs", "stored": "Material that is stored",
@@ -123,12 +123,7 @@ def row_of_table(row: Row, fields: tuple[str, ...]) -> list[float]:
     found: list[float] = []
     for field, previous in zip(fields, ("", *fields)):
         if field == "range":
-            median, low, high = found[-1], float(row.get(f"{previous}_min") or 0), float(
-                row.get(f"{previous}_max") or 0)
-            if row["kind"] == "online" and previous != "wall_s":  # a rate, from times
-                low, high = (median * float(row["wall_s"]) / float(row[f"wall_s_{end}"])
-                             for end in ("max", "min"))
-            found += [low, high]
+            found += [float(row[f"{previous}_{end}"]) for end in ("min", "max")]
         else:
             found.append(float(row[field]) / (1e6 if field == "peak_rss_bytes" else 1))
     return found

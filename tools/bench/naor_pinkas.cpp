@@ -9,7 +9,7 @@ namespace tinyot::tools {
 namespace {
 
 constexpr net::MessageTag kParameters = net::message_tag("bench.np_c");
-constexpr net::MessageTag kKeys = net::message_tag("bench.np_pk");
+constexpr net::MessageTag kPublicKeys = net::message_tag("bench.np_pk");
 
 using crypto::Point;
 
@@ -56,8 +56,8 @@ offline::BaseOts naor_pinkas_ots(checks::Session& session, std::size_t count) {
     keys[i] = offline::pair_with(choice, chosen, received.c - chosen).of[0];
     ots.received.seeds[i] = seed_of(peers, i, choice, crypto::times(k, received.r));
   }
-  net::send_words(channel, kKeys, std::span(std::as_const(keys)));
-  net::recv_words(channel, kKeys, std::span(keys));
+  net::send_words(channel, kPublicKeys, std::span(std::as_const(keys)));
+  net::recv_words(channel, kPublicKeys, std::span(keys));
   const Point shared = crypto::times(r, sent.c);
   ots.sent.pairs.resize(count);
   for (std::size_t i = 0; i < count; ++i) {

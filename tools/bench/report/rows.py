@@ -21,7 +21,7 @@ NUMBERS = {"offline": ("sigma_paper_bound", "sigma_exact", "rtt_ms", "rate_mbit"
 TEXTS = {"offline": ("profile",), "online": ("circuit",), "ot": ("ot_kind",),
          "blocks": ("profile", "columns")}
 # Read where they are: a row of one run may lack them.
-OPTIONAL = ("ands_per_s_min", "ands_per_s_max", "gates_per_s_then_min",
+OPTIONAL = ("ands_per_s", "ands_per_s_min", "ands_per_s_max", "gates_per_s_then_min",
             "gates_per_s_then_max", "wall_s_min", "wall_s_max", "bits_per_and",
             "ands", "repeats", "load", "others_share", "share_wire", "share_store", "share_opening",
             "share_macs", "bytes_per_and", "cpu_us_per_and", "rounds", "half_round_trips",
