@@ -20,10 +20,10 @@ constexpr std::array kMaterials = {AndMaterial::Triples, AndMaterial::Garbling};
 // SoftSpoken's rows and messages in flight.
 constexpr std::uint64_t kBatchesBytes = 8 << 20;
 
-// A triple takes 122 bytes each way with k = 2 and 0.15 us, 86 bytes with k = 4 and @US@ us, both
+// A triple takes 122 bytes each way with k = 2 and 0.15 us, 86 bytes with k = 4 and 0.17 us, both
 // of a core with VAES.
 constexpr std::uint32_t kOfFastLinks = 2, kOfSlowLinks = 4;
-constexpr double kSlowLinkBitsPerS = 2.5e9;
+constexpr double kSlowLinkBitsPerS = 5e9;
 
 constexpr std::array<ProfileParameters, 3> kCompared = {
     FastParameters{.softspoken_k = kOfFastLinks}, FastParameters{.softspoken_k = 4},
