@@ -4,7 +4,6 @@
 #include <array>
 #include <thread>
 
-#include "net/rate.h"
 #include "tests/support/layers.h"
 #include "tests/support/two_parties.h"
 
@@ -13,9 +12,10 @@ namespace {
 
 using namespace tinyot::test;
 
-constexpr MessageTag kRateTag = net::message_tag("session.rate");
+constexpr MessageTag kSampleTag = net::message_tag("session.sample");
 constexpr MessageTag kFitTag = net::message_tag("session.fit");
 constexpr std::uint64_t kLarge = std::uint64_t{1} << 16;
+using SampleMessage = std::array<std::byte, 32768>;
 
 const SecurityParameters& open_parameters() {
   static const auto open = SecurityParameters::make({.profile = Profile::Fast});
@@ -46,7 +46,8 @@ TEST(LinkFit, FollowsTheRateThatASays) {
                                                {all, 1, 2u}})
     run_channels([&](Party me, Channel& channel) {
       if (me == Party::A) {
-        net::measure_rate(channel);
+        net::recv_object<std::uint64_t>(channel, kSampleTag);
+        for (int i = 0; i < 8; ++i) net::recv_object<SampleMessage>(channel, kSampleTag);
         return net::send_object(channel, kFitTag, bits_per_s);
       }
       const auto fitted = engine::fitted_to_link(open_parameters(), kLarge,
@@ -63,14 +64,13 @@ TEST(LinkFit, TakesFewerBytesOfASlowLink) {
       EXPECT_EQ(k_of(engine::fitted_to_link(open_parameters(), kLarge, 1, me, channel)), 4u);
       return;
     }
-    // At the pace of a link of 12 Mbit/s.
-    net::send_object(channel, kRateTag, std::uint64_t{0});
-    for (int message = 0; message < 3; ++message) {
+    net::send_object(channel, kSampleTag, std::uint64_t{0});
+    for (int message = 0; message < 8; ++message) {
       channel.flush();
-      std::this_thread::sleep_for(8ms);
-      net::send_object(channel, kRateTag, std::array<std::byte, 12288>{});
+      std::this_thread::sleep_for(2ms);  // the pace of a link of 131 Mbit/s
+      net::send_object(channel, kSampleTag, SampleMessage{});
     }
-    EXPECT_LT(net::recv_object<std::uint64_t>(channel, kFitTag), 100'000'000u);
+    EXPECT_LE(net::recv_object<std::uint64_t>(channel, kFitTag), 131'100'000u);
   });
 }
 

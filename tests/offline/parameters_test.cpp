@@ -207,7 +207,8 @@ TEST(FastParameters, DefaultsAreLargeUnitsOfTriples) {
   EXPECT_EQ(params.unit(), 1u << 20);
   EXPECT_EQ(params.bucket(), 3u);
   EXPECT_EQ(params.material(), AndMaterial::Triples);
-  EXPECT_EQ(params.own<FastParameters>(), FastParameters{2});
+  EXPECT_EQ(params.own<FastParameters>(), FastParameters{});
+  EXPECT_TRUE(params.are_open());
   const auto nnob12 = offline::SecurityParameters::make({});
   EXPECT_EQ(nnob12.unit(), 1u << 18);
   EXPECT_EQ(nnob12.material(), AndMaterial::AandAot);
