@@ -41,6 +41,7 @@ const std::vector<SessionCase>& session_cases() {
     // Of nnob12, the defaults with pairs, and fewer columns with triples.
     if (profile == Profile::Nnob12 && form == AndMaterial::Triples)
       made.own = Nnob12Parameters{Columns::Experiment};
+    if (profile == Profile::Fast) made.own = FastParameters{.softspoken_k = 2};
     if (profile == Profile::Wan) made.own = WanParameters{.silent_set = LpnSet::S10};
     return made;
   };
