@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -124,6 +125,21 @@ TEST(Documentation, LinksLeadSomewhere) {
         << document.filename() << " links to " << match.str();
   });
   EXPECT_GT(links, 50u);
+}
+
+// A longer one is a list, or a paragraph.
+TEST(Documentation, RowsOfTablesAreShort) {
+  constexpr std::size_t kRowMax = 400;
+  std::size_t rows = 0;
+  for (const fs::path& document : documents()) {
+    std::istringstream lines(read_file(document));
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with('|')) continue;
+      ++rows;
+      EXPECT_LE(line.size(), kRowMax) << document.filename() << ": " << line;
+    }
+  }
+  EXPECT_GT(rows, 500u);
 }
 
 // The names of all options of the command: declared as option("name", ...).

@@ -251,6 +251,31 @@ TEST(FastParameters, RejectsUnsupportedOptions) {
     EXPECT_EQ(error_of({.profile = Profile::Fast, .own = FastParameters{.softspoken_k = k}}), "");
 }
 
+TEST(FastParameters, LeaveTheDepthOfTreesToTheLink) {
+  const auto fitted = [](const FastParameters& own, double bits_per_s) {
+    const auto open = SecurityParameters::make({.profile = Profile::Fast, .own = own});
+    EXPECT_EQ(open.are_open(), !own.softspoken_k.has_value());
+    const SecurityParameters closed = open.fitted_to(bits_per_s);
+    EXPECT_FALSE(closed.are_open());
+    FastParameters but_k = closed.own<FastParameters>();
+    but_k.softspoken_k = own.softspoken_k;
+    EXPECT_EQ(but_k, own);
+    return *closed.own<FastParameters>().softspoken_k;
+  };
+  EXPECT_EQ(fitted({}, 1e8), 4u);
+  EXPECT_EQ(fitted({}, 1e9), 4u);
+  EXPECT_EQ(fitted({}, 1e10), 2u);
+  EXPECT_EQ(fitted({.abits = BitsFrom::Silent}, 1e8), 2u);
+  for (const std::uint32_t k : {1u, 2u, 4u})
+    for (const double bits_per_s : {1e8, 1e10})
+      EXPECT_EQ(fitted({.softspoken_k = k}, bits_per_s), k);
+  for (const Profile profile : {Profile::Nnob12, Profile::Wan}) {
+    const auto params = SecurityParameters::make({.profile = profile});
+    EXPECT_FALSE(params.are_open());
+    EXPECT_EQ(params.fitted_to(1e8).own(), params.own());
+  }
+}
+
 TEST(SecurityParameters, LimitUnitsOutstanding) {
   // At most 7 units of 2^20 triples in buckets of 3 may be outstanding, 28 of 2^21, and with nnob12
   // more than 10^5 units of 2^18 in buckets of 4.
