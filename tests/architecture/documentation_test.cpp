@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "net/handshake.h"
 #include "tests/architecture/source_tree.h"
 #include "tests/support/files.h"
 
@@ -93,6 +94,17 @@ TEST(Documentation, TableOfDisabledChecksNamesExistingFiles) {
        ++match, ++rows)
     EXPECT_TRUE(fs::exists(fs::path(TINYOT_SOURCE_DIR) / (*match)[1].str())) << (*match)[1].str();
   EXPECT_GT(rows, 100u);
+}
+
+// The one of the sources, where it stands as a number.
+TEST(Documentation, NamesTheWireVersion) {
+  const fs::path root = TINYOT_SOURCE_DIR;
+  const std::string version = std::to_string(net::kWireVersion);
+  for (const auto& [document, text] :
+       {std::pair("doc/protocol.md", "wire version (" + version + ")"),
+        std::pair("CHANGELOG.md", "Wire version " + version + ",")})
+    EXPECT_NE(read_file(root / document).find(text), std::string::npos)
+        << document << " does not have: " << text;
 }
 
 // The anchor of a heading: lower case, without punctuation, with a hyphen for each space.
