@@ -13,8 +13,8 @@ namespace tinyot::engine {
 double rate_for_fit(std::uint64_t ands, double bits_per_s);
 
 // Role: both. The job's parameters, fitted to the link. Wire: if parameters are open and the job is
-// not small, from B 8 bytes, then 32,768 eight times, and from A 8 bytes, the rate. Fails: as the channel. A peer
-// that lies changes traffic and work of both parties, and nothing else.
+// not small, from B 8 bytes, then 32,768 eight times, and from A 8 bytes, the rate. Fails: as the
+// channel. A peer that lies changes traffic and work of both parties, and nothing else.
 offline::SecurityParameters fitted_to_link(const offline::SecurityParameters& params,
                                            std::uint64_t ands, std::uint64_t threads, Party me,
                                            net::Channel& channel);

@@ -174,10 +174,10 @@ TEST(Documentation, NamesExistingOptions) {
   // Of CMake, CTest, Git, GoogleTest, Google Benchmark, buildah, journalctl, pkg-config, systemctl
   // and jq; and of the project's fuzzers, of tests/mutation/run and of packaging/release.
   static const std::set<std::string> kOthers = {
-      "build",   "test-dir",     "install",  "preset", "target", "gtest",     "benchmark",
-      "file",    "follow",       "now",      "tag",    "output", "raw-input", "random",
-      "seconds", "new",          "write",    "prefix", "cflags", "libs",      "static",
-      "module",  "list-objects", "list-all", "green",  "dry-run"};
+      "build",  "test-dir", "install",      "preset",   "target", "gtest",     "benchmark",
+      "file",   "follow",   "now",          "tag",      "output", "raw-input", "random",
+      "python", "seconds",  "new",          "write",    "prefix", "cflags",    "libs",
+      "static", "module",   "list-objects", "list-all", "green",  "dry-run"};
   const std::set<std::string> options = existing_options();
   ASSERT_GT(options.size(), 80u) << "the options are not found";
   const std::size_t named = for_each_match(kOption, [&](const auto& match, const fs::path& where) {
