@@ -79,8 +79,7 @@ std::uint64_t bytes_on_disk(AndMaterial form, std::uint64_t ands, std::uint64_t 
 
 Estimate estimate_job(const offline::SecurityParameters& open, std::uint64_t ands,
                       std::uint64_t inputs, std::uint64_t threads, const net::LinkShape& link) {
-  const offline::SecurityParameters params =
-      open.fitted_to(rate_for_fit(ands, link.bits_per_s) / static_cast<double>(threads));
+  const offline::SecurityParameters params = fitted_to_rate(open, ands, threads, link.bits_per_s);
   const auto plans = params.plan(ands);
   Estimate job{.ands = ands, .inputs = inputs, .unit = params.unit(), .bucket = params.bucket()};
   job.sigma_paper_bound = job.sigma_exact = std::numeric_limits<double>::infinity();

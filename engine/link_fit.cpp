@@ -15,7 +15,9 @@ constexpr net::MessageTag kFit = net::message_tag("session.fit");
 // sends it slowly at first, so a long link counts as slower than it is.
 constexpr std::size_t kSampleMessages = 8;
 using SampleMessage = std::array<std::byte, 32768>;
-constexpr std::uint64_t kSmallJob = std::uint64_t{1} << 16;  // ANDs
+constexpr std::uint64_t kMeasuredFrom = std::uint64_t{1} << 16;  // ANDs
+
+bool is_small(std::uint64_t ands) { return ands < kMeasuredFrom; }
 
 void send_sample(net::Channel& channel) {
   net::send_object(channel, kSample, std::uint64_t{0});
@@ -51,16 +53,19 @@ double agreed_rate(Party me, net::Channel& channel) {
 
 }  // namespace
 
-double rate_for_fit(std::uint64_t ands, double bits_per_s) {
-  return ands < kSmallJob || bits_per_s == 0 ? net::kRateMost : bits_per_s;
+offline::SecurityParameters fitted_to_rate(const offline::SecurityParameters& params,
+                                           std::uint64_t ands, std::uint64_t threads,
+                                           double bits_per_s) {
+  const bool is_fast = is_small(ands) || bits_per_s == 0;
+  return params.fitted_to((is_fast ? net::kRateMost : bits_per_s) / static_cast<double>(threads));
 }
 
 offline::SecurityParameters fitted_to_link(const offline::SecurityParameters& params,
                                            std::uint64_t ands, std::uint64_t threads, Party me,
                                            net::Channel& channel) {
   if (!params.are_open()) return params;
-  const double bits_per_s = ands < kSmallJob ? net::kRateMost : agreed_rate(me, channel);
-  return params.fitted_to(bits_per_s / static_cast<double>(threads));
+  if (is_small(ands)) return fitted_to_rate(params, ands, threads, 0);
+  return params.fitted_to(agreed_rate(me, channel) / static_cast<double>(threads));
 }
 
 }  // namespace tinyot::engine

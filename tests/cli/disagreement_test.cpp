@@ -55,7 +55,7 @@ TEST_F(DisagreementTest, OnTheFastProfileAndItsOptions) {
   const Arguments small = {"--ands", "2^10"}, fast = small + Arguments{"--profile", "fast"};
   expect_disagreement(both("preprocess", small, fast), "profile", "nnob12", "fast");
   expect_disagreement(both("preprocess", fast + Arguments{"--softspoken-k", "4"}, fast),
-                      "softspoken-k", "4", "2");
+                      "softspoken-k", "4", "auto");
   expect_disagreement(both("preprocess", small + Arguments{"--material", "triples"}, small),
                       "material", "triples", "aand-aot");
   EXPECT_FALSE(std::filesystem::exists(path("A")));

@@ -244,6 +244,10 @@ TEST_F(EstimateTest, NamesTheFieldsOfTheFastProfile) {
     EXPECT_GT(json[field], 1 << 20) << field;
   EXPECT_LT(other["bytes_sent"], json["bytes_sent"]);
   EXPECT_EQ(other["disk_bytes"], json["disk_bytes"]) << "the same triples";
+  // Over a slow link the parties take them by themselves.
+  const Json slow = json_of(tinyot(params + kFast + Arguments{"--rate", "1gbit"}));
+  EXPECT_EQ(slow["softspoken_k"], 4);
+  EXPECT_EQ(slow["bytes_sent"], other["bytes_sent"]);
 }
 
 TEST_F(EstimateTest, TimeOfTheFastProfileIsMeasuredInShortRun) {

@@ -143,7 +143,7 @@ TEST_F(RefusalTest, FastStoresWithOtherParameters) {
       {{resume({"--profile", "nnob12"}), 5,
         "begun with profile fast, not nnob12; use the same value, or begin a new one\n"},
        {resume({"--profile", "fast", "--softspoken-k", "1"}), 5,
-        "begun with softspoken-k 2, not 1; use the same value, or begin a new one\n"}});
+        "begun with softspoken-k auto, not 1; use the same value, or begin a new one\n"}});
 }
 
 TEST_F(RefusalTest, JobsTooLargeForTheMachine) {

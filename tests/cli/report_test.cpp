@@ -127,9 +127,10 @@ TEST_F(ReportTest, OfTheFastProfile) {
     }
     for (const Json& report : {a, b, info}) {
       EXPECT_EQ(report["material"], "triples");
-      EXPECT_EQ(report["softspoken_k"], more.empty() ? 2 : 4);
       EXPECT_FALSE(report.contains("columns"));
     }
+    for (const Json& report : {a, b}) EXPECT_EQ(report["softspoken_k"], more.empty() ? 2 : 4);
+    EXPECT_EQ(info["softspoken_k"], more.empty() ? Json("auto") : Json(4)) << "as it was begun";
     for (const char* field :
          {"profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"})
       EXPECT_EQ(info[field], a[field]) << field;
@@ -255,8 +256,8 @@ TEST_F(ReportTest, OfBenchOt) {
   ASSERT_EQ(rows.size(), 12u);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
-    EXPECT_EQ(row["kind"], (std::array{"abits", "delta", "random", "random-for", "correlated",
-                                       "chosen"}[i / 2]));
+    EXPECT_EQ(row["ot_kind"], (std::array{"abits", "delta", "random", "random-for", "correlated",
+                                          "chosen"}[i / 2]));
     EXPECT_EQ(row["softspoken_k"], i % 2 == 0 ? 2 : 4);
     EXPECT_EQ(row["ots"], i < 2 ? 2048 : 1024);
     for (const char* field : {"ots_per_s", "ots_per_cpu_s_sender", "ots_per_cpu_s_receiver",

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "engine/calibration.h"
 #include "engine/estimate.h"
+#include "engine/link_fit.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
 #include "engine/store_info.h"
@@ -88,7 +89,10 @@ int params_command(const Arguments& arguments) {
     of_run = engine::demand_of_runs(
         *circuit, offline::SecurityParameters::make(parameters_from(line)).material(),
         line.size("runs"));
-  const PreprocessRequest job = engine::resolve(preprocess_request_from(line, of_run));
+  PreprocessRequest job = engine::resolve(preprocess_request_from(line, of_run));
+  job.parameters.own = engine::fitted_to_rate(offline::SecurityParameters::make(job.parameters),
+                                              job.ands, job.threads, link.bits_per_s)
+                           .own();
   const offline::SecurityParameters params = offline::SecurityParameters::make(job.parameters);
   const Estimate estimate = engine::estimate_of(job, link);
   JobForecast forecast{job, params, estimate,
