@@ -15,6 +15,9 @@ void require_widths(const char* function, std::size_t out, BitSpan x, BitSpan y)
                      " bits, and its operands " + std::to_string(x.size()));
 }
 
+// A copy, since results may be written where x is.
+Bit sign_of(BitSpan x) { return x.back(); }
+
 // Ripple adder or subtracter; the last carry is not computed.
 template <auto full>
 void ripple(const char* function, std::span<Bit> out, BitSpan x, BitSpan y, Bit carry = {}) {
@@ -188,7 +191,7 @@ void divide(std::span<Bit> quotient, std::span<Bit> remainder, BitSpan x, BitSpa
 
 void magnitude(std::span<Bit> out, BitSpan x) {
   if (x.empty()) return;
-  const Bit sign = x.back();
+  const Bit sign = sign_of(x);
   ripple<full_add>("magnitude", out, xored(x, sign), Bits(x.size()), sign);
 }
 
@@ -203,7 +206,7 @@ void divide_signed(std::span<Bit> quotient, std::span<Bit> remainder, BitSpan x,
   magnitude(x_size, x);
   magnitude(y_size, y);
   divide(quotient.empty() ? std::span<Bit>() : whole, rest, x_size, y_size);
-  const Bit x_sign = x.back(), signs_differ = x.back() ^ y.back();
+  const Bit x_sign = sign_of(x), signs_differ = x.back() ^ y.back();
   const Bit is_rounded = signs_differ & any(rest);
   if (!remainder.empty()) {
     Bits addend(y.begin(), y.end());
@@ -289,7 +292,7 @@ void shift_right(std::span<Bit> out, BitSpan x, BitSpan count) {
 void shift_right_signed(std::span<Bit> out, BitSpan x, std::size_t count) {
   require_widths("a shift", out.size(), x, x);
   if (x.empty()) return;
-  const Bit sign = x.back();
+  const Bit sign = sign_of(x);
   for (std::size_t i = 0; i < out.size(); ++i)
     out[i] = count < out.size() - i ? x[i + count] : sign;
 }
@@ -297,7 +300,7 @@ void shift_right_signed(std::span<Bit> out, BitSpan x, std::size_t count) {
 // The sign is added to all bits before and afterwards, so that zeros are shifted in.
 void shift_right_signed(std::span<Bit> out, BitSpan x, BitSpan count) {
   if (x.empty()) return;
-  const Bit sign = x.back();
+  const Bit sign = sign_of(x);
   shift_right(out, xored(x, sign), count);
   for (Bit& bit : out) bit ^= sign;
 }

@@ -155,7 +155,7 @@ KeyRecord Custodian::store_new(KeyPeer& peer, const RequestId& request,
 KeyRecord Custodian::active_at_both(KeyPeer& peer, const std::string& label,
                                     const KeyAttributes& attributes) {
   const auto theirs = exchanged(peer, label, attributes.id);
-  const KeyRecord mine = files_.record(attributes.id);
+  KeyRecord mine = files_.record(attributes.id);
   if (mine.state != KeyState::Active) refuse_state(mine, "it was to be active");
   if (!theirs || theirs->state != KeyState::Active)
     throw KeyError(KeyProblem::NotAtPeer, "key " + text_of(attributes.id) +
@@ -292,7 +292,7 @@ KeyRecord Custodian::refresh(KeyPeer& peer, const RequestId& request, const KeyI
   // Step 3: the new epoch beside the old one, which goes once both have the new one.
   store(record, next, share);
   settle(peer, id);
-  const KeyRecord refreshed = files_.record(id);
+  KeyRecord refreshed = files_.record(id);
   if (refreshed.held.size() != 1 || refreshed.held.front().epoch != next)
     throw KeyError(KeyProblem::NotAtPeer,
                    "key " + text_of(id) + " keeps its epoch: the peer has not stored the new one");

@@ -5,6 +5,7 @@
 
 #include "base/block.h"
 #include "engine/connection.h"
+#include "engine/link_fit.h"
 #include "offline/triples/layer_pool.h"
 #include "offline/unit/cost.h"
 #include "storage/record.h"
@@ -76,8 +77,10 @@ std::uint64_t bytes_on_disk(AndMaterial form, std::uint64_t ands, std::uint64_t 
          bytes_for(material.columns * ands + inputs) + kEmptyStoreBytes;
 }
 
-Estimate estimate_job(const offline::SecurityParameters& params, std::uint64_t ands,
+Estimate estimate_job(const offline::SecurityParameters& open, std::uint64_t ands,
                       std::uint64_t inputs, std::uint64_t threads, const net::LinkShape& link) {
+  const offline::SecurityParameters params =
+      open.fitted_to(rate_for_fit(ands, link.bits_per_s) / static_cast<double>(threads));
   const auto plans = params.plan(ands);
   Estimate job{.ands = ands, .inputs = inputs, .unit = params.unit(), .bucket = params.bucket()};
   job.sigma_paper_bound = job.sigma_exact = std::numeric_limits<double>::infinity();

@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "engine/base_ot_choice.h"
 #include "engine/connection.h"
+#include "engine/link_fit.h"
 #include "engine/plan.h"
 #include "engine/run_estimate.h"
 #include "engine/run_plan.h"
@@ -105,7 +106,7 @@ class Maker {
 class LiveRun {
  public:
   LiveRun(RunPlan& plan, const offline::SecurityParameters& params, const RunInputs& inputs)
-      : plan_(plan), params_(params), inputs_(inputs), live_(plan, params) {
+      : plan_(plan), params_(params), inputs_(inputs), live_(plan, params), fitted_(params) {
     security_ = security_of(params, estimate_job(params, live_.estimated_ands, 0, 1));
   }
 
@@ -131,6 +132,7 @@ class LiveRun {
       net::LinkShape link{agreement.round_trip, 0};
       plan_.choose(*channel, plan_.request.party, link, [](const auto&) { return true; });
       depth = offline::PipelineDepth(latency_of(*channel));
+      fitted_ = fitted_to_link(params_, live_.estimated_ands, 1, plan_.request.party, *channel);
     });
     plan_.begin(rounds);
     const auto makers_channel = connector.open_worker(ids, plan_.request.party, kMakerConnection);
@@ -149,6 +151,7 @@ class LiveRun {
     evaluation.base_ot = session.base_ot();
     evaluation.security =
         security_reached(security_, units_of(std::span(live_.requests).first(made_)));
+    evaluation.security.own = fitted_.own();
     log.add(makers_log);
     evaluation.phases = log.phases();
     return evaluation;
@@ -160,7 +163,7 @@ class LiveRun {
   RunResult evaluate(checks::Session& session, checks::Session& makers_session,
                      offline::PipelineDepth depth, circuit::CircuitRounds& rounds) {
     material::Pipe pipe(session.me());
-    Maker maker(makers_session, params_, depth, live_.requests, pipe,
+    Maker maker(makers_session, fitted_, depth, live_.requests, pipe,
                 [&] { session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace); });
     RunResult evaluation;
     std::exception_ptr failure;
@@ -198,6 +201,7 @@ class LiveRun {
   const offline::SecurityParameters& params_;
   const RunInputs& inputs_;
   LivePlan live_;
+  offline::SecurityParameters fitted_;  // to the link
   storage::Manifest security_;
   std::size_t made_ = 0;  // units
 };

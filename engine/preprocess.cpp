@@ -7,6 +7,7 @@
 #include "engine/connection.h"
 #include "engine/disk_space.h"
 #include "engine/endpoint.h"
+#include "engine/link_fit.h"
 #include "engine/memory.h"
 #include "engine/peer_identity.h"
 #include "engine/plan.h"
@@ -90,7 +91,8 @@ class PreprocessRun {
   std::vector<std::unique_ptr<net::Channel>> more_channels_;  // of all workers but the first
   std::optional<checks::Session> session_;
   std::chrono::nanoseconds latency_{0};
-  std::size_t waiting_ = 0;  // workers, beyond `threads`
+  offline::SecurityParameters params_ = plan_.params;  // fitted to the link
+  std::size_t waiting_ = 0;                            // workers, beyond `threads`
   std::uint64_t ands_now_ = 0;
 };
 
@@ -175,6 +177,8 @@ void PreprocessRun::check_claim_of_peer(const MaterialCounts& left_at_both) cons
 void PreprocessRun::connect_workers() {
   const CancelsWaits guard(cancel_, *channel_);
   latency_ = latency_of(*channel_);
+  params_ =
+      fitted_to_link(plan_.params, plan_.demand.ands, request_.threads, request_.party, *channel_);
   waiting_ = waiting_workers(plan_.params, plan_.demand.ands, request_.threads, latency_);
   for (std::uint64_t worker = 1; worker < request_.threads + waiting_; ++worker)
     more_channels_.push_back(connector_->open_worker(ids_, request_.party, worker));
@@ -229,7 +233,7 @@ void PreprocessRun::keep_reference_bits() {
 }
 
 void PreprocessRun::make_units() {
-  offline::Preprocessor preprocessor(*session_, plan_.params, more_channels_,
+  offline::Preprocessor preprocessor(*session_, params_, more_channels_,
                                      offline::PipelineDepth(latency_), waiting_);
   const auto units = still_to_make();
   const std::uint64_t already_made = store_->manifest().units_made;
@@ -315,7 +319,9 @@ std::optional<DiskFull> PreprocessRun::shortage() const {
 }
 
 PreprocessResult PreprocessRun::result_of(double wall_s) const {
-  return {.store = info_of(*store_),
+  StoreInfo store = info_of(*store_);
+  store.security.own = params_.own();
+  return {.store = std::move(store),
           .ands = ands_now_,
           .base_ot = session_ ? std::optional(session_->base_ot()) : std::nullopt,
           .threads = request_.threads,

@@ -149,13 +149,12 @@ RunResult run_stored(const RunRequest& request, const LoadedCircuit& circuit,
 
 ReservedMaterial reserve(const RunRequest& request, const circuit::Circuit& circuit,
                          std::size_t lanes) {
-  using namespace engine;
-  check_lanes(lanes);
+  engine::check_lanes(lanes);
   if (request.live || request.reservation || request.stores.size() != 1)
     throw UsageError("material is reserved in one store, for a later run");
-  StoredSession stored(request);
-  const auto loaded = LoadedCircuit::borrowed(circuit, lanes);
-  RunPlan plan(request, loaded, stored.form());
+  engine::StoredSession stored(request);
+  const auto loaded = engine::LoadedCircuit::borrowed(circuit, lanes);
+  engine::RunPlan plan(request, loaded, stored.form());
   stored.require_material(plan.material());
   stored.connect(plan.parameters(), "to be made", {});
   plan.choice.accept(stored.agreement());
@@ -164,8 +163,9 @@ ReservedMaterial reserve(const RunRequest& request, const circuit::Circuit& circ
   stored.with_peer([&](checks::Session& session) {
     const net::PhaseLog::Scope phase(stored.log(), session.channel(), "reserve", plan.ands());
     storage::Store& store = stored.stores().front();
-    const StoreStatuses statuses = synchronise(session, store, SynchroniseFor::Running);
-    granted = grant_with_peer(session, store, statuses, needed, true);
+    const engine::StoreStatuses statuses =
+        engine::synchronise(session, store, engine::SynchroniseFor::Running);
+    granted = engine::grant_with_peer(session, store, statuses, needed, true);
   });
   ReservedMaterial reserved{granted.plan, granted.range.start, {}};
   for (const MaterialKind kind : kAllMaterialKinds)

@@ -36,6 +36,8 @@ inline constexpr auto kMessageTags = std::to_array<MessageTagEntry>({
     {{0x0003, "session.join"}, "net/handshake"},
     {{0x0004, "session.latency"}, "net/latency"},
     {{0x0005, "session.rate"}, "net/rate"},
+    {{0x0006, "session.sample"}, "engine/link_fit"},
+    {{0x0007, "session.fit"}, "engine/link_fit"},
     {{0x0201, "eq.point"}, "checks/equality"},
     {{0x0202, "eq.answer"}, "checks/equality"},
     {{0x0203, "eq.confirmation"}, "checks/equality"},
@@ -119,6 +121,8 @@ inline constexpr auto kMessageTags = std::to_array<MessageTagEntry>({
     {{0x4001, "daemon.parameters"}, "service/peer_link"},
     {{0x4002, "daemon.message"}, "service/peer_link"},
     {{0x7F01, "bench.trip"}, "tools/bench/party"},
+    {{0x7F02, "bench.np_c"}, "tools/bench/naor_pinkas"},
+    {{0x7F03, "bench.np_pk"}, "tools/bench/naor_pinkas"},
     {{0xFFFFFFFF, "abort"}, "net/channel"},
 });
 

@@ -95,6 +95,14 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   return parameters;
 }
 
+bool SecurityParameters::are_open() const { return fitted_to(0).own() != own(); }
+
+SecurityParameters SecurityParameters::fitted_to(double bits_per_s) const {
+  SecurityParameters fitted = *this;
+  if (entry().fitted != nullptr) fitted.request_.own = entry().fitted(own(), bits_per_s);
+  return fitted;
+}
+
 BaseOt SecurityParameters::base_ot() const { return request_.base_ot.value_or(usual_base_ot()); }
 
 std::uint64_t SecurityParameters::population(std::uint64_t ands) const {

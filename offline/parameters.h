@@ -40,6 +40,10 @@ class SecurityParameters {
   const BucketSizes& bucket() const { return bucket_; }
   bool weak_allowed() const { return request_.weak_allowed; }
   AndMaterial material() const { return *request_.material; }
+  // Whether parameters of the profile's own are left to the link.
+  bool are_open() const;
+  // With these chosen for a link of so many bits per second a worker.
+  SecurityParameters fitted_to(double bits_per_s) const;
   // As requested; or else as if both parties had the same OpenSSL.
   BaseOt base_ot() const;
 

@@ -47,6 +47,9 @@ struct ProfileEntry {
   ProfileParameters own, fastest;
   std::span<const ProfileParameters> compared;   // of the ways that differ most in their cost
   std::span<const std::string_view> parameters;  // their names
+  // These with what they leave open chosen for a link of so many bits per second a worker. Null if
+  // none can be open.
+  ProfileParameters (*fitted)(const ProfileParameters& own, double bits_per_s) = nullptr;
   // Those that have a meaning beside the values of those before them.
   std::vector<NamedValue> (*named)(const ProfileParameters& own);
   // The name is one of `parameters`. Fails: UsageError naming parameter and value.

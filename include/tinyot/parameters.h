@@ -79,7 +79,8 @@ struct Nnob12Parameters {
 };
 struct FastParameters {
   // Bits of the global key per GGM tree, 1, 2 or 4: with more, less traffic and more computation.
-  std::uint32_t softspoken_k = 2;
+  // If absent, the parties take what suits the rate of their link; material does not depend on it.
+  std::optional<std::uint32_t> softspoken_k = std::nullopt;
   BitsFrom abits = BitsFrom::SoftSpoken;
   LpnSet silent_set = LpnSet::S13;  // of silent bits
   friend bool operator==(const FastParameters&, const FastParameters&) = default;

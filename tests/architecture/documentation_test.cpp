@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "net/handshake.h"
 #include "tests/architecture/source_tree.h"
 #include "tests/support/files.h"
 
@@ -94,6 +96,17 @@ TEST(Documentation, TableOfDisabledChecksNamesExistingFiles) {
   EXPECT_GT(rows, 100u);
 }
 
+// The one of the sources, where it stands as a number.
+TEST(Documentation, NamesTheWireVersion) {
+  const fs::path root = TINYOT_SOURCE_DIR;
+  const std::string version = std::to_string(net::kWireVersion);
+  for (const auto& [document, text] :
+       {std::pair("doc/protocol.md", "wire version (" + version + ")"),
+        std::pair("CHANGELOG.md", "Wire version " + version + ",")})
+    EXPECT_NE(read_file(root / document).find(text), std::string::npos)
+        << document << " does not have: " << text;
+}
+
 // The anchor of a heading: lower case, without punctuation, with a hyphen for each space.
 std::string anchor_of(const std::string& heading) {
   std::string anchor;
@@ -126,6 +139,21 @@ TEST(Documentation, LinksLeadSomewhere) {
   EXPECT_GT(links, 50u);
 }
 
+// A longer one is a list, or a paragraph.
+TEST(Documentation, RowsOfTablesAreShort) {
+  constexpr std::size_t kRowMax = 400;
+  std::size_t rows = 0;
+  for (const fs::path& document : documents()) {
+    std::istringstream lines(read_file(document));
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with('|')) continue;
+      ++rows;
+      EXPECT_LE(line.size(), kRowMax) << document.filename() << ": " << line;
+    }
+  }
+  EXPECT_GT(rows, 500u);
+}
+
 // The names of all options of the command: declared as option("name", ...).
 std::set<std::string> existing_options() {
   static const std::regex kOption(
@@ -146,10 +174,10 @@ TEST(Documentation, NamesExistingOptions) {
   // Of CMake, CTest, Git, GoogleTest, Google Benchmark, buildah, journalctl, pkg-config, systemctl
   // and jq; and of the project's fuzzers, of tests/mutation/run and of packaging/release.
   static const std::set<std::string> kOthers = {
-      "build",   "test-dir",     "install",  "preset", "target", "gtest",     "benchmark",
-      "file",    "follow",       "now",      "tag",    "output", "raw-input", "random",
-      "seconds", "new",          "write",    "prefix", "cflags", "libs",      "static",
-      "module",  "list-objects", "list-all", "green",  "dry-run"};
+      "build",  "test-dir", "install",      "preset",   "target", "gtest",     "benchmark",
+      "file",   "follow",   "now",          "tag",      "output", "raw-input", "random",
+      "python", "seconds",  "new",          "write",    "prefix", "cflags",    "libs",
+      "static", "module",   "list-objects", "list-all", "green",  "dry-run"};
   const std::set<std::string> options = existing_options();
   ASSERT_GT(options.size(), 80u) << "the options are not found";
   const std::size_t named = for_each_match(kOption, [&](const auto& match, const fs::path& where) {

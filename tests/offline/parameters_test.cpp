@@ -207,7 +207,8 @@ TEST(FastParameters, DefaultsAreLargeUnitsOfTriples) {
   EXPECT_EQ(params.unit(), 1u << 20);
   EXPECT_EQ(params.bucket(), 3u);
   EXPECT_EQ(params.material(), AndMaterial::Triples);
-  EXPECT_EQ(params.own<FastParameters>(), FastParameters{2});
+  EXPECT_EQ(params.own<FastParameters>(), FastParameters{});
+  EXPECT_TRUE(params.are_open());
   const auto nnob12 = offline::SecurityParameters::make({});
   EXPECT_EQ(nnob12.unit(), 1u << 18);
   EXPECT_EQ(nnob12.material(), AndMaterial::AandAot);
@@ -249,6 +250,31 @@ TEST(FastParameters, RejectsUnsupportedOptions) {
                  {"softspoken-k " + std::to_string(k), "1, 2 or 4"});
   for (const std::uint32_t k : {1u, 2u, 4u})
     EXPECT_EQ(error_of({.profile = Profile::Fast, .own = FastParameters{.softspoken_k = k}}), "");
+}
+
+TEST(FastParameters, LeaveTheDepthOfTreesToTheLink) {
+  const auto fitted = [](const FastParameters& own, double bits_per_s) {
+    const auto open = SecurityParameters::make({.profile = Profile::Fast, .own = own});
+    EXPECT_EQ(open.are_open(), !own.softspoken_k.has_value());
+    const SecurityParameters closed = open.fitted_to(bits_per_s);
+    EXPECT_FALSE(closed.are_open());
+    FastParameters but_k = closed.own<FastParameters>();
+    but_k.softspoken_k = own.softspoken_k;
+    EXPECT_EQ(but_k, own);
+    return *closed.own<FastParameters>().softspoken_k;
+  };
+  EXPECT_EQ(fitted({}, 1e8), 4u);
+  EXPECT_EQ(fitted({}, 1e9), 4u);
+  EXPECT_EQ(fitted({}, 1e10), 2u);
+  EXPECT_EQ(fitted({.abits = BitsFrom::Silent}, 1e8), 2u);
+  for (const std::uint32_t k : {1u, 2u, 4u})
+    for (const double bits_per_s : {1e8, 1e10})
+      EXPECT_EQ(fitted({.softspoken_k = k}, bits_per_s), k);
+  for (const Profile profile : {Profile::Nnob12, Profile::Wan}) {
+    const auto params = SecurityParameters::make({.profile = profile});
+    EXPECT_FALSE(params.are_open());
+    EXPECT_EQ(params.fitted_to(1e8).own(), params.own());
+  }
 }
 
 TEST(SecurityParameters, LimitUnitsOutstanding) {

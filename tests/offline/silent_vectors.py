@@ -140,4 +140,5 @@ def main():
                    for y in (0, 1, 127, 128, 10485759)])
 
 
-main()
+if __name__ == "__main__":
+    main()

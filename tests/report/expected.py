@@ -92,6 +92,42 @@ TITLES = {"gates-by-bucket": "Offline rate by bucket size",
           "cost-by-size": "Offline cost by size of the job",
           "memory-by-size": "Memory by size of the job", "phases": "Where the time goes"}
 
+# Of tables without a figure: the experiment, and the fields of the values; with "range", lowest and
+# highest follow.
+TABLES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "ot-extension": ("OT extension", ("ots_per_s", "range", "ots_per_cpu_s_sender",
+                                      "ots_per_cpu_s_receiver", "bytes_per_ot")),
+    "silent-bits": ("silent bits", ("ots_per_s", "range", "ots_per_cpu_s_sender",
+                                    "ots_per_cpu_s_receiver", "bytes_per_ot", "start_s",
+                                    "start_bytes")),
+    "base-ots": ("base OTs", ("ots_per_s", "range", "ots_per_cpu_s_sender",
+                              "ots_per_cpu_s_receiver", "bytes_per_ot")),
+    "stored": ("store", ("ands_per_s", "range", "cpu_us_per_and", "bytes_per_and",
+                         "peak_rss_bytes")),
+    "slow-links": ("slow links", ("ands_per_s", "range", "cpu_us_per_and", "bytes_per_and",
+                                  "peak_rss_bytes")),
+    "tls": ("TLS", ("ands_per_s", "range", "cpu_us_per_and", "bytes_per_and")),
+    "circuits": ("circuits", ("ands", "wall_s", "range", "ands_per_s", "gates_per_s", "rounds",
+                              "bits_per_and", "peak_rss_bytes")),
+    "prepared-runs": ("prepared runs", ("wall_s", "range", "prepare_s", "ands_per_s",
+                                        "half_round_trips", "bits_per_and", "peak_rss_bytes"))}
+TABLE_TITLES = {"ot-extension": "OT extension", "silent-bits": "Silent bits",
+                "base-ots": "Base OTs", "stored": "Material that is stored",
+                "slow-links": "Triples over slow links", "tls": "TLS",
+                "circuits": "Circuits online",
+                "prepared-runs": "Runs that are prepared before their inputs are known"}
+
+
+def row_of_table(row: Row, fields: tuple[str, ...]) -> list[float]:
+    """What a table must have of a row of the CSV."""
+    found: list[float] = []
+    for field, previous in zip(fields, ("", *fields)):
+        if field == "range":
+            found += [float(row[f"{previous}_{end}"]) for end in ("min", "max")]
+        else:
+            found.append(float(row[field]) / (1e6 if field == "peak_rss_bytes" else 1))
+    return found
+
 
 def bars(rows: list[Row]) -> dict[str, dict[str, float]]:
     """By bar and part: the shares that the figure of phases must show, in percent."""
@@ -106,7 +142,7 @@ def bars(rows: list[Row]) -> dict[str, dict[str, float]]:
             found[f"{experiment},{profile}"] = {name: 100 * s / sum(seconds.values())
                                                 for name, s in seconds.items()}
     for row in rows:
-        if row["kind"] == "online" and float(row["rtt_ms"]) in (0, 150):
+        if row["experiment"] == "online links" and float(row["rtt_ms"]) in (0, 150):
             shares = {"waiting for the peer": 100 * float(row["share_wire"]),
                       "waiting for the store": 100 * float(row["share_store"]),
                       "opening material": 100 * float(row["share_opening"] or 0),

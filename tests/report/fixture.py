@@ -87,6 +87,43 @@ class Generator:
                  rate_mbit=rate_mbit)
 
 
+    def ots(self, experiment: str, kind: str, k: int, silent_set: str = "-") -> None:
+        rate = self.near(1e8 / k)
+        is_silent = silent_set != "-"
+        self.add(experiment, "ot", f"ot --kind {kind} --softspoken-k {k} --silent-set {silent_set}",
+                 ot_kind=kind, softspoken_k=k, silent_set=silent_set, ots=2 ** 22, ots_per_s=rate,
+                 ots_per_s_min=rate * 0.9, ots_per_s_max=rate * 1.05,
+                 ots_per_cpu_s_sender=rate * 1.1, ots_per_cpu_s_receiver=rate * 1.2,
+                 bytes_per_ot=16 / k, start_s=0.02 if is_silent else 0,
+                 start_bytes=500_976 if is_silent else 0)
+
+    def tables(self) -> None:
+        """The experiments that have no figure."""
+        for kind in ("abits", "random"):
+            for k in (1, 2):
+                self.ots("OT extension", kind, k)
+        for silent_set in ("s10", "s13"):
+            self.ots("silent bits", "silent", 4, silent_set)
+        for kind in ("base-ristretto", "base-ml-kem"):
+            self.ots("base OTs", kind, 2)
+        for profile in PROFILES:
+            for stored in ("no", "yes"):
+                self.offline("store", profile, 2 ** 20, 2 ** 20, 3, 40)
+                self.rows[-1]["stored"] = stored
+            for rate in (10.0, 100.0):
+                self.offline("slow links", profile, 2 ** 18, 2 ** 18, 4, 40, rtt_ms=40.0,
+                             rate_mbit=rate, link=f"40ms {rate:g}mbit")
+            for tls in ("no", "yes"):
+                self.offline("TLS", profile, 2 ** 20, 2 ** 20, 3, 40, tls=tls)
+        for circuit, ands, layers in (("aes128", 6400, 60), ("sort", 1_540_032, 1815)):
+            self.online(circuit, ands, layers, 1, 0.0, 0.0, "auto", "circuits")
+        for lanes in (1, 512):
+            for asked, is_later in (("interactive", False), ("masked", False), ("masked", True)):
+                self.online("aes128", 6400, 60, lanes, 0.0, 0.0, asked, "prepared runs")
+                self.rows[-1] |= {"inputs_later": is_later, "half_round_trips": 63,
+                                  "prepare_s": 0.04 if is_later else 0}
+
+
 def rows() -> list[dict]:
     made = Generator()
     for profile in PROFILES:
@@ -128,6 +165,7 @@ def rows() -> list[dict]:
             unit = 2 ** min(exponent, 20)
             bucket = next(b for b in range(2, 9) if math.log2(2 * unit) * (b - 1) >= 40)
             made.offline("sizes", profile, 2 ** exponent, unit, bucket, 40)
+    made.tables()
     return made.rows
 
 

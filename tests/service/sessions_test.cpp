@@ -130,7 +130,7 @@ TEST_F(SessionsTest, RestartsCountASessionOnce) {
 TEST_F(SessionsTest, StoreWithOtherParametersIsNotFilled) {
   std::filesystem::create_directories(dir_);
   make_session(1);
-  make_session(2, {.softspoken_k = FastParameters{}.softspoken_k + 2});
+  make_session(2, {.softspoken_k = 4});
   Sessions sessions(dir_, {}, {});
   const auto stock = sessions.stock();
   ASSERT_EQ(stock.size(), 2u);

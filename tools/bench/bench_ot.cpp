@@ -53,7 +53,6 @@ Json row_of(const OtJob& job, const LocalLink& link, const Json& report) {
               {"softspoken_k", job.k},
               {"silent_set", job.is_silent() ? job.silent_set : "-"},
               {"ots", job.ots()},
-              {"ots_per_s", median(rates)},
               {"ots_per_cpu_s_sender", median(rates_of_a)},
               {"ots_per_cpu_s_receiver", median(rates_of_b)},
               {"bytes_per_ot", (to_receiver + to_sender) / ots},
@@ -65,6 +64,7 @@ Json row_of(const OtJob& job, const LocalLink& link, const Json& report) {
               {"start_bytes", start.bytes},
               {"repeats", job.repeat},
               {"rates", rates}};
+  add_spread(row, "ots_per_s", rates);
   row.update(fields_of(link));
   return row;
 }
@@ -81,7 +81,8 @@ int ot_rows(const Arguments& arguments, const RowSink& sink) {
              "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated "
              "(given offsets), chosen (given messages), and abits: "
              "delta both ways at once, OTs of both counted; silent: these from a code, in whole "
-             "iterations; or base-ristretto, base-ml-kem: at most 1024 base OTs each way",
+             "iterations; or base-ristretto, base-ml-kem, and for comparison base-naor-pinkas: at "
+             "most 1024 base OTs each way",
              "abits,delta,random,random-for,correlated,chosen")
       .value(
           "softspoken-k",

@@ -16,13 +16,13 @@ from collections import defaultdict
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "report"))
 import rows  # noqa: E402
 from compare import NOT_ASKED, RULES  # noqa: E402
-from wording import ASKED, Row, short  # noqa: E402
+from wording import ASKED, BEFORE, Row, short  # noqa: E402
 
 FIELDS = ("date", "version", "machine", "experiment", "of", "measurement", "quantity", "value")
 # A line of the figure is an experiment with one of these.
-OF = {"offline": "profile", "online": "circuit", "blocks": "profile"}
+OF = {"offline": "profile", "online": "circuit", "ot": "ot_kind", "blocks": "profile"}
 QUANTITIES = {"ands_per_s": "offline: ANDs/s", "runs_per_s": "online: runs/s",
-              "gates_per_s": "blocks: gates/s"}
+              "ots_per_s": "OTs/s", "gates_per_s": "blocks: gates/s"}
 
 
 def entries_of(report: list[Row]) -> list[dict[str, str]]:
@@ -34,7 +34,7 @@ def entries_of(report: list[Row]) -> list[dict[str, str]]:
         quantity = RULES[kind][0][0]
         value = 1 / row[quantity] if quantity == "wall_s" else row[quantity]
         asked = {name: row[name] for name in ASKED
-                 if row.get(name) is not None and name not in NOT_ASKED[kind]}
+                 if row.get(name) not in (None, BEFORE.get(name)) and name not in NOT_ASKED[kind]}
         machine = row.get("machine", {})
         kept.append({
             "date": date, "version": str(row.get("version", "")),

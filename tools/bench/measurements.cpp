@@ -185,7 +185,7 @@ void MeasurementGrid::add_ots() {
      {"--kind", "silent", "--silent-set", "s10,s11,s12,s13", "--softspoken-k", "4", "--count",
       "2^24"},
      15);
-  of("base OTs", {"--kind", "base-ristretto"}, 3);
+  of("base OTs", {"--kind", "base-ristretto,base-naor-pinkas"}, 4);
   if (offline::usual_base_ot() == BaseOt::MlKem) of("base OTs", {"--kind", "base-ml-kem"}, 3);
 }
 

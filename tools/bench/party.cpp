@@ -13,6 +13,7 @@
 #include "offline/silent/silent_source.h"
 #include "offline/softspoken/ot_extension.h"
 #include "offline/softspoken/softspoken_source.h"
+#include "tools/bench/naor_pinkas.h"
 #include "tools/cli/endpoint.h"
 #include "tools/cli/render/report.h"
 
@@ -87,10 +88,15 @@ Round drawing(offline::SilentSource& chain, const OtJob& job) {
   };
 }
 
+constexpr const char* kNaorPinkas = "base-naor-pinkas";
+
 // What a round makes is not used, so all rounds have the same domains of hashes.
 Round making_base_ots(checks::Session& session, const OtJob& job) {
-  return [&session, count = job.round_ots] {
-    offline::base_ots_by_public_key(session, count);
+  return [&session, count = job.round_ots, is_naor_pinkas = job.kind == kNaorPinkas] {
+    if (is_naor_pinkas)
+      naor_pinkas_ots(session, count);
+    else
+      offline::base_ots_by_public_key(session, count);
     session.channel().flush();
   };
 }
@@ -110,8 +116,8 @@ const Kind& kind_from(const std::string& name) {
   for (const Kind& kind : kKinds)
     if (kind.name == name) return kind;
   throw UsageError(
-      "--kind must be abits, silent, delta, random, random-for, correlated, chosen, base-ml-kem or "
-      "base-ristretto, not '" +
+      "--kind must be abits, silent, delta, random, random-for, correlated, chosen, base-ml-kem, "
+      "base-ristretto or base-naor-pinkas, not '" +
       name + "'");
 }
 
@@ -183,7 +189,7 @@ Json round_trips_report(std::uint64_t rounds, Party party, const Endpoint& endpo
 
 void require_ot_kind(const std::string& name) {
   if (const auto base_ot = base_ot_of(name)) return offline::require_base_ot(base_ot);
-  if (name != "silent") kind_from(name);
+  if (name != "silent" && name != kNaorPinkas) kind_from(name);
 }
 
 std::string name_of_repeat(std::uint64_t number) { return "repeat " + std::to_string(number); }

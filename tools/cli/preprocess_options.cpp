@@ -191,7 +191,7 @@ void add_parameter_options(Options& options) {
       .value(
           "softspoken-k",
           "fast, wan: 1, 2 or 4 bits of the global key per tree; traffic falls and work grows with "
-          "it; default: 2 with fast, 4 with wan")
+          "it; default: 4 with wan, and with fast auto: 2, or 4 over a slow link")
       .advanced()
       .value("abits",
              "fast: softspoken (the default), or silent: 0.4 of the traffic, for twice the work "

@@ -47,12 +47,15 @@ def report(folder: pathlib.Path, older: pathlib.Path | None) -> None:
     import markdown
     import page
     import phases
+    import tables
     from figures import draw
 
     drawn = [(chart.title, chart.experiment, draw(chart, measured)) for chart in CHARTS]
     drawn.append((phases.TITLE, phases.EXPERIMENTS, phases.draw(measured)))
+    drawn += [(each.title, each.experiment, tables.tabulate(each, measured))
+              for each in tables.TABLES]
     figures = [figure for _, _, figure in drawn if figure]
-    for figure in figures:
+    for figure in filter(lambda figure: figure.svg, figures):
         rows.write(folder / "figures" / f"{figure.name}.svg", figure.svg)
         rows.write(folder / "figures" / f"{figure.name}.png", figure.png)
         rows.write(folder / "figures" / f"{figure.name}.pdf", figure.pdf)

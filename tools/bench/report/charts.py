@@ -63,7 +63,8 @@ def chosen_beside_best(rows: list[Row]) -> str:
     """How far `auto` is from the fastest phase where it is farthest."""
     ways: dict[tuple, dict[str, float]] = {}
     for row in rows:
-        place = (row["circuit"], row["lanes"], row["rtt_ms"], row["rate_mbit"])
+        place = (row["circuit"], row["lanes"], row["rtt_ms"], row["rate_mbit"],
+                 row.get("inputs_later", False))
         ways.setdefault(place, {})[row.get("online_asked", "")] = row["wall_s"]
     late = []
     for seconds in ways.values():
@@ -73,7 +74,7 @@ def chosen_beside_best(rows: list[Row]) -> str:
     missed = [each for each in late if each[0] > 1.1 and each[1] > 0.005]
     if not late:
         return ""
-    return (f"auto is within 10 % or 5 ms of the faster one at {len(late) - len(missed)} of "
+    return (f"auto is within 10 % or 5 ms of the fastest at {len(late) - len(missed)} of "
             f"{len(late)} points" + (f", and at most {max(missed)[0]:.2f} times as long as it at "
                                      "the others." if missed else "."))
 

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wording import ASKED, Row, label, number, telling
+from wording import ASKED, BEFORE, Row, label, number, telling
 
 WIDENED = 0.05
 HEADINGS = ["", "experiment", "measurement", "of", "old", "new", "change"]
 # Asked fields that follow from others: the circuit says how many ANDs a run has, and they what
 # material is made for it.
-NOT_ASKED = {"offline": (), "online": ("ands", "bucket", "unit"),
+NOT_ASKED = {"offline": (), "online": ("ands", "bucket", "unit"), "ot": (),
              "blocks": ("ands", "bucket", "unit")}
 
 
@@ -25,7 +25,7 @@ class Comparison:
 def asked(row: Row) -> tuple:
     """What identifies a measurement: rows that agree in it are compared."""
     return (row["kind"], row["experiment"],
-            *(row.get(field) for field in ASKED if field not in NOT_ASKED[row["kind"]]))
+            *(row.get(field, BEFORE.get(field)) for field in ASKED if field not in NOT_ASKED[row["kind"]]))
 
 
 def apart(old: Row, new: Row, field: str) -> bool:
@@ -47,10 +47,12 @@ RULES: dict[str, list[tuple[str, str, bool, Callable[[Row, Row, str], bool]]]] =
                 ("bytes_per_and", "bytes per AND", False, by_more_than(0.005)), MEMORY],
     "online": [("wall_s", "time, s", False, apart),
                ("bits_per_and", "bits per AND", False, by_more_than(0.005)), MEMORY],
+    "ot": [("ots_per_s", "OTs/s", True, apart),
+           ("bytes_per_ot", "bytes per OT", False, by_more_than(0.005))],
     "blocks": [("gates_per_s", "gates/s", True, apart)]}
 
 
-TIMED = ("ands_per_s", "wall_s", "gates_per_s")
+TIMED = ("ands_per_s", "wall_s", "ots_per_s", "gates_per_s")
 
 
 def verdict(old: Row, new: Row, field: str, more_is_better: bool) -> str:

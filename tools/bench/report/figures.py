@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,7 +41,8 @@ Panel = tuple[str, list[Row], tuple[Quantity, ...]]
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure as drawn, with its points as a table and the rows that it was drawn from."""
+    """A figure as drawn, with its points as a table and the rows that it was drawn from; or the
+    table alone, without a drawing."""
     name: str
     title: str
     caption: str
@@ -231,21 +232,21 @@ def conditions(rows: list[Row], used: Iterable[str]) -> str:
     return f"{runs}; {', '.join(filter(None, words))}." if any(words) else f"{runs}."
 
 
-def table_of(chart: Chart, lines: list[list[Row]], keys: list[str]) -> tuple[list[str], list]:
-    """Headings and cells of the points of a figure, line after line."""
-    rows = [row for line in lines for row in line]
-    shown = [key for key in (*keys, *(["sigma"] if chart.experiment == "buckets" else []))
-             if any(value_of(row, key) for row in rows)]
-    ranged = [y for y in chart.ys if has_range(rows, [y])]
-    headings = [HEADINGS.get(field, field) for field in (*shown, chart.x)]
-    for y in chart.ys:
+def table_of(rows: list[Row], keys: Sequence[str], ys: Sequence[Quantity],
+             x: str = "") -> tuple[list[str], list]:
+    """Headings and cells of the rows: what they were asked for, x with its value, and quantities."""
+    shown = [key for key in keys if any(value_of(row, key) for row in rows)]
+    ranged = [y for y in ys if has_range(rows, [y])]
+    headings = [HEADINGS.get(field, field) for field in (*shown, *filter(None, [x]))]
+    for y in ys:
         headings += [y.heading] + (["lowest", "highest"] if y in ranged else [])
     is_weak = any(weakness(row) for row in rows)
     table = []
     for row in rows:
         cells: list[Cell] = [value_of(row, field) for field in shown]
-        cells.append((row[chart.x], value_of(row, chart.x)))
-        for y in chart.ys:
+        if x:
+            cells.append((row[x], value_of(row, x)))
+        for y in ys:
             values = (y.of(row), *(range_of(row, y) if y in ranged else ()))
             cells += [(value, number(value)) for value in values]
         table.append(cells + ([weakness(row)] if is_weak else []))
@@ -313,6 +314,8 @@ def draw(chart: Chart, measured: list[Row]) -> Figure | None:
     sentences += filter(None, [chart.remark(measured)])
     if has_range(rows, chart.ys):
         sentences.append("Bars show the slowest and the fastest run.")
-    headings, table = table_of(chart, list(lines.values()), keys)
+    keys += ["sigma"] if chart.experiment == "buckets" else []
+    headings, table = table_of([row for line in lines.values() for row in line], keys, chart.ys,
+                               chart.x)
     return finish(drawing, Figure(chart.name, chart.title, " ".join(sentences), headings=headings,
                                   table=table, rows=measured))

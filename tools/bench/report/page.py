@@ -162,11 +162,13 @@ def section(figure: Figure) -> str:
     commands = distinct(row.get("command") for row in figure.rows)
     files = ", ".join(f'<a href="figures/{figure.name}.{kind}">{kind.upper()}</a>'
                       for kind in ("svg", "png", "pdf"))
+    drawing = (f"""<figure><div class="scroll" tabindex="0">{svg.inline(figure.svg, figure.title)}</div>
+<figcaption>{escape(figure.caption)} File: {files}.</figcaption></figure>""" if figure.svg else
+               f'<p class="lead">{escape(figure.caption)}</p>')
     again = (f"<details><summary>Commands that measure it again ({len(commands)})</summary>"
              f"<pre>{escape(chr(10).join(commands))}</pre></details>\n" if commands else "")
     return f"""<section id="{figure.name}"><h2>{escape(figure.title)}</h2>
-<figure><div class="scroll" tabindex="0">{svg.inline(figure.svg, figure.title)}</div>
-<figcaption>{escape(figure.caption)} File: {files}.</figcaption></figure>
+{drawing}
 <details open=""><summary>Points ({len(figure.table)})</summary>
 {table(figure.headings, figure.table)}</details>
 {again}</section>"""

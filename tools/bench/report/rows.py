@@ -13,16 +13,20 @@ POSITIVE = {
     "offline": ("unit", "ands", "bucket", "sigma", "ands_per_s", "gates_per_s",
                 "gates_per_s_then", "bytes_per_and", "peak_rss_bytes"),
     "online": ("lanes", "wall_s", "gates_per_s"),
+    "ot": ("ots", "ots_per_s"),
     "blocks": ("blocks", "offline_s", "online_s", "paper_offline_s", "paper_online_s",
                "gates_per_s")}
 NUMBERS = {"offline": ("sigma_paper_bound", "sigma_exact", "rtt_ms", "rate_mbit"),
-           "online": ("rtt_ms", "rate_mbit"), "blocks": ()}
-TEXTS = {"offline": ("profile",), "online": ("circuit",), "blocks": ("profile", "columns")}
+           "online": ("rtt_ms", "rate_mbit"), "ot": ("rtt_ms", "rate_mbit"), "blocks": ()}
+TEXTS = {"offline": ("profile",), "online": ("circuit",), "ot": ("ot_kind",),
+         "blocks": ("profile", "columns")}
 # Read where they are: a row of one run may lack them.
-OPTIONAL = ("ands_per_s_min", "ands_per_s_max", "gates_per_s_then_min",
+OPTIONAL = ("ands_per_s", "ands_per_s_min", "ands_per_s_max", "gates_per_s_then_min",
             "gates_per_s_then_max", "wall_s_min", "wall_s_max", "bits_per_and",
-            "repeats", "load", "others_share", "share_wire", "share_store", "share_opening", "share_macs",
-            "bytes_per_and", "peak_rss_bytes", "rtt_ms", "rate_mbit")
+            "ands", "repeats", "load", "others_share", "share_wire", "share_store", "share_opening",
+            "share_macs", "bytes_per_and", "cpu_us_per_and", "rounds", "half_round_trips",
+            "prepare_s", "ots_per_cpu_s_sender", "ots_per_cpu_s_receiver", "bytes_per_ot",
+            "start_s", "start_bytes", "peak_rss_bytes", "rtt_ms", "rate_mbit")
 
 
 class Failure(Exception):

@@ -8,14 +8,16 @@ from typing import Any
 Row = dict[str, Any]
 
 # Fields that a measurement was asked for, as opposed to what it found, in the order of labels.
-ASKED = ("profile", "columns", "material", "softspoken_k", "abits", "silent_set", "circuit",
-         "lanes", "online_asked", "live", "unit", "ands", "blocks", "threads", "sigma", "bucket",
-         "stored", "rtt_ms", "rate_mbit", "tls")
-HEADINGS = {"softspoken_k": "k", "unit": "unit, ANDs", "ands": "ANDs", "blocks": "AES blocks",
+ASKED = ("ot_kind", "profile", "columns", "material", "softspoken_k", "abits", "silent_set",
+         "circuit", "lanes", "online_asked", "inputs_later", "live", "unit", "ands", "blocks",
+         "threads", "sigma", "bucket", "stored", "rtt_ms", "rate_mbit", "tls")
+# What a row was asked for that is older than the field.
+BEFORE = {"inputs_later": False}
+HEADINGS = {"ot_kind": "OTs", "inputs_later": "prepared", "silent_set": "set", "softspoken_k": "k", "unit": "unit, ANDs", "ands": "ANDs", "blocks": "AES blocks",
             "sigma": "sigma asked", "bucket": "bucket B", "rtt_ms": "round trip, ms",
             "rate_mbit": "rate of the link", "tls": "channel", "online_asked": "online"}
 _FORMS = {"columns": "{} columns", "softspoken_k": "k = {}", "abits": "{} bits",
-          "lanes": "{} lanes", "unit": "unit {}", "ands": "{} ANDs", "blocks": "{} blocks", "threads": "{} threads",
+          "silent_set": "set {}", "lanes": "{} lanes", "unit": "unit {}", "ands": "{} ANDs", "blocks": "{} blocks", "threads": "{} threads",
           "sigma": "sigma = {}", "bucket": "B = {}", "rtt_ms": "{} ms"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -77,9 +79,10 @@ def phrase(row: Row, field: str) -> str:
     value = value_of(row, field)
     if not value:
         return ""
-    if field in ("stored", "live"):
+    if field in ("stored", "live", "inputs_later"):
         return {"stored, yes": "stored", "stored, no": "not stored",
-                "live, yes": "live", "live, no": "from a store"}.get(f"{field}, {value}", value)
+                "live, yes": "live", "live, no": "from a store",
+                "inputs_later, yes": "prepared", "inputs_later, no": "not prepared"}.get(f"{field}, {value}", value)
     if field in ("lanes", "threads", "blocks") and value == "1":
         return f"1 {field[:-1]}"
     if field == "rate_mbit" and value == "unlimited":
