@@ -51,6 +51,7 @@ void put(const KeyAllowance& from, allowances::Allowance& to) {
   to.set_expires_unix_ms(
       std::chrono::duration_cast<milliseconds>(from.expires.time_since_epoch()).count());
   to.set_granted_by(from.granted_by);
+  to.set_peer_identity(from.peer_identity);
 }
 
 bool take(const allowances::Allowance& from, KeyAllowance& to) {
@@ -69,6 +70,7 @@ bool take(const allowances::Allowance& from, KeyAllowance& to) {
   to.uses_left = from.uses_left();
   to.expires = system_clock::time_point(milliseconds(from.expires_unix_ms()));
   to.granted_by = from.granted_by();
+  to.peer_identity = from.peer_identity();
   return true;
 }
 
@@ -99,6 +101,11 @@ KeyAllowances::KeyAllowances(const custody::KeyFiles& files, KeyAudit& audit)
   if (!is_right)
     throw StoreError("what officers have allowed ahead is not of this version: remove the file " +
                      std::string(kFile) + " beside the keys, and nothing is allowed ahead");
+  // Who has another TLS key may be another one.
+  std::erase_if(all_, [&](const KeyAllowance& each) {
+    return std::holds_alternative<FromPeer>(each.by) &&
+           each.peer_identity != files_.owner().peer_identity;
+  });
 }
 
 void KeyAllowances::write(const std::vector<KeyAllowance>& all) const {
@@ -125,6 +132,8 @@ KeyAllowance KeyAllowances::grant(const Caller& officer, KeyAllowance allowance,
     throw KeyFailed(KeyFailure::Refused, "who asks does not approve the request, nor ahead of it");
   allowance.id = random_request();
   allowance.granted_by = service::text_of(officer);
+  if (std::holds_alternative<FromPeer>(allowance.by))
+    allowance.peer_identity = files_.owner().peer_identity;
   const std::lock_guard writing(writing_);
   std::vector<KeyAllowance> next = all(now);
   if (next.size() >= kMax)
@@ -136,19 +145,6 @@ KeyAllowance KeyAllowances::grant(const Caller& officer, KeyAllowance allowance,
   const std::lock_guard lock(mutex_);
   all_ = std::move(next);
   return allowance;
-}
-
-void KeyAllowances::drop_those_of_the_peer() {
-  const std::lock_guard writing(writing_);
-  std::vector<KeyAllowance> left;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto dropped = std::erase_if(
-        all_, [](const KeyAllowance& each) { return !std::holds_alternative<Caller>(each.by); });
-    if (dropped == 0) return;
-    left = all_;
-  }
-  write(left);
 }
 
 bool KeyAllowances::withdraw(const Caller& officer, const custody::RequestId& id) {

@@ -30,6 +30,7 @@ struct KeyAllowance {
   std::uint64_t uses_left = 0;
   std::chrono::system_clock::time_point expires = {};
   std::string granted_by = {};
+  std::string peer_identity = {};  // of the peer: the fingerprint of its TLS key
 };
 
 // Thread-safe. What is written to the disk is waited for by those who grant, use and withdraw
@@ -40,18 +41,16 @@ class KeyAllowances {
   static constexpr std::uint64_t kUsesMax = 1'000'000;
   static constexpr std::chrono::seconds kTimeMax = std::chrono::hours(24 * 366);
 
-  // Both outlive it. Fails: StoreError if the file is damaged, or not of these keys.
+  // Both outlive it. Those of the peer are for the TLS key that it had: with another one, they are
+  // not there. Fails: StoreError if the file is damaged, or not of these keys.
   KeyAllowances(const custody::KeyFiles& files, KeyAudit& audit);
 
-  // The number is given to it. Who asks does not allow it. Fails: KeyFailed;
-  // UsageError; StoreError, and then it may be there after a restart.
+  // The number, and the TLS key of the peer, are given to it. Who asks does not allow it. Fails:
+  // KeyFailed; UsageError; StoreError, and then it may be there after a restart.
   KeyAllowance grant(const Caller& officer, KeyAllowance allowance, Clock::time_point now);
   // Returns false if there is none with this number. Fails: StoreError; it is withdrawn until a
   // restart at least.
   bool withdraw(const Caller& officer, const custody::RequestId& id);
-
-  // Of the peer, whose TLS key is another one now. Fails: as withdraw().
-  void drop_those_of_the_peer();
 
   // Takes a use of one that fits; durable on return. Empty if none fits. Fails: StoreError; the use
   // is gone.

@@ -128,11 +128,9 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
   const auto records = files_.records();
   if (const auto unbound = std::ranges::count_if(
           records, [](const custody::KeyRecord& record) { return !is_bound(record); });
-      unbound > 0) {
-    errors_.run([&] { allowances_.drop_those_of_the_peer(); });
+      unbound > 0)
     log_event(LogLevel::Warning, "keys are bound to former TLS keys",
               {{"peer", settings.name}, {"keys", static_cast<std::uint64_t>(unbound)}});
-  }
   for (const custody::KeyRecord& record : records)
     if (record.peer_destroyed_unix_s != 0 && is_bound(record))
       await_destruction(record.attributes.id, record.peer_destroyed_unix_s);
@@ -968,7 +966,8 @@ std::vector<Keys::View> Keys::rebind(const KeyCall& call, const std::optional<cu
   std::vector<View> due;
   for (const custody::KeyRecord& record : records()) {
     const custody::KeyId key = record.attributes.id;
-    if (!custody::is_bound(record))
+    const bool was_bound = custody::is_bound(record);
+    if (!was_bound)
       step_alone(
           text_of(call.caller), "rebind", key, [&] { files_.rebind(key); }, agreed,
           "this party " + named(record.former_own, parties_.own) + "; the peer " +
@@ -976,6 +975,7 @@ std::vector<Keys::View> Keys::rebind(const KeyCall& call, const std::optional<cu
     {
       const Lock lock(mutex_);
       if (files_.record(key).peer_destroyed_unix_s == 0) destroy_after_.forget(key);
+      if (!was_bound) note_peers_share(key);  // what it has said meanwhile
     }
     View now = view(key);
     if (custody::needs_refresh(now.record)) due.push_back(std::move(now));

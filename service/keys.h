@@ -209,6 +209,7 @@ class Keys {
   bool may_have_begun(const Request& request) const;  // under the lock
   // Requests of the peer, on the threads of the desk.
   void receive(const wire::KeyRequest& message);
+  void require_confirmed(const custody::KeyId& key) const;
   std::optional<std::string> refusal(const Request& request) const;
   std::optional<std::string> refusal_by_policy(const KeyTerms& terms,
                                                const custody::KeyAttributes& about);

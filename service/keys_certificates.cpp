@@ -167,6 +167,7 @@ KeyCertificate Keys::certificate_for_peer(const wire::KeyCertificate& message,
     const Lock lock(mutex_);
     if (has_peer_cheated_) throw BadKeyMessage{"keys are suspended, since a check has failed"};
   }
+  require_confirmed(key);
   const custody::KeyRecord record = files_.record(key);
   custody::require_bound(record);
   SignedMessage peers = peers_statement(message, record);

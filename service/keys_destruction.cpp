@@ -52,7 +52,9 @@ void Keys::note_next() {
 
 void Keys::write_peers_share(const custody::KeyId& id) {
   const auto record = files_.find(id);
-  if (!record) return;
+  // Who has the peer's TLS key now says nothing of a key that is bound to a former one: what was
+  // noted stays until officers bind it, and rebind() looks at it again.
+  if (!record || !is_bound(*record)) return;
   const bool was_destroyed = record->peer_destroyed_unix_s != 0;
   bool is_destroyed = false;
   {
@@ -62,8 +64,7 @@ void Keys::write_peers_share(const custody::KeyId& id) {
     is_destroyed = custody::settle_step(files_.have(id), said->second).kind ==
                    custody::SettleKind::PeerDestroyed;
   }
-  // Who has the peer's TLS key now says nothing of a key that is bound to a former one.
-  if (is_destroyed && is_bound(*record)) {
+  if (is_destroyed) {
     const auto seen = files_.note_peer_destroyed(id, unix_s(Clock::now()));
     const Lock lock(mutex_);
     // Unless it has been noted before; if that failed at the disk, it is done now.

@@ -25,6 +25,19 @@ void Keys::requested(const wire::KeyRequest& message) {
   put_on_desk([this, message] { receive(message); });
 }
 
+// Who has a TLS key that no officer has confirmed learns of no key, label or former TLS key by
+// trying them: as long as there are keys of a former TLS key of the peer, the same is said of all
+// but those that officers have bound to this one. Fails: KeyError(Unbound).
+void Keys::require_confirmed(const custody::KeyId& key) const {
+  const auto is_confirmed = [](const custody::KeyRecord& record) {
+    return record.former_peer.empty();
+  };
+  if (const auto record = files_.find(key); record && is_confirmed(*record)) return;
+  if (!std::ranges::all_of(files_.records(), is_confirmed))
+    throw custody::KeyError(custody::KeyProblem::Unbound,
+                            "no officer of the other party has bound such a key to this TLS key");
+}
+
 void Keys::receive(const wire::KeyRequest& message) {
   SharedRequest request;
   std::string reason;
@@ -32,6 +45,7 @@ void Keys::receive(const wire::KeyRequest& message) {
     AskedKey asked = asked_from(message, parties_, settings_.me);
     reason = "the daemon could not check it";
     try {
+      require_confirmed(asked.terms.key);
       require_possible(asked.terms, files_);
       const custody::KeyAttributes about = attributes_about(asked.terms, files_);
       reason = refusal_by_policy(asked.terms, about).value_or("");

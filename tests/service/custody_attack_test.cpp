@@ -21,11 +21,9 @@
 #include "crypto/sealed_box.h"
 #include "custody/backups.h"
 #include "custody/coded.h"
-#include "custody_daemons.h"
 #include "daemon_loop.h"
-#include "scripted_peer.h"
+#include "hostile_follower.h"
 #include "service/key_certificate.h"
-#include "service/key_message.h"
 #include "service/key_work.h"
 #include "system/descriptor.h"
 #include "tests/support/openssl_mechanisms.h"
@@ -36,20 +34,12 @@ namespace {
 
 using service::AskedKey;
 using service::KeyTerms;
-using test::CustodyTest;
+using test::CustodyAttackTest;
+using test::HostileFollowerTest;
 using test::KeyClient;
 using Stub = v1::Keys::Stub;
 namespace config = service::config;
 namespace wire = service::wire;
-
-#define ASSERT_OK(of) ASSERT_TRUE((of).status.ok()) << (of).status.error_message()
-
-class CustodyAttackTest : public CustodyTest {
- protected:
-  static std::string code_of(const grpc::Status& status) {
-    return std::to_string(status.error_code()) + " " + status.error_message();
-  }
-};
 
 // The rule names neither the parent nor any key like it.
 TEST_F(CustodyAttackTest, DerivingTakesARuleForTheParent) {
@@ -270,149 +260,6 @@ class Replacements {
 
  private:
   const system::Descriptor events_;
-};
-
-// Party B's daemon has ended, and a program of the attacker has all that it had.
-class HostileFollowerTest : public CustodyAttackTest {
- protected:
-  // Each encryption of B's with A's key "data" waits for an officer of A. Ends B's daemon.
-  void start_with_approvals(const std::string& limit, KeyClient::Made& made) {
-    CustodySetup setup;
-    setup.policy_a =
-        "allow { user: 'ME' key: '*' may: [CREATE] }\n"
-        "allow { peer: true key: '*' may: [ENCRYPT] approval: true " +
-        limit + " }\n";
-    start_hostile({}, setup);
-    made = keys_a_->create("data");
-    ASSERT_OK(made);
-    take_over();
-  }
-  void start_hostile(const std::string& online = {}, CustodySetup setup = {}) {
-    if (!online.empty()) setup.peer = "online: '" + online + "'";
-    online_ = online.empty() ? "auto" : online;
-    start_custody(setup);
-  }
-  void take_over() {
-    keys_b_.reset();
-    EXPECT_EQ(b_->stop().status, 0);
-    const std::string key = (dir_ / "B.pem").string();
-    identity_ = engine::read_identity(key);
-    parties_ = {identity_->fingerprint(),
-                engine::read_identity((dir_ / "A.pem").string()).fingerprint()};
-    store_key_ = StoreKey::read(dir_ / "B.store_key");
-    peer_ = std::make_unique<test::ScriptedPeer>(
-        test::ScriptedPeer::Setup{.me = Party::B,
-                                  .port = port_,
-                                  .stores = b_->stores() / "alice",
-                                  .low = {100000, 20000},
-                                  .high = {300000, 60000},
-                                  .key = key,
-                                  .peer_key = "@" + (dir_ / "A.pem.crt").string(),
-                                  .sigma = "64",
-                                  .online = online_,
-                                  .store_key = store_key_});
-    connect();
-  }
-  void connect() {
-    peer_->connect();
-    peer_->send_stock({session()});
-  }
-  std::uint64_t session() const {
-    std::uint64_t last = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(b_->stores() / "alice")) {
-      const std::string name = entry.path().filename().string();
-      if (name.size() == 6 && std::ranges::all_of(name, ::isdigit))
-        last = std::max<std::uint64_t>(last, std::stoul(name));
-    }
-    return last;
-  }
-
-  AskedKey asked(KeyTerms terms) const {
-    AskedKey asked;
-    terms.requester = Party::B;
-    asked.terms = std::move(terms);
-    asked.client = "hostile";
-    asked.begun = std::chrono::system_clock::now();
-    asked.expires = asked.begun + std::chrono::seconds(60);
-    asked.head.sequence = 1;
-    return asked;
-  }
-  wire::Message message_of(const AskedKey& asked) const {
-    wire::Message message;
-    *message.mutable_key_request() = service::message_of(asked, parties_, identity_.value());
-    return message;
-  }
-  // Whether the daemon has taken the request up.
-  bool is_accepted(const wire::Message& request) { return answer_to(request).is_accepted(); }
-  std::string refusal_of(const wire::Message& request) { return answer_to(request).reason(); }
-  service::keys::Answer answer_to(const wire::Message& request) {
-    peer_->send(request);
-    service::keys::Said said;
-    EXPECT_TRUE(said.ParseFromString(peer_->next(wire::Message::kKeyAnswer).key_answer().said()));
-    return said.answer();
-  }
-  void end(const custody::RequestId& request) {
-    wire::Message message;
-    message.mutable_key_end()->set_request(
-        std::string(reinterpret_cast<const char*>(request.data()), request.size()));
-    message.mutable_key_end()->set_reason("no more");
-    peer_->send(message);
-  }
-  KeyTerms use_terms(config::KeyOperation operation, const std::string& key,
-                     std::uint32_t bytes) const {
-    KeyTerms terms;
-    terms.request = service::random_request();
-    terms.operation = operation;
-    terms.key = custody::key_id_from(key).value();
-    terms.bytes = bytes;
-    return terms;
-  }
-  custody::KeyFiles files_of_b() const {
-    return {b_->stores() / "alice" / "custody",
-            {Party::B, "alice", net::text_of(parties_.peer)},
-            *store_key_};
-  }
-  // What B has of a key, by its files.
-  custody::KeyHave have_of(const std::string& key) const {
-    return files_of_b().have(custody::key_id_from(key).value()).value();
-  }
-  static custody::KeyHave destroyed(custody::KeyHave have) {
-    have.state = custody::KeyState::Destroyed;
-    have.epochs.clear();
-    return have;
-  }
-  void say(const std::string& key, const custody::KeyHave& have) {
-    wire::Message message;
-    custody::put_bytes(custody::message_about(custody::key_id_from(key).value(), have),
-                       *message.mutable_key_haves()->add_have());
-    peer_->send(message);
-  }
-  // Whatever it still begins or ends of keys.
-  void expect_link_ends() {
-    EXPECT_THROW(
-        {
-          for (;;) (void)peer_->next_of({wire::Message::kKeyStart, wire::Message::kKeyEnd});
-        },
-        NetworkError);
-    EXPECT_FALSE(peer_->has_lost_patience());
-  }
-  std::vector<std::string> problems_of_a() const {
-    return service::verify_audit(directory_of(Party::A) / "audit.log",
-                                 {parties_.peer, parties_.own})
-        .problems;
-  }
-  std::size_t lines_with(const std::string& text) const {
-    const std::string log = test::read_file(directory_of(Party::A) / "audit.log");
-    std::size_t count = 0;
-    for (std::size_t at = 0; (at = log.find(text, at)) != std::string::npos; ++at) ++count;
-    return count;
-  }
-
-  std::string online_;
-  std::optional<net::Identity> identity_;
-  service::KeyParties parties_;
-  std::optional<StoreKey> store_key_;
-  std::unique_ptr<test::ScriptedPeer> peer_;
 };
 
 // The worker takes the lock of the parent, shared, and that of the child, alone: of one key. It
@@ -841,6 +688,88 @@ TEST_F(HostileFollowerTest, NothingIsRestoredIntoARefresh) {
   a_->kill();
 }
 
+// What waits for a refresh goes on once the refresh is not made: no key is kept by one that never
+// begins.
+TEST_F(HostileFollowerTest, TakesARefreshBackForWhichAUseWaits) {
+  start_hostile();
+  const auto used = keys_a_->create("used", "mac"), other = keys_a_->create("other", "mac");
+  ASSERT_OK(used);
+  ASSERT_OK(other);
+  take_over();
+  const auto next_start = [&] {
+    return peer_->next(wire::Message::kKeyStart).key_start().request();
+  };
+  const KeyTerms first = use_terms(config::SIGN, used.key.id(), 4),
+                 refresh = use_terms(config::REFRESH, used.key.id(), 0),
+                 second = use_terms(config::SIGN, used.key.id(), 4),
+                 of_other = use_terms(config::SIGN, other.key.id(), 4);
+  EXPECT_TRUE(is_accepted(message_of(asked(first))));
+  EXPECT_EQ(next_start(), bytes_of(first.request));
+  EXPECT_TRUE(is_accepted(message_of(asked(refresh))));
+  EXPECT_TRUE(is_accepted(message_of(asked(second))));
+  peer_->send(message_of(asked(of_other)));
+  EXPECT_EQ(next_start(), bytes_of(of_other.request)) << "the second use does not wait";
+  end(refresh.request);
+  // Before anything that has begun ends, since the program does not take part in it.
+  const wire::Message next = peer_->next_of({wire::Message::kKeyStart, wire::Message::kKeyEnd});
+  EXPECT_EQ(next.key_start().request(), bytes_of(second.request)) << next.ShortDebugString();
+  a_->kill();
+}
+
+// What is loaded here may be forgotten there, and only then is it forgotten here. The share itself
+// is this party's own.
+TEST_F(HostileFollowerTest, SaysThatAKeyIsSuspended) {
+  start_hostile("interactive");
+  const auto made = keys_a_->create("mac", "mac");
+  ASSERT_OK(made);
+  take_over();
+  custody::KeyFiles files = files_of_b();
+  const custody::Backups backups;
+  const custody::KeyId id = custody::key_id_from(made.key.id()).value();
+  const custody::KeyHave active = files.have(id).value();
+  custody::KeyHave suspended = active;
+  suspended.state = custody::KeyState::Suspended;
+  const auto begun = [&](const KeyTerms& terms) {
+    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
+    return peer_->next(wire::Message::kKeyStart).key_start();
+  };
+  std::unique_ptr<Evaluator> evaluator;
+  std::unique_ptr<service::KeyConnection> connection;
+  const auto sign = [&] {
+    const KeyTerms terms = use_terms(config::SIGN, made.key.id(), 4);
+    const wire::KeyStart start = begun(terms);
+    if (!evaluator) {
+      evaluator = peer_->evaluator(start.group(), start.session());
+      connection =
+          std::make_unique<service::KeyConnection>(*evaluator, files, backups, files.begin_link());
+    }
+    custody::UsePayload payload;
+    payload.text.assign(4, std::byte{'t'});
+    (void)connection->session.use({.request = terms.request,
+                                   .key = id,
+                                   .use = custody::KeyUse::Sign,
+                                   .requester = Party::B,
+                                   .bytes = 4},
+                                  &payload, start.is_loaded());
+    (void)peer_->next(wire::Message::kKeyEnd);
+    return start.is_loaded();
+  };
+  EXPECT_FALSE(sign());
+  say(made.key.id(), active);
+  EXPECT_TRUE(sign()) << "it is there, and active at both";
+  for (const custody::KeyHave& have : {suspended, destroyed(active)}) {
+    say(made.key.id(), have);
+    say(made.key.id(), active);
+    if (have.state == custody::KeyState::Destroyed) break;
+    connection->session.forget(id);
+    EXPECT_FALSE(sign()) << "it was suspended there";
+    EXPECT_TRUE(sign());
+  }
+  const v1::Key key = keys_a_->show("mac").key;
+  EXPECT_EQ(key.epochs_size(), 1) << "the share is there, whatever the peer says";
+  a_->kill();
+}
+
 // While it waits for material, the other party's policy changes: an officer sees it before it runs.
 TEST_F(HostileFollowerTest, BeginsNothingThatNeedsAnApprovalSince) {
   start_hostile();
@@ -907,9 +836,6 @@ TEST_F(HostileFollowerTest, RefreshesAKeyThatIsUsed) {
   ASSERT_OK(used);
   ASSERT_OK(other);
   take_over();
-  const auto bytes_of = [](const custody::RequestId& id) {
-    return std::string(reinterpret_cast<const char*>(id.data()), id.size());
-  };
   const KeyTerms use = use_terms(config::ENCRYPT, used.key.id(), 4),
                  refresh = use_terms(config::REFRESH, used.key.id(), 0),
                  of_other = use_terms(config::ENCRYPT, other.key.id(), 4);

@@ -33,8 +33,8 @@ class CustodyTest : public DaemonTest {
       "  may: [ENCRYPT, DECRYPT, SIGN, VERIFY, CREATE, IMPORT, DERIVE, REFRESH, SELF_TEST]\n"
       "  nonces: JOINT }\n";
 
-  // Makes and starts both.
-  void start_custody(const CustodySetup& custody) {
+  // Makes the files of both, but starts neither.
+  void make_custody(const CustodySetup& custody) {
     Setup setup;
     // Keys last longer than a session; sigma 64 takes more material.
     setup.low = "low { " + custody.low + " }";
@@ -65,8 +65,14 @@ class CustodyTest : public DaemonTest {
     };
     setup.peer_a = peer("A", "B", custody.policy_a, custody.custody_a);
     setup.peer_b = peer("B", "A", custody.policy_b, custody.custody_b);
-    start(setup);
-    if (HasFatalFailure()) return;
+    make(setup);
+  }
+  // Makes and starts both.
+  void start_custody(const CustodySetup& custody) {
+    make_custody(custody);
+    a_->start();
+    b_->start();
+    ASSERT_TRUE(is_stocked());
     keys_a_ = std::make_unique<KeyClient>(a_->socket());
     keys_b_ = std::make_unique<KeyClient>(b_->socket());
   }

@@ -7,6 +7,7 @@ namespace tinyot::test {
 namespace {
 
 constexpr const char* kShort = "random:width=50,depth=20";
+constexpr std::uint64_t kShortAnds = 1000;
 
 class JobLimitsTest : public ScriptedPeerTest {
  protected:
@@ -120,6 +121,35 @@ TEST_P(OfferWhileSubmittedTest, IsMatchedOnceTheJobIsOfferedToThePeer) {
     EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "late");
   else
     EXPECT_EQ(peers.jobs().status(*job).state, service::JobState::Queued);
+}
+
+// A job begins on material that no other one may still reserve, which is more than it takes itself:
+// there is enough for one of them to do so.
+TEST_F(JobLimitsTest, MaterialOfARunningJobIsForNoOther) {
+  start_with_stock(Party::B, {}, {.low = 1000, .high = 100000});
+  peer_->send_stock({1});
+  peer_->send(submitted("first", kShort));
+  EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "first");
+  peer_->send(submitted("second", kShort));
+  wait_until_read();
+  ASSERT_EQ(state("second"), v1::QUEUED);
+  peer_->refuse("first");
+  EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "second");
+}
+
+// The peer may have less: enough for one of two jobs that this party could evaluate at a time.
+TEST_F(JobLimitsTest, AndsOfARunningJobAreForNoOtherAtThePeer) {
+  start_with_stock(Party::B, {}, {.low = 1000, .high = 250000});
+  wire::Message claim = peer_->stock_of({1});
+  claim.mutable_stock()->mutable_sessions(0)->set_ands(kShortAnds + kShortAnds / 2);
+  peer_->send(claim);
+  peer_->send(submitted("first", kShort));
+  EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "first");
+  peer_->send(submitted("second", kShort));
+  wait_until_read();
+  ASSERT_EQ(state("second"), v1::QUEUED);
+  peer_->refuse("first");
+  EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "second");
 }
 
 // Its client would be told that it has not begun, while its outputs are on their way.

@@ -47,15 +47,15 @@ class KeyAllowancesTest : public ::testing::Test {
  protected:
   KeyAllowancesTest() { open(); }
 
-  // As after a restart.
-  void open() {
+  // As after a restart, with a peer that has this TLS key.
+  void open(const std::string& peer_identity = "peer") {
     allowances_.reset();
     audit_.reset();
     files_.reset();
     const std::string key(32, store_key_);
-    files_ = std::make_unique<custody::KeyFiles>(directory_ / "custody",
-                                                 custody::KeyFiles::Owner{Party::A, "bob", "peer"},
-                                                 StoreKey(std::as_bytes(std::span(key))));
+    files_ = std::make_unique<custody::KeyFiles>(
+        directory_ / "custody", custody::KeyFiles::Owner{Party::A, "bob", peer_identity},
+        StoreKey(std::as_bytes(std::span(key))));
     audit_ = std::make_unique<KeyAudit>(directory_ / "audit");
     allowances_ = std::make_unique<KeyAllowances>(*files_, *audit_);
   }
@@ -142,15 +142,21 @@ TEST_F(KeyAllowancesTest, ExpireAndAreWithdrawn) {
 }
 
 // Who has the peer's TLS key now may be another one.
-TEST_F(KeyAllowancesTest, ThoseOfThePeerAreDropped) {
+TEST_F(KeyAllowancesTest, ThoseOfThePeerAreForItsTlsKey) {
   (void)allow(FromPeer{}, "*");
-  (void)allow(client_user(7), "*");
-  allowances_->drop_those_of_the_peer();
+  (void)allow(client_user(7), "*", 10);
+  open();
+  EXPECT_TRUE(is_used(asked_by(FromPeer{}, "files")));
+  open("another peer");
   for (int i = 0; i < 2; ++i) {
     EXPECT_FALSE(is_used(asked_by(FromPeer{}, "files")));
     EXPECT_TRUE(is_used(asked_by(client_user(7), "files")));
-    open();
+    EXPECT_EQ(allowances_->all(kGranted).size(), 1u);
+    open("another peer");
   }
+  // What is written since has dropped it for good, whichever TLS key the peer has later.
+  open();
+  EXPECT_FALSE(is_used(asked_by(FromPeer{}, "files")));
 }
 
 TEST_F(KeyAllowancesTest, WhoAsksDoesNotAllowIt) {

@@ -1,0 +1,335 @@
+// What one party does with keys of custody, without a daemon: its parts are in the process of the
+// test, and its peer is a program of the attacker. There is no material, so that no step begins.
+#include "service/keys.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <future>
+#include <set>
+
+#include "base/error.h"
+#include "base/hex.h"
+#include "hostile_follower.h"
+#include "local_peers.h"
+#include "service/log_output.h"
+#include "tests/support/small_disk.h"
+
+namespace tinyot {
+namespace {
+
+using service::KeyResult;
+using service::KeyTerms;
+namespace config = service::config;
+namespace wire = service::wire;
+
+constexpr auto kCallPatience = std::chrono::seconds(20);
+constexpr const char* kNotConfirmed =
+    "no officer of the other party has bound such a key to this TLS key";
+
+class KeysTest : public test::HostileFollowerTest {
+ protected:
+  KeysTest() {
+    config::Log log;
+    log.set_file((dir_ / "log").string());
+    log_.use(log);
+  }
+
+  // The files of party A, at whose desk one thing is done after the other.
+  void make_parties(CustodySetup setup = {}) {
+    setup.peer += " evaluations: 1";
+    make_custody(setup);
+    make_hostile(1);
+  }
+  // Party A, linked with the program.
+  void open() {
+    std::filesystem::create_directories(a_->stores());
+    peers_ = std::make_unique<test::LocalPeers>(*a_, test::LocalPeers::Times());
+    peer_->connect();
+    (void)peer_->next(wire::Message::kKeyHaves);  // since then it has the link
+  }
+  service::Keys& keys() { return *peers_->peer().keys(); }
+  static service::KeyCall call() {
+    return {.caller = {.user = ::getuid(), .groups = {}, .name = {}},
+            .is_officer = true,
+            .is_gone = {},
+            .may_manage_keys = [](const service::Caller&) { return true; }};
+  }
+
+  // A key that A has had since its peer had this TLS key. Before open(). Returns its id.
+  std::string stored(const std::string& label, const std::string& peer_identity,
+                     std::int64_t destroyed_unix_s = 0) {
+    custody::KeyFiles files(directory_of(Party::A) / "custody",
+                            {Party::A, "bob", peer_identity, net::text_of(parties_.peer)},
+                            StoreKey::read(dir_ / "A.store_key"));
+    custody::KeyRecord record;
+    record.attributes.id = service::made_id(service::random_request());
+    record.attributes.label = label;
+    record.attributes.algorithm = custody::KeyAlgorithm::Aes128;
+    const custody::Epoch epoch{1, {}};
+    const std::uint64_t link = files.begin_link();
+    files.store_epoch(link, record, epoch, custody::Share(16));
+    files.keep_only(link, record.attributes.id, epoch);
+    have_ = files.have(record.attributes.id).value();
+    if (destroyed_unix_s != 0)
+      (void)files.note_peer_destroyed(record.attributes.id, destroyed_unix_s);
+    return custody::text_of(record.attributes.id);
+  }
+  std::string stored(const std::string& label) { return stored(label, net::text_of(parties_.own)); }
+  std::filesystem::path file_in_custody(const std::string& name) const {
+    return directory_of(Party::A) / "custody" / name;
+  }
+  // So that it cannot be replaced.
+  static void put_directory_in_place_of(const std::filesystem::path& file) {
+    std::filesystem::remove(file);
+    std::filesystem::create_directory(file);
+  }
+  custody::KeyRecord record(const std::string& key) {
+    return keys().view(custody::key_id_from(key).value()).record;
+  }
+
+  static KeyTerms create_terms(const std::string& label) {
+    KeyTerms terms;
+    terms.request = service::random_request();
+    terms.making = service::random_request();
+    terms.operation = config::CREATE;
+    terms.key = service::made_id(terms.making);
+    terms.attributes.emplace().id = terms.key;
+    terms.attributes->label = label;
+    return terms;
+  }
+  // A client of A asks, and waits for the end.
+  std::future<KeyResult> ask(KeyTerms terms, service::KeyPayload payload = {}) {
+    return std::async(std::launch::async,
+                      [this, terms = std::move(terms), payload = std::move(payload)]() mutable {
+                        return keys().ask(call(), std::move(terms), std::move(payload));
+                      });
+  }
+  static std::string failure_of(std::future<KeyResult> ended) {
+    if (ended.wait_for(kCallPatience) != std::future_status::ready) return "it still waits";
+    try {
+      (void)ended.get();
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "it is done";
+  }
+  // Of the next request of A's.
+  custody::RequestId next_request() {
+    return service::request_in(peer_->next(wire::Message::kKeyRequest).key_request().said())
+        .value();
+  }
+  std::string log() const { return test::read_file(dir_ / "log"); }
+  bool is_logged(const std::string& text) const { return log().find(text) != std::string::npos; }
+
+  service::LogOutput log_;
+  custody::KeyHave have_;  // of the key that was stored last
+  std::unique_ptr<test::LocalPeers> peers_;
+};
+
+// No client waits for what does not come, and what has begun has an end in the log.
+TEST_F(KeysTest, AllCallsEndWhenTheDaemonStops) {
+  CustodySetup setup;
+  setup.custody_a = "quorum: 2 approval_timeout_s: 25";
+  make_parties(setup);
+  open();
+  std::vector<std::future<KeyResult>> calls;
+  for (const char* const label : {"one", "two", "three"}) {
+    calls.push_back(ask(create_terms(label)));
+    (void)next_request();
+  }
+  KeyTerms import = create_terms("imported");
+  import.operation = config::IMPORT;
+  import.attributes->origin = custody::KeyOrigin::Imported;
+  service::KeyPayload payload;
+  payload.imported.emplace(32);
+  calls.push_back(ask(std::move(import), std::move(payload)));
+  ASSERT_TRUE(test::becomes_true([&] { return !keys().operations().empty(); }));
+  const std::string why = "the daemon is stopping: repeat the request";
+  peers_->peer().stop_beginning();
+  for (auto& waiting : calls) EXPECT_EQ(failure_of(std::move(waiting)), why);
+  EXPECT_EQ(failure_of(ask(create_terms("later"))), why);
+  peers_.reset();
+  EXPECT_EQ(lines_with("\"event\":\"begin\""), 3u);
+  EXPECT_EQ(lines_with("\"event\":\"end\""), 3u);
+  EXPECT_EQ(problems_of_a(), std::vector<std::string>());
+}
+
+// What has begun gets some time first. The peer is told, too.
+TEST_F(KeysTest, AllCallsEndWhenTheTimeOfAStopIsOver) {
+  make_parties();
+  open();
+  auto first = ask(create_terms("one"));
+  const custody::RequestId one = next_request();
+  auto second = ask(create_terms("two"));
+  const custody::RequestId two = next_request();
+  peers_->peer().give_up_requests();
+  for (auto* const waiting : {&first, &second})
+    EXPECT_EQ(failure_of(std::move(*waiting)), "the daemon has stopped before it was done");
+  std::set<std::string> told;
+  for (int i = 0; i < 2; ++i) told.insert(peer_->next(wire::Message::kKeyEnd).key_end().request());
+  EXPECT_EQ(told, (std::set{bytes_of(one), bytes_of(two)}));
+}
+
+// What has no room on the disk as it ends is written by the end of the process.
+TEST_F(KeysTest, EndsThatWaitForTheDiskAreWrittenAtAStop) {
+  const std::filesystem::path audit = dir_ / "disk" / "audit.log",
+                              filler = audit.parent_path() / "filler";
+  const test::SmallDisk disk(audit.parent_path(), 1 << 20);
+  if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount";
+  CustodySetup setup;
+  setup.custody_a = "audit_log: '" + audit.string() + "'";
+  make_parties(setup);
+  const std::string key = stored("data");
+  open();
+  // More than the last block of the log has room for.
+  std::vector<custody::RequestId> requests;
+  for (int i = 0; i < 20; ++i) {
+    const KeyTerms terms = use_terms(config::ENCRYPT, key, 4);
+    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
+    requests.push_back(terms.request);
+  }
+  std::ofstream(filler) << std::string(1 << 20, 'x');
+  for (const custody::RequestId& request : requests) end(request);
+  ASSERT_TRUE(test::becomes_true([&] { return is_logged("custody goes on after an error"); }));
+  std::filesystem::remove(filler);
+  peers_.reset();
+  const std::string lines = test::read_file(audit);
+  for (const custody::RequestId& request : requests)
+    EXPECT_NE(lines.find("\"event\":\"end\",\"request\":\"" + hex_of(request)), std::string::npos);
+}
+
+// Those of either party, so that together they make no more than there may be.
+TEST_F(KeysTest, KeysThatAreBeingMadeCount) {
+  CustodySetup setup;
+  setup.custody_a = "keys_max: 2";
+  make_parties(setup);
+  open();
+  auto own = ask(create_terms("own"));
+  const custody::RequestId of_own = next_request();
+  const KeyTerms theirs = create_terms("theirs");
+  ASSERT_TRUE(is_accepted(message_of(asked(theirs))));
+  EXPECT_EQ(failure_of(ask(create_terms("more"))),
+            "there are 2 keys, as many as keys_max of the configuration");
+  EXPECT_EQ(refusal_of(message_of(asked(create_terms("more")))),
+            "there are as many keys as keys_max allows");
+  // There is room again once one of them is not made.
+  end(theirs.request);
+  EXPECT_TRUE(is_accepted(message_of(asked(create_terms("another")))));
+  end(of_own);
+  EXPECT_EQ(failure_of(std::move(own)), "bob: no more");
+}
+
+// A file that cannot be replaced, as on a full disk.
+TEST_F(KeysTest, ThePeerIsToldOfAnErrorOfTheStoreWithoutItsCause) {
+  make_parties();
+  const std::string key = stored("data");
+  open();
+  const std::filesystem::path file = file_in_custody(key + ".key");
+  put_directory_in_place_of(file);
+  const KeyTerms terms = use_terms(config::ENCRYPT, key, 4);
+  const service::keys::Answer answer = answer_to(message_of(asked(terms)));
+  EXPECT_FALSE(answer.is_accepted());
+  EXPECT_EQ(answer.reason(), "the other party cannot log it");
+  const wire::KeyEnd ended = peer_->next(wire::Message::kKeyEnd).key_end();
+  EXPECT_EQ(ended.request(), bytes_of(terms.request));
+  EXPECT_EQ(ended.reason(), "its store or its log cannot be used");
+  // The own client, too, learns what it is.
+  service::KeyPayload payload;
+  payload.use.text.assign(4, std::byte{'t'});
+  const std::string failure =
+      failure_of(ask(use_terms(config::ENCRYPT, key, 4), std::move(payload)));
+  EXPECT_NE(failure.find(file.string()), std::string::npos) << failure;
+  peers_.reset();
+  const std::size_t line = log().find("\"key request failed\"");
+  ASSERT_NE(line, std::string::npos) << log();
+  EXPECT_NE(log().find(file.string(), line), std::string::npos) << log();
+}
+
+// The same with what officers have allowed ahead, before anything has an answer.
+TEST_F(KeysTest, ARequestWhoseAllowanceCannotBeWrittenEnds) {
+  CustodySetup setup;
+  setup.policy_a = "allow { peer: true key: '*' may: [ENCRYPT] approval: true }\n";
+  make_parties(setup);
+  const std::string key = stored("data");
+  open();
+  (void)keys().allow(call().caller,
+                     {.by = service::FromPeer{},
+                      .operation = config::ENCRYPT,
+                      .key = "data",
+                      .uses_left = 1,
+                      .expires = service::Keys::Clock::now() + std::chrono::hours(1)});
+  const std::filesystem::path file = file_in_custody("allowances");
+  put_directory_in_place_of(file);
+  const KeyTerms terms = use_terms(config::ENCRYPT, key, 4);
+  peer_->send(message_of(asked(terms)));
+  const wire::Message said =
+      peer_->next_of({wire::Message::kKeyEnd, wire::Message::kKeyAnswer, wire::Message::kKeyWaits});
+  EXPECT_EQ(said.key_end().request(), bytes_of(terms.request)) << said.ShortDebugString();
+  EXPECT_EQ(said.key_end().reason(), "its store or its log cannot be used");
+  EXPECT_TRUE(test::becomes_true([&] { return is_logged(file.string()); }, kCallPatience));
+}
+
+// What its former key's holder has said stays until officers say that they are the same.
+TEST_F(KeysTest, WhoHasAnotherTlsKeySaysNothingOfAShare) {
+  make_parties();
+  const std::string key = stored("data", "sha256:former", 1234567);
+  open();
+  for (const custody::KeyHave& have : {have_, destroyed(have_)}) {
+    say(key, have);
+    // It is looked at at the desk, and the next is answered there.
+    EXPECT_FALSE(is_accepted(message_of(asked(use_terms(config::ENCRYPT, key, 4)))));
+    EXPECT_EQ(record(key).peer_destroyed_unix_s, 1234567);
+    EXPECT_EQ(record(key).held.size(), 1u);
+  }
+}
+
+TEST_F(KeysTest, WhatThePeerHasSaidOfAShareCountsOnceTheKeyIsBound) {
+  make_parties();
+  const std::string key = stored("data", "sha256:former");
+  open();
+  say(key, destroyed(have_));
+  EXPECT_FALSE(is_accepted(message_of(asked(use_terms(config::ENCRYPT, key, 4)))));
+  EXPECT_EQ(record(key).peer_destroyed_unix_s, 0);
+  EXPECT_EQ(record(key).state, custody::KeyState::Active);
+  (void)keys().rebind(call(), {});
+  EXPECT_TRUE(test::becomes_true([&] { return record(key).peer_destroyed_unix_s != 0; },
+                                 std::chrono::seconds(30)));
+  EXPECT_EQ(record(key).state, custody::KeyState::Suspended);
+  EXPECT_TRUE(keys().view(custody::key_id_from(key).value()).destroyed_at);
+}
+
+// Otherwise it would tell which keys and labels there are, and the TLS key that the peer had.
+TEST_F(KeysTest, WhoHasATlsKeyThatNobodyHasConfirmedIsRefusedInOneWay) {
+  make_parties();
+  const std::string data = stored("data", "sha256:former"), mac = stored("mac", "sha256:former"),
+                    unknown(32, '7');
+  open();
+  const auto refusals = [&](const std::string& key) {
+    wire::Message certificate;
+    custody::put_bytes(custody::key_id_from(key).value().bytes,
+                       *certificate.mutable_key_certificate()->mutable_key());
+    peer_->send(certificate);
+    return std::set{
+        peer_->next(wire::Message::kKeyCertificate).key_certificate().reason(),
+        refusal_of(message_of(asked(use_terms(config::ENCRYPT, key, 4)))),
+        refusal_of(message_of(asked(use_terms(config::REFRESH, key, 0)))),
+    };
+  };
+  const std::set<std::string> one_way = {kNotConfirmed};
+  for (const std::string& key : {data, mac, unknown}) EXPECT_EQ(refusals(key), one_way);
+  for (const char* const label : {"data", "mac", "other"})
+    EXPECT_EQ(refusal_of(message_of(asked(create_terms(label)))), kNotConfirmed);
+  // Of the key that an officer has bound, it is the peer again; of others it is not yet.
+  (void)keys().rebind(call(), custody::key_id_from(data));
+  EXPECT_TRUE(is_accepted(message_of(asked(use_terms(config::ENCRYPT, data, 4)))));
+  for (const std::string& key : {mac, unknown}) EXPECT_EQ(refusals(key), one_way);
+  EXPECT_EQ(refusal_of(message_of(asked(create_terms("other")))), kNotConfirmed);
+  (void)keys().rebind(call(), {});
+  EXPECT_TRUE(is_accepted(message_of(asked(create_terms("other")))));
+  EXPECT_EQ(refusal_of(message_of(asked(create_terms("data")))),
+            "the next key data is of version 2, not 1: rotate it, or choose another label");
+}
+
+}  // namespace
+}  // namespace tinyot
