@@ -392,6 +392,12 @@ std::vector<KeyRecord> KeyFiles::records() const {
   return all;
 }
 
+bool KeyFiles::have_former_peer() const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(records_,
+                             [](const auto& each) { return !each.second.former_peer.empty(); });
+}
+
 std::vector<KeyRecord> KeyFiles::labelled(const std::string& label) const {
   const std::lock_guard lock(mutex_);
   std::vector<KeyRecord> all;
@@ -714,6 +720,9 @@ void KeyFiles::destroy(KeyRecord next) {
     next.held.clear();
     next.state = KeyState::Destroyed;
     next.peer_destroyed_unix_s = 0;
+    // What is left is bound to no TLS key, as when it is read.
+    next.former_peer.clear();
+    next.former_own.clear();
     replace(id, std::move(next));
   } catch (...) {
     keep_suspended(id, std::move(broken_off));

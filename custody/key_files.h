@@ -95,6 +95,8 @@ class KeyFiles {
 
   const Owner& owner() const { return owner_; }
   std::vector<KeyRecord> records() const;
+  // Whether there are keys that are bound to a former TLS key of the peer.
+  bool have_former_peer() const;
   // All versions of a label.
   std::vector<KeyRecord> labelled(const std::string& label) const;
   std::optional<KeyRecord> find(const KeyId& id) const;

@@ -14,6 +14,7 @@ constexpr net::MessageTag kFit = net::message_tag("session.fit");
 // Long enough for links of gigabits, which deliver some hundred microseconds' bytes at a time. TCP
 // sends it slowly at first, so a long link counts as slower than it is.
 constexpr std::size_t kSampleMessages = 8;
+constexpr double kSampleRateMost = 1e12;
 using SampleMessage = std::array<std::byte, 32768>;
 constexpr std::uint64_t kMeasuredFrom = std::uint64_t{1} << 16;  // ANDs
 
@@ -37,7 +38,7 @@ std::uint64_t rate_of_sample(net::Channel& channel) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   constexpr double kBits = 8 * kSampleMessages * sizeof(SampleMessage);
   return static_cast<std::uint64_t>(
-      std::clamp(kBits / std::max(time_s, 1e-9), net::kRateLeast, net::kRateMost));
+      std::clamp(kBits / std::max(time_s, 1e-9), net::kRateLeast, kSampleRateMost));
 }
 
 // Whatever B receives, it computes with.
@@ -45,6 +46,7 @@ double agreed_rate(Party me, net::Channel& channel) {
   if (me == Party::A) {
     const std::uint64_t bits_per_s = rate_of_sample(channel);
     net::send_object(channel, kFit, bits_per_s);
+    channel.flush();
     return static_cast<double>(bits_per_s);
   }
   send_sample(channel);
@@ -56,15 +58,14 @@ double agreed_rate(Party me, net::Channel& channel) {
 offline::SecurityParameters fitted_to_rate(const offline::SecurityParameters& params,
                                            std::uint64_t ands, std::uint64_t threads,
                                            double bits_per_s) {
-  const bool is_fast = is_small(ands) || bits_per_s == 0;
-  return params.fitted_to((is_fast ? net::kRateMost : bits_per_s) / static_cast<double>(threads));
+  if (is_small(ands) || bits_per_s == 0) return params.fitted_to(offline::kUnlimitedRate);
+  return params.fitted_to(bits_per_s / static_cast<double>(threads));
 }
 
 offline::SecurityParameters fitted_to_link(const offline::SecurityParameters& params,
                                            std::uint64_t ands, std::uint64_t threads, Party me,
                                            net::Channel& channel) {
-  if (!params.are_open()) return params;
-  if (is_small(ands)) return fitted_to_rate(params, ands, threads, 0);
+  if (!params.are_open() || is_small(ands)) return params.fitted_to(offline::kUnlimitedRate);
   return params.fitted_to(agreed_rate(me, channel) / static_cast<double>(threads));
 }
 

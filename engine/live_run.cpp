@@ -28,16 +28,15 @@ constexpr std::uint64_t kMakerConnection = 1;
 // time to read the peer's abort, or to send ours
 constexpr auto kGrace = std::chrono::seconds(1);
 
-// The units that make a run's material. The gates of a large circuit are not counted beforehand:
+// The units that make a run's material. The gates of a large circuit may not have been counted:
 // full units are made until the run ends. Inputs come first in a circuit, so their bits come with
 // the first units.
 class LivePlan {
  public:
   LivePlan(const RunPlan& plan, const offline::SecurityParameters& params) {
-    const auto* const known = plan.circuit.known_cost();
-    const std::uint64_t ands = known ? plan.ands() : kLiveUnitsMax * params.unit();
+    const auto* const known = plan.circuit.small_cost();
     // The parties make the same units, whatever the phase will be.
-    wanted = material_of_run(plan.circuit, ands, plan.form);
+    wanted = material_of_run(plan.circuit, known, kLiveUnitsMax * params.unit(), plan.form);
     const Demand demand = demand_for(wanted, plan.form);
     std::uint64_t inputs = demand.inputs;
     const std::vector<UnitPlan> plans = params.plan(std::max<std::uint64_t>(demand.ands, 1));

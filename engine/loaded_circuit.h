@@ -77,6 +77,13 @@ class LoadedCircuit {
   // The cost if the circuit has been counted: it is small or not built in, or cost() has been
   // called. Otherwise null.
   const circuit::CircuitCost* known_cost() const { return circuit_->known_cost(); }
+  // The same for a circuit of at most kSmallGates gates, which every process has counted; null for
+  // a larger one, although this one may have. What parties agree on without a message follows from
+  // this.
+  const circuit::CircuitCost* small_cost() const {
+    const circuit::CircuitCost* const cost = known_cost();
+    return cost != nullptr && cost->gates() <= kSmallGates ? cost : nullptr;
+  }
   // The cost of a circuit with at most so many ANDs, in one lane; null for a larger one, whose
   // generation stops there.
   const circuit::CircuitCost* cost_within_ands(std::uint64_t ands_max) const {

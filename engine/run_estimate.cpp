@@ -114,20 +114,23 @@ Values zeros(const LoadedCircuit& circuit, Party me) {
 
 }  // namespace
 
-MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands, AndMaterial form) {
+MaterialCounts material_of_run(const LoadedCircuit& circuit, const circuit::CircuitCost* cost,
+                               std::uint64_t ands, AndMaterial form) {
   MaterialCounts counts;
-  const circuit::CircuitCost* const known = circuit.known_cost();
   for (const online::OnlinePhaseEntry* phase : online::phases_on(form, {})) {
     const std::uint64_t of_phase =
-        known != nullptr ? online::ands_for(*phase, *known, circuit.lanes()) : ands;
+        cost != nullptr ? online::ands_for(*phase, *cost, circuit.lanes()) : ands;
     counts.raise_to(phase->material_for(circuit.info(), of_phase, form, circuit.lanes(), {}));
   }
   return counts;
 }
 
+MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands, AndMaterial form) {
+  return material_of_run(circuit, circuit.known_cost(), ands, form);
+}
+
 Demand demand_of_runs(const LoadedCircuit& circuit, AndMaterial form, std::uint64_t runs) {
-  const std::uint64_t ands = circuit.cost().ands_of(circuit.lanes());
-  const Demand of_run = demand_for(material_of_run(circuit, ands, form), form);
+  const Demand of_run = demand_for(material_of_run(circuit, &circuit.cost(), 0, form), form);
   return {std::max<std::uint64_t>(runs * of_run.ands, 1), runs * of_run.inputs};
 }
 

@@ -41,6 +41,9 @@ Demand demand_of_runs(const LoadedCircuit& circuit, AndMaterial form, std::uint6
 // The material that a run takes in whatever phase. `ands`: of a circuit that has not been counted,
 // in all lanes.
 MaterialCounts material_of_run(const LoadedCircuit& circuit, std::uint64_t ands, AndMaterial form);
+// The same with what is known of its cost, or null.
+MaterialCounts material_of_run(const LoadedCircuit& circuit, const circuit::CircuitCost* cost,
+                               std::uint64_t ands, AndMaterial form);
 
 // Of each of the phases, in their order. Takes as long as layering the circuit, if the rounds are
 // not prepared, and once more if phases differ in how they evaluate its groups.

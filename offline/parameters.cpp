@@ -95,7 +95,9 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   return parameters;
 }
 
-bool SecurityParameters::are_open() const { return fitted_to(0).own() != own(); }
+bool SecurityParameters::are_open() const {
+  return fitted_to(0).own() != fitted_to(kUnlimitedRate).own();
+}
 
 SecurityParameters SecurityParameters::fitted_to(double bits_per_s) const {
   SecurityParameters fitted = *this;

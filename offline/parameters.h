@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,9 @@ AndMaterial material_of(const ParameterRequest& request);
 // Before material is made. Fails: UsageError with the reason if a parameter set that it would rest
 // on is retired, or its base OTs are not available.
 void require_in_use(const ParameterRequest& request);
+
+// Of a link that limits nothing, in bits per second.
+inline constexpr double kUnlimitedRate = std::numeric_limits<double>::infinity();
 
 class SecurityParameters {
  public:
@@ -40,7 +44,7 @@ class SecurityParameters {
   const BucketSizes& bucket() const { return bucket_; }
   bool weak_allowed() const { return request_.weak_allowed; }
   AndMaterial material() const { return *request_.material; }
-  // Whether parameters of the profile's own are left to the link.
+  // Whether parameters of the profile's own depend on the link.
   bool are_open() const;
   // With these chosen for a link of so many bits per second a worker.
   SecurityParameters fitted_to(double bits_per_s) const;

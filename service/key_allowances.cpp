@@ -6,6 +6,7 @@
 #include "base/hex.h"
 #include "custody/coded.h"
 #include "key_allowance.pb.h"
+#include "service/event_log.h"
 #include "service/key_failed.h"
 #include "service/key_message.h"
 #include "system/clock.h"
@@ -102,10 +103,18 @@ KeyAllowances::KeyAllowances(const custody::KeyFiles& files, KeyAudit& audit)
     throw StoreError("what officers have allowed ahead is not of this version: remove the file " +
                      std::string(kFile) + " beside the keys, and nothing is allowed ahead");
   // Who has another TLS key may be another one.
-  std::erase_if(all_, [&](const KeyAllowance& each) {
+  const auto dropped = std::erase_if(all_, [&](const KeyAllowance& each) {
     return std::holds_alternative<FromPeer>(each.by) &&
            each.peer_identity != files_.owner().peer_identity;
   });
+  if (dropped == 0) return;
+  log_event(system::LogLevel::Warning, "what was allowed to the peer's former TLS key is gone",
+            {{"allowances", static_cast<std::uint64_t>(dropped)}});
+  // If the disk does not take it, they are there again with that TLS key alone.
+  try {
+    write(all_);
+  } catch (const StoreError&) {
+  }
 }
 
 void KeyAllowances::write(const std::vector<KeyAllowance>& all) const {

@@ -288,6 +288,11 @@ KeyResult Keys::ask(const KeyCall& call, KeyTerms terms, KeyPayload payload,
                      " bytes");
   const custody::KeyAttributes about = attributes_about(terms, files_);
   require_allowed(caller, terms, about);
+  if (makes_key(terms.operation) && files_.have_former_peer())
+    throw custody::KeyError(custody::KeyProblem::Unbound,
+                            "keys are bound to a former TLS key of " + settings_.name +
+                                ": no key is made with another one before an officer has bound "
+                                "them to it");
   require_possible(terms, files_);
   require_payload(terms, payload, files_);
   if (terms.operation == config::IMPORT)

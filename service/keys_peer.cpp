@@ -29,11 +29,10 @@ void Keys::requested(const wire::KeyRequest& message) {
 // trying them: as long as there are keys of a former TLS key of the peer, the same is said of all
 // but those that officers have bound to this one. Fails: KeyError(Unbound).
 void Keys::require_confirmed(const custody::KeyId& key) const {
-  const auto is_confirmed = [](const custody::KeyRecord& record) {
-    return record.former_peer.empty();
-  };
-  if (const auto record = files_.find(key); record && is_confirmed(*record)) return;
-  if (!std::ranges::all_of(files_.records(), is_confirmed))
+  const auto record = files_.find(key);
+  const bool is_confirmed =
+      record && record->former_peer.empty() && record->state != KeyState::Destroyed;
+  if (!is_confirmed && files_.have_former_peer())
     throw custody::KeyError(custody::KeyProblem::Unbound,
                             "no officer of the other party has bound such a key to this TLS key");
 }
@@ -46,6 +45,8 @@ void Keys::receive(const wire::KeyRequest& message) {
     reason = "the daemon could not check it";
     try {
       require_confirmed(asked.terms.key);
+      if (const auto& made = asked.terms.attributes; made && made->parent)
+        require_confirmed(*made->parent);
       require_possible(asked.terms, files_);
       const custody::KeyAttributes about = attributes_about(asked.terms, files_);
       reason = refusal_by_policy(asked.terms, about).value_or("");

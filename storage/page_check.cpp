@@ -260,7 +260,8 @@ void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth,
     Key key;
   };
   std::vector<Child> children;
-  std::optional<Key> before = bounds.low;
+  Key last;
+  const Key* before = bounds.low ? &*bounds.low : nullptr;
   for (std::size_t i = 0; i < keys; ++i) {
     const std::size_t at = read_as<std::uint16_t>(page, sizeof head + 2 * i);
     if (at < head.upper || at > page_bytes_ - sizeof(NodeHead)) fail(number, "position of a node");
@@ -273,11 +274,12 @@ void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth,
     if (has_key) {
       if (tree.flags == kIntegerKeys && key.size() != sizeof(std::uint64_t))
         fail(number, "size of a key");
-      if (before &&
+      if (before != nullptr &&
           (is_leaf && i == 0 ? in_order(tree, key, *before) : !in_order(tree, *before, key)))
         fail(number, "order of its keys");
       if (bounds.high && !in_order(tree, key, *bounds.high)) fail(number, "order of its keys");
-      before = key;
+      last = key;
+      before = &last;
     }
     if (is_leaf) {
       ++counted.entries;

@@ -70,11 +70,14 @@ struct Start {
   const Launch& launch;
 };
 
+// Between SIGXCPU, which says why a process ends, and SIGKILL.
+constexpr rlim_t kCpuGrace_s = 1;
+
 bool set_limit(const ResourceLimit& limit) {
   struct rlimit now {};
   if (::getrlimit(limit.resource, &now) != 0) return false;
   now.rlim_max = std::min<rlim_t>(now.rlim_max, limit.value);
-  now.rlim_cur = now.rlim_max;
+  now.rlim_cur = now.rlim_max - (limit.resource == RLIMIT_CPU ? kCpuGrace_s : 0);
   return ::setrlimit(limit.resource, &now) == 0;
 }
 
@@ -194,6 +197,8 @@ bool says_any(const std::string& text, std::initializer_list<std::string_view> w
 
 std::optional<Limit> limit_of(const Outcome& outcome) {
   if (outcome.status == 0) return std::nullopt;
+  // By its processor time, before this process has looked at the clock.
+  if (outcome.status == 128 + SIGXCPU) return Limit::Time;
   if (outcome.status == 128 + SIGXFSZ || says_any(outcome.err, {"No space left on device"}))
     return Limit::Output;
   if (says_any(outcome.err, {"std::bad_alloc", "annot allocate memory", "memory exhausted"}))
@@ -219,7 +224,7 @@ Outcome run_limited(const Launch& launch, const Limits& limits) {
       pointers_to(words),
       pointers_to(launch.environment),
       {{{RLIMIT_CORE, 0},
-        {RLIMIT_CPU, static_cast<std::uint64_t>(limits.time.count())},
+        {RLIMIT_CPU, static_cast<std::uint64_t>(limits.time.count()) + kCpuGrace_s},
         {RLIMIT_AS, limits.memory_bytes},
         {RLIMIT_FSIZE, limits.output_bytes},
         {RLIMIT_NPROC, threads_of(user.value_or(::getuid())) + limits.processes}}},

@@ -255,7 +255,7 @@ TEST(FastParameters, RejectsUnsupportedOptions) {
 TEST(FastParameters, LeaveTheDepthOfTreesToTheLink) {
   const auto fitted = [](const FastParameters& own, double bits_per_s) {
     const auto open = SecurityParameters::make({.profile = Profile::Fast, .own = own});
-    EXPECT_EQ(open.are_open(), !own.softspoken_k.has_value());
+    EXPECT_EQ(open.are_open(), !own.softspoken_k && own.abits == BitsFrom::SoftSpoken);
     const SecurityParameters closed = open.fitted_to(bits_per_s);
     EXPECT_FALSE(closed.are_open());
     FastParameters but_k = closed.own<FastParameters>();

@@ -299,6 +299,43 @@ TEST_F(KeysTest, WhatThePeerHasSaidOfAShareCountsOnceTheKeyIsBound) {
   EXPECT_TRUE(keys().view(custody::key_id_from(key).value()).destroyed_at);
 }
 
+// It would be as if officers had confirmed it: the record of such a key has this TLS key alone.
+TEST_F(KeysTest, NoKeyIsMadeWithATlsKeyThatNobodyHasConfirmed) {
+  make_parties();
+  (void)stored("data", "sha256:former");
+  open();
+  KeyTerms import = create_terms("other");
+  import.operation = config::IMPORT;
+  for (const KeyTerms& terms : {create_terms("other"), import})
+    EXPECT_NE(failure_of(ask(terms)).find("no key is made with another one before"),
+              std::string::npos);
+  (void)keys().rebind(call(), {});
+  auto asked = ask(create_terms("other"));
+  (void)next_request();
+  peers_->peer().give_up_requests();
+  EXPECT_EQ(failure_of(std::move(asked)), "the daemon has stopped before it was done");
+}
+
+// They have no TLS key, so that none has to be confirmed for them; what is said of them is what is
+// said of unknown keys.
+TEST_F(KeysTest, DestroyedKeysKeepNobodyOutAndTellNothing) {
+  make_parties();
+  const std::string data = stored("data", "sha256:former"), mac = stored("mac", "sha256:former"),
+                    old = stored("old", "sha256:former");
+  open();
+  const auto id = [](const std::string& key) { return custody::key_id_from(key).value(); };
+  const auto refusal_to_encrypt = [&](const std::string& key) {
+    return refusal_of(message_of(asked(use_terms(config::ENCRYPT, key, 4))));
+  };
+  (void)keys().destroy(call(), id(old));
+  EXPECT_EQ(refusal_to_encrypt(old), kNotConfirmed);
+  (void)keys().rebind(call(), id(data));
+  EXPECT_EQ(refusal_of(message_of(asked(create_terms("other")))), kNotConfirmed);
+  (void)keys().destroy(call(), id(mac));
+  EXPECT_TRUE(is_accepted(message_of(asked(create_terms("other")))));
+  EXPECT_NE(refusal_to_encrypt(old), kNotConfirmed);
+}
+
 // Otherwise it would tell which keys and labels there are, and the TLS key that the peer had.
 TEST_F(KeysTest, WhoHasATlsKeyThatNobodyHasConfirmedIsRefusedInOneWay) {
   make_parties();

@@ -109,8 +109,8 @@ TEST_P(ConfinementTest, DoesNotReadFilesOfRoot) {
 TEST_P(ConfinementTest, TimeIsLimited) {
   Limits limits;
   limits.time = std::chrono::seconds(1);
-  for (const char* commands :
-       {"while :; do :; done", "exec >&- 2>&-; sleep 1000", "sleep 1000 & exec sleep 1000"})
+  for (const char* commands : {"while :; do :; done", "exec >&- 2>&-; sleep 1000",
+                               "sleep 1000 & exec sleep 1000", "kill -XCPU $$"})
     EXPECT_EQ(run(commands, limits).limit, Limit::Time) << commands;
 }
 

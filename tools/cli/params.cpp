@@ -90,9 +90,9 @@ int params_command(const Arguments& arguments) {
         *circuit, offline::SecurityParameters::make(parameters_from(line)).material(),
         line.size("runs"));
   PreprocessRequest job = engine::resolve(preprocess_request_from(line, of_run));
-  job.parameters.own = engine::fitted_to_rate(offline::SecurityParameters::make(job.parameters),
-                                              job.ands, job.threads, link.bits_per_s)
-                           .own();
+  const engine::JobPlan open(job);
+  job.parameters.own =
+      engine::fitted_to_rate(open.params, open.demand.ands, job.threads, link.bits_per_s).own();
   const offline::SecurityParameters params = offline::SecurityParameters::make(job.parameters);
   const Estimate estimate = engine::estimate_of(job, link);
   JobForecast forecast{job, params, estimate,
