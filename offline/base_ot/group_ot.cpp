@@ -30,20 +30,6 @@ crypto::Point hash_point(const OtDirection& direction, std::uint64_t index, bool
   return crypto::hash_to_group(std::span<const std::uint8_t, 64>(uniform));
 }
 
-// RO(i, b, shared point)
-Seed derive_seed(const OtDirection& direction, std::uint64_t index, std::uint8_t bit,
-                 const crypto::Point& shared) {
-  return {crypto::RandomOracle(direction.session, {"base OT key", direction.sender, index})
-              .absorb_object(bit)
-              .absorb_object(shared)
-              .block()};
-}
-
-void validate(std::span<const crypto::Point> points) {
-  for (const crypto::Point& point : points)
-    if (!crypto::is_valid(point)) throw PeerCheated("base OT point");
-}
-
 class GroupOtReceiver {
  public:
   GroupOtReceiver(const OtDirection& direction, BitVector choices)
@@ -65,11 +51,11 @@ class GroupOtReceiver {
 
   // Step 3: k_c = RO(i, c, r.S).
   BaseOtReceived finish(std::span<const crypto::Point> sender_points) {
-    validate(sender_points);
+    require_points(sender_points);
     SecretVector<Seed> seeds(choices_.size());
     for (std::size_t i = 0; i < seeds.size(); ++i)
       seeds[i] =
-          derive_seed(direction_, i, choices_[i], crypto::times(scalars_[i], sender_points[i]));
+          seed_of_point(direction_, i, choices_[i], crypto::times(scalars_[i], sender_points[i]));
     return {std::move(choices_), std::move(seeds)};
   }
 
@@ -89,12 +75,12 @@ class GroupOtSender {
     std::vector<crypto::Point> points(receiver_points.size());
     seeds.pairs.resize(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
-      validate(receiver_points[i].of);
+      require_points(receiver_points[i].of);
       crypto::Scalar s = crypto::random_scalar(rng);
       points[i] = crypto::times_base(s);
       const auto key = [&](bool b) {
         const crypto::Point& r = receiver_points[i].of[b];
-        return derive_seed(
+        return seed_of_point(
             direction_, i, b,
             crypto::times(s, r + hash_point(direction_, i, b, receiver_points[i].of[!b])));
       };
@@ -109,6 +95,19 @@ class GroupOtSender {
 };
 
 }  // namespace
+
+Seed seed_of_point(const OtDirection& direction, std::uint64_t index, std::uint8_t bit,
+                   const crypto::Point& shared) {
+  return {crypto::RandomOracle(direction.session, {"base OT key", direction.sender, index})
+              .absorb_object(bit)
+              .absorb_object(shared)
+              .block()};
+}
+
+void require_points(std::span<const crypto::Point> points) {
+  for (const crypto::Point& point : points)
+    if (!crypto::is_valid(point)) throw PeerCheated("base OT point");
+}
 
 BaseOts group_base_ots(checks::Session& session, BitVector choices) {
   return exchange_base_ots(

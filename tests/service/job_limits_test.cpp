@@ -18,6 +18,16 @@ class JobLimitsTest : public ScriptedPeerTest {
     EXPECT_TRUE(becomes_true([&] { return state(job) == v1::QUEUED; }, std::chrono::seconds(30)));
     return offer;
   }
+  // Of two jobs that both parties have submitted, the second waits until the first has ended.
+  void expect_one_after_the_other() {
+    peer_->send(submitted("first", kShort));
+    EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "first");
+    peer_->send(submitted("second", kShort));
+    wait_until_read();
+    ASSERT_EQ(state("second"), v1::QUEUED);
+    peer_->refuse("first");
+    EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "second");
+  }
   // A job of the honest party `me`, before anything but `jobs` knows it.
   service::SharedJob added(service::Jobs& jobs, const std::string& id, Party me) {
     service::MemoryBudget budget(16 << 20);
@@ -128,13 +138,7 @@ TEST_P(OfferWhileSubmittedTest, IsMatchedOnceTheJobIsOfferedToThePeer) {
 TEST_F(JobLimitsTest, MaterialOfARunningJobIsForNoOther) {
   start_with_stock(Party::B, {}, {.low = 1000, .high = 100000});
   peer_->send_stock({1});
-  peer_->send(submitted("first", kShort));
-  EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "first");
-  peer_->send(submitted("second", kShort));
-  wait_until_read();
-  ASSERT_EQ(state("second"), v1::QUEUED);
-  peer_->refuse("first");
-  EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "second");
+  expect_one_after_the_other();
 }
 
 // The peer may have less: enough for one of two jobs that this party could evaluate at a time.
@@ -143,13 +147,7 @@ TEST_F(JobLimitsTest, AndsOfARunningJobAreForNoOtherAtThePeer) {
   wire::Message claim = peer_->stock_of({1});
   claim.mutable_stock()->mutable_sessions(0)->set_ands(kShortAnds + kShortAnds / 2);
   peer_->send(claim);
-  peer_->send(submitted("first", kShort));
-  EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "first");
-  peer_->send(submitted("second", kShort));
-  wait_until_read();
-  ASSERT_EQ(state("second"), v1::QUEUED);
-  peer_->refuse("first");
-  EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "second");
+  expect_one_after_the_other();
 }
 
 // Its client would be told that it has not begun, while its outputs are on their way.

@@ -1,9 +1,10 @@
 #include "tools/bench/naor_pinkas.h"
 
-#include "base/error.h"
+#include <array>
+
 #include "crypto/group.h"
-#include "crypto/random_oracle.h"
 #include "offline/base_ot/endemic_ot.h"
+#include "offline/base_ot/group_ot.h"
 
 namespace tinyot::tools {
 namespace {
@@ -18,19 +19,6 @@ struct Parameters {
   Point c, r;
 };
 
-void validate(const Point& point) {
-  if (!crypto::is_valid(point)) throw PeerCheated("base OT point");
-}
-
-// RO(i, b, r.PK_b)
-Seed seed_of(const offline::OtDirection& direction, std::uint64_t index, std::uint8_t bit,
-             const Point& shared) {
-  return {crypto::RandomOracle(direction.session, {"base OT key", direction.sender, index})
-              .absorb_object(bit)
-              .absorb_object(shared)
-              .block()};
-}
-
 }  // namespace
 
 offline::BaseOts naor_pinkas_ots(checks::Session& session, std::size_t count) {
@@ -41,8 +29,7 @@ offline::BaseOts naor_pinkas_ots(checks::Session& session, std::size_t count) {
   const Parameters sent{crypto::random_point(session.rng()), crypto::times_base(r)};
   net::send_object(channel, kParameters, sent);
   const auto received = net::recv_object<Parameters>(channel, kParameters);
-  validate(received.c);
-  validate(received.r);
+  offline::require_points(std::array{received.c, received.r});
 
   offline::BaseOts ots;
   ots.received.choices = session.rng().bits(count);
@@ -54,16 +41,17 @@ offline::BaseOts naor_pinkas_ots(checks::Session& session, std::size_t count) {
     const Point chosen = crypto::times_base(k);
     // PK_c = k.G, and PK_0 + PK_1 = C.
     keys[i] = offline::pair_with(choice, chosen, received.c - chosen).of[0];
-    ots.received.seeds[i] = seed_of(peers, i, choice, crypto::times(k, received.r));
+    ots.received.seeds[i] = offline::seed_of_point(peers, i, choice, crypto::times(k, received.r));
   }
   net::send_words(channel, kPublicKeys, std::span(std::as_const(keys)));
   net::recv_words(channel, kPublicKeys, std::span(keys));
+  offline::require_points(keys);
   const Point shared = crypto::times(r, sent.c);
   ots.sent.pairs.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
-    validate(keys[i]);
     const Point zero = crypto::times(r, keys[i]);
-    ots.sent.pairs[i] = {seed_of(mine, i, 0, zero), seed_of(mine, i, 1, shared - zero)};
+    ots.sent.pairs[i] = {offline::seed_of_point(mine, i, 0, zero),
+                         offline::seed_of_point(mine, i, 1, shared - zero)};
   }
   return ots;
 }

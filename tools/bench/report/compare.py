@@ -25,7 +25,8 @@ class Comparison:
 def asked(row: Row) -> tuple:
     """What identifies a measurement: rows that agree in it are compared."""
     return (row["kind"], row["experiment"],
-            *(row.get(field, BEFORE.get(field)) for field in ASKED if field not in NOT_ASKED[row["kind"]]))
+            *(row.get(field, BEFORE.get(field)) for field in ASKED
+              if field not in NOT_ASKED[row["kind"]]))
 
 
 def apart(old: Row, new: Row, field: str) -> bool:

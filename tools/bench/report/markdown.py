@@ -24,7 +24,8 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
 
 def section(figure: Figure) -> str:
     drawing = [f"![{words(figure.title)}](figures/{figure.name}.svg)"] if figure.svg else []
-    return "\n\n".join([f"## {words(figure.title)}", *drawing, textwrap.fill(words(figure.caption), 100, break_long_words=False,
+    return "\n\n".join([f"## {words(figure.title)}", *drawing,
+                        textwrap.fill(words(figure.caption), 100, break_long_words=False,
                                       break_on_hyphens=False),
                         table(figure.headings, figure.table)])
 

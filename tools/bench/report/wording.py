@@ -13,11 +13,13 @@ ASKED = ("ot_kind", "profile", "columns", "material", "softspoken_k", "abits", "
          "threads", "sigma", "bucket", "stored", "rtt_ms", "rate_mbit", "tls")
 # What a row was asked for that is older than the field.
 BEFORE = {"inputs_later": False}
-HEADINGS = {"ot_kind": "OTs", "inputs_later": "prepared", "silent_set": "set", "softspoken_k": "k", "unit": "unit, ANDs", "ands": "ANDs", "blocks": "AES blocks",
+HEADINGS = {"ot_kind": "OTs", "inputs_later": "prepared", "silent_set": "set",
+            "softspoken_k": "k", "unit": "unit, ANDs", "ands": "ANDs", "blocks": "AES blocks",
             "sigma": "sigma asked", "bucket": "bucket B", "rtt_ms": "round trip, ms",
             "rate_mbit": "rate of the link", "tls": "channel", "online_asked": "online"}
 _FORMS = {"columns": "{} columns", "softspoken_k": "k = {}", "abits": "{} bits",
-          "silent_set": "set {}", "lanes": "{} lanes", "unit": "unit {}", "ands": "{} ANDs", "blocks": "{} blocks", "threads": "{} threads",
+          "silent_set": "set {}", "lanes": "{} lanes", "unit": "unit {}", "ands": "{} ANDs",
+          "blocks": "{} blocks", "threads": "{} threads",
           "sigma": "sigma = {}", "bucket": "B = {}", "rtt_ms": "{} ms"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -82,7 +84,8 @@ def phrase(row: Row, field: str) -> str:
     if field in ("stored", "live", "inputs_later"):
         return {"stored, yes": "stored", "stored, no": "not stored",
                 "live, yes": "live", "live, no": "from a store",
-                "inputs_later, yes": "prepared", "inputs_later, no": "not prepared"}.get(f"{field}, {value}", value)
+                "inputs_later, yes": "prepared",
+                "inputs_later, no": "not prepared"}.get(f"{field}, {value}", value)
     if field in ("lanes", "threads", "blocks") and value == "1":
         return f"1 {field[:-1]}"
     if field == "rate_mbit" and value == "unlimited":
