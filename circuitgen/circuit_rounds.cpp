@@ -31,16 +31,17 @@ CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::s
   LayeredCircuitMaker maker(std::numeric_limits<std::size_t>::max());
   generate_rounds(circuit, lanes, window, maker, groups);
   kept_.layered = maker.finish();
-  if (kept_.keep && kept_.layered->bytes <= kKeptBytesMax) kept_.keep(kept_.layered);
+  if (kept_.keep) kept_.keep(kept_.layered->bytes <= kept_.bytes_max ? kept_.layered : nullptr);
 }
 
 // Once without failure, it need not be generated again.
 void CircuitRounds::generate(RoundSink& sink) {
-  if (!kept_.keep) return generate_rounds(circuit_, lanes_, window_, sink, groups_);
-  LayeredCircuitMaker maker(kKeptBytesMax);
+  if (kept_.bytes_max == 0) return generate_rounds(circuit_, lanes_, window_, sink, groups_);
+  LayeredCircuitMaker maker(kept_.bytes_max);
   BothSinks both(maker, sink);
   generate_rounds(circuit_, lanes_, window_, both, groups_);
-  if ((kept_.layered = maker.finish())) kept_.keep(kept_.layered);
+  kept_.layered = maker.finish();
+  kept_.keep(kept_.layered);
 }
 
 // As copies: a sink takes what it may change.

@@ -14,8 +14,10 @@ namespace tinyot::circuit {
 // What is kept of a circuit from one run to the next.
 struct KeptRounds {
   std::shared_ptr<const LayeredCircuit> layered;  // null if there is nothing yet
-  // Called with what may be kept. Empty if nothing is.
+  // Called with what may be kept, or with null if that takes more than `bytes_max`. Empty if
+  // nothing is kept.
   std::function<void(std::shared_ptr<const LayeredCircuit>)> keep;
+  std::size_t bytes_max = 0;
 };
 
 // A circuit on a number of lanes, layered with a window. A circuit of at most kPreparedMax gates is
@@ -24,9 +26,6 @@ struct KeptRounds {
 // circuit that has been kept is not generated at all.
 class CircuitRounds {
  public:
-  // Of a circuit that is kept.
-  static constexpr std::size_t kKeptBytesMax = std::size_t{1} << 24;
-
   // `circuit` outlives this object, and has `gates` gates; `kept` is of the same circuit, window
   // and `groups`, and of one lane or of several as this. Fails: as generate_rounds.
   CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::size_t lanes, std::size_t window,

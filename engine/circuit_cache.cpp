@@ -49,10 +49,18 @@ std::shared_ptr<const circuit::LayeredCircuit> CircuitCache::rounds(const Layeri
   return found != nullptr ? *found : nullptr;
 }
 
+std::size_t CircuitCache::bytes_for(const Layering& layering) {
+  const std::lock_guard lock(mutex_);
+  const Layered* const found = too_large_.find(key_of(layering));
+  if (found == nullptr) return bytes_max_ / 32;
+  return *found == Layered::Once ? bytes_max_ / 2 : 0;
+}
+
 void CircuitCache::keep_rounds(const Layering& layering,
                                std::shared_ptr<const circuit::LayeredCircuit> rounds) {
   const LayeringKey key = key_of(layering);
   const std::lock_guard lock(mutex_);
+  if (rounds == nullptr) return note_too_large(key);
   if (rounds_.find(key) != nullptr) return;
   bytes_ += rounds->bytes;
   rounds_.add(key, std::move(rounds));
@@ -60,6 +68,15 @@ void CircuitCache::keep_rounds(const Layering& layering,
     bytes_ -= rounds_.entries.back().second->bytes;
     rounds_.drop_oldest();
   }
+}
+
+void CircuitCache::note_too_large(const LayeringKey& key) {
+  if (Layered* const found = too_large_.find(key)) {
+    *found = Layered::Twice;
+    return;
+  }
+  too_large_.add(key, Layered::Once);
+  if (too_large_.entries.size() > costs_max_) too_large_.drop_oldest();
 }
 
 }  // namespace tinyot::engine

@@ -30,7 +30,7 @@ class CircuitCache {
   };
 
   // Costs of as many circuits, and rounds of as many bytes, as have been asked for last.
-  explicit CircuitCache(std::size_t costs_max = 4096, std::size_t bytes_max = std::size_t{1} << 26)
+  explicit CircuitCache(std::size_t costs_max = 4096, std::size_t bytes_max = std::size_t{1} << 29)
       : costs_max_(costs_max), bytes_max_(bytes_max) {}
   static CircuitCache& of_process();
 
@@ -39,6 +39,10 @@ class CircuitCache {
 
   // Null if there are none.
   std::shared_ptr<const circuit::LayeredCircuit> rounds(const Layering& layering);
+  // The most that rounds may take to be kept: little the first time, since most circuits are run
+  // once, half of all the second time, and nothing if they have taken more than that.
+  std::size_t bytes_for(const Layering& layering);
+  // Null if they have taken more.
   void keep_rounds(const Layering& layering, std::shared_ptr<const circuit::LayeredCircuit> rounds);
 
  private:
@@ -56,6 +60,10 @@ class CircuitCache {
   using Bytes = std::array<std::uint8_t, 32>;
   using LayeringKey = std::tuple<Bytes, std::uint64_t, bool, circuit::GroupsAs>;
 
+  // How often rounds that are not kept have been layered.
+  enum class Layered { Once, Twice };
+
+  void note_too_large(const LayeringKey& key);
   static LayeringKey key_of(const Layering& layering) {
     return {layering.circuit.bytes, layering.window, layering.has_several_lanes, layering.groups};
   }
@@ -65,6 +73,7 @@ class CircuitCache {
   Recent<Bytes, circuit::CircuitCost> costs_;
   Recent<LayeringKey, std::shared_ptr<const circuit::LayeredCircuit>> rounds_;
   std::size_t bytes_ = 0;  // of rounds_
+  Recent<LayeringKey, Layered> too_large_;
 };
 
 }  // namespace tinyot::engine

@@ -126,7 +126,8 @@ circuit::KeptRounds LoadedCircuit::kept_rounds(std::size_t window, circuit::Grou
   return {cache.rounds(layering),
           [&cache, layering](std::shared_ptr<const circuit::LayeredCircuit> rounds) {
             cache.keep_rounds(layering, std::move(rounds));
-          }};
+          },
+          cache.bytes_for(layering)};
 }
 
 std::string LoadedCircuit::shown() const {

@@ -1,5 +1,6 @@
 #include "online/masked/plan_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -20,11 +21,12 @@ std::shared_ptr<const CircuitPlan> PlanCache::plan(
 
 void PlanCache::keep(const std::shared_ptr<const circuit::LayeredCircuit>& layered,
                      std::shared_ptr<const CircuitPlan> plan) {
-  constexpr std::size_t kTimesMost = 4;
+  constexpr std::size_t kTimesMost = 4, kBytesMost = std::size_t{1} << 26;
   ENSURE(plan->rounds.size() == layered->rounds.size());
   const std::lock_guard lock(mutex_);
   std::erase_if(plans_, [](const auto& kept) { return kept.first.expired(); });
-  if (plan->bytes() <= kTimesMost * layered->bytes) plans_.try_emplace(layered, std::move(plan));
+  if (plan->bytes() <= std::min(kTimesMost * layered->bytes, kBytesMost))
+    plans_.try_emplace(layered, std::move(plan));
 }
 
 const RoundPlan& RoundPlans::next(const circuit::Round& round) {

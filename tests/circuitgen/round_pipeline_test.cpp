@@ -233,7 +233,8 @@ TEST(CircuitRounds, KeptRoundsAreNotChangedByARun) {
   };
   const auto circuit = find_circuit("random:width=100,depth=20");
   KeptRounds kept;
-  CircuitRounds(*circuit, 0, 1, 1000, {{}, [&](auto layered) { kept.layered = layered; }});
+  CircuitRounds(*circuit, 0, 1, 1000,
+                {{}, [&](auto layered) { kept.layered = layered; }, std::size_t{1} << 24});
   for (int run = 0; run < 3; ++run) {
     Taker taker;
     CircuitRounds(*circuit, 0, 1, 1000, kept).run(taker);
@@ -241,14 +242,26 @@ TEST(CircuitRounds, KeptRoundsAreNotChangedByARun) {
   }
 }
 
-TEST(CircuitRounds, ThatTakeMuchMemoryAreNotKept) {
-  const auto circuit = find_circuit("random:width=4096,depth=200");
+// Layered before the run or during it.
+TEST(CircuitRounds, ThatTakeMoreMemoryThanTheyMayAreNotKept) {
+  const auto circuit = find_circuit("random:width=64,depth=20");
   for (const std::uint64_t gates : {std::uint64_t{0}, ~std::uint64_t{0}}) {
-    Notes notes;
-    CircuitRounds rounds(*circuit, gates, 1, 1 << 20,
-                         {{}, [](const auto&) { ADD_FAILURE() << "kept"; }});
-    rounds.run(notes);
-    EXPECT_GE(notes.rounds.size(), 200u);
+    std::vector<std::shared_ptr<const LayeredCircuit>> kept;
+    const auto run = [&](std::size_t bytes_max) {
+      Notes notes;
+      CircuitRounds rounds(*circuit, gates, 1, 1 << 20,
+                           {{}, [&](const auto& layered) { kept.push_back(layered); }, bytes_max});
+      rounds.run(notes);
+      EXPECT_GE(notes.rounds.size(), 20u);
+    };
+    run(std::size_t{1} << 24);
+    ASSERT_EQ(kept.size(), 1u);
+    ASSERT_TRUE(kept[0]);
+    run(kept[0]->bytes);
+    run(kept[0]->bytes - 1);
+    ASSERT_EQ(kept.size(), 3u);
+    EXPECT_TRUE(kept[1]);
+    EXPECT_FALSE(kept[2]);
   }
 }
 

@@ -54,6 +54,20 @@ TEST(CircuitCache, KeepsRoundsOfSoManyBytes) {
   EXPECT_TRUE(cache.rounds({fingerprint(1), 10, false}));
 }
 
+// Most circuits are run once, so that much memory is for those that are run again.
+TEST(CircuitCache, KeepsLargeRoundsTheSecondTime) {
+  CircuitCache cache(2, 3200);
+  const CircuitCache::Layering large = {fingerprint(1), 10, false};
+  EXPECT_EQ(cache.bytes_for(large), 100u);
+  cache.keep_rounds(large, nullptr);
+  EXPECT_EQ(cache.bytes_for(large), 1600u);
+  EXPECT_EQ(cache.bytes_for({fingerprint(1), 11, false}), 100u);
+  cache.keep_rounds(large, nullptr);
+  EXPECT_EQ(cache.bytes_for(large), 0u);
+  for (const std::uint8_t i : {2, 3}) cache.keep_rounds({fingerprint(i), 10, false}, nullptr);
+  EXPECT_EQ(cache.bytes_for(large), 100u) << "more are remembered than costs";
+}
+
 TEST(CircuitCache, KnowsWhatRoundsDependOn) {
   CircuitCache cache;
   const auto rounds = rounds_of(1);
@@ -91,6 +105,19 @@ TEST(CircuitCache, HoldsBuiltInCircuitsThatHaveRun) {
   EXPECT_EQ(second.known_cost()->ands, first.cost().ands);
   EXPECT_EQ(ands_of(second, kWindow), first.cost().ands);
   EXPECT_EQ(kept(second), rounds);
+}
+
+TEST(CircuitCache, HoldsALargeBuiltInCircuitThatHasRunTwice) {
+  const auto circuit = *LoadedCircuit::generated("random:width=4096,depth=100", 1);
+  const std::size_t window = 34567;
+  const auto kept = [&] {
+    return CircuitCache::of_process().rounds({circuit.fingerprint(), window, false});
+  };
+  EXPECT_EQ(ands_of(circuit, window), 409'600u);
+  EXPECT_FALSE(kept());
+  EXPECT_EQ(ands_of(circuit, window), 409'600u);
+  EXPECT_TRUE(kept());
+  EXPECT_EQ(ands_of(circuit, window), 409'600u);
 }
 
 // In several lanes, what is the same in all of them is evaluated once.
