@@ -4,9 +4,8 @@
 
 #include "offline/parameters.h"
 #include "storage/store.h"
-#include "tests/support/command_test.h"
+#include "tests/support/held_test.h"
 #include "tests/support/layers.h"
-#include "tests/support/relay.h"
 
 namespace tinyot::test {
 namespace {
@@ -21,41 +20,17 @@ offline::SecurityParameters params() {
       {.profile = Profile::Fast, .unit = kPlan.ands, .bucket = kPlan.bucket});
 }
 
-class BrokenAttempts : public CommandTest {
+class BrokenAttempts : public HeldTest {
  protected:
   // Runs both parties until B has sent `bytes` bytes; then the connection is closed.
   BothEnded break_off(const Arguments& job, std::uint64_t bytes) {
-    Relay relay(port_, {.hold_at = bytes});
-    peer_port_ = relay.port();
-    auto [a, b] = start("preprocess", job, job);
-    relay.wait_until_held();
-    relay.cut();
-    peer_port_ = port_;
-    return {a.end(), b.end()};
+    Held held = start_held(job, job, {.hold_at = bytes});
+    held.relay->cut();
+    return {held.a->end(), held.b->end()};
   }
 
-  // The number of bytes that B sends to make a whole store, measured with other stores.
-  std::uint64_t bytes_of_job() {
-    Relay relay(port_, {});
-    const auto in = [&](char party, const std::string& where) {
-      const std::string port = party == 'A' ? port_ : relay.port();
-      return Arguments{"preprocess",
-                       "--party",
-                       std::string(1, party),
-                       party == 'A' ? "--listen" : "--connect",
-                       "127.0.0.1:" + port,
-                       "--store",
-                       path(where),
-                       "--format",
-                       "json"} +
-             kJob;
-    };
-    Process a(TINYOT_BINARY, in('A', "measured-a")), b(TINYOT_BINARY, in('B', "measured-b"));
-    EXPECT_TRUE(ended_with(a.end(), 0));
-    EXPECT_TRUE(ended_with(b.end(), 0));
-    relay.cut();
-    return relay.bytes(Direction::FromConnecting);
-  }
+  // The number of bytes that B sends until the unit of the job is nearly done.
+  std::uint64_t bytes_in_unit() const { return sent_by_b(kJob).until(9, 10); }
 
   AttemptTotals attempts(char party) const {
     return Store::open(path(std::string(1, party)), {.purpose = Purpose::Inspect}).attempts();
@@ -74,7 +49,7 @@ class BrokenAttempts : public CommandTest {
 // the next one has a larger bucket and can be made; beyond that the store is refused.
 TEST_F(BrokenAttempts, AreCountedAndEnlargeTheBucket) {
   ASSERT_EQ(params().units_outstanding_max(kPlan), 1);
-  const std::uint64_t in_unit = bytes_of_job() * 9 / 10;
+  const std::uint64_t in_unit = bytes_in_unit();
   Risk risk = params().risk(kPlan);
   EXPECT_TRUE(ended_with(break_off(kJob, in_unit).a, 3));
   expect_outstanding(1, risk);
@@ -93,7 +68,7 @@ TEST_F(BrokenAttempts, AreCountedAndEnlargeTheBucket) {
 }
 
 TEST_F(BrokenAttempts, FinallyLeaveNoRoom) {
-  break_off(kJob, bytes_of_job() * 9 / 10);
+  break_off(kJob, bytes_in_unit());
   Store::open(path("A"), {.purpose = Purpose::Make}).begin_unit({0, kPlan, params().risk_limit()});
   const BothEnded ended = both("preprocess", kJobResumed, kJobResumed);
   EXPECT_TRUE(ended_with(ended.a, 5, "leave no room for another unit"));
@@ -102,7 +77,7 @@ TEST_F(BrokenAttempts, FinallyLeaveNoRoom) {
 }
 
 TEST_F(BrokenAttempts, LeadToNoUnitsBeyondTheLimitOfMemory) {
-  break_off(kJob, bytes_of_job() * 9 / 10);
+  break_off(kJob, bytes_in_unit());
   Risk spent = params().risk_limit();
   spent -= params().risk(kPlan);
   spent -= params().risk({kPlan.ands, kPlan.bucket.only() + 1});
@@ -156,7 +131,7 @@ TEST_F(FailedCheck, OfRunRevokesStoreAlthoughThePeerReadsNothing) {
 }
 
 TEST_F(FailedCheck, OfPreprocessingRevokesStoreAlthoughThePeerReadsNothing) {
-  const std::uint64_t in_unit = bytes_of_job() * 9 / 10;
+  const std::uint64_t in_unit = bytes_in_unit();
   expect_revoked("preprocess", kJob, kJob, in_unit);
 }
 

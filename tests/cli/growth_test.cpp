@@ -55,10 +55,10 @@ class GrowthTest : public HeldTest {
     EXPECT_TRUE(ended_with(b.end(), 0));
   }
 
-  // B is killed while the stores grow, when it has sent three quarters of what it sends in a new
-  // job of `measured`; A notices.
+  // B is killed while the stores grow, when it has sent three quarters of what it sends for the
+  // units of a new job of `measured`; A notices.
   void kill_b_while_growing(const Arguments& options, const Arguments& measured) {
-    Held held = start_held(options, options, {.hold_at = bytes_of_b(measured) / 4 * 3});
+    Held held = start_held(options, options, {.hold_at = sent_by_b(measured).until(3, 4)});
     held.b->signal(SIGKILL);
     EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
     held.relay->cut();

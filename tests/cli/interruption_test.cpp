@@ -11,32 +11,24 @@
 namespace tinyot::test {
 namespace {
 
-// Sixteen units; for each B sends the same number of bytes, known well enough to stop in the middle
-// of a unit.
+// Sixteen units; for each B sends the same number of bytes, so that a job can be stopped in the
+// middle of one.
 const Arguments kSixteen = {"--ands", "2^14", "--unit", "2^10"}, kUnits = kSixteen + kFewColumns;
 constexpr std::uint64_t kUnitAnds = 1 << 10, kUnits16 = 16;
 const Arguments kResume = kUnits + Arguments{"--resume"};
 
 class InterruptionTest : public HeldTest {
  protected:
-  InterruptionTest() {
-    const Json json =
-        json_of(tinyot(Arguments{"params", "--no-calibration", "--format", "json"} + kUnits));
-    unit_bytes_ = json["bytes_sent"].get<std::uint64_t>() / kUnits16;
-  }
-
-  // The same for other units, measured on a job that completes.
-  void measure_unit_bytes(const Arguments& units) { unit_bytes_ = bytes_of_b(units) / kUnits16; }
-
-  // The number of bytes that B has sent in the middle of the unit after `units` whole ones.
-  Relay::Plan hold_after(std::uint64_t units) const {
-    return {.hold_at = units * unit_bytes_ + unit_bytes_ / 2};
+  // The number of bytes that B has sent in the middle of the unit after `units` whole ones, in a
+  // job whose units are those of `job`.
+  Relay::Plan hold_after(std::uint64_t units, const Arguments& job = kUnits) const {
+    return {.hold_at = sent_by_b(job).until(2 * units + 1, 2 * kUnits16)};
   }
 
   // B is killed; A must notice and name its own phase.
-  void kill_b_after(std::uint64_t units, const Arguments& options,
+  void kill_b_after(std::uint64_t units, const Arguments& options, const Arguments& job = kUnits,
                     const std::string& phase = "aBits: columns") {
-    Held held = start_held(options, options, hold_after(units));
+    Held held = start_held(options, options, hold_after(units, job));
     held.b->signal(SIGKILL);
     EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
     held.relay->cut();
@@ -97,8 +89,6 @@ class InterruptionTest : public HeldTest {
   }
 
   void expect_stopped_by(char party, int signal);
-
-  std::uint64_t unit_bytes_ = 0;
 };
 
 TEST_F(InterruptionTest, PeerKilledWhilePreprocessing) {
@@ -111,8 +101,7 @@ TEST_F(InterruptionTest, PeerKilledWhilePreprocessing) {
 
 TEST_F(InterruptionTest, PeerKilledWhileMakingTriples) {
   const Arguments fast = kSixteen + Arguments{"--profile", "fast"};
-  measure_unit_bytes(fast);
-  kill_b_after(5, fast, "leaky triples");
+  kill_b_after(5, fast, fast, "leaky triples");
   const std::uint64_t units = expect_units_after_the_kill("triples");
   EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", fast)), 5, "--resume"));
   expect_resumed(kUnits16 - units, fast + Arguments{"--resume"}, "triples");
@@ -170,14 +159,15 @@ TEST_F(InterruptionTest, PeerKilledWhileRunning) {
   expect_sums();
 }
 
-// With several concurrent units, held when B has sent a third of what it sends.
+// With several concurrent units, held when B has sent a third of what it sends for them.
 constexpr std::uint64_t kManyUnits = 24;
 const Arguments kLongJob =
     Arguments{"--ands", std::to_string(kManyUnits* kUnitAnds), "--unit", "2^10"} + kFewColumns;
 const Arguments kThreeWorkers = kLongJob + Arguments{"--threads", "3"};
 
 TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
-  Held held = start_held(kThreeWorkers, kThreeWorkers, {.hold_at = bytes_of_b(kLongJob) / 3});
+  Held held =
+      start_held(kThreeWorkers, kThreeWorkers, {.hold_at = sent_by_b(kLongJob).until(1, 3)});
   held.b->signal(SIGKILL);
   EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
   held.relay->cut();
@@ -255,7 +245,8 @@ TEST_F(InFlightTest, SigintCanBeResumed) {
 }
 
 TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {
-  Held held = start_held(kThreeWorkers, kThreeWorkers, {.hold_at = bytes_of_b(kLongJob) / 3});
+  Held held =
+      start_held(kThreeWorkers, kThreeWorkers, {.hold_at = sent_by_b(kLongJob).until(1, 3)});
   held.a->signal(SIGINT);
   held.relay->resume();
   EXPECT_TRUE(ended_with(held.a->end(), 130));
@@ -327,8 +318,9 @@ TEST_F(InterruptionTest, TimesOutIfThePeerStopsAnswering) {
 // A whole range of bytes of the columns arrives inverted: the honest receiver ends with 4 and
 // notifies the other side, and the session is revoked for both.
 TEST_F(InterruptionTest, GarbledBytesEndTheSession) {
+  const std::uint64_t unit_ends = sent_by_b(kUnits).until(1, kUnits16);
   Held held =
-      start_held(kUnits, kUnits, {.change = inverting(unit_bytes_ + 100000, unit_bytes_ + 200000)});
+      start_held(kUnits, kUnits, {.change = inverting(unit_ends + 100000, unit_ends + 200000)});
   EXPECT_TRUE(ended_with(held.a->end(), 4, "the session is revoked"));
   EXPECT_TRUE(ended_with(held.b->end(), 3, "the peer aborted the session"));
   for (const char party : {'A', 'B'}) {

@@ -1,8 +1,13 @@
 // Secrets are wiped: once a party has made material and used it in a run, its process no longer
 // holds any of its keys or inputs.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,6 +15,9 @@
 #include <random>
 #include <thread>
 
+#include "crypto/openssl_memory.h"
+#include "engine/key_file.h"
+#include "net/tls/identity.h"
 #include "storage/key_table.h"
 #include "storage/store.h"
 #include "tests/support/files.h"
@@ -26,6 +34,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kInputBytes = 32;
+
+// As the command does, before OpenSSL allocates anything.
+[[maybe_unused]] const bool kOpensslWipes = [] {
+  crypto::wipe_what_openssl_frees();
+  return true;
+}();
 
 Bytes random_bytes(std::size_t count) {
   Bytes bytes(count);
@@ -191,6 +205,58 @@ TEST_F(Memory, IsSearchedCompletely) {
   const auto heap = std::make_unique<std::array<char, 32>>();
   file.read(heap->data(), 32);
   EXPECT_FALSE(places_of(secrets).empty());
+}
+
+// Its functions for PEM and its decoders of keys leave copies, of which chance decides whether they
+// are overwritten before a search.
+TEST_F(Memory, OpensslWipesWhatItFrees) {
+  const auto secrets = made_elsewhere("number", 32, [&] {
+    const Bytes value = random_bytes(32);
+    write_private_file(path("number"), std::string(value.begin(), value.end()));
+    return value;
+  });
+  constexpr std::size_t kBytes = 10'000, kPlace = 5'000;
+  void* block = OPENSSL_malloc(kBytes);
+  ASSERT_NE(block, nullptr);
+  const int file = ::open(path("number").c_str(), O_RDONLY);
+  ASSERT_EQ(::read(file, static_cast<char*>(block) + kPlace, 32), 32);
+  ::close(file);
+  EXPECT_EQ(places_of(secrets).size(), 1u);
+  void* const moved = OPENSSL_realloc(block, 5 * kBytes);
+  ASSERT_NE(moved, nullptr);
+  EXPECT_EQ(places_of(secrets).size(), 1u) << "where it was before";
+  OPENSSL_free(moved);
+  EXPECT_TRUE(places_of(secrets).empty());
+}
+
+// As programs write it; the number is also searched for as OpenSSL computes with it, with its last
+// byte first.
+TEST_F(Memory, HoldsNoP256KeyAfterReading) {
+  for (const bool is_pkcs8 : {true, false}) {
+    SCOPED_TRACE(is_pkcs8);
+    const std::string file = path("p256.pem");
+    know(made_elsewhere("P-256 key", 32, [&] {
+      EVP_PKEY* const key = EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256");
+      BIO* const text = BIO_new_file(file.c_str(), "w");
+      BIGNUM* number = nullptr;
+      Bytes secret(64);
+      if ((is_pkcs8 ? PEM_write_bio_PrivateKey : PEM_write_bio_PrivateKey_traditional)(
+              text, key, nullptr, nullptr, 0, nullptr, nullptr) != 1 ||
+          EVP_PKEY_get_bn_param(key, "priv", &number) != 1 ||
+          BN_bn2binpad(number, secret.data(), 32) != 32 ||
+          BN_bn2lebinpad(number, secret.data() + 32, 32) != 32)
+        throw std::runtime_error("no P-256 key");
+      BIO_free(text);
+      fs::permissions(file, fs::perms(0600));
+      return secret;
+    }));
+    {
+      const SecretVector<char> pem = engine::read_private_file(file);
+      const net::Identity identity = net::Identity::renew({pem.data(), pem.size()}, file);
+      EXPECT_FALSE(places_of(secrets_).empty()) << "it is not the key that is searched for";
+    }
+    expect_none_left();
+  }
 }
 
 class MemoryOf : public Memory, public ::testing::WithParamInterface<Arguments> {};

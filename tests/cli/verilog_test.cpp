@@ -79,6 +79,22 @@ TEST_F(VerilogTest, RefusesWhatYosysRefusesInItsWords) {
                  "Module `\\missing' referenced in module `\\top' in cell `\\u'");
 }
 
+// Whatever version of Yosys has cells for them.
+TEST_F(VerilogTest, InstancesMessagesAndPropertiesTakeNoGates) {
+  const auto ands_with = [&](const std::string& statements) {
+    return report(R"((* of = "part" *) module part(input [3:0] a, input c, output reg [3:0] y);
+                     always @* begin y = a ^ {4{c}}; )" +
+                  statements + R"( end endmodule
+                     module top(input [3:0] a, b, output reg [3:0] y); wire [3:0] z;
+                     (* of = "top" *) part first(.a(a), .c(b[0]), .y(z));
+                     always @* begin y = z + b; )" +
+                  statements + " end endmodule\n")["ands"];
+  };
+  EXPECT_EQ(ands_with(""), 3);
+  EXPECT_EQ(ands_with("$display(\"%d\", a * y); if (a == 7) $write(\"%b\", a / y);"), 3);
+  EXPECT_EQ(ands_with("assert (a * y != 3); assume (a != 15); if (a == 7) cover (a / y == 2);"), 3);
+}
+
 TEST_F(VerilogTest, RefusesTableWithLongIndex) {
   expect_refusal(
       "module top(input [16:0] a, output [1:0] y); reg [1:0] m [131069:131071];\n"

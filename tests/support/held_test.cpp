@@ -17,17 +17,21 @@ HeldTest::Held HeldTest::start_held(const Arguments& of_a, const Arguments& of_b
 }
 
 HeldTest::Held HeldTest::start_held_halfway(const Arguments& job) {
-  return start_held(job, job, {.hold_at = bytes_of_b(job) / 2});
+  return start_held(job, job, {.hold_at = sent_by_b(job).until(1, 2)});
 }
 
-std::uint64_t HeldTest::bytes_of_b(const Arguments& job) const {
+HeldTest::Sent HeldTest::sent_by_b(const Arguments& job) const {
   const std::string stores = path("measured");
   const Json report = json_of(
       tinyot(Arguments{"local", "preprocess", "--store", stores, "--format", "json"} + job));
   std::filesystem::remove_all(stores);
-  std::uint64_t bytes = 0;
-  for (const Json& phase : report["B"]["phases"]) bytes += phase["bytes_sent"].get<std::uint64_t>();
-  return bytes;
+  Sent sent;
+  for (const Json& phase : report["B"]["phases"])
+    (phase["name"] == "base OTs" ? sent.base_ots : sent.units) +=
+        phase["bytes_sent"].get<std::uint64_t>();
+  EXPECT_GT(sent.base_ots, 0u);
+  EXPECT_GT(sent.units, 0u);
+  return sent;
 }
 
 }  // namespace tinyot::test

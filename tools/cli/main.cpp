@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "crypto/openssl_memory.h"
 #include "tools/cli/failure.h"
 #include "tools/cli/log.h"
 #include "tools/cli/render/report.h"
@@ -45,6 +46,7 @@ void keep_freed_memory() {
 int main(int argc, char** argv) {
   tinyot::tools::forbid_core_dumps();
   tinyot::tools::keep_freed_memory();
+  tinyot::crypto::wipe_what_openssl_frees();
   try {
     const int status = tinyot::tools::run_subcommand({argv + 1, argv + argc});
     if (!std::cout.flush()) throw tinyot::tools::CommandError("cannot write the result to stdout");

@@ -22,12 +22,15 @@ struct Way {
   const char* commands;
 };
 
-// Single drivers and loops are checked bit by bit, on gates: a word may feed its own higher bits.
+// What computes no output is removed: properties, and the cells that versions later than Yosys 0.23
+// make for $display and for instances. Single drivers and loops are checked bit by bit, on gates: a
+// word may feed its own higher bits.
 constexpr const char* kPrepare = R"(
 proc
 flatten
 tribuf
 chformal -remove
+delete t:$print t:$check t:$scopeinfo
 opt_clean
 design -push-copy
 simplemap
