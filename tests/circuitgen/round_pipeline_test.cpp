@@ -186,8 +186,9 @@ TEST(CircuitRounds, AreKeptForTheNextRun) {
       circuit.generations = 0;
       KeptRounds kept;
       Notes before, first, second, visited;
-      CircuitRounds rounds(circuit, gates, 1, 1000,
-                           {{}, [&](auto layered) { kept.layered = std::move(layered); }});
+      CircuitRounds rounds(
+          circuit, gates, 1, 1000,
+          {{}, [&](auto layered) { kept.layered = std::move(layered); }, std::size_t{1} << 24});
       if (is_visited) rounds.visit(before);
       rounds.run(first);
       ASSERT_TRUE(kept.layered);

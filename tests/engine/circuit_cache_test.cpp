@@ -108,16 +108,16 @@ TEST(CircuitCache, HoldsBuiltInCircuitsThatHaveRun) {
 }
 
 TEST(CircuitCache, HoldsALargeBuiltInCircuitThatHasRunTwice) {
-  const auto circuit = *LoadedCircuit::generated("random:width=4096,depth=100", 1);
+  const auto circuit = *LoadedCircuit::generated("random:width=4096,depth=200", 1);
   const std::size_t window = 34567;
   const auto kept = [&] {
     return CircuitCache::of_process().rounds({circuit.fingerprint(), window, false});
   };
-  EXPECT_EQ(ands_of(circuit, window), 409'600u);
+  EXPECT_EQ(ands_of(circuit, window), 819'200u);
   EXPECT_FALSE(kept());
-  EXPECT_EQ(ands_of(circuit, window), 409'600u);
+  EXPECT_EQ(ands_of(circuit, window), 819'200u);
   EXPECT_TRUE(kept());
-  EXPECT_EQ(ands_of(circuit, window), 409'600u);
+  EXPECT_EQ(ands_of(circuit, window), 819'200u);
 }
 
 // In several lanes, what is the same in all of them is evaluated once.
