@@ -252,7 +252,7 @@ TEST_F(RestartTest, ClientThatWaitsIsToldToAskAgain) {
 TEST_F(RestartTest, FullDiskRefusesTheJob) {
   Setup setup = kept();
   setup.policy_a =
-      "allow { circuit: 'hamming' parameter { name: 'bits' max: 1000000000 } }\n"
+      "allow { circuit: 'hamming' parameter { name: 'bits' max: 32 } lanes_max: 1000000 }\n"
       "allow { circuit: 'millionaires' }";
   setup.low = "low { ands: 20000 inputs: 20000 }";
   setup.high = "high { ands: 40000000 inputs: 40000000 }";
@@ -262,9 +262,10 @@ TEST_F(RestartTest, FullDiskRefusesTheJob) {
   a_->start();
   v1::SubmitRequest request;
   request.mutable_job()->set_id("large");
-  request.mutable_job()->set_circuit("hamming:bits=12000000");
+  request.mutable_job()->set_circuit("hamming:bits=32");
+  request.mutable_job()->set_lanes(400000);
   request.add_inputs()->set_name("a");
-  request.mutable_inputs(0)->set_bits(std::string(1500000, 'x'));
+  request.mutable_inputs(0)->set_bits(std::string(1600000, 'x'));
   const grpc::Status status = a_->client().submit({request});
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << status.error_message();
   EXPECT_EQ(status.error_message(),
