@@ -118,6 +118,7 @@ TEST(Mutations, FiltersSelectTests) {
       if (folder.starts_with("store_")) folder = "storage";
       if (kOfService.contains(folder)) folder = "service";
       if (folder == "verilog") folder = "circuitgen";
+      if (folder == "pkcs11_daemons") folder = "pkcs11";
       if (folder == "confinement") folder = "system";
       if (!fs::exists(kRoot / "tests" / folder)) folder = "cli";
       const std::vector<std::string> tests = tests_in(kRoot / "tests" / folder);

@@ -122,6 +122,17 @@ TEST(CheckedCircuit, FindsOtherOutputs) {
   EXPECT_EQ(gates_before_error(*checked(changing_circuit(good, other))), 0u);
 }
 
+// Which of its gates a group has as results, of which there are as many.
+TEST(CheckedCircuit, FindsOtherResultsOfAGroup) {
+  const auto circuit_with = [](WireId freed) {
+    return std::vector<Gate>{
+        {GateKind::Input, 0, 0, 0},    {GateKind::Input, 1, 0, 1}, {GateKind::GroupBegin, 0, 0, 0},
+        {GateKind::And, 2, 0, 1},      {GateKind::Xor, 3, 0, 1},   {GateKind::Free, 0, freed, 0},
+        {GateKind::GroupEnd, 0, 0, 0}, {GateKind::Xor, 4, 0, 1},   {GateKind::Output, 0, 4, 0}};
+  };
+  EXPECT_EQ(gates_before_error(*checked(changing_circuit(circuit_with(2), circuit_with(3)))), 0u);
+}
+
 // The order of Free events and the numbers of wires are the garbage collector's business.
 TEST(CheckedCircuit, NumbersOfWiresMayDiffer) {
   const std::vector<Gate> good = chain_of(2 * kGatesOfBlock);

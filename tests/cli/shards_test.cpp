@@ -330,6 +330,22 @@ TEST_F(ShardsTest, DifferentReservationsDisagree) {
   EXPECT_EQ(info_of(store_of('A', 1))["reservations"], Json({1, 2}));
 }
 
+// It costs the session nothing that one of the parties forgets it.
+TEST_F(ShardsTest, ReservationOfOnePartyDisagrees) {
+  make_all();
+  const Arguments of_a = {"--store", store_of('A', 1)}, of_b = {"--store", store_of('B', 1)};
+  const Arguments circuit = {"--circuit", "millionaires", "--reserve-only"};
+  both_ends("run", of_a + circuit, of_b + circuit);
+  const Arguments a = {"--circuit", "millionaires", "--input", "a=1"},
+                  b = {"--circuit", "millionaires", "--input", "b=1"};
+  const BothEnded other = both_ends("run", of_a + a + Arguments{"--reservation", "1"}, of_b + b);
+  for (const Ended& each : {other.a, other.b}) EXPECT_TRUE(ended_with(each, 6, "reservation"));
+  for (const char party : {'A', 'B'}) {
+    EXPECT_EQ(info_of(store_of(party, 1))["state"], "complete") << party;
+    EXPECT_EQ(info_of(store_of(party, 1))["reservations"], Json({1})) << party;
+  }
+}
+
 TEST_F(ShardsTest, LedgerRecordsMaterialOfRun) {
   make_all();
   expect_right(compare({"--store", store_of('A', 2)}, {"--store", store_of('B', 2)}, 1,

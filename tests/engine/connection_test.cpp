@@ -88,6 +88,21 @@ TEST_P(OpenWorker, TimesOutWithoutPeer) {
   EXPECT_THROW(place.open_worker(ids(), Party::A, 1), NetworkError);
 }
 
+// The time is that of all who connect in it.
+TEST_P(OpenWorker, TimesOutWhileWorkersOfAnotherSessionConnect) {
+  Connector place(endpoint(true, port_, 1s));
+  auto of_a = std::async(std::launch::async, [&] { return place.open_worker(ids(), Party::A, 1); });
+  SessionIds other = ids();
+  other.connection.bytes.fill(3);
+  const auto is_over = [&] { return of_a.wait_for(0s) == std::future_status::ready; };
+  for (const auto until = std::chrono::steady_clock::now() + 20s;
+       !is_over() && std::chrono::steady_clock::now() < until;)
+    EXPECT_THROW(Connector(endpoint(false, port_, 1s)).open_worker(other, Party::B, 1),
+                 NetworkError);
+  EXPECT_TRUE(is_over());
+  EXPECT_THROW(of_a.get(), NetworkError);
+}
+
 // Shows the deadlines that it is given.
 class ObservedStream final : public ByteStream {
  public:

@@ -75,6 +75,28 @@ TEST(PreparedRuns, AreNotFinishedInASessionThatAnotherProcessRevoked) {
   });
 }
 
+// What is told needs no material either.
+TEST(Evaluator, TellsNothingInASessionThatAnotherProcessRevoked) {
+  RevokingProcess other;
+  const GarblingStores stores(Profile::Fast);
+  std::unique_ptr<Evaluator> evaluators[2];
+  both([&](Party party) {
+    auto& evaluator = evaluators[static_cast<std::size_t>(party)];
+    evaluator = std::make_unique<Evaluator>(stores.run(party, {}));
+    EXPECT_NO_THROW(evaluator->exchange("before", {}));
+  });
+  ASSERT_TRUE(other.revokes(stores.of(Party::A)));
+  both([&](Party party) {
+    auto& evaluator = evaluators[static_cast<std::size_t>(party)];
+    const std::string error = message_of([&] { evaluator->exchange("after", {}); });
+    if (party == Party::A) {
+      EXPECT_NE(error.find("is revoked: for a test"), std::string::npos) << error;
+    } else {
+      EXPECT_NE(error, "none") << "the peer has gone";
+    }
+  });
+}
+
 // Of several shards, whichever it is. Coins need none of their material, which would be missed.
 TEST(ShardsOfASession, AreNotUsedOnceAnotherProcessRevokedOneOfThem) {
   for (const std::uint32_t revoked : {1U, 2U}) {

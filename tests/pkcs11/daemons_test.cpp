@@ -247,6 +247,22 @@ TEST_F(ModuleWithDaemonsTest, RefusalsHaveTheirCodes) {
   EXPECT_TRUE(slots_of(module_).empty());
 }
 
+// As on the other interface: an officer sees all keys, others those that a rule names for them.
+TEST_F(ModuleWithDaemonsTest, WhoIsNoOfficerSeesTheKeysOfItsRulesAlone) {
+  CustodySetup setup;
+  setup.rights_a = "USE_KEYS";
+  setup.policy_a =
+      "allow { user: 'ME' key: 'mine' may: [SIGN] }\n"
+      "allow { peer: true key: '*' may: [IMPORT] }";
+  start_module(setup);
+  open();
+  ASSERT_FALSE(HasFatalFailure());
+  const std::string bytes(16, 'k');
+  ASSERT_TRUE(keys_b_->import("others", "mac", "aes128", bytes).status.ok());
+  ASSERT_NE(import("mine", "mac", "aes128", bytes), 0u);
+  EXPECT_EQ(key_labelled(module_, session_, "others"), 0u);
+}
+
 // It may be repeated, which no officer's word may.
 TEST_F(ModuleWithDaemonsTest, WithoutMaterialItIsTheDevice) {
   CustodySetup setup;

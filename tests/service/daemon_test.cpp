@@ -495,6 +495,31 @@ TEST_F(DaemonTest, ResultThatWasNotSentIsKept) {
   EXPECT_EQ(a_->client().result("result").status.error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
+// Nothing is missing of the job but the end of the call.
+TEST_F(DaemonTest, JobOfAClientThatGoesBeforeItsEndIsNotSubmitted) {
+  start();
+  v1::SubmitRequest request;
+  request.mutable_job()->set_id("job");
+  request.mutable_job()->set_circuit("millionaires");
+  request.add_inputs()->set_name("a");
+  request.mutable_inputs(0)->add_numbers("1");
+  const auto stub = stub_that_is_not_read(*a_);
+  {
+    grpc::ClientContext call;
+    v1::Job ignored;
+    const auto writer = stub->Submit(&call, &ignored);
+    ASSERT_TRUE(writer->Write(request));
+    // The daemon has it.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    call.TryCancel();
+    EXPECT_EQ(writer->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_TRUE(a_->client().status("job").id().empty()) << "it waits for the peer";
+  ASSERT_TRUE(a_->client().submit({request}).ok());
+  EXPECT_EQ(a_->client().status("job").state(), v1::WAITING_FOR_PEER);
+}
+
 // They would hold memory, and one of the daemon's threads, for ever.
 TEST_F(DaemonLoopTest, SlowClientsLoseTheirCalls) {
   const WideCircuit wide;

@@ -215,6 +215,16 @@ TEST(StreamPortTest, ConnectionThatBeginsOtherwiseIsClosed) {
   EXPECT_EQ(::recv(other.get(), &byte, 1, 0), 0);
 }
 
+// One connection is admitted after the other, and each has some seconds to say what it is for.
+TEST(StreamPortTest, ConnectionThatSaysNothingKeepsNoOtherOut) {
+  Ports ports(std::chrono::seconds(60));
+  const Socket silent = connect_to(ports.port);
+  const auto sent = ports.b.open({5, 0}, {});
+  EXPECT_NO_THROW(ports.a.open({5, 0}, {}));
+  char byte = 0;
+  EXPECT_EQ(::recv(silent.get(), &byte, 1, MSG_DONTWAIT), 0) << "it is still open";
+}
+
 // The peer's stream ends at once when nobody will take it.
 TEST(StreamPortTest, StreamsOfAGroupThatWasGivenUpAreClosed) {
   Ports ports;

@@ -142,5 +142,15 @@ TEST_P(RepeatedOfferTest, OfferOfAJobThatFailsIsRefused) {
   EXPECT_EQ(honest().client().result("job").job.state(), v1::FAILED);
 }
 
+// The peer's client has submitted it late, and would wait for what is over.
+TEST_P(RepeatedOfferTest, OfferOfAJobThatHasEndedIsRefused) {
+  start_with_stock(GetParam(), {}, {});
+  const wire::Message offer = submitted("job", kCircuit);
+  ASSERT_TRUE(honest().client().cancel("job").ok());
+  peer_->send(offer);
+  EXPECT_NE(peer_->refusal("job").find("has ended at the other party"), std::string::npos);
+  EXPECT_EQ(state("job"), v1::CANCELLED);
+}
+
 }  // namespace
 }  // namespace tinyot::test

@@ -575,11 +575,14 @@ class PreparingLeaderTest : public ScriptedPeerTest {
   static constexpr const char* kCircuit = "millionaires";
 
   void SetUp() override {
+    start_preparing(
+        "prepared { circuit: 'millionaires' count: 2 } prepared { circuit: 'millionaires:bits=65' "
+        "count: 1 }");
+  }
+  void start_preparing(const std::string& prepared) {
     Setup setup;
     setup.material = AndMaterial::Garbling;
-    setup.peer_b =
-        "prepared { circuit: 'millionaires' count: 2 } prepared { circuit: 'millionaires:bits=65' "
-        "count: 1 } idle_timeout_s: 600";
+    setup.peer_b = prepared + " idle_timeout_s: 600";
     start_with_stock(Party::A, setup, {.low = 1000, .high = 200000});
     peer_->send_stock({1});
   }
@@ -677,6 +680,26 @@ TEST_F(PreparingLeaderTest, RunOfAnotherCircuitServesNoJob) {
   peer_->send(submitted("job", "hamming"));
   start_again("job", 1);
   EXPECT_NE(peer_->refusal("job").find("no run is prepared for this job"), std::string::npos);
+}
+
+class TwoCircuitsTest : public PreparingLeaderTest {
+ protected:
+  void SetUp() override {
+    start_preparing(
+        "prepared { circuit: 'millionaires' count: 1 } prepared { circuit: 'hamming' count: 1 }");
+  }
+};
+
+// Both are kept. What the job's client has submitted is evaluated, or nothing.
+TEST_F(TwoCircuitsTest, RunOfOneServesNoJobOfTheOther) {
+  ScriptedPeer::Worker worker(*peer_, 1, 1);
+  prepare(worker, 1);
+  expect_in_stock(1);
+  peer_->send(submitted("job", "hamming"));
+  start_again("job", 1);
+  EXPECT_NE(peer_->refusal("job").find("no such prepared run of the job's circuit"),
+            std::string::npos);
+  EXPECT_EQ(state("job"), v1::FAILED);
 }
 
 TEST_F(PreparingLeaderTest, OrdersMoreThanThereMayBe) {

@@ -46,11 +46,40 @@ class SessionLimitTest : public ScriptedPeerTest {
         std::count_if(fs::directory_iterator(directory), fs::directory_iterator(),
                       [](const fs::directory_entry& entry) { return entry.is_directory(); }));
   }
+  // Orders one new session after the other, with a follower that begins so many in a day. Each
+  // refill is broken off once the daemon has made the store, and before the first unit. Returns how
+  // many begin until the daemon says that there are enough, and sets why.
+  std::uint64_t begun_in_a_day(std::uint64_t sessions_per_day) {
+    Setup setup;
+    setup.peer_b = "sessions_per_day: " + std::to_string(sessions_per_day);
+    make_with_scripted(Party::A, setup, {.low = 2000, .high = 5000});
+    b_->start();
+    peer_->connect();
+    std::uint64_t begun = 0;
+    EXPECT_TRUE(becomes_true([&] {
+      const wire::Refill order = peer_->refill_order(begun + 1);
+      const wire::RefillAnswer answer = peer_->order(order);
+      reason_ = answer.reason();
+      if (answer.begins()) {
+        ++begun;
+        EXPECT_THROW(peer_->refill(order,
+                                   [&](const Outgoing& message) {
+                                     if (message.tag == 0x3001) throw NetworkError("broken off");
+                                   }),
+                     Error);
+        EXPECT_TRUE(becomes_true([&] { return has_session(begun); })) << begun;
+      }
+      return begun > sessions_per_day + 1 || reason_.find(kLimitText) != std::string::npos;
+    })) << reason_;
+    return begun;
+  }
   // The honest daemon ends, and its log says why no further session is begun.
   void expect_limit_in_log() {
     const std::string log = honest().stop().err;
     EXPECT_NE(log.find(kLimitText), std::string::npos) << log;
   }
+
+  std::string reason_;
 };
 
 MaterialCounts left_in(const fs::path& store) {
@@ -346,39 +375,21 @@ INSTANTIATE_TEST_SUITE_P(SessionLimitTest, ClaimTest,
                          ::testing::Values(Claim::kNothingLeft, Claim::kNoSessions, Claim::kNoAnds,
                                            Claim::kNoInputs));
 
-// Each refill is broken off once the daemon has made the store of a new session, and before the
-// first unit.
 TEST_F(SessionLimitTest, SessionsBrokenOffBeforeTheirFirstUnitCount) {
-  constexpr std::uint64_t kPerDay = 2;
-  Setup setup;
-  setup.peer_b = "sessions_per_day: 2";
-  make_with_scripted(Party::A, setup, {.low = 2000, .high = 5000});
-  b_->start();
-  peer_->connect();
-  std::uint64_t begun = 0;
-  std::string reason;
-  EXPECT_TRUE(becomes_true([&] {
-    const wire::Refill order = peer_->refill_order(begun + 1);
-    const wire::RefillAnswer answer = peer_->order(order);
-    reason = answer.reason();
-    if (answer.begins()) {
-      ++begun;
-      EXPECT_THROW(peer_->refill(order,
-                                 [&](const Outgoing& message) {
-                                   if (message.tag == 0x3001) throw NetworkError("broken off");
-                                 }),
-                   Error);
-      EXPECT_TRUE(becomes_true([&] { return has_session(begun); })) << begun;
-    }
-    return begun > kPerDay + 1 || reason.find("within 24 hours") != std::string::npos;
-  })) << reason;
-  EXPECT_LE(begun, kPerDay);
+  const std::uint64_t begun = begun_in_a_day(2);
+  EXPECT_LE(begun, 2u);
   // Neither a restart nor the number makes them forgotten.
   b_->stop();
   b_->start();
   peer_->connect();
   EXPECT_NE(peer_->order(peer_->refill_order(begun + 1)).reason().find("within 24 hours"),
             std::string::npos);
+}
+
+// The first one can be filled: the others begin because the peer will have it so.
+TEST_F(SessionLimitTest, SessionsBeforeWhichOneCanBeFilledAreClaimsOfThePeer) {
+  EXPECT_EQ(begun_in_a_day(4), 3u);
+  EXPECT_NE(reason_.find("the peer has claimed 2 times"), std::string::npos) << reason_;
 }
 
 // Numbers only increase. A peer may be ahead, as if this party had lost its disk, but it leaves

@@ -34,6 +34,15 @@ class SessionsTest : public StoreTest {
   static constexpr Risk kRisk{{1 << 20, 0, 0}};
 };
 
+// Also one that was there before, as after its files have been brought back.
+TEST_F(SessionsTest, DirectoryIsOfTheOwnerAlone) {
+  namespace fs = std::filesystem;
+  fs::create_directories(dir_);
+  fs::permissions(dir_, fs::perms::owner_all | fs::perms::group_all | fs::perms::others_read);
+  const Sessions sessions(dir_, {}, {});
+  EXPECT_EQ(fs::status(dir_).permissions(), fs::perms::owner_all);
+}
+
 // Its log would be lost with its directory.
 TEST_F(SessionsTest, RiskOfEndedSessionIsNotForgotten) {
   std::filesystem::create_directories(dir_);
