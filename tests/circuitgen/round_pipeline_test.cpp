@@ -234,8 +234,9 @@ TEST(CircuitRounds, KeptRoundsAreNotChangedByARun) {
   };
   const auto circuit = find_circuit("random:width=100,depth=20");
   KeptRounds kept;
-  CircuitRounds(*circuit, 0, 1, 1000,
-                {{}, [&](auto layered) { kept.layered = layered; }, std::size_t{1} << 24});
+  const CircuitRounds made(
+      *circuit, 0, 1, 1000,
+      {{}, [&](auto layered) { kept.layered = layered; }, std::size_t{1} << 24});
   for (int run = 0; run < 3; ++run) {
     Taker taker;
     CircuitRounds(*circuit, 0, 1, 1000, kept).run(taker);

@@ -35,6 +35,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kInputBytes = 32;
 
+// To be searched: a sanitizer maps terabytes.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsTooLarge = true;
+#else
+constexpr bool kIsTooLarge = false;
+#endif
+
 // As the command does, before OpenSSL allocates anything.
 [[maybe_unused]] const bool kOpensslWipes = [] {
   crypto::wipe_what_openssl_frees();
@@ -50,12 +57,6 @@ Bytes random_bytes(std::size_t count) {
 
 class Memory : public ::testing::Test {
  protected:
-  Memory() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    is_too_large_ = true;  // a sanitizer maps terabytes
-#endif
-  }
-
   std::string path(const std::string& name) const { return (directory_ / name).string(); }
   std::string of(char party, const std::string& name) const {
     return path(std::string(1, party) + name);
@@ -66,7 +67,7 @@ class Memory : public ::testing::Test {
   }
 
   void SetUp() override {
-    if (is_too_large_) GTEST_SKIP();
+    if (kIsTooLarge) GTEST_SKIP();
   }
 
   // Files of random keys and inputs, which this process has not read.
@@ -190,7 +191,6 @@ class Memory : public ::testing::Test {
   }
 
   const TestDirectory directory_;
-  bool is_too_large_ = false;
   std::vector<MaskedSecret> secrets_;
 };
 

@@ -1,5 +1,5 @@
-// Included before all else in builds for ThreadSanitizer. There, Protocol Buffers' maps have members
-// that those of its library, which is built without it, have not.
+// Included before all else in builds for ThreadSanitizer. There, Protocol Buffers' maps have
+// members that those of its library, which is built without it, have not.
 #pragma once
 
 #pragma push_macro("__SANITIZE_THREAD__")
