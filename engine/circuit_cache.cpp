@@ -1,8 +1,17 @@
 #include "engine/circuit_cache.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
+#include "engine/memory.h"
+
 namespace tinyot::engine {
+namespace {
+
+constexpr std::size_t kBytesTheFirstTime = std::size_t{1} << 24;
+
+}  // namespace
 
 template <class Key, class Value>
 Value* CircuitCache::Recent<Key, Value>::find(const Key& key) {
@@ -25,7 +34,8 @@ void CircuitCache::Recent<Key, Value>::drop_oldest() {
 }
 
 CircuitCache& CircuitCache::of_process() {
-  static CircuitCache cache;
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 26, kMost = std::uint64_t{1} << 29;
+  static CircuitCache cache(4096, std::clamp(available_memory_bytes() / 8, kLeast, kMost));
   return cache;
 }
 
@@ -52,7 +62,7 @@ std::shared_ptr<const circuit::LayeredCircuit> CircuitCache::rounds(const Layeri
 std::size_t CircuitCache::bytes_for(const Layering& layering) {
   const std::lock_guard lock(mutex_);
   const Layered* const found = too_large_.find(key_of(layering));
-  if (found == nullptr) return bytes_max_ / 32;
+  if (found == nullptr) return std::min(bytes_max_ / 4, kBytesTheFirstTime);
   return *found == Layered::Once ? bytes_max_ / 2 : 0;
 }
 

@@ -30,8 +30,9 @@ class CircuitCache {
   };
 
   // Costs of as many circuits, and rounds of as many bytes, as have been asked for last.
-  explicit CircuitCache(std::size_t costs_max = 4096, std::size_t bytes_max = std::size_t{1} << 29)
+  CircuitCache(std::size_t costs_max, std::size_t bytes_max)
       : costs_max_(costs_max), bytes_max_(bytes_max) {}
+  // Up to an eighth of the memory that was available when it was first needed.
   static CircuitCache& of_process();
 
   std::optional<circuit::CircuitCost> cost(const circuit::CircuitFingerprint& circuit);

@@ -58,18 +58,18 @@ TEST(CircuitCache, KeepsRoundsOfSoManyBytes) {
 TEST(CircuitCache, KeepsLargeRoundsTheSecondTime) {
   CircuitCache cache(2, 3200);
   const CircuitCache::Layering large = {fingerprint(1), 10, false};
-  EXPECT_EQ(cache.bytes_for(large), 100u);
+  EXPECT_EQ(cache.bytes_for(large), 800u);
   cache.keep_rounds(large, nullptr);
   EXPECT_EQ(cache.bytes_for(large), 1600u);
-  EXPECT_EQ(cache.bytes_for({fingerprint(1), 11, false}), 100u);
+  EXPECT_EQ(cache.bytes_for({fingerprint(1), 11, false}), 800u);
   cache.keep_rounds(large, nullptr);
   EXPECT_EQ(cache.bytes_for(large), 0u);
   for (const std::uint8_t i : {2, 3}) cache.keep_rounds({fingerprint(i), 10, false}, nullptr);
-  EXPECT_EQ(cache.bytes_for(large), 100u) << "more are remembered than costs";
+  EXPECT_EQ(cache.bytes_for(large), 800u) << "more are remembered than costs";
 }
 
 TEST(CircuitCache, KnowsWhatRoundsDependOn) {
-  CircuitCache cache;
+  CircuitCache cache(2, 100);
   const auto rounds = rounds_of(1);
   cache.keep_rounds({fingerprint(1), 10, false}, rounds);
   EXPECT_EQ(cache.rounds({fingerprint(1), 10, false}), rounds);
