@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "system/errno_text.h"
@@ -27,20 +28,23 @@ bool is_of_one_connection(int error) {
   return error == EINTR || error == ECONNABORTED || error == EPROTO;
 }
 
+// Whoever owns the descriptor may close it meanwhile; then it is of no file or of another one.
+std::optional<ino_t> inode_of(int descriptor) {
+  struct stat file {};
+  return ::fstat(descriptor, &file) == 0 ? std::optional(file.st_ino) : std::nullopt;
+}
+
 }  // namespace
 
 bool OpenConnections::has_room() {
   if (sockets_.size() < max_) return true;
-  std::erase_if(sockets_, [](const Socket& socket) {
-    struct stat file {};
-    return ::fstat(socket.descriptor, &file) != 0 || file.st_ino != socket.inode;
-  });
+  std::erase_if(sockets_,
+                [](const Socket& socket) { return inode_of(socket.descriptor) != socket.inode; });
   return sockets_.size() < max_;
 }
 
 void OpenConnections::add(int descriptor) {
-  struct stat file {};
-  if (::fstat(descriptor, &file) == 0) sockets_.push_back({descriptor, file.st_ino});
+  if (const auto inode = inode_of(descriptor)) sockets_.push_back({descriptor, *inode});
 }
 
 system::Descriptor listen_on_file(const std::filesystem::path& path, mode_t mode) {
