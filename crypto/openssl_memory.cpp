@@ -13,7 +13,10 @@
 namespace tinyot::crypto {
 namespace {
 
-void* allocate(std::size_t bytes, const char*, int) { return std::malloc(bytes); }
+// Of no bytes null, as OpenSSL's own functions.
+void* allocate(std::size_t bytes, const char*, int) {
+  return bytes > 0 ? std::malloc(bytes) : nullptr;
+}
 
 void release(void* block, const char*, int) {
   if (block != nullptr) wipe(block, ::malloc_usable_size(block));
@@ -22,7 +25,8 @@ void release(void* block, const char*, int) {
 
 // To another place, since realloc() would not wipe the one that it leaves.
 void* reallocate(void* block, std::size_t bytes, const char* file, int line) {
-  void* const moved = std::malloc(bytes);
+  void* const moved = allocate(bytes, file, line);
+  if (bytes == 0) release(block, file, line);
   if (block == nullptr || moved == nullptr) return moved;
   std::memcpy(moved, block, std::min(bytes, ::malloc_usable_size(block)));
   release(block, file, line);

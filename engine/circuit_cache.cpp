@@ -59,18 +59,21 @@ std::shared_ptr<const circuit::LayeredCircuit> CircuitCache::rounds(const Layeri
   return found != nullptr ? *found : nullptr;
 }
 
-std::size_t CircuitCache::bytes_for(const Layering& layering) {
+CircuitCache::Room CircuitCache::room_for(const Layering& layering) {
+  const std::size_t little = std::min(bytes_max_ / 4, kBytesTheFirstTime), much = bytes_max_ / 2;
   const std::lock_guard lock(mutex_);
-  const Layered* const found = too_large_.find(key_of(layering));
-  if (found == nullptr) return std::min(bytes_max_ / 4, kBytesTheFirstTime);
-  return *found == Layered::Once ? bytes_max_ / 2 : 0;
+  const std::size_t* const not_enough = too_large_.find(key_of(layering));
+  if (not_enough != nullptr && *not_enough >= much) return {};
+  if (not_enough == nullptr || !claim_.expired()) return {little};
+  const auto claim = std::make_shared<int>();
+  claim_ = claim;
+  return {much, claim};
 }
 
 void CircuitCache::keep_rounds(const Layering& layering,
                                std::shared_ptr<const circuit::LayeredCircuit> rounds) {
   const LayeringKey key = key_of(layering);
   const std::lock_guard lock(mutex_);
-  if (rounds == nullptr) return note_too_large(key);
   if (rounds_.find(key) != nullptr) return;
   bytes_ += rounds->bytes;
   rounds_.add(key, std::move(rounds));
@@ -80,12 +83,14 @@ void CircuitCache::keep_rounds(const Layering& layering,
   }
 }
 
-void CircuitCache::note_too_large(const LayeringKey& key) {
-  if (Layered* const found = too_large_.find(key)) {
-    *found = Layered::Twice;
+void CircuitCache::note_too_large(const Layering& layering, std::size_t bytes) {
+  const LayeringKey key = key_of(layering);
+  const std::lock_guard lock(mutex_);
+  if (std::size_t* const found = too_large_.find(key)) {
+    *found = std::max(*found, bytes);
     return;
   }
-  too_large_.add(key, Layered::Once);
+  too_large_.add(key, bytes);
   if (too_large_.entries.size() > costs_max_) too_large_.drop_oldest();
 }
 

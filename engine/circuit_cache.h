@@ -1,5 +1,5 @@
 // What this process has found out about built-in circuits, for those that are run again: their
-// costs, and the rounds of those that are not large. Thread-safe, in bounded memory.
+// costs and, if they fit, their rounds. Thread-safe, in bounded memory.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ class CircuitCache {
   // Costs of as many circuits, and rounds of as many bytes, as have been asked for last.
   CircuitCache(std::size_t costs_max, std::size_t bytes_max)
       : costs_max_(costs_max), bytes_max_(bytes_max) {}
-  // Up to an eighth of the memory that was available when it was first needed.
+  // Of an eighth of the memory that is available when it is first needed, within limits.
   static CircuitCache& of_process();
 
   std::optional<circuit::CircuitCost> cost(const circuit::CircuitFingerprint& circuit);
@@ -40,11 +40,17 @@ class CircuitCache {
 
   // Null if there are none.
   std::shared_ptr<const circuit::LayeredCircuit> rounds(const Layering& layering);
-  // The most that rounds may take to be kept: little the first time, since most circuits are run
-  // once, half of all the second time, and nothing if they have taken more than that.
-  std::size_t bytes_for(const Layering& layering);
-  // Null if they have taken more.
+  // What rounds may take to be kept: little the first time, since most circuits are run once, and
+  // half of all the second time, in which a run collects them beside those that are kept: one run
+  // at a time, as long as it has `claim`. Nothing if that was not enough.
+  struct Room {
+    std::size_t bytes = 0;
+    std::shared_ptr<const void> claim = {};
+  };
+  Room room_for(const Layering& layering);
   void keep_rounds(const Layering& layering, std::shared_ptr<const circuit::LayeredCircuit> rounds);
+  // They have taken more than so much.
+  void note_too_large(const Layering& layering, std::size_t bytes);
 
  private:
   // The values that were asked for last are at the front.
@@ -61,10 +67,6 @@ class CircuitCache {
   using Bytes = std::array<std::uint8_t, 32>;
   using LayeringKey = std::tuple<Bytes, std::uint64_t, bool, circuit::GroupsAs>;
 
-  // How often rounds that are not kept have been layered.
-  enum class Layered { Once, Twice };
-
-  void note_too_large(const LayeringKey& key);
   static LayeringKey key_of(const Layering& layering) {
     return {layering.circuit.bytes, layering.window, layering.has_several_lanes, layering.groups};
   }
@@ -73,8 +75,9 @@ class CircuitCache {
   std::mutex mutex_;
   Recent<Bytes, circuit::CircuitCost> costs_;
   Recent<LayeringKey, std::shared_ptr<const circuit::LayeredCircuit>> rounds_;
-  std::size_t bytes_ = 0;  // of rounds_
-  Recent<LayeringKey, Layered> too_large_;
+  std::size_t bytes_ = 0;                       // of rounds_
+  Recent<LayeringKey, std::size_t> too_large_;  // with what was not enough
+  std::weak_ptr<const void> claim_;
 };
 
 }  // namespace tinyot::engine

@@ -123,11 +123,17 @@ circuit::KeptRounds LoadedCircuit::kept_rounds(std::size_t window, circuit::Grou
   if (!is_built_in()) return {};
   CircuitCache& cache = CircuitCache::of_process();
   const CircuitCache::Layering layering = {fingerprint(), window, lanes_ > 1, groups};
+  CircuitCache::Room room = cache.room_for(layering);
+  const std::size_t bytes = room.bytes;
   return {cache.rounds(layering),
-          [&cache, layering](std::shared_ptr<const circuit::LayeredCircuit> rounds) {
-            cache.keep_rounds(layering, std::move(rounds));
+          [&cache, layering,
+           room = std::move(room)](std::shared_ptr<const circuit::LayeredCircuit> rounds) {
+            if (rounds != nullptr)
+              cache.keep_rounds(layering, std::move(rounds));
+            else
+              cache.note_too_large(layering, room.bytes);
           },
-          cache.bytes_for(layering)};
+          bytes};
 }
 
 std::string LoadedCircuit::shown() const {

@@ -1,6 +1,5 @@
 #include "online/masked/plan_cache.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -21,12 +20,14 @@ std::shared_ptr<const CircuitPlan> PlanCache::plan(
 
 void PlanCache::keep(const std::shared_ptr<const circuit::LayeredCircuit>& layered,
                      std::shared_ptr<const CircuitPlan> plan) {
-  constexpr std::size_t kTimesMost = 4, kBytesMost = std::size_t{1} << 26;
+  constexpr std::size_t kTimesMost = 4, kBytesMost = std::size_t{1} << 27;
   ENSURE(plan->rounds.size() == layered->rounds.size());
   const std::lock_guard lock(mutex_);
   std::erase_if(plans_, [](const auto& kept) { return kept.first.expired(); });
-  if (plan->bytes() <= std::min(kTimesMost * layered->bytes, kBytesMost))
-    plans_.try_emplace(layered, std::move(plan));
+  std::size_t bytes = plan->bytes();
+  if (bytes > kTimesMost * layered->bytes) return;
+  for (const auto& kept : plans_) bytes += kept.second->bytes();
+  if (bytes <= kBytesMost) plans_.try_emplace(layered, std::move(plan));
 }
 
 const RoundPlan& RoundPlans::next(const circuit::Round& round) {

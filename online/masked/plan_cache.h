@@ -20,7 +20,7 @@ class PlanCache {
   std::shared_ptr<const CircuitPlan> plan(
       const std::shared_ptr<const circuit::LayeredCircuit>& layered);
   // The plan of all its rounds, with the usual bound of atoms; for as long as they are kept, and
-  // unless it takes much memory, or many times theirs.
+  // unless it takes many times their memory, or all plans would take more than 128 MiB.
   void keep(const std::shared_ptr<const circuit::LayeredCircuit>& layered,
             std::shared_ptr<const CircuitPlan> plan);
 

@@ -99,6 +99,16 @@ TEST(SourceRules, OnlyToolsWritesToTheTerminalAndHandlesSignals) {
   }
 }
 
+// A search of its memory does not tell: chance may overwrite what OpenSSL leaves.
+TEST(SourceRules, CommandWipesWhatOpensslFrees) {
+  std::size_t calls = 0;
+  for (const SourceFile& file : product_files())
+    for (const std::string& line : code_lines(file.lines))
+      calls += file.path == "tools/cli/main.cpp" &&
+               line.find("crypto::wipe_what_openssl_frees();") != std::string::npos;
+  EXPECT_EQ(calls, 1u);
+}
+
 // Other programs embed the layers below: a message has a Remedy, and tools/ words it.
 TEST(SourceRules, OnlyToolsNamesOptionsSubcommandsAndExitStatuses) {
   std::size_t literals = 0;

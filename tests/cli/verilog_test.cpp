@@ -79,7 +79,7 @@ TEST_F(VerilogTest, RefusesWhatYosysRefusesInItsWords) {
                  "Module `\\missing' referenced in module `\\top' in cell `\\u'");
 }
 
-// Whatever version of Yosys has cells for them.
+// Versions after 0.23 have cells for them.
 TEST_F(VerilogTest, InstancesMessagesAndPropertiesTakeNoGates) {
   const auto ands_with = [&](const std::string& statements) {
     return report(R"((* of = "part" *) module part(input [3:0] a, input c, output reg [3:0] y);

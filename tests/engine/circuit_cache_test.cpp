@@ -55,17 +55,32 @@ TEST(CircuitCache, KeepsRoundsOfSoManyBytes) {
 }
 
 // Most circuits are run once, so that much memory is for those that are run again.
-TEST(CircuitCache, KeepsLargeRoundsTheSecondTime) {
+TEST(CircuitCache, HasMuchRoomTheSecondTime) {
   CircuitCache cache(2, 3200);
   const CircuitCache::Layering large = {fingerprint(1), 10, false};
-  EXPECT_EQ(cache.bytes_for(large), 800u);
-  cache.keep_rounds(large, nullptr);
-  EXPECT_EQ(cache.bytes_for(large), 1600u);
-  EXPECT_EQ(cache.bytes_for({fingerprint(1), 11, false}), 800u);
-  cache.keep_rounds(large, nullptr);
-  EXPECT_EQ(cache.bytes_for(large), 0u);
-  for (const std::uint8_t i : {2, 3}) cache.keep_rounds({fingerprint(i), 10, false}, nullptr);
-  EXPECT_EQ(cache.bytes_for(large), 800u) << "more are remembered than costs";
+  EXPECT_EQ(cache.room_for(large).bytes, 800u);
+  // Twice, as if two first runs were evaluated at the same time.
+  for (int run = 0; run < 2; ++run) cache.note_too_large(large, 800);
+  EXPECT_EQ(cache.room_for(large).bytes, 1600u);
+  EXPECT_EQ(cache.room_for({fingerprint(1), 11, false}).bytes, 800u);
+  cache.note_too_large(large, 1600);
+  EXPECT_EQ(cache.room_for(large).bytes, 0u);
+  cache.note_too_large(large, 800);
+  EXPECT_EQ(cache.room_for(large).bytes, 0u);
+  for (const std::uint8_t i : {2, 3}) cache.note_too_large({fingerprint(i), 10, false}, 800);
+  EXPECT_EQ(cache.room_for(large).bytes, 800u) << "more are remembered than costs";
+}
+
+TEST(CircuitCache, HasMuchRoomForOneRunAtATime) {
+  CircuitCache cache(10, 3200);
+  for (const std::uint8_t i : {1, 2}) cache.note_too_large({fingerprint(i), 10, false}, 800);
+  {
+    const CircuitCache::Room first = cache.room_for({fingerprint(1), 10, false});
+    EXPECT_EQ(first.bytes, 1600u);
+    for (const std::uint8_t i : {1, 2})
+      EXPECT_EQ(cache.room_for({fingerprint(i), 10, false}).bytes, 800u);
+  }
+  EXPECT_EQ(cache.room_for({fingerprint(2), 10, false}).bytes, 1600u);
 }
 
 TEST(CircuitCache, KnowsWhatRoundsDependOn) {

@@ -46,8 +46,8 @@ void keep_freed_memory() {
 int main(int argc, char** argv) {
   tinyot::tools::forbid_core_dumps();
   tinyot::tools::keep_freed_memory();
-  tinyot::crypto::wipe_what_openssl_frees();
   try {
+    tinyot::crypto::wipe_what_openssl_frees();
     const int status = tinyot::tools::run_subcommand({argv + 1, argv + argc});
     if (!std::cout.flush()) throw tinyot::tools::CommandError("cannot write the result to stdout");
     return status;
