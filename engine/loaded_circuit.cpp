@@ -123,9 +123,10 @@ circuit::KeptRounds LoadedCircuit::kept_rounds(std::size_t window, circuit::Grou
   if (!is_built_in()) return {};
   CircuitCache& cache = CircuitCache::of_process();
   const CircuitCache::Layering layering = {fingerprint(), window, lanes_ > 1, groups};
+  if (auto kept = cache.rounds(layering)) return {std::move(kept), {}};
   CircuitCache::Room room = cache.room_for(layering);
   const std::size_t bytes = room.bytes;
-  return {cache.rounds(layering),
+  return {nullptr,
           [&cache, layering,
            room = std::move(room)](std::shared_ptr<const circuit::LayeredCircuit> rounds) {
             if (rounds != nullptr)

@@ -28,7 +28,7 @@ bool is_of_one_connection(int error) {
   return error == EINTR || error == ECONNABORTED || error == EPROTO;
 }
 
-// Whoever owns the descriptor may close it meanwhile; then it is of no file or of another one.
+// The owner may close the descriptor at any time; the number then has no file, or another one.
 std::optional<ino_t> inode_of(int descriptor) {
   struct stat file {};
   return ::fstat(descriptor, &file) == 0 ? std::optional(file.st_ino) : std::nullopt;
