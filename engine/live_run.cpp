@@ -212,7 +212,8 @@ RunResult run_live(const RunRequest& request, const LoadedCircuit& circuit, cons
   ParameterRequest live = *request.live;
   offline::require_in_use(live);
   if (!live.unit && !live.bucket) live.unit = offline::entry_of(live.profile).live_unit;
-  const offline::SecurityParameters params = offline::SecurityParameters::make(live);
+  // The run ends with the first unit that is broken off.
+  const offline::SecurityParameters params = offline::SecurityParameters::make_without_spare(live);
   RunPlan plan(request, circuit, params.material());
   return unless_cancelled(cancel, [&] { return LiveRun(plan, params, inputs).run(cancel); });
 }

@@ -61,13 +61,19 @@ void require_in_use(const ParameterRequest& request) {
 }
 
 SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
-  SecurityParameters parameters;
-  parameters.request_ = request;
+  return {request, kUnitsSpare};
+}
+
+SecurityParameters SecurityParameters::make_without_spare(const ParameterRequest& request) {
+  return {request, 0};
+}
+
+SecurityParameters::SecurityParameters(const ParameterRequest& request, std::uint32_t units_spare)
+    : request_(request), units_spare_(units_spare) {
   const ProfileEntry& profile = entry_of(request.profile);
-  const std::uint64_t unit =
-      parameters.request_.unit.emplace(request.unit.value_or(profile.usual_unit));
-  const AndMaterial material = parameters.request_.material.emplace(material_of(request));
-  parameters.request_.own = own_of(request);
+  const std::uint64_t unit = request_.unit.emplace(request.unit.value_or(profile.usual_unit));
+  const AndMaterial material = request_.material.emplace(material_of(request));
+  request_.own = own_of(request);
   if (request.sigma < kSigmaMin || request.sigma > kSigmaMax)
     throw UsageError("sigma " + std::to_string(request.sigma) +
                      " is out of range: 40 to 128 bits (usual: 40, 64, 80)");
@@ -81,18 +87,16 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
     throw UsageError("the " + std::string(profile.name) + " profile makes no " +
                      std::string(name_of(material)) + ", but " + made);
   }
-  parameters.bucket_ = request.bucket ? *request.bucket : parameters.smallest_bucket(unit);
-  require_bucket(profile, parameters.bucket_);
-  if (!parameters.is_strong(unit, parameters.bucket_, 1) && !request.weak_allowed)
+  bucket_ = request.bucket ? *request.bucket : smallest_bucket(unit);
+  require_bucket(profile, bucket_);
+  if (!is_strong(unit, bucket_, 1) && !request.weak_allowed)
     throw UsageError(
-        "a bucket of " + parameters.bucket_.text() + " with units of " + std::to_string(unit) +
-            " ANDs reaches " + one_decimal(parameters.bound_bits(unit, parameters.bucket_)) +
-            " bits by the paper's bound (exact: " +
-            one_decimal(parameters.exact_bits(unit, parameters.bucket_)) +
+        "a bucket of " + bucket_.text() + " with units of " + std::to_string(unit) +
+            " ANDs reaches " + one_decimal(bound_bits(unit, bucket_)) +
+            " bits by the paper's bound (exact: " + one_decimal(exact_bits(unit, bucket_)) +
             "), less than sigma = " + std::to_string(request.sigma) + "; use a bucket of " +
-            parameters.smallest_bucket(unit).text() + " or more, or larger units",
+            smallest_bucket(unit).text() + " or more, or larger units",
         Remedy::AllowWeakParameters);
-  return parameters;
 }
 
 bool SecurityParameters::are_open() const {
@@ -132,7 +136,7 @@ bool SecurityParameters::is_strong(std::uint64_t ands, const BucketSizes& bucket
 BucketSizes SecurityParameters::smallest_bucket(std::uint64_t ands) const {
   BucketSizes bucket = entry().least_bucket;
   while (largest_of(bucket) < kBucketMax &&
-         !is_strong(ands, bucket, request_.workers + kUnitsSpare))
+         !is_strong(ands, bucket, request_.workers + units_spare_))
     bucket = entry().larger_bucket(bucket);
   return bucket;
 }

@@ -29,6 +29,8 @@ class SecurityParameters {
  public:
   // Fails: UsageError naming the parameter, its range or the bound that it misses.
   static SecurityParameters make(const ParameterRequest& request);
+  // For a session that ends with the first unit that is broken off: without spare units.
+  static SecurityParameters make_without_spare(const ParameterRequest& request);
 
   Profile profile() const { return request_.profile; }
   const ProfileEntry& entry() const { return entry_of(profile()); }
@@ -59,7 +61,7 @@ class SecurityParameters {
   // The exact security, given how the profile combines its objects.
   double exact_bits(std::uint64_t ands, const BucketSizes& bucket) const;
   // The first choice with bound_bits >= sigma under which the units in flight and kUnitsSpare
-  // broken ones stay within risk_limit() (base/risk.h).
+  // broken ones, if there are spare units, stay within risk_limit() (base/risk.h).
   BucketSizes smallest_bucket(std::uint64_t ands) const;
 
   static constexpr std::uint32_t kUnitsSpare = 3;
@@ -82,9 +84,10 @@ class SecurityParameters {
   std::vector<UnitPlan> plan(std::uint64_t ands) const;
 
  private:
-  SecurityParameters() = default;
+  SecurityParameters(const ParameterRequest& request, std::uint32_t units_spare);
   bool is_strong(std::uint64_t ands, const BucketSizes& bucket, std::uint64_t outstanding) const;
   ParameterRequest request_;
+  std::uint32_t units_spare_;
   BucketSizes bucket_;
 };
 

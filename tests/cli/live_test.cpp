@@ -88,6 +88,17 @@ TEST_F(LiveTest, ManyUnitsAndLanes) {
   EXPECT_EQ(report["ands"], 40 * 34 + 48 * 160 * 34) << "the key is expanded once";
 }
 
+TEST_F(LiveTest, BucketsLeaveNoRoomForUnitsThatAreMadeAgain) {
+  const Arguments circuit = {"--circuit", "random:width=1024,depth=520", "--profile", "fast"};
+  const BothEnded ended =
+      run_live(circuit + Arguments{"--input", "a=5"}, circuit + Arguments{"--input", "b=6"});
+  ASSERT_TRUE(ended_with(ended.a, 0));
+  const Json report = json_of(ended.a);
+  EXPECT_EQ(report["unit"], 1 << 19);
+  EXPECT_EQ(report["bucket"], 3);
+  EXPECT_GE(report["sigma_paper_bound"], 40);
+}
+
 TEST_F(LiveTest, BothPartiesMustRunLive) {
   preprocess("2^13");
   const Arguments circuit = {"--circuit", "millionaires"};

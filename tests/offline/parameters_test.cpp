@@ -59,6 +59,20 @@ TEST(SecurityParameters, MoreWorkersAndShardsLeaveRoomForMoreUnits) {
             4u);
 }
 
+TEST(SecurityParameters, WithoutSpareUnitsABucketLeavesRoomForThoseInFlightAlone) {
+  for (const std::uint32_t workers : {1u, 2u, 8u}) {
+    const ParameterRequest request{.profile = Profile::Fast, .unit = 1 << 19, .workers = workers};
+    const auto params = offline::SecurityParameters::make_without_spare(request);
+    EXPECT_EQ(params.bucket(), workers == 1 ? 3u : 4u);
+    EXPECT_GE(params.bound_bits(params.unit(), params.bucket()), 40);
+    EXPECT_GE(params.units_outstanding_max({params.unit(), params.bucket()}), workers);
+    for (const UnitPlan& unit : params.plan((1 << 20) + 1000)) {
+      EXPECT_GE(params.bound_bits(unit.ands, unit.bucket), 40);
+      EXPECT_GE(params.units_outstanding_max(unit), workers);
+    }
+  }
+}
+
 TEST(SecurityParameters, RequestedBucketNeedsRoomForOneUnitOnly) {
   EXPECT_EQ(offline::SecurityParameters::make({.unit = 1 << 19, .bucket = 3}).bucket(), 3u);
   EXPECT_THROW(offline::SecurityParameters::make({.unit = 1 << 18, .bucket = 3}), UsageError);
