@@ -34,7 +34,7 @@ TEST(Measurements, AreDistinctAndOfEveryExperiment) {
       EXPECT_TRUE(commands.insert(each.bench).second) << each.bench[1];
       EXPECT_GT(each.seconds, 0);
     }
-    std::set<std::string> wanted = {"buckets", "sizes",        "links",        "online links",
+    std::set<std::string> wanted = {"buckets", "sizes",        "links",         "online links",
                                     "blocks",  "OT extension", "online phases", "prepared runs"};
     if (extent == Extent::Full)
       wanted.insert({"silent bits", "base OTs", "store", "slow links", "TLS", "circuits"});

@@ -188,10 +188,9 @@ TEST(Handshake, AgreesOnOpenParameters) {
   run_channels([&](Party party, Channel& channel) {
     const bool is_a = party == Party::A;
     agreed[is_a ? 0 : 1] =
-        shake_hands(channel,
-                    hello_of(party, {{"x", is_a ? "1" : "any", {}, !is_a},
-                                     {"y", is_a ? "any" : "2", {}, is_a},
-                                     {"z", is_a ? "a" : "b", {}, true}}))
+        shake_hands(channel, hello_of(party, {{"x", is_a ? "1" : "any", {}, !is_a},
+                                              {"y", is_a ? "any" : "2", {}, is_a},
+                                              {"z", is_a ? "a" : "b", {}, true}}))
             .agreed;
   });
   for (const std::vector<Parameter>& each : agreed) {

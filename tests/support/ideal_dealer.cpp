@@ -82,7 +82,11 @@ Columns deal_object(MaterialKind kind, Drawn& drawn) {
       const bool a1 = drawn.coin(), a2 = drawn.coin(), b1 = drawn.coin(), b2 = drawn.coin(),
                  c1 = drawn.coin(), c2 = ((a1 != a2) && (b1 != b2)) != c1;
       return {6,
-              {{{Party::A, a1}, {Party::A, b1}, {Party::A, c1}, {Party::B, a2}, {Party::B, b2},
+              {{{Party::A, a1},
+                {Party::A, b1},
+                {Party::A, c1},
+                {Party::B, a2},
+                {Party::B, b2},
                 {Party::B, c2}}}};
     }
     case MaterialKind::Triples:
