@@ -230,9 +230,8 @@ TEST_F(KeyQuorumTest, AnOfficerHasAPartOfThePlaces) {
     asked.push_back(ask(officer_of(1)));
     ASSERT_TRUE(becomes_true([&] { return quorum_.waiting().size() == i + 1; }));
   }
-  EXPECT_EQ(
-      failure_of([&] { (void)quorum_.await(call_of(officer_of(1)), {.operation = "destroy"}); }),
-      KeyFailure::Full);
+  auto more = ask(officer_of(1));
+  EXPECT_EQ(failure_of([&] { (void)outcome_of(more); }), KeyFailure::Full);
   asked.push_back(ask(officer_of(2)));
   quorum_.stop();
   for (auto& each : asked)
@@ -246,9 +245,8 @@ TEST_F(KeyQuorumTest, PlacesAreLimited) {
     asked.push_back(ask(officer_of(static_cast<uid_t>(i / kOfOfficer))));
     ASSERT_TRUE(becomes_true([&] { return quorum_.waiting().size() == i + 1; }));
   }
-  EXPECT_EQ(
-      failure_of([&] { (void)quorum_.await(call_of(officer_of(100)), {.operation = "destroy"}); }),
-      KeyFailure::Full);
+  auto more = ask(officer_of(100));
+  EXPECT_EQ(failure_of([&] { (void)outcome_of(more); }), KeyFailure::Full);
   // Whoever has left makes room.
   EXPECT_TRUE(quorum_.decide(officer_of(99), number(), false));
   ASSERT_TRUE(becomes_true([&] { return quorum_.waiting().size() < kAll; }));
