@@ -97,6 +97,24 @@ TEST(Evaluator, TellsNothingInASessionThatAnotherProcessRevoked) {
   });
 }
 
+// A program asks before it begins what takes much material.
+TEST(Evaluator, HasNoMaterialInASessionThatAnotherProcessRevoked) {
+  RevokingProcess other;
+  const GarblingStores stores(Profile::Fast);
+  std::unique_ptr<Evaluator> evaluators[2];
+  both([&](Party party) {
+    evaluators[static_cast<std::size_t>(party)] =
+        std::make_unique<Evaluator>(stores.run(party, {}));
+  });
+  Evaluator& evaluator = *evaluators[static_cast<std::size_t>(Party::A)];
+  MaterialCounts one;
+  one[MaterialKind::AuthBitsA] = 1;
+  EXPECT_NO_THROW(evaluator.require_material(one));
+  ASSERT_TRUE(other.revokes(stores.of(Party::A)));
+  const std::string error = message_of([&] { evaluator.require_material(one); });
+  EXPECT_NE(error.find("is revoked: for a test"), std::string::npos) << error;
+}
+
 // Of several shards, whichever it is. Coins need none of their material, which would be missed.
 TEST(ShardsOfASession, AreNotUsedOnceAnotherProcessRevokedOneOfThem) {
   for (const std::uint32_t revoked : {1U, 2U}) {

@@ -308,6 +308,31 @@ TEST_F(DaemonTest, DifferentConfigurationsAreReported) {
     })) << daemon->client().peer().last_error();
 }
 
+// Of both levels, the ANDs and the inputs count: the parties would never agree on a refill.
+TEST_F(DaemonTest, DifferentLevelsOfInputsAreReported) {
+  const auto levels = [](const std::string& low, const std::string& high) {
+    return "low { ands: 20000 inputs: " + low + " } high { ands: 60000 inputs: " + high + " }";
+  };
+  Setup setup;
+  setup.low = setup.high = {};
+  setup.peer_a = levels("1000", "3000");
+  for (const auto& [field, of_b] :
+       {std::pair("low", levels("1001", "3000")), std::pair("high", levels("1000", "3001"))}) {
+    setup.peer_b = of_b;
+    make(setup);
+    a_->start();
+    b_->start();
+    const std::string part = "disagree on " + std::string(field);
+    for (const Daemon* daemon : {a_.get(), b_.get()})
+      ASSERT_TRUE(becomes_true(
+          [&] { return daemon->client().peer().last_error().find(part) != std::string::npos; },
+          std::chrono::seconds(60)))
+          << daemon->client().peer().last_error();
+    a_.reset();
+    b_.reset();
+  }
+}
+
 // Otherwise the leading party would name a worker that there is not.
 TEST_F(DaemonTest, DifferentNumbersOfEvaluationsAreReported) {
   Setup setup;

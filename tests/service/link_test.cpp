@@ -204,6 +204,28 @@ TEST(StreamPortTest, NewestLinkIsAccepted) {
     EXPECT_THROW(sent[i]->read(std::span(&byte, 1)), NetworkError);
 }
 
+// A peer does not fill memory or use up descriptors with connections that nobody takes: the oldest
+// ones end, so that the latest are still there.
+TEST(StreamPortTest, ConnectionsThatNobodyTakesAreLimited) {
+  constexpr std::uint32_t kMany = 160;
+  Ports ports;
+  std::vector<std::unique_ptr<net::ByteStream>> sent;
+  for (std::uint32_t number = 0; number < kMany; ++number)
+    sent.push_back(ports.b.open({5, number}, {}));
+  EXPECT_NO_THROW(ports.a.open({5, kMany - 1}, {}));
+  std::byte byte{};
+  const std::string error = [&]() -> std::string {
+    try {
+      sent.front()->read(std::span(&byte, 1));
+    } catch (const NetworkError& ended) {
+      return ended.what();
+    }
+    return "something was read";
+  }();
+  EXPECT_NE(error.find("closed the connection"), std::string::npos) << error;
+  EXPECT_NO_THROW(ports.a.open({5, kMany - 100}, {}));
+}
+
 TEST(StreamPortTest, ConnectionThatBeginsOtherwiseIsClosed) {
   Ports ports;
   const Socket other = connect_to(ports.port);

@@ -131,6 +131,8 @@ TEST(PreparedStockTest, ServesJobsOfItsContent) {
   EXPECT_TRUE(serves(all[0], job));
   job.set_lanes(2);
   EXPECT_FALSE(serves(all[0], job));
+  const auto of_two_lanes = circuits("prepared { circuit: 'aes128' count: 1 lanes: 2 }");
+  EXPECT_FALSE(serves(of_two_lanes[0], all[0].terms)) << "the others' outputs would be nobody's";
   for (std::string* (wire::Terms::*const field)() :
        {&wire::Terms::mutable_fingerprint, &wire::Terms::mutable_interface}) {
     job = all[0].terms;

@@ -155,6 +155,25 @@ TEST_F(RevokedSessionTest, RunningJobOfOtherWorkerEndsAtLeader) {
   expect_revoked();
 }
 
+// An operator's alert counts them.
+TEST_F(RevokedSessionTest, CheckThatFailsInARefillIsCounted) {
+  make_with_scripted(Party::B, {}, {});
+  honest().start();
+  peer_->connect();
+  peer_->send_stock({});
+  const wire::Refill order = peer_->next(wire::Message::kRefill).refill();
+  peer_->answer_refill(order, true);
+  EXPECT_ANY_THROW((void)peer_->refill(order, [](const Outgoing& message) {
+    if (message.tag == kLeakyTripleG) message.payload.at(0) ^= std::byte{1};
+  }));
+  EXPECT_TRUE(becomes_true([&] { return sessions_ended("revoked") == "1"; }));
+  const auto metric = [&](const std::string& name) {
+    return honest().metric("tinyot_" + name + "peer=\"bob\"");
+  };
+  EXPECT_TRUE(becomes_true([&] { return metric("refills_total{outcome=\"failed\",") == "1"; }));
+  EXPECT_EQ(metric("cheating_detected_total{"), "1");
+}
+
 // A revocation that was interrupted after the keys had been erased.
 TEST_F(RevokedSessionTest, StartsWithSessionWhoseRevocationWasInterrupted) {
   start_with_stock(Party::A, {}, {});

@@ -190,6 +190,18 @@ TEST_F(RefillSlotsTest, SlowRefillEndsOnceAnotherWaits) {
   EXPECT_EQ(ended_, 1);
 }
 
+// What it has moved earlier does not pay for the time since then.
+TEST_F(RefillSlotsTest, RefillThatStallsLaterEnds) {
+  const auto slot = take(now_);
+  for (int i = 1; i < 3; ++i) {
+    moved_.received += RefillSlots::kLeastRate * 3600;
+    EXPECT_EQ(take(now_ + i * 30s), nullptr);
+  }
+  EXPECT_EQ(ended_, 0);
+  EXPECT_EQ(take(now_ + 90s), nullptr);
+  EXPECT_EQ(ended_, 1);
+}
+
 TEST_F(RefillSlotsTest, FastRefillHasItsTurn) {
   const auto slot = take(now_);
   for (int i = 1; i < 20; ++i) {

@@ -274,6 +274,22 @@ TEST_F(BudgetTest, MessagesTakeMemoryBeforeTheyAreParsed) {
   }
 }
 
+// Packed, a number has one byte, and four once it is parsed.
+TEST_F(BudgetTest, PackedNumbersTakeMemoryBeforeTheyAreParsed) {
+  constexpr int kNumbers = 8 << 20;
+  v1::SubmitRequest widths;
+  widths.mutable_job()->mutable_roles()->mutable_bundles()->Resize(kNumbers, 1);
+  const grpc::ByteBuffer message = received(widths);
+  MemoryBudget budget(kOfCall + 3 * message.Length());
+  Submission submission(kBytesMax, budget);
+  const bool is_measured = reset_peak_memory();
+  const std::uint64_t before = peak_memory();
+  EXPECT_THROW(submission.add(message), Exhausted);
+  if (is_measured) {
+    EXPECT_LT(peak_memory(), before + kSanitizersMemory + (16 << 20));
+  }
+}
+
 // Whatever fields it has.
 TEST_F(BudgetTest, MessagesTakeNoMoreThanTheyAreExpectedTo) {
   v1::SubmitRequest inputs, numbers, owners, widths, unknown, groups, nested;
