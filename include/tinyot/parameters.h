@@ -133,6 +133,7 @@ class BucketSizes {
   TINYOT_API std::string text() const;
 
   // Compares the first level, then the second.
+  // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison with 0
   friend constexpr auto operator<=>(const BucketSizes&, const BucketSizes&) = default;
 
  private:

@@ -294,16 +294,17 @@ TEST_F(BudgetTest, PackedNumbersTakeMemoryBeforeTheyAreParsed) {
 TEST_F(BudgetTest, MessagesTakeNoMoreThanTheyAreExpectedTo) {
   v1::SubmitRequest inputs, numbers, owners, widths, unknown, groups, nested;
   v1::FileRoles& roles = *widths.mutable_job()->mutable_roles();
+  const google::protobuf::Reflection* const messages = v1::SubmitRequest::GetReflection();
   for (std::uint32_t i = 0; i < 1000; ++i) {
     inputs.add_inputs();
     (i == 0 ? numbers.add_inputs() : numbers.mutable_inputs(0))->add_numbers("");
     (*owners.mutable_job()->mutable_roles()->mutable_owners())[i] = "";
     roles.add_bundles(1);
-    unknown.GetReflection()->MutableUnknownFields(&unknown)->AddVarint(15, 1);
-    unknown.GetReflection()->MutableUnknownFields(&unknown)->AddLengthDelimited(15, "");
-    groups.GetReflection()->MutableUnknownFields(&groups)->AddGroup(15)->AddFixed32(14, 1);
+    messages->MutableUnknownFields(&unknown)->AddVarint(15, 1);
+    messages->MutableUnknownFields(&unknown)->AddLengthDelimited(15, "");
+    messages->MutableUnknownFields(&groups)->AddGroup(15)->AddFixed32(14, 1);
     v1::NewJob& job = *nested.mutable_job();
-    job.GetReflection()->MutableUnknownFields(&job)->AddFixed64(15, 1);
+    v1::NewJob::GetReflection()->MutableUnknownFields(&job)->AddFixed64(15, 1);
   }
   for (const v1::SubmitRequest& part :
        {inputs, numbers, owners, widths, unknown, groups, nested, bits("a", "\1")}) {
