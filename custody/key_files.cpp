@@ -179,10 +179,11 @@ std::string cka_id_of(const KeyAttributes& attributes) {
 
 // Takes all others from the record.
 std::vector<HeldEpoch> dropped_but(const Epoch& epoch, KeyRecord& record) {
-  const auto others = std::ranges::stable_partition(
-      record.held, [&](const HeldEpoch& held) { return held.epoch == epoch; });
-  std::vector<HeldEpoch> dropped(others.begin(), others.end());
-  record.held.erase(others.begin(), others.end());
+  const auto others =
+      std::stable_partition(record.held.begin(), record.held.end(),
+                            [&](const HeldEpoch& held) { return held.epoch == epoch; });
+  std::vector<HeldEpoch> dropped(others, record.held.end());
+  record.held.erase(others, record.held.end());
   return dropped;
 }
 

@@ -38,7 +38,7 @@ std::optional<DiskFull> disk_shortage(const std::filesystem::path& store, std::u
 void agree_on_space(net::Channel& channel, const std::optional<DiskFull>& shortage) {
   net::send_object(channel, kSpace, std::uint64_t{shortage ? 0u : 1u});
   const bool can_peer_store = net::recv_object<std::uint64_t>(channel, kSpace) == 1;
-  if (shortage) throw *shortage;
+  if (shortage) throw DiskFull(*shortage);
   if (!can_peer_store)
     throw Disagreement(
         "the peer cannot store the material: it does not have enough free disk space; nothing has "

@@ -74,7 +74,7 @@ class NewKeyFile {
 
 // What a renewal writes, beside the file that it replaces. One that was broken off leaves it.
 std::filesystem::path next_of(const std::filesystem::path& file) {
-  const std::filesystem::path next = file.string() + ".new";
+  std::filesystem::path next = file.string() + ".new";
   ::unlink(next.c_str());
   return next;
 }

@@ -344,7 +344,7 @@ PreprocessResult PreprocessRun::run() {
   try {
     unless_cancelled(cancel_, [&] { connect(peer); });
   } catch (const NetworkError&) {
-    if (too_little) throw *too_little;
+    if (too_little) throw DiskFull(*too_little);
     // The peer may have been killed before its half was complete; then it waits for this party. A
     // peer that is not there does not need this party.
     if (!was_complete || grows()) throw;

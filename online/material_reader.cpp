@@ -127,7 +127,7 @@ void MaterialReader::read_next(std::unique_lock<std::mutex>& lock, MaterialKind 
   Ahead& ahead = ahead_of(kind);
   const material::DrawnBatch next =
       source_.draw_up_to(kind, std::min<std::uint64_t>(kReadObjects, ahead.undrawn));
-  Drawn& place = ahead.drawn.emplace_back(next.count);
+  Drawn& place = ahead.drawn.emplace_back(Drawn{next.count, nullptr});
   ahead.undrawn -= next.count;
   ahead.count += next.count;
   lock.unlock();

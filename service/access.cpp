@@ -175,8 +175,7 @@ Caller caller_of(int connection) {
   caller.groups.push_back(found.gid);
   std::erase(caller.groups, kOverflowId);
   std::ranges::sort(caller.groups);
-  const auto [first, last] = std::ranges::unique(caller.groups);
-  caller.groups.erase(first, last);
+  caller.groups.erase(std::unique(caller.groups.begin(), caller.groups.end()), caller.groups.end());
   return caller;
 }
 
@@ -285,7 +284,7 @@ std::optional<std::string> Access::refusal(const Caller& caller, const std::stri
 }
 
 std::string Access::refuse_certificate(const Caller& caller, const std::string& method) {
-  const std::string reason =
+  std::string reason =
       text_of(caller) +
       " may make no call any more: its certificate has expired, or its authority is no longer one "
       "of tls.clients in the daemon's configuration; connect with another one";

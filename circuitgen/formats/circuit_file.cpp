@@ -48,6 +48,7 @@ auto& bundle_numbered(Bundles& bundles, const std::vector<std::uint32_t>& number
 template <class Bundles>
 std::vector<std::uint32_t> numbers_of(const Bundles& bundles) {
   std::vector<std::uint32_t> numbers;
+  numbers.reserve(bundles.size());
   std::uint32_t next = 0;
   for (const auto& bundle : bundles) numbers.push_back(bundle.bits == 0 ? UINT32_MAX : next++);
   return numbers;

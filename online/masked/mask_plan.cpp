@@ -194,8 +194,7 @@ void MaskPlanner::drop_holder(Atom atom) {
 void MaskPlanner::tidy(Atom atom) {
   Holders& holders = holders_[place_of(atom)];
   std::ranges::sort(holders.slots);
-  const auto repeated = std::ranges::unique(holders.slots);
-  holders.slots.erase(repeated.begin(), repeated.end());
+  holders.slots.erase(std::unique(holders.slots.begin(), holders.slots.end()), holders.slots.end());
   std::erase_if(holders.slots,
                 [&](Slot slot) { return !std::ranges::binary_search(form_of(slot).atoms, atom); });
   holders.tidied_at = std::max(kTidiedAtLeast, 2 * holders.slots.size());
@@ -203,8 +202,7 @@ void MaskPlanner::tidy(Atom atom) {
 
 void MaskPlanner::forget_unheld_atoms() {
   std::ranges::sort(maybe_unheld_);
-  const auto repeated = std::ranges::unique(maybe_unheld_);
-  maybe_unheld_.erase(repeated.begin(), repeated.end());
+  maybe_unheld_.erase(std::unique(maybe_unheld_.begin(), maybe_unheld_.end()), maybe_unheld_.end());
   for (const Atom atom : maybe_unheld_) {
     Holders& holders = holders_[place_of(atom)];
     if (holders.count > 0) continue;

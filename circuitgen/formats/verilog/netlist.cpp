@@ -178,6 +178,7 @@ class NetlistReader {
     for (std::size_t i = 0; i < awaited.size(); ++i)
       if (awaited[i] > 0) refuse(netlist_.cells[i], "is part of a loop, or reads one");
     std::vector<Cell> sorted;
+    sorted.reserve(order.size());
     for (const std::size_t i : order) sorted.push_back(std::move(netlist_.cells[i]));
     netlist_.cells = std::move(sorted);
   }
