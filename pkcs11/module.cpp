@@ -167,7 +167,7 @@ struct Gate {
 // may be that of a thread that the child does not have, so it takes a new gate.
 union NeverDestroyed {
   NeverDestroyed() : gate() {}
-  ~NeverDestroyed() {}
+  ~NeverDestroyed() {}  // NOLINT(modernize-use-equals-default): deleted in a union
   Gate gate;
 } first;
 std::atomic<Gate*> current{&first.gate};

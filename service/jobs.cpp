@@ -172,7 +172,7 @@ void Jobs::insert(const SharedJob& job) {
 }
 
 SharedJob Jobs::add(JobRequest request, const JobOrigin& origin) {
-  const SharedJob job(new Job(std::move(request)));
+  SharedJob job(new Job(std::move(request)));
   job->bytes_ =
       bytes_of(*job->request_.inputs) + job->request_.circuit_bytes + job->request_.output_bytes;
   job->status_.submitted_at = std::chrono::system_clock::now();

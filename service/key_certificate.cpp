@@ -160,8 +160,8 @@ CertifiedKey verify_certificate(const KeyCertificate& certificate, const KeyPart
   const bool is_of_own = certificate.parties.own == parties.own;
   const SignedMessage& own = is_of_own ? certificate.own : certificate.peers;
   const SignedMessage& peers = is_of_own ? certificate.peers : certificate.own;
-  const CertifiedKey key{statement_between(own, parties.own, parties.peer),
-                         statement_between(peers, parties.peer, parties.own)};
+  CertifiedKey key{statement_between(own, parties.own, parties.peer),
+                   statement_between(peers, parties.peer, parties.own)};
   if (!is_of_same_key(key.own, key.peers))
     throw BadKeyMessage{"the parties have signed different things"};
   return key;

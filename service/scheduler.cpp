@@ -51,7 +51,7 @@ void Scheduler::set_policy(Policy policy) {
 
 std::optional<std::string> Scheduler::refusal(const std::string& job, const wire::Terms& terms) {
   const Lock lock(mutex_);
-  const auto reason = policy_.refusal(terms, Clock::now());
+  auto reason = policy_.refusal(terms, Clock::now());
   if (reason) log_refusal(job, *reason, submission_lines_);
   return reason;
 }
@@ -366,7 +366,7 @@ std::optional<Evaluations::PreparedRun> Scheduler::prepared_for(const Job& job) 
 }
 
 std::optional<Scheduler::Place> Scheduler::place_for(const Job& job, bool& is_starved) {
-  if (auto run = prepared_for(job)) return Place{run->worker, run->session, std::move(run)};
+  if (auto run = prepared_for(job)) return Place{run->worker, run->session, run};
   const auto any = free_worker();
   if (!any) return std::nullopt;
   const auto session = session_for(taking_of(*job.request().circuit, job.ands(), true), is_starved);

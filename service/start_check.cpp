@@ -82,8 +82,8 @@ class Check {
     const config::Daemon& config = result_.config;
     of("directory", [&] { check_directory(config.directory()); });
     if (config.has_ledger()) of("ledger", [&] { check_directory(config.ledger()); });
-    for (const auto& [field, path] : sockets_of(config))
-      of(field, [&] { check_socket(field, path); });
+    for (const SocketField& socket : sockets_of(config))
+      of(socket.field, [&] { check_socket(socket.field, socket.path); });
     if (config.has_store_key()) of("store_key", [&] { read_store_key(config.store_key()); });
     named([&] { (void)AccessRules(config); });
     named([&] { LogOutput::check(config.log()); });

@@ -101,6 +101,7 @@ std::uint64_t bytes_of(const v1::SubmitRequest& part) {
 
 std::vector<std::string> input_names_of(const std::vector<circuit::InputBundle>& bundles) {
   std::vector<std::string> names;
+  names.reserve(bundles.size());
   for (const circuit::InputBundle& bundle : bundles) names.push_back(bundle.name);
   return names;
 }

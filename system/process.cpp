@@ -48,6 +48,7 @@ Descriptor in_memory(const std::string& name, std::string_view content) {
 
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> all;
+  all.reserve(words.size() + 1);
   for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
   all.push_back(nullptr);
   return all;

@@ -244,6 +244,7 @@ ParameterRequest parameters_of(const std::string& profile, std::uint32_t sigma,
                            .unit = unit,
                            .weak_allowed = weak_allowed};
   std::vector<NamedValue> values;
+  values.reserve(own.size());
   for (const auto& [name, value] : own) values.push_back({name, value});
   request.own = own_parameters(request.profile, values);
   request.base_ot = requested_base_ot(base_ot);

@@ -138,7 +138,8 @@ TEST(SourceRules, JsonIsNamedWhereItLeavesOrIsReadOnly) {
     const auto code = code_lines(file.lines);
     for (std::size_t i = 0; i < code.size(); ++i) {
       const std::string line = std::regex_replace(code[i], std::regex("Format::Json"), "");
-      if (!std::regex_search(line, kJson) || line.find("enum class Format") != line.npos) continue;
+      if (!std::regex_search(line, kJson) || line.find("enum class Format") != std::string::npos)
+        continue;
       ++names;
       EXPECT_TRUE(std::ranges::any_of(
           places, [&](const std::string& place) { return file.path.starts_with(place); }))

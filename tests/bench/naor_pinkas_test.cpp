@@ -1,6 +1,8 @@
 // The base OTs that the others are compared with are OTs, too.
 #include "tools/bench/naor_pinkas.h"
 
+#include <gtest/gtest.h>
+
 #include <array>
 
 #include "tests/support/blocks.h"

@@ -19,7 +19,6 @@ namespace tinyot {
 namespace {
 
 using circuit::CheckedCircuit;
-using circuit::FirstGeneration;
 using circuit::Reference;
 
 std::vector<Gate> stream_of(const Circuit& circuit) {

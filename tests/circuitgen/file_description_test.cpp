@@ -150,6 +150,7 @@ TEST(FileDescription, RefusesWhatDoesNotFitNamingTheLine) {
       {kAnd + kBegin + "#tinyot input x 4294967296 A integer\n", "is not a width"},
       {kAnd + kBegin + "#tinyot input x 4 A bytes\n", "a multiple of 8"},
       {kAnd + kBegin + kInputs + kInputs, "'x' is described twice"},
+      // NOLINTNEXTLINE(bugprone-string-constructor): it has to be long
       {kAnd + kBegin + "#tinyot input " + std::string(17'000'000, 'x') + "\n", "too long"},
   });
   for (const std::string& bundles :

@@ -280,7 +280,8 @@ TEST_F(CircuitTest, SaysThatOthersCanReadAnInput) {
     const Ended ended = tinyot(
         {"circuit", "eval", "millionaires", "--input", "b=2", "--input", "a=@" + path("a.txt")});
     EXPECT_TRUE(ended_with(ended, 0));
-    return ended.err.find("is readable by other users; if its value is secret") != ended.err.npos;
+    return ended.err.find("is readable by other users; if its value is secret") !=
+           std::string::npos;
   };
   using std::filesystem::perms;
   EXPECT_TRUE(is_said(perms::owner_read | perms::others_read));

@@ -169,7 +169,7 @@ TEST_F(RefusalTest, UnknownOrMalformedCircuits) {
   write_file(path("empty"), "");
   write_file(path("noise"), std::string("\x7f"
                                         "ELF\0\1\2\3\n\0\0",
-                                        12));
+                                        11));
   expect_refusals({{{"circuit", "info", "aes129"}, 2, "'aes129' is neither"},
                    {{"circuit", "info", path("none")}, 2, "is neither"},
                    {{"circuit", "info", dir_.string()}, 2, "is neither"},

@@ -18,7 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using system::Confinement;
 using system::Limits;
-using system::Sandbox;
 
 // A design whose table is filled by `fill`, a part of a module.
 std::string table_design(const std::string& fill) {

@@ -63,9 +63,11 @@ TEST(Rng, KeepsNoOutput) {
   for (std::size_t i = 0; i < 7; ++i) given.push_back(moved_to->block());
   const auto expect_absent = [&] {
     for (const auto& object : memory)
-      for (const Block& block : given)
-        EXPECT_EQ(std::ranges::search(object, std::as_bytes(std::span(&block, 1))).begin(),
+      for (const Block& block : given) {
+        const auto bytes = std::as_bytes(std::span(&block, 1));
+        EXPECT_EQ(std::search(std::begin(object), std::end(object), bytes.begin(), bytes.end()),
                   std::end(object));
+      }
   };
   expect_absent();
   // Nor is the rest of what was generated, once it is destroyed.

@@ -471,8 +471,8 @@ TEST(KeyLife, RefreshAddsNothingThatIsInTheRecord) {
     const std::vector<std::byte> added = TwoCustodians::sum(a, share_of(Party::A));
     EXPECT_EQ(added, TwoCustodians::sum(b, share_of(Party::B)));
     const auto tag = world.files(Party::A).record(key_id(1)).held.front().epoch.tag;
-    EXPECT_TRUE(std::ranges::search(added, std::span(tag).first(8)).empty());
-    EXPECT_TRUE(std::ranges::search(added, std::span(tag).last(8)).empty());
+    for (const auto half : {std::span(tag).first(8), std::span(tag).last(8)})
+      EXPECT_EQ(std::search(added.begin(), added.end(), half.begin(), half.end()), added.end());
   }
 }
 

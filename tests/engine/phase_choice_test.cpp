@@ -57,7 +57,7 @@ TEST(PhaseChoice, DependsOnTheRateOfTheLink) {
 TEST(PhaseChoice, MeasuresTheRateOnceIfTheChoiceDependsOnIt) {
   for (const auto& [name, is_measured] : {std::pair("comparisons", true), {"aes128", false}}) {
     const auto circuit = *LoadedCircuit::generated(name, 1);
-    run_channels([&](Party me, Channel& channel) {
+    run_channels([&, is_measured = is_measured](Party me, Channel& channel) {
       net::LinkShape link{microseconds(20'000), 0};
       for (int i = 0; i < 2; ++i) {
         PhaseChoice choice(AndMaterial::Garbling, {});

@@ -58,8 +58,8 @@ TEST(RunPlan, EveryChoiceOfARequestIsCompared) {
   for (const auto& [request, changed] :
        {std::pair{&live, "command"}, {&garbled, "online phase"}, {&narrow, "window"}}) {
     const auto parameters = parameters_of(circuit, *request);
-    const auto find = [&](const std::vector<net::Parameter>& all) {
-      return std::ranges::find(all, changed, &net::Parameter::name);
+    const auto find = [name = changed](const std::vector<net::Parameter>& all) {
+      return std::ranges::find(all, name, &net::Parameter::name);
     };
     ASSERT_NE(find(parameters), parameters.end()) << changed;
     EXPECT_NE(find(parameters)->value, find(usual)->value) << changed;

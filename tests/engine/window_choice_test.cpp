@@ -9,7 +9,6 @@ namespace tinyot::test {
 namespace {
 
 using engine::choose_window;
-using engine::fastest_window;
 using engine::LoadedCircuit;
 using std::chrono::microseconds;
 using namespace std::chrono_literals;

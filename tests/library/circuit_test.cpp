@@ -202,7 +202,7 @@ TEST(CircuitFile, IsWrittenWithItsInterface) {
   int calls = 0;
   const auto changing = make_circuit("changing", [&calls](Program& program) {
     const Number x = program.input("x", 9, Party::B);
-    program.output("y", ++calls < 4 ? x + x : x - x);
+    program.output("y", ++calls < 4 ? x + x : x * x);
   });
   EXPECT_THROW(write_circuit_file(*changing, directory / "bids.txt"), UsageError);
   // The name of the circuit itself may have a space.

@@ -272,7 +272,7 @@ TEST_F(CustodyTest, LogsTellOfKeysThatOnePartyHasLost) {
     std::filesystem::rename(custody, kept);
     daemon.start();
     EXPECT_TRUE(test::becomes_true([&] {
-      return test::read_file(log).find("\"keys are missing\"," + said) != said.npos;
+      return test::read_file(log).find("\"keys are missing\"," + said) != std::string::npos;
     })) << test::read_file(log);
     daemon.kill();
     std::filesystem::remove_all(custody);

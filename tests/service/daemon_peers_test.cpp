@@ -296,57 +296,48 @@ TEST_F(DaemonTest, RefillKeepsToItsRate) {
   EXPECT_LT(sent / seconds, 12e6) << sent << " bytes in " << seconds << " s";
 }
 
-TEST_F(DaemonTest, DifferentConfigurationsAreReported) {
+// Parties whose configurations differ: each names the field to its clients.
+class DisagreementTest : public DaemonTest {
+ protected:
+  void expect_reported(const Setup& setup, const std::string& field) {
+    make(setup);
+    for (Daemon* daemon : {a_.get(), b_.get()}) daemon->start();
+    const std::string part = "disagree on " + field;
+    for (const Daemon* daemon : {a_.get(), b_.get()})
+      EXPECT_TRUE(becomes_true(
+          [&] { return daemon->client().peer().last_error().find(part) != std::string::npos; },
+          std::chrono::seconds(60)))
+          << part << ": " << daemon->client().peer().last_error();
+    a_.reset();
+    b_.reset();
+  }
+};
+
+TEST_F(DisagreementTest, DifferentConfigurationsAreReported) {
   Setup setup;
   setup.peer_b = "sigma: 64";
-  make(setup);
-  a_->start();
-  b_->start();
-  for (const Daemon* daemon : {a_.get(), b_.get()})
-    EXPECT_TRUE(becomes_true([&] {
-      return daemon->client().peer().last_error().find("sigma") != std::string::npos;
-    })) << daemon->client().peer().last_error();
+  expect_reported(setup, "sigma");
 }
 
 // Of both levels, the ANDs and the inputs count: the parties would never agree on a refill.
-TEST_F(DaemonTest, DifferentLevelsOfInputsAreReported) {
+TEST_F(DisagreementTest, DifferentLevelsOfInputsAreReported) {
   const auto levels = [](const std::string& low, const std::string& high) {
     return "low { ands: 20000 inputs: " + low + " } high { ands: 60000 inputs: " + high + " }";
   };
   Setup setup;
   setup.low = setup.high = {};
   setup.peer_a = levels("1000", "3000");
-  for (const auto& [field, of_b] :
-       {std::pair("low", levels("1001", "3000")), std::pair("high", levels("1000", "3001"))}) {
-    setup.peer_b = of_b;
-    make(setup);
-    a_->start();
-    b_->start();
-    const std::string part = "disagree on " + std::string(field);
-    for (const Daemon* daemon : {a_.get(), b_.get()})
-      ASSERT_TRUE(becomes_true(
-          [&] { return daemon->client().peer().last_error().find(part) != std::string::npos; },
-          std::chrono::seconds(60)))
-          << daemon->client().peer().last_error();
-    a_.reset();
-    b_.reset();
-  }
+  setup.peer_b = levels("1001", "3000");
+  expect_reported(setup, "low");
+  setup.peer_b = levels("1000", "3001");
+  expect_reported(setup, "high");
 }
 
 // Otherwise the leading party would name a worker that there is not.
-TEST_F(DaemonTest, DifferentNumbersOfEvaluationsAreReported) {
+TEST_F(DisagreementTest, DifferentNumbersOfEvaluationsAreReported) {
   Setup setup;
   setup.peer_b = "evaluations: 3";
-  make(setup);
-  a_->start();
-  b_->start();
-  for (const Daemon* daemon : {a_.get(), b_.get()})
-    EXPECT_TRUE(becomes_true(
-        [&] {
-          return daemon->client().peer().last_error().find("evaluations") != std::string::npos;
-        },
-        std::chrono::seconds(60)))
-        << daemon->client().peer().last_error();
+  expect_reported(setup, "evaluations");
 }
 
 TEST_F(DaemonTest, UnknownKeyIsRejected) {

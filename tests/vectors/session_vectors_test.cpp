@@ -70,8 +70,8 @@ TEST_P(SessionVectors, DifferInEveryMessageThatIsChanged) {
     other.payload.back() ^= std::byte{1};
     *line = digest_line(other);
     const std::string told = difference(GetParam(), kept, changed);
-    EXPECT_NE(told.find("the wire version has to be raised"), told.npos) << told;
-    EXPECT_NE(told.find(*line), told.npos) << told;
+    EXPECT_NE(told.find("the wire version has to be raised"), std::string::npos) << told;
+    EXPECT_NE(told.find(*line), std::string::npos) << told;
     changed.erase(line);
     EXPECT_NE(difference(GetParam(), kept, changed), "");
   }
@@ -82,8 +82,8 @@ TEST_P(SessionVectors, BelongToOneWireVersion) {
   later.front() = "wire " + std::to_string(kWireVersion + 1);
   const std::string told =
       difference(GetParam(), digests_file(GetParam(), digest_lines(vector())), later);
-  EXPECT_NE(told.find("make the files of tests/vectors/sessions again"), told.npos) << told;
-  EXPECT_NE(told.find("'" + later.front() + "'"), told.npos) << told;
+  EXPECT_NE(told.find("make the files of tests/vectors/sessions again"), std::string::npos) << told;
+  EXPECT_NE(told.find("'" + later.front() + "'"), std::string::npos) << told;
 }
 
 // From the lines alone, as another implementation reads them.

@@ -165,8 +165,8 @@ class Scan {
   void refuse_neighbours(std::string_view name) const {
     constexpr std::string_view kOpening = "/\\\"`";
     const std::size_t end = at_ + 1 + name.size();
-    if ((at_ > 0 && kOpening.find(text_[at_ - 1]) != kOpening.npos) ||
-        (end < text_.size() && kOpening.find(text_[end]) != kOpening.npos))
+    if ((at_ > 0 && kOpening.find(text_[at_ - 1]) != std::string_view::npos) ||
+        (end < text_.size() && kOpening.find(text_[end]) != std::string_view::npos))
       refuse("a macro next to one of / \\ \" `: put a blank between them");
   }
 
@@ -181,7 +181,7 @@ class Scan {
     for (; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
       if (starts("//")) {
         const std::string_view comment = text_.substr(at_, text_.find('\n', at_) - at_);
-        if (comment.find('\\') != comment.npos)
+        if (comment.find('\\') != std::string_view::npos)
           refuse_unless_any("a macro with a \\ in its comment");
         break;
       }
@@ -213,19 +213,20 @@ class Scan {
     std::size_t end = at_ + 1;
     while (end < text_.size() && !is_space(text_[end])) ++end;
     const std::string_view name = text_.substr(at_ + 1, end - at_ - 1);
-    if (name.find_first_of("\"`") != name.npos || name.find("//") != name.npos ||
-        name.find("/*") != name.npos)
+    if (name.find_first_of("\"`") != std::string_view::npos ||
+        name.find("//") != std::string_view::npos || name.find("/*") != std::string_view::npos)
       refuse("the escaped name \\" + std::string(name) +
              " has a quotation mark, a macro or a comment in it: rename it");
     if (name.starts_with('$') && kRead.starts_with(name.substr(1))) refuse_function(name.substr(1));
-    if (name.find("$readmem") != name.npos) refuse_function(name.substr(name.find('$') + 1));
+    if (name.find("$readmem") != std::string_view::npos)
+      refuse_function(name.substr(name.find('$') + 1));
     at_ = end;
   }
 
   // To Yosys, a name with a $ in it may be a number and a system function, and a macro may complete
   // what follows.
   void refuse_dollar_within(std::string_view name) const {
-    if (name.find('$') != name.npos)
+    if (name.find('$') != std::string_view::npos)
       refuse("the name " + std::string(name) +
              " has a $ in it, which may begin a system function: rename it");
   }

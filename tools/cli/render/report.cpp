@@ -54,7 +54,8 @@ std::string field_of(std::string name) {
 
 // A number as a number.
 Json json_of(const std::string& value) {
-  const bool is_number = !value.empty() && value.find_first_not_of("0123456789") == value.npos;
+  const bool is_number =
+      !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
   return is_number ? Json(std::stoull(value)) : Json(value);
 }
 
