@@ -23,14 +23,6 @@ struct Challenge {
 };
 static_assert(sizeof(Challenge) == 48);
 
-Block product(const Block& a, const Block& secret) {
-  crypto::WideBlock sum{};
-  crypto::add_products({&a, 1}, {&secret, 1}, sum);
-  const Block reduced = crypto::reduced(sum);
-  wipe_object(sum);
-  return reduced;
-}
-
 // sum += sum of blocks[i].X^i.
 void add_powers(std::span<const Block> blocks, crypto::WideBlock& sum) {
   Block powers[kKappa];
@@ -232,8 +224,9 @@ void SilentKeyHolder::answer() {
   }
   add_powers(as_blocks(std::span<const Key>(base_.keys).subspan(direction_.mask_at(), kKappa)),
              sum);
-  const ScopedSecret<Block> answer(crypto::reduced(sum) ^
-                                   product(challenge.psi, session_.global_key().value));
+  // Into the same sum: psi.Delta alone, from which Delta follows, is nowhere in memory.
+  crypto::add_products({&challenge.psi, 1}, {&session_.global_key().value, 1}, sum);
+  const ScopedSecret<Block> answer(crypto::reduced(sum));
   net::send_object(session_.channel(), kSilentDigest, digest_of(session_, direction_, answer));
   has_answered_ = true;
 }

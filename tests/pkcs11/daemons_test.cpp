@@ -17,8 +17,6 @@
 namespace tinyot::test {
 namespace {
 
-using grpc::StatusCode;
-
 class ModuleWithDaemonsTest : public CustodyTest {
  protected:
   ModuleWithDaemonsTest() { ::setenv("TINYOT_PKCS11_SOCKET", socket_.c_str(), 1); }

@@ -14,7 +14,6 @@
 namespace tinyot::test {
 namespace {
 
-using service::Caller;
 using service::LocalCallers;
 
 // Its answer is whose call it was.

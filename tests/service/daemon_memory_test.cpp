@@ -19,8 +19,6 @@
 namespace tinyot::test {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t kInputBytes = 32;
 constexpr const char* kCircuit = "hamming:bits=256";
 

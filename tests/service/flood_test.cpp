@@ -197,7 +197,7 @@ TEST_F(ScriptedPeerTest, UnknownFieldsOfOffersTakeLittleMemory) {
       terms.set_fingerprint(std::string(64, '0'));
       terms.set_is_built_in(true);
       terms.set_lanes(1);
-      auto* unknown = terms.GetReflection()->MutableUnknownFields(&terms);
+      auto* unknown = wire::Terms::GetReflection()->MutableUnknownFields(&terms);
       for (int k = 0; k < 32000; ++k) unknown->AddGroup(15);
       link.send(message);
     }

@@ -30,7 +30,7 @@ class KeyCallsTest : public ::testing::Test {
     EXPECT_EQ((request.*field)(), std::string(bytes, '\0'));
   }
 
-  const std::vector<std::unique_ptr<service::Peer>> peers_;
+  const std::vector<std::unique_ptr<service::Peer>> peers_{};
 };
 
 // A message is freed as it is.

@@ -12,7 +12,6 @@ namespace {
 using custody::KeyId;
 using custody::NonceMode;
 using service::Caller;
-using service::FromPeer;
 using service::KeyPolicy;
 using service::KeyRequestTerms;
 using Time = KeyPolicy::Clock::time_point;

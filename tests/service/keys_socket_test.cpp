@@ -94,7 +94,7 @@ class KeysSocketTest : public ::testing::Test {
 
   const TestDirectory directory_;
   const std::filesystem::path file_ = directory_ / "socket";
-  const std::vector<std::unique_ptr<service::Peer>> peers_;  // none
+  const std::vector<std::unique_ptr<service::Peer>> peers_{};  // none
   const service::KeyCalls calls_{peers_};
   std::optional<service::Access> access_;
   std::optional<KeysSocket> server_;

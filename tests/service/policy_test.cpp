@@ -168,11 +168,11 @@ TEST(Policy, TermsAgreeExceptForTheNameOfAFile) {
   // Every field changed singly, so that none is forgotten. Names of built-in circuits count.
   const auto built_in = terms_of("aes128");
   for (const auto& terms : {mine, built_in}) {
-    const auto* const fields = terms.GetDescriptor();
+    const auto* const fields = service::wire::Terms::GetDescriptor();
     for (int i = 0; i < fields->field_count(); ++i) {
       const auto* const field = fields->field(i);
       auto other = terms;
-      const auto* const reflection = other.GetReflection();
+      const auto* const reflection = service::wire::Terms::GetReflection();
       if (field->name() == "circuit" && !terms.is_built_in()) continue;
       if (field->type() == field->TYPE_STRING)
         reflection->SetString(&other, field, "x");

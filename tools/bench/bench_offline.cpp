@@ -75,6 +75,7 @@ Json row_of(const PreprocessRequest& job, const LocalLink& link, const std::vect
       {"cpu_us_per_and", 1e6 * (median(cpu_a) + median(cpu_b)) / 2 / ands}};
   add_spread(row, "ands_per_s", rates);
   std::vector<double> gates_then;
+  gates_then.reserve(after_set_up.size());
   for (const double us : after_set_up) gates_then.push_back(1e6 / us * kPaperGatesOfAnAnd);
   add_spread(row, "gates_per_s_then", gates_then);
   row["wall_s"] = median(walls);

@@ -23,8 +23,8 @@ using Clock = std::chrono::steady_clock;
 
 // The program that draws, in the build directory or where tinyot is installed.
 fs::path drawing_program() {
-  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path().parent_path() /
-                           "share" / "tinyot" / "report";
+  fs::path program = fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "share" /
+                     "tinyot" / "report";
   if (!fs::is_directory(program))
     throw CommandError("the program that draws the figures is not in " + program.string() +
                        ": install tinyot again");

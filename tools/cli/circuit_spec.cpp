@@ -258,7 +258,7 @@ namespace {
 // Of a number that was given more often than there are lanes.
 std::string list_hint(const circuit::InputBundle& bundle,
                       const std::vector<std::string_view>& pieces, std::size_t wanted) {
-  const std::string table = table_hint(pieces);
+  std::string table = table_hint(pieces);
   if (!table.empty() || pieces.size() <= wanted || bundle.bits == 1) return table;
   return "; a list of values of N bits, in its " + std::to_string(bundle.bits) + ", takes --type " +
          bundle.name + "=uN";
