@@ -10,7 +10,6 @@ namespace {
 
 using service::AssociatedData;
 using service::EncryptedText;
-using service::KeysConnection;
 
 const std::string kStandard = "-";
 
