@@ -72,7 +72,6 @@ void Scheduler::cancel(const SharedJob& job) {
   const Lock lock(mutex_);
   if (!shared_.jobs.cancel(*job)) return;
   shared_.metrics.evaluation(settings_.name, JobOutcome::Cancelled);
-  leave_queue(*job);
   forget(job);
   evaluations_.cancel(*job);
   withdraw(*job);
@@ -146,7 +145,6 @@ JobCounts Scheduler::counts() {
 void Scheduler::link_is_up() {
   const Lock lock(mutex_);
   is_linked_ = true;
-  to_offer_.clear();
   for (SharedJob& job : shared_.jobs.of_peer(settings_.name)) to_offer_.push_back(std::move(job));
   offer_waiting();
   tell_kept();
@@ -245,7 +243,6 @@ void Scheduler::refused(const wire::Refuse& refuse) {
   const SharedJob job = find(refuse.job());
   if (!job) return;
   shared_.metrics.refusal(settings_.name, RefusedBy::Peer);
-  leave_queue(*job);
   fail(job,
        {ErrorClass::Disagreement, "the peer refuses the job: " + foreign_text(refuse.reason())});
   evaluations_.cancel(*job);

@@ -1,4 +1,6 @@
 // A peer that leads and does not keep to the protocol of daemons.
+#include <functional>
+
 #include "base/error.h"
 #include "engine/loaded_circuit.h"
 #include "tests/service/scripted_peer.h"
@@ -132,15 +134,20 @@ TEST_F(CheatingLeaderTest, OffersWhatThePolicyForbids) {
 }
 
 TEST_F(CheatingLeaderTest, RefillsMoreThanTheHighWatermark) {
-  wire::Message message;
-  message.mutable_refill()->set_group(1);
-  message.mutable_refill()->set_session(1);
-  message.mutable_refill()->set_ands(60001);
-  message.mutable_refill()->set_inputs(4774);
-  peer_->send(message);
-  const wire::Message answer = peer_->next(wire::Message::kRefillAnswer);
-  EXPECT_FALSE(answer.refill_answer().begins());
-  EXPECT_EQ(answer.refill_answer().reason(), "the order is not that of a refill up to high");
+  using Change = std::function<void(wire::Refill&)>;
+  for (const Change& change :
+       {Change([](wire::Refill& order) { order.set_ands(order.ands() + 1); }),
+        Change([](wire::Refill& order) { order.set_inputs(order.inputs() + 1); }),
+        Change([](wire::Refill& order) { order.set_inputs(order.inputs() - 1); }),
+        // A connection for it would be none, or one of the link.
+        Change([](wire::Refill& order) { order.set_group(0); }),
+        Change([](wire::Refill& order) { order.set_group(service::StreamPort::kLinkBit | 7); })}) {
+    wire::Refill order = peer_->refill_order(1);
+    change(order);
+    const wire::RefillAnswer answer = peer_->order(order);
+    EXPECT_FALSE(answer.begins());
+    EXPECT_EQ(answer.reason(), "the order is not that of a refill up to high");
+  }
 }
 
 TEST_F(CheatingLeaderTest, SendsWhatItMayNot) {
@@ -149,6 +156,12 @@ TEST_F(CheatingLeaderTest, SendsWhatItMayNot) {
   peer_->send(answer);
   expect_link_ends();
   peer_->start_job("worker", 99);
+  expect_link_ends();
+  for (const std::uint64_t group : {std::uint64_t{0}, service::StreamPort::kLinkBit | 7}) {
+    peer_->start_job("group", 0, group);
+    expect_link_ends();
+  }
+  peer_->start_job("../name");
   expect_link_ends();
   wire::Message offer;
   offer.mutable_offer()->set_job("../name");

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <latch>
 
+#include "circuitgen/generators/registry.h"
 #include "service/configuration.h"
+#include "tests/support/becomes_true.h"
 #include "tests/support/ports.h"
 #include "tests/support/two_threads.h"
 
@@ -19,17 +23,22 @@ class Work final : public service::KeyWork {
  public:
   using Steps = std::function<void(Evaluator&, const Work&)>;
   explicit Work(Steps steps) : steps_(std::move(steps)) {}
+  // Whether the connection had been in use before, which this work has begun or gone on with.
+  bool has_found_keys() const { return has_found_keys_; }
   MaterialCounts material(AndMaterial) const override { return {}; }
   std::uint64_t ands() const override { return 0; }
   service::Asker asker() const override { return {}; }
   bool begins(std::size_t, std::uint64_t, std::uint64_t) override { return true; }
-  void run(Evaluator& evaluator, std::shared_ptr<service::KeyConnection>&) override {
+  void run(Evaluator& evaluator, std::shared_ptr<service::KeyConnection>& keys) override {
+    has_found_keys_ = keys.use_count() > 0;
+    keys = {std::make_shared<int>(), nullptr};
     steps_(evaluator, *this);
   }
   void ended(const std::optional<service::JobError>&) override {}
 
  private:
   const Steps steps_;
+  std::atomic<bool> has_found_keys_ = false;
 };
 
 // A party with two workers, and the store as its session 1.
@@ -49,27 +58,35 @@ class Side {
             settings_, port_, sessions_, jobs_, {},
             [this](std::size_t, const Evaluations::Order&, Evaluations::Outcome outcome) {
               const std::lock_guard lock(mutex_);
-              outcomes_.push_back(outcome.error ? outcome.error->message : "done");
+              outcomes_.push_back(std::move(outcome));
               changed_.notify_all();
             },
-            [] {}) {}
+            [this] { ++lost_; }) {}
   ~Side() { evaluations_.stop(); }
 
   Evaluations& evaluations() { return evaluations_; }
-  void begin(std::uint64_t group, Work::Steps steps) {
-    const auto refusal = evaluations_.begin(
-        0, {.key = std::make_shared<Work>(std::move(steps)), .group = group, .session = 1});
+  std::shared_ptr<Work> begin(std::uint64_t group, Work::Steps steps) {
+    const auto work = std::make_shared<Work>(std::move(steps));
+    const auto refusal = evaluations_.begin(0, {.key = work, .group = group, .session = 1});
     EXPECT_EQ(refusal, std::nullopt);
+    return work;
   }
   // Of the next work that ends.
   std::string outcome() {
+    const auto next = next_outcome();
+    if (!next) return "it does not end";
+    return next->error ? next->error->message : "done";
+  }
+  std::optional<Evaluations::Outcome> next_outcome() {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, std::chrono::seconds(60), [&] { return !outcomes_.empty(); }))
-      return "it does not end";
-    const std::string outcome = outcomes_.front();
+      return std::nullopt;
+    Evaluations::Outcome outcome = std::move(outcomes_.front());
     outcomes_.pop_front();
     return outcome;
   }
+  // How often a connection was lost while nothing ran on it.
+  int lost() const { return lost_; }
 
  private:
   static engine::PeerOptions options_of(Party party, const std::string& port) {
@@ -92,7 +109,8 @@ class Side {
   service::Jobs jobs_{{10, 1 << 20, std::chrono::seconds(60), std::chrono::seconds(60)}};
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::string> outcomes_;
+  std::deque<Evaluations::Outcome> outcomes_;
+  std::atomic<int> lost_ = 0;
   Evaluations evaluations_;
 };
 
@@ -196,6 +214,123 @@ TEST_F(BusyEvaluations, EndOfASessionIsThatOfItsWork) {
   });
   EXPECT_EQ(a_.outcome(), "a check has failed");
   EXPECT_EQ(a_.evaluations().kept_group(0, 1), std::nullopt);
+}
+
+// No order begins on a connection that is about to end, though what runs on it goes on.
+TEST_F(BusyEvaluations, ConnectionThatIsToEndGetsNoOtherWork) {
+  a_.evaluations().close_below(1);
+  a_.evaluations().close(group_ + 1);
+  EXPECT_EQ(a_.evaluations().kept_group(0, 1), group_);
+  a_.evaluations().close_below(2);
+  EXPECT_EQ(a_.evaluations().kept_group(0, 1), std::nullopt);
+  const std::uint64_t next = a_.evaluations().group_for(0, 1);
+  EXPECT_NE(next, group_);
+  a_.evaluations().close(next);
+  EXPECT_EQ(a_.evaluations().kept_group(0, 1), std::nullopt);
+  EXPECT_NE(a_.evaluations().group_for(0, 1), next);
+  gate_.count_down();
+  EXPECT_EQ(a_.outcome(), "done");
+  EXPECT_EQ(b_.outcome(), "done");
+}
+
+// Two parties whose workers have nothing to do most of the time.
+class IdleEvaluations : public ::testing::Test {
+ protected:
+  // Work of both parties, on the connection that the leading one names.
+  struct Done {
+    std::uint64_t group = 0;
+    bool has_found_keys = false;
+    service::Traffic traffic;  // of A
+  };
+  Done work() {
+    Done done;
+    done.group = a_.evaluations().group_for(0, 1);
+    const auto steps = [this](Party party) {
+      return [this, party](Evaluator& evaluator, const Work&) {
+        Values inputs;
+        inputs.set(party == Party::A ? "a" : "b", LaneMatrix(1, 32));
+        (void)evaluator.run(*circuit_, inputs);
+      };
+    };
+    const auto at_a = a_.begin(done.group, steps(Party::A)),
+               at_b = b_.begin(done.group, steps(Party::B));
+    const auto of_a = a_.next_outcome(), of_b = b_.next_outcome();
+    EXPECT_TRUE(of_a && !of_a->error) << of_a->error->message;
+    EXPECT_TRUE(of_b && !of_b->error) << of_b->error->message;
+    done.traffic = of_a->traffic;
+    done.has_found_keys = at_a->has_found_keys();
+    EXPECT_EQ(at_b->has_found_keys(), done.has_found_keys);
+    return done;
+  }
+  // Of the other party: this one notices it.
+  void end_with(const std::function<void(Evaluations&)>& end) {
+    const int lost = a_.lost();
+    end(b_.evaluations());
+    EXPECT_TRUE(becomes_true([&] { return a_.lost() > lost; }, std::chrono::seconds(60)))
+        << "its connection is still there";
+    EXPECT_EQ(a_.evaluations().kept_group(0, 1), std::nullopt);
+  }
+
+  const std::shared_ptr<const circuit::Circuit> circuit_ = circuit::find_circuit("millionaires");
+  const Stores stores_;
+  const std::string port_ = reserved_port();
+  Side a_{Party::A, port_, stores_.of(Party::A)}, b_{Party::B, port_, stores_.of(Party::B)};
+};
+
+// What the keys of a session are in memory for ends with the session, also if nothing runs.
+TEST_F(IdleEvaluations, ConnectionsEndWithTheirSession) {
+  const std::vector<std::function<void(Evaluations&, std::uint64_t)>> ends = {
+      [](Evaluations& of, std::uint64_t group) { of.close(group); },
+      [](Evaluations& of, std::uint64_t) { of.close_below(2); },
+      [](Evaluations& of, std::uint64_t) { of.end_session(1, "the session has ended"); }};
+  for (const auto& end : ends) {
+    const Done first = work();
+    EXPECT_FALSE(first.has_found_keys) << "they were loaded on another connection";
+    // Of others.
+    b_.evaluations().close(first.group + 1);
+    b_.evaluations().close_below(1);
+    b_.evaluations().end_session(2, "another session has ended");
+    const Done second = work();
+    EXPECT_EQ(second.group, first.group);
+    EXPECT_TRUE(second.has_found_keys) << "on the same connection";
+    end_with([&](Evaluations& of_b) { end(of_b, first.group); });
+  }
+}
+
+// Of a connection, what each order has sent counts once, and that of the connection before does
+// not.
+TEST_F(IdleEvaluations, TrafficIsThatOfTheOrder) {
+  std::vector<std::uint64_t> sent, received;
+  for (int connection = 0; connection < 2; ++connection) {
+    std::uint64_t group = 0;
+    for (int order = 0; order < 3; ++order) {
+      const Done done = work();
+      group = done.group;
+      sent.push_back(done.traffic.sent);
+      received.push_back(done.traffic.received);
+    }
+    end_with([&](Evaluations& of_b) { of_b.close(group); });
+  }
+  // The same work, in which the first one has more to compare.
+  for (const auto& bytes : {sent, received}) {
+    const auto [least, most] = std::ranges::minmax(bytes);
+    EXPECT_GT(least, 0u);
+    EXPECT_LT(2 * most, 3 * least);
+  }
+}
+
+// The reason for which a session has ended is that of its own work.
+TEST_F(IdleEvaluations, WorkThatFailsLaterHasItsOwnReason) {
+  for (const std::string reason : {"the session has ended", "of its own"}) {
+    const std::uint64_t group = a_.evaluations().group_for(0, 1);
+    a_.begin(group, [&](Evaluator&, const Work&) {
+      if (reason != "of its own") a_.evaluations().end_session(1, reason);
+      throw StoreError("of its own");
+    });
+    b_.begin(group, [](Evaluator&, const Work&) {});
+    EXPECT_EQ(a_.outcome(), reason);
+    EXPECT_EQ(b_.outcome(), "done");
+  }
 }
 
 // While one worker still tells the peer that its check has failed, another one may find the session

@@ -1,4 +1,6 @@
 // Limits of jobs that a peer, or the moment at which something happens, could get around.
+#include <utility>
+
 #include "service/submission.h"
 #include "tests/service/local_peers.h"
 #include "tests/service/scripted_peer.h"
@@ -83,6 +85,8 @@ TEST_F(JobLimitsTest, RateOfLeaderIsThatOfJobsThatBegin) {
     EXPECT_EQ(failed.error().error_class(), v1::DISAGREEMENT);
     EXPECT_NE(failed.error().message().find("the policy allows 1 jobs"), std::string::npos)
         << failed.error().message();
+    // At the peer it would wait until its time is over.
+    EXPECT_NE(peer_->refusal(job).find("the policy allows 1 jobs"), std::string::npos);
   }
   EXPECT_EQ(running, 1);
 }
@@ -181,6 +185,33 @@ TEST_F(JobLimitsTest, JobThatBeginsAtTheEndOfItsTimeIsNotGivenUp) {
   EXPECT_EQ(jobs.status(*job).state, service::JobState::Done) << jobs.status(*job).error.message;
 }
 
+// Both parties' clients learn what it has waited for, and the peer is told.
+TEST_F(JobLimitsTest, JobThatHasWaitedForTooLongEndsAtBoth) {
+  make_with_scripted(Party::B, {}, {});
+  LocalPeers peers(*a_, {});
+  service::Jobs& jobs = peers.jobs();
+  peer_->connect();
+  const service::SharedJob queued = added(jobs, "queued", Party::A),
+                           alone = added(jobs, "alone", Party::A);
+  for (const service::SharedJob& job : {queued, alone}) peers.peer().submit(job);
+  wire::Message offer;
+  do {
+    offer = peer_->next(wire::Message::kOffer);
+  } while (offer.offer().job() != "queued");
+  peer_->send(offer);
+  wait_until_read();
+  ASSERT_EQ(jobs.status(*queued).state, service::JobState::Queued);
+  for (const auto& [job, reason] : {std::pair(queued, "no material or no free connection"),
+                                    std::pair(alone, "the peer has not submitted the job")}) {
+    peers.peer().give_up(job);
+    const service::JobStatus status = jobs.status(*job);
+    EXPECT_EQ(status.state, service::JobState::Failed);
+    EXPECT_NE(status.error.message.find(reason), std::string::npos) << status.error.message;
+    EXPECT_EQ(status.error.error_class, job == queued ? ErrorClass::Store : ErrorClass::Network);
+    EXPECT_EQ(peer_->next(wire::Message::kWithdraw).withdraw().job(), job->id());
+  }
+}
+
 // Its client is told that it was cancelled. It has been begun, and waits for the end of another one
 // on its connection.
 TEST_F(JobLimitsTest, JobThatIsCancelledBeforeItsTurnIsNotEvaluated) {
@@ -201,6 +232,49 @@ TEST_F(JobLimitsTest, JobThatIsCancelledBeforeItsTurnIsNotEvaluated) {
   EXPECT_TRUE(worker.end().is_done);
   EXPECT_EQ(b_->client().result("first").job.state(), v1::DONE);
   EXPECT_FALSE(worker.run("second", kShort).is_done);
+}
+
+// It is evaluated to its end, whatever becomes of the offers and of the link: as a job that waits
+// it could be begun once more.
+TEST_F(JobLimitsTest, RunningJobDoesNotWaitAgain) {
+  start_with_stock(Party::A, {}, {});
+  queued("job");
+  Gate gate;
+  ScriptedPeer::Worker worker(*peer_, 1, 1, [&](const Outgoing& message) {
+    if (message.tag == kMacDigest) gate.pass(message.ended);
+  });
+  peer_->start_job("job");
+  worker.begin("job", kShort);
+  gate.wait_until_reached();
+  peer_->withdraw("job");
+  wait_until_read();
+  EXPECT_EQ(state("job"), v1::RUNNING);
+  peer_->connect();
+  wait_until_read();
+  EXPECT_EQ(state("job"), v1::RUNNING);
+  gate.open();
+  EXPECT_TRUE(worker.end().is_done);
+  EXPECT_EQ(b_->client().result("job").job.state(), v1::DONE);
+}
+
+// On each link the peer says anew which jobs it wants.
+TEST_F(JobLimitsTest, QueueOfAnEarlierLinkIsNotBegun) {
+  start_with_stock(Party::B, {}, {});
+  peer_->send_stock({});
+  queued("before");
+  peer_->connect();
+  wire::Message offer;
+  do {
+    offer = peer_->next(wire::Message::kOffer);
+  } while (offer.offer().job() != "before");
+  peer_->send_stock({1});
+  wait_until_read();
+  EXPECT_EQ(state("before"), v1::WAITING_FOR_PEER);
+  peer_->send(submitted("after", kShort));
+  EXPECT_EQ(peer_->next(wire::Message::kStart).start().job(), "after");
+  EXPECT_EQ(state("before"), v1::WAITING_FOR_PEER);
+  peer_->send(offer);
+  EXPECT_TRUE(becomes_true([&] { return state("before") >= v1::QUEUED; }));
 }
 
 // Offers are kept for jobs that wait, not for those that have been matched.

@@ -121,6 +121,20 @@ TEST(JobsTest, JobsOfOnePeerLeaveRoomForThoseOfOthers) {
   jobs.add(of("bob", "6", 32'000));
 }
 
+// A peer has no more jobs than there is room for others, and the bytes of those that are forgotten
+// are not its own any more.
+TEST(JobsTest, JobsOfOnePeerAreThoseThatThereAreNow) {
+  service::JobLimits limits = kLimits;
+  limits.jobs = 6;
+  limits.peers = 2;
+  Jobs jobs(limits);
+  jobs.add(request("1", 64, "bob"));
+  for (const char* id : {"1", "2"}) jobs.add(request(id, 64, "carol"));
+  EXPECT_EQ(refused(jobs, request("3", 64, "carol")), Jobs::Refused::Full) << "of 6, 2 are free";
+  for (int i = 0; i < 4; ++i) jobs.forget(*jobs.add(request("2", 16'000, "bob")));
+  jobs.add(request("2", 16'000, "bob"));
+}
+
 TEST(JobsTest, CircuitFilesAndSmallValuesCountWhatTheyTake) {
   Jobs jobs(kLimits);
   service::JobRequest with_file = request("file");

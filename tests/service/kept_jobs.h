@@ -51,6 +51,7 @@ class KeptJobs {
     request.circuit = service::circuit_of(origin.job, circuit_file);
     request.terms = service::terms_of(*request.circuit);
     request.circuit_bytes = circuit_file.size();
+    request.output_bytes = service::bytes_of_outputs(*request.circuit, Party::A);
     Values inputs;
     LaneMatrix values(1, 32);
     set_bytes(values, number);

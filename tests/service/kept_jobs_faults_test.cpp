@@ -1,7 +1,12 @@
 // A daemon ends, its disk fails or the power fails at each system call of a job's files in turn.
 // What a client has been told is so afterwards, and what has begun never waits again.
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "tests/service/kept_jobs.h"
@@ -228,6 +233,153 @@ TEST_F(KeptJobsFaultTest, EndThatMetAFullDiskIsWrittenLater) {
     if (!is_reached) break;
   }
   EXPECT_GE(unwritten, 4u);
+}
+
+// Looks at the jobs before each system call that changes a file.
+class Look final : public Observer {
+ public:
+  explicit Look(std::function<void()> look) : look_(std::move(look)) { observe(this); }
+  ~Look() override { observe(nullptr); }
+  void before_call() override {
+    ++calls_;
+    look_();
+  }
+  void written(int, std::uint64_t, std::size_t) override {}
+  void resized(int) override {}
+  void synced(int) override {}
+  std::uint64_t calls() const { return calls_; }
+
+ private:
+  const std::function<void()> look_;
+  std::uint64_t calls_ = 0;
+};
+
+constexpr service::JobLimits kNoTime{100, 1 << 20, std::chrono::seconds(0),
+                                     std::chrono::seconds(0)};
+
+// Its client has not been told yet that there is such a job, and it may still be refused: the peer
+// is not told of it, and nobody else finds it.
+TEST_F(KeptJobsFaultTest, JobIsNowhereUntilItIsOnTheDisk) {
+  const test::TestDirectory directory;
+  KeptJobs jobs(directory.path(), test::key_of_jobs(), kNoTime);
+  {
+    const Look look([&] {
+      EXPECT_EQ(jobs->find("bob", "job"), nullptr);
+      EXPECT_TRUE(jobs->named("job").empty());
+      EXPECT_TRUE(jobs->of_peer("bob").empty());
+      EXPECT_EQ(jobs->counts("bob").waiting, 0u);
+      EXPECT_TRUE(jobs->expire().empty());
+    });
+    jobs.add("job");
+    EXPECT_GT(look.calls(), 3u);
+  }
+  EXPECT_NE(jobs->find("bob", "job"), nullptr);
+  EXPECT_EQ(jobs->counts("bob").waiting, 1u);
+}
+
+// Whoever is told of an end may rely on it after a power failure.
+TEST_F(KeptJobsFaultTest, NobodyIsToldOfAnEndBeforeItIsOnTheDisk) {
+  using End = std::function<bool(service::Jobs&, service::Job&)>;
+  for (const End& end : {End([](service::Jobs&jobs, service::Job&job) {
+                           return jobs.fail(job, {ErrorClass::Network, "gone"});
+                         }),
+                         End([](service::Jobs&jobs, service::Job&job) { return jobs.cancel(job); }),
+                         End([](service::Jobs&jobs, service::Job&job) {
+                           return jobs.finish(job, KeptJobs::result(kOutput));
+                         })}) {
+    const test::TestDirectory directory;
+    KeptJobs jobs(directory.path());
+    const SharedJob job = jobs.add("job", kInput);
+    {
+      const Look look([&] {
+        EXPECT_FALSE(service::has_ended(jobs->status(*job).state));
+        EXPECT_FALSE(jobs->wait(*job, service::Jobs::Clock::now()));
+        EXPECT_TRUE(jobs->outputs(*job).names().empty());
+      });
+      EXPECT_TRUE(end(*jobs, *job));
+      EXPECT_GT(look.calls(), 3u);
+    }
+    EXPECT_TRUE(service::has_ended(jobs->status(*job).state));
+  }
+}
+
+// Its client has the daemon forget it, while another one does so or its time is over.
+TEST_F(KeptJobsFaultTest, JobLeavesOnce) {
+  const test::TestDirectory directory;
+  KeptJobs jobs(directory.path(), test::key_of_jobs(), kNoTime);
+  const SharedJob job = jobs.add("job", kInput);
+  jobs->finish(*job, KeptJobs::result(kOutput));
+  {
+    bool is_inside = false;
+    const Look look([&] {
+      EXPECT_FALSE(is_inside);
+      is_inside = true;
+      jobs->forget(*job);
+      EXPECT_TRUE(jobs->expire().empty());
+      is_inside = false;
+      EXPECT_EQ(jobs->find("bob", "job"), job) << "its file is still there";
+    });
+    jobs->forget(*job);
+    EXPECT_GT(look.calls(), 2u);
+  }
+  EXPECT_EQ(jobs->find("bob", "job"), nullptr);
+  EXPECT_TRUE(fs::is_empty(directory / "jobs"));
+  jobs.add("job", kInput);
+}
+
+// Otherwise its end would be written once its file had gone.
+TEST_F(KeptJobsFaultTest, JobIsForgottenOnceItsEndIsWritten) {
+  std::uint64_t syncs = 1;
+  for (std::uint64_t at = 1; at <= syncs; ++at) {
+    const test::TestDirectory directory;
+    KeptJobs jobs(directory.path());
+    const SharedJob job = jobs.add("job", kInput);
+    std::future<void> forgetting;
+    std::atomic<std::uint64_t> count = 0;
+    after_syncs([&] {
+      if (++count != at) return;
+      forgetting = std::async(std::launch::async, [&] { jobs->forget(*job); });
+      EXPECT_EQ(forgetting.wait_for(std::chrono::milliseconds(30)), std::future_status::timeout);
+    });
+    EXPECT_TRUE(jobs->finish(*job, KeptJobs::result(kOutput)));
+    if (forgetting.valid()) forgetting.get();
+    after_syncs({});
+    if (count < at) break;
+    syncs = at + 1;
+    EXPECT_TRUE(fs::is_empty(directory / "jobs")) << "after sync " << at;
+    EXPECT_EQ(jobs->find("bob", "job"), nullptr);
+  }
+  EXPECT_GT(syncs, 2u);
+}
+
+// Its time may be over while what could not be written of it is written.
+TEST_F(KeptJobsFaultTest, JobExpiresOnceItsEndIsWritten) {
+  const test::TestDirectory directory;
+  KeptJobs jobs(directory.path(), test::key_of_jobs(), kNoTime);
+  const SharedJob job = jobs.add("job", kInput);
+  jobs->begin(*job);
+  arm(Fault::NoSpace, 1);
+  EXPECT_TRUE(jobs->finish(*job, KeptJobs::result(kOutput)));
+  disarm();
+  ASSERT_EQ(jobs->unwritten("bob"), 1u);
+  std::uint64_t syncs = 0;
+  bool is_inside = false;
+  after_syncs([&] {
+    EXPECT_FALSE(is_inside) << "two threads could write it at a time";
+    if (std::exchange(is_inside, true)) return;
+    ++syncs;
+    jobs->write_again();
+    EXPECT_TRUE(jobs->expire().empty());
+    EXPECT_EQ(jobs->find("bob", "job"), job);
+    is_inside = false;
+  });
+  jobs->write_again();
+  after_syncs({});
+  EXPECT_GT(syncs, 0u);
+  EXPECT_EQ(jobs->unwritten("bob"), 0u);
+  jobs->expire();
+  EXPECT_EQ(jobs->find("bob", "job"), nullptr);
+  EXPECT_TRUE(fs::is_empty(directory / "jobs"));
 }
 
 TEST_F(KeptJobsFaultTest, SurvivesPowerCutAtEveryCall) {

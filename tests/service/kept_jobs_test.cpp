@@ -320,6 +320,35 @@ TEST_F(KeptJobsTest, TimesOfEarlierProcessesCount) {
   EXPECT_EQ(files(), (std::set<std::string>{"new-done.job", "new-waiting.job", "old-waiting.job"}));
 }
 
+// A clock that was ahead, and has been set back, gives no job more time.
+TEST_F(KeptJobsTest, TimesInTheFutureAreNow) {
+  using std::chrono::seconds;
+  constexpr double kAhead_s = 1e6;
+  {
+    KeptJobs jobs(dir_);
+    jobs.add("waiting");
+    jobs->finish(*jobs.add("done"), KeptJobs::result(1));
+  }
+  {
+    service::JobFiles files(dir_, "bob", key_of_jobs());
+    for (service::JobFiles::Kept& kept : files.load()) {
+      kept.job.set_submitted_at_s(kept.job.submitted_at_s() + kAhead_s);
+      if (kept.job.has_ended()) {
+        kept.job.set_ended_at_s(kept.job.ended_at_s() + kAhead_s);
+        EXPECT_TRUE(files.end(kept.number, kept.id, kept.job, kept.values));
+        continue;
+      }
+      files.remove(std::array{service::JobFiles::Place{kept.id, kept.number}});
+      files.add(kept.job, kept.circuit_file, kept.values);
+    }
+  }
+  KeptJobs later(dir_, key_of_jobs(), {100, 1 << 20, seconds(0), seconds(0)});
+  const std::vector<SharedJob> late = later->expire();
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late.front()->id(), "waiting");
+  EXPECT_EQ(later->find("bob", "done"), nullptr);
+}
+
 TEST_F(KeptJobsTest, NoIdIsTheNameOfAnotherFile) {
   const std::set<std::string> ids = {"a", "a.job", "a.job.new", "job.keys", "a.new", "jobs"};
   {
@@ -595,6 +624,44 @@ TEST_F(KeptJobsTest, JobsOfEarlierProcessesCountForTheLimits) {
   EXPECT_THROW(later.add("third"), Jobs::Refusal);
   later->forget(*later->find("bob", "first"));
   later.add("third");
+}
+
+// A restart makes no room.
+TEST_F(KeptJobsTest, JobsOfEarlierProcessesTakeAsManyBytes) {
+  constexpr std::uint64_t kMost = 1 << 20;
+  const auto free = [](Jobs& jobs) {
+    std::uint64_t fits = 0, too_many = kMost + 1;
+    while (fits + 1 < too_many) {
+      service::JobRequest probe;
+      probe.id = "probe";
+      probe.peer = "carol";
+      probe.inputs = std::make_shared<const Values>();
+      probe.circuit_bytes = (fits + too_many) / 2;
+      try {
+        jobs.forget(*jobs.add(std::move(probe)));
+        fits = (fits + too_many) / 2;
+      } catch (const Jobs::Refusal&) {
+        too_many = (fits + too_many) / 2;
+      }
+    }
+    return fits;
+  };
+  const std::string text = "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n";
+  std::uint64_t left = 0;
+  {
+    KeptJobs jobs(dir_);
+    EXPECT_EQ(free(*jobs), kMost);
+    jobs.add("waiting", 1, text);
+    const std::uint64_t beside_one = free(*jobs);
+    EXPECT_LT(beside_one, kMost - text.size());
+    jobs->finish(*jobs.add("done"), KeptJobs::result(1));
+    left = free(*jobs);
+    EXPECT_LT(left, beside_one);
+  }
+  KeptJobs later(dir_);
+  EXPECT_EQ(free(*later), left);
+  for (const std::string id : {"waiting", "done"}) later->forget(*later->find("bob", id));
+  EXPECT_EQ(free(*later), kMost);
 }
 
 // A circuit that this version makes otherwise is not evaluated in place of the one submitted.

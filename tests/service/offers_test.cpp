@@ -79,6 +79,13 @@ TEST_P(OffersTest, OfferBeforeTheJobIsTakenUp) {
   EXPECT_EQ(state("later"), v1::QUEUED);
 }
 
+// Its job would stay in the queue there.
+TEST_P(OffersTest, PeerIsToldThatAJobIsCancelled) {
+  (void)submitted("job", kCircuit);
+  ASSERT_TRUE(honest().client().cancel("job").ok());
+  EXPECT_EQ(peer_->next(wire::Message::kWithdraw).withdraw().job(), "job");
+}
+
 // What the leading party alone sends, and what the other one alone answers.
 std::vector<wire::Message> messages_of(Party party) {
   std::vector<wire::Message> messages;

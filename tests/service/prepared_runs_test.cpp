@@ -452,6 +452,34 @@ TEST_F(PreparingFollowerTest, NoJobWaitsForAnAnswer) {
   expect_evaluated("job", asked().worker());
 }
 
+// Each link begins anew, with all workers.
+TEST_F(PreparingFollowerTest, NoWorkerWaitsForAnAnswerOfAnEarlierLink) {
+  for (int link = 0; link < 6; ++link) {
+    if (link > 0) {
+      peer_->connect();
+      peer_->send_stock({1});
+    }
+    keep(2);
+    (void)asked();
+  }
+}
+
+// Of what the daemon has not asked now.
+TEST_F(PreparingFollowerTest, AnswerToAnotherOrderIsOfNoEffect) {
+  keep(1);
+  const wire::Prepare order = asked();
+  for (const bool begins : {false, true}) {
+    wire::Prepare other = order;
+    other.set_group(order.group() + 1);
+    answer(other, begins);
+  }
+  answer(order, true);
+  ScriptedPeer::Worker worker(*peer_, order.group(), order.session());
+  worker.begin_to_prepare(kCircuit);
+  EXPECT_TRUE(worker.end().is_done);
+  EXPECT_TRUE(becomes_true([&] { return prepared(honest()).in_stock() == 1; }));
+}
+
 // Each one takes the material of both parties.
 TEST_F(PreparingFollowerTest, BrokenOnesAreRepeatedAfterPausesOnly) {
   keep(2);

@@ -57,6 +57,31 @@ TEST_F(SessionRecordTest, HalfOfThemMayBeginByAClaim) {
   EXPECT_TRUE(may_begin(record, BeginsBy::OwnAccount, now_));
 }
 
+// With few sessions a day, too, a peer that has lost its disk gets one.
+TEST_F(SessionRecordTest, OneMayBeginByAClaim) {
+  SessionRecord record = open(1);
+  EXPECT_TRUE(may_begin(record, BeginsBy::PeersClaim, now_));
+  record.begin(1, BeginsBy::PeersClaim, now_);
+  EXPECT_FALSE(may_begin(record, BeginsBy::PeersClaim, now_));
+}
+
+// Sessions that are found without a record are not found in order.
+TEST_F(SessionRecordTest, LastNumberIsTheHighest) {
+  SessionRecord record = open();
+  for (const std::uint64_t number : {3, 1}) record.add_begun(number, BeginsBy::OwnAccount, now_);
+  EXPECT_EQ(record.last_number(), 3u);
+  EXPECT_EQ(open().last_number(), 3u);
+}
+
+// Of all words.
+TEST_F(SessionRecordTest, RiskIsKeptAsItWas) {
+  const Risk ended{{1, 2, 3}}, open_one{{4, 5, 6}};
+  open().add_ended(1, ended);
+  EXPECT_EQ(open().total({}), ended);
+  open().resume(open_one);
+  EXPECT_EQ(open().total({}), ended);
+}
+
 TEST_F(SessionRecordTest, ClockThatIsSetBackForgetsNothing) {
   SessionRecord record = open(1);
   record.add_begun(1, BeginsBy::OwnAccount, now_);

@@ -88,6 +88,35 @@ TEST_F(SessionsTest, RiskAtTheEndIsThatOfAllAttempts) {
   EXPECT_EQ(record().total({}), kRisk + kRisk + kRisk + kRisk);
 }
 
+// The end of a session may be recorded before its directory has gone: its risk counts once.
+TEST_F(SessionsTest, RiskOfASessionCountsOnce) {
+  std::filesystem::create_directories(dir_);
+  for (const std::uint64_t number : {1, 2}) make_session(number);
+  record().add_ended(1, kRisk);
+  Sessions sessions(dir_, {}, {});
+  EXPECT_EQ(sessions.open_risk(), kRisk);
+  EXPECT_EQ(sessions.record().total(sessions.open_risk()), kRisk + kRisk);
+  EXPECT_EQ(sessions.retire_below(3).size(), 2u);
+  EXPECT_EQ(sessions.open_risk(), Risk{});
+  EXPECT_EQ(record().total({}), kRisk + kRisk);
+  // The record does not grow with the sessions.
+  for (const std::uint64_t number : {1, 2}) EXPECT_FALSE(record().has_ended(number)) << number;
+}
+
+// What an operator has retired is no session that a check has ended, of which alerts tell.
+TEST_F(SessionsTest, RetiredSessionIsNotToldAsRevoked) {
+  std::filesystem::create_directories(dir_);
+  for (const std::uint64_t number : {1, 2}) make_session(number);
+  Sessions sessions(dir_, {}, {});
+  sessions.record().set_first_active_session(2);
+  for (const std::uint64_t number : {1, 2})
+    Store::open(place(number), {.purpose = Purpose::Own}).revoke("for a test");
+  EXPECT_TRUE(sessions.stock().empty());
+  const auto revoked = sessions.take_revoked();
+  ASSERT_EQ(revoked.size(), 1u);
+  EXPECT_EQ(revoked[0].number, 2u);
+}
+
 // From the moment that a check has failed, nothing begins in the session: its keys are erased next,
 // and then the reason is written.
 TEST_F(SessionsTest, SessionOfAFailedCheckIsNoStock) {

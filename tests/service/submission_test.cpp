@@ -334,6 +334,18 @@ TEST_F(BudgetTest, MalformedMessagesAreRefused) {
   }
 }
 
+// The circuit keeps it once more.
+TEST_F(BudgetTest, CircuitFileCountsBeforeItIsCopied) {
+  constexpr std::uint64_t kBytes = 100'000, kRest = 10'000;
+  MemoryBudget budget(kOfCall + kBytes + kRest);
+  Submission submission(kBytesMax, budget);
+  v1::SubmitRequest file = job("");
+  file.mutable_job()->set_is_file(true);
+  file.set_circuit_part("1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n" + std::string(kBytes, '\n'));
+  submission.add(std::move(file));
+  EXPECT_THROW((void)submission.circuit(), Exhausted);
+}
+
 // As many bytes once more as values.
 TEST_F(BudgetTest, ValuesCountBeforeTheyAreMade) {
   constexpr std::uint64_t kParts = 3, kBytesOfPart = kBytesMax / 4;
