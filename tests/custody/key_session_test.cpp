@@ -401,6 +401,40 @@ TEST_F(KeySessionTest, DerivationIsNoUseOfALoadedKey) {
     EXPECT_NE(end.message.find("it makes a key"), std::string::npos) << end.message;
 }
 
+// The limits, and what a use without associated data says of it.
+TEST_F(KeySessionTest, TermsAreThoseOfTheUse) {
+  constexpr std::size_t kMost = 1 << 16;
+  const auto refusal_of = [](KeyClass key_class, const UseTerms& terms) -> std::string {
+    custody::KeyRecord record;
+    record.attributes = attributes_of(1, key_class);
+    record.state = KeyState::Active;
+    record.held.resize(1);
+    try {
+      custody::require_terms(terms, record);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const auto expect_refused = [](const std::string& refusal, const std::string& why) {
+    EXPECT_NE(refusal.find(why), std::string::npos) << "'" << refusal << "'";
+  };
+  const auto encrypt = [](std::size_t bytes, std::size_t aad_bytes) {
+    return terms_of(KeyUse::Encrypt, Party::A, bytes, aad_bytes);
+  };
+  EXPECT_EQ(refusal_of(KeyClass::Aead, encrypt(kMost, kMost)), "");
+  for (const UseTerms& more : {encrypt(kMost + 1, 0), encrypt(0, kMost + 1)})
+    expect_refused(refusal_of(KeyClass::Aead, more), "at most 65536 bytes");
+  for (const KeyUse use : {KeyUse::Sign, KeyUse::Verify}) {
+    UseTerms terms = terms_of(use, Party::A, kMost);
+    EXPECT_EQ(refusal_of(KeyClass::Mac, terms), "");
+    terms.shown_aad.emplace();
+    expect_refused(refusal_of(KeyClass::Mac, terms), "it takes no associated data");
+    expect_refused(refusal_of(KeyClass::Mac, terms_of(use, Party::A, 4, 1)),
+                   "it takes no associated data");
+  }
+}
+
 TEST_F(KeySessionTest, RefusesTermsAndPayloadsThatDoNotFit) {
   create(KeyClass::Aead);
   const auto refuses = [&](const UseTerms& terms, const UsePayload& payload) {
