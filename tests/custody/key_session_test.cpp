@@ -357,7 +357,7 @@ TEST_F(KeySessionTest, WhatIsOfNoUseAnyMoreIsWiped) {
   EXPECT_TRUE(is_done()) << ends[0].message << ends[1].message;
 }
 
-// A load that was under way when its key was forgotten leaves nothing.
+// A load that was under way when its key was forgotten, or all were, leaves nothing.
 TEST_F(KeySessionTest, KeyThatIsForgottenDuringItsLoadIsNotKept) {
   create(KeyClass::Mac);
   class Forgetting final : public PassingPeer {
@@ -366,19 +366,26 @@ TEST_F(KeySessionTest, KeyThatIsForgottenDuringItsLoadIsNotKept) {
     RunResult run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared,
                   const std::string& label) override {
       RunResult result = PassingPeer::run(circuit, inputs, shared, label);
-      session->forget(key_id(1));
+      if (forgets_all)
+        session->forget_all();
+      else
+        session->forget(key_id(1));
       return result;
     }
     KeySession* session = nullptr;
+    bool forgets_all = false;
   };
-  ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
-    Forgetting forgetting(peer);
-    KeySession session(custodian, forgetting);
-    forgetting.session = &session;
-    EXPECT_THROW(session.load(key_id(1)), custody::KeyError);
-    EXPECT_FALSE(session.has_loaded(key_id(1)));
-  });
-  EXPECT_TRUE(is_done());
+  for (const bool forgets_all : {false, true}) {
+    ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+      Forgetting forgetting(peer);
+      KeySession session(custodian, forgetting);
+      forgetting.session = &session;
+      forgetting.forgets_all = forgets_all;
+      EXPECT_THROW(session.load(key_id(1)), custody::KeyError);
+      EXPECT_FALSE(session.has_loaded(key_id(1)));
+    });
+    EXPECT_TRUE(is_done());
+  }
 }
 
 TEST_F(KeySessionTest, LoadedKeyIsNotGivenOnceItIsSuspended) {

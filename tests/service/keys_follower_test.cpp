@@ -83,7 +83,7 @@ TEST_F(KeysFollowerTest, BeginsNothingThatIsNoLongerAllowed) {
 // By another rule, the caller's nonces may be those of both.
 TEST_F(KeysFollowerTest, BeginsNothingThatBothPartiesSealSince) {
   CustodySetup setup;
-  setup.policy_b = "allow { peer: true key: '*' may: [ENCRYPT] nonces: CALLER }\n";
+  setup.policy_b = "allow { peer: true key: '*' may: [ENCRYPT] }\n";
   make_parties(setup);
   custody::KeyRecord record = new_record("data");
   record.attributes.nonces = custody::NonceMode::Caller;
