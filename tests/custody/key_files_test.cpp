@@ -309,6 +309,26 @@ TEST_F(KeyFilesTest, TombstonesAreOfAllTlsKeys) {
   EXPECT_EQ(files->have(key_id(1))->state, KeyState::Destroyed);
 }
 
+TEST_F(KeyFilesTest, WhatIsDestroyedIsBoundToNoTlsKey) {
+  const auto owner = [](const char* peer, const char* own) {
+    return KeyFiles::Owner{Party::A, "peer", peer, own};
+  };
+  for (const KeyFiles::Owner& changed :
+       {owner("its new key", "our key"), owner("its key", "our new key")}) {
+    std::filesystem::remove_all(disk);
+    {
+      const auto files = open(owner("its key", "our key"));
+      files->store_epoch(files->begin_link(), new_record(1), epoch(1), share_of(1));
+      files->keep_only(files->begin_link(), key_id(1), epoch(1));
+    }
+    const auto files = open(changed);
+    EXPECT_FALSE(custody::is_bound(files->record(key_id(1))));
+    files->destroy(key_id(1));
+    EXPECT_TRUE(custody::is_bound(files->record(key_id(1))));
+    EXPECT_EQ(files->have(key_id(1))->state, KeyState::Destroyed);
+  }
+}
+
 // Restoring a share says nothing of the peer's TLS key.
 TEST_F(KeyFilesTest, RestoredKeyOfAFormerTlsKeyIsNotBound) {
   open_with_key();
@@ -342,6 +362,75 @@ TEST_F(KeyFilesTest, DroppedEpochIsGone) {
   EXPECT_EQ(files->record(key_id(1)).held.size(), 2u);
   EXPECT_EQ(problem_of([&] { files->share(key_id(1), epoch(1)); }), KeyProblem::NoShare);
   EXPECT_EQ(files->share(key_id(1), epoch(2)), share_of(2));
+}
+
+// Its share may have been lost with it, so that it is restored beside the next one.
+TEST_F(KeyFilesTest, RestoreFillsAnEpochThatWasErased) {
+  {
+    const auto files = open_with_key();
+    const std::uint64_t link = files->begin_link();
+    files->store_epoch(link, files->record(key_id(1)), epoch(2), share_of(2));
+    const std::string both = read_file(file_of(1));
+    files->keep_only(link, key_id(1), epoch(2));
+    write_file(file_of(1), both);
+  }
+  const auto files = open();
+  EXPECT_EQ(files->have(key_id(1))->epochs, std::vector{epoch(2)});
+  files->restore(backup_of(new_record(1), epoch(1), share_of(1)));
+  EXPECT_EQ(files->have(key_id(1))->epochs, (std::vector{epoch(1), epoch(2)}));
+  EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
+}
+
+// No epoch would be left, and no key.
+TEST_F(KeyFilesTest, AnEpochIsKeptThatThereIs) {
+  const auto files = open_with_key();
+  EXPECT_EQ(problem_of([&] { files->keep_only(files->begin_link(), key_id(1), epoch(2)); }),
+            KeyProblem::NoEpoch);
+  EXPECT_EQ(problem_of([&] { files->keep_only(files->begin_link(), key_id(1), epoch(1, 7)); }),
+            KeyProblem::NoEpoch);
+  EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
+}
+
+// The write that fails has written it: what is on the disk, and for good, counts.
+TEST_F(KeyFilesTest, AFailedSuspensionDoesNotHideATombstone) {
+  std::string tombstone;
+  {
+    const auto files = open_with_key();
+    const std::string active = read_file(file_of(1));
+    files->destroy(key_id(1));
+    tombstone = read_file(file_of(1));
+    write_file(file_of(1), active);
+  }
+  for (const bool was_unwritten : {false, true}) {
+    bool is_destroyed = !was_unwritten;
+    const auto files = open({Party::A, "peer", "identity"}, Party::A, [&](std::string_view step) {
+      if (step != "record") return;
+      if (is_destroyed) write_file(file_of(1), tombstone);
+      throw DiskFull("disk full");
+    });
+    const std::string active = read_file(file_of(1));
+    const auto suspend = [&] { files->set_state(key_id(1), KeyState::Suspended); };
+    if (was_unwritten) {
+      EXPECT_THROW(suspend(), DiskFull);
+      EXPECT_TRUE(files->has_unwritten());
+    }
+    is_destroyed = true;
+    EXPECT_THROW(suspend(), DiskFull);
+    EXPECT_EQ(files->record(key_id(1)).state, KeyState::Destroyed) << was_unwritten;
+    EXPECT_FALSE(files->has_unwritten()) << was_unwritten;
+    write_file(file_of(1), active);
+  }
+}
+
+// Such as of a peer that deactivates its share after this one was restored.
+TEST_F(KeyFilesTest, AKeyIsDeactivatedAsThePeerSays) {
+  const auto files = open_with_key();
+  custody::KeyHave theirs = files->have(key_id(1)).value();
+  files->take_from_peer(key_id(1), theirs);
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Active);
+  theirs.state = KeyState::Deactivated;
+  files->take_from_peer(key_id(1), theirs);
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Deactivated);
 }
 
 TEST_F(KeyFilesTest, OrphanedSlotsAreErasedAtStart) {
