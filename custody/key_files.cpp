@@ -581,7 +581,6 @@ void KeyFiles::remove_pending(std::uint64_t link, const KeyId& id) {
   if (::unlink(file_of(id).c_str()) != 0) system::fail_on_file("remove", file_of(id), errno);
   system::sync_directory(directory_);
   records_.erase(at);
-  unwritten_.erase(id);
   erase_slots(dropped);
 }
 

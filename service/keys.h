@@ -211,8 +211,7 @@ class Keys {
   void receive(const wire::KeyRequest& message);
   void require_confirmed(const custody::KeyId& key) const;
   std::optional<std::string> refusal(const Request& request) const;
-  std::optional<std::string> refusal_by_policy(const KeyTerms& terms,
-                                               const custody::KeyAttributes& about);
+  std::string refusal_by_policy(const KeyTerms& terms, const custody::KeyAttributes& about);
   void accept(const SharedRequest& request);
   void answer(const Request& request, bool is_accepted, const std::string& reason,
               const AuditHead& head);

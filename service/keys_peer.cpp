@@ -49,7 +49,7 @@ void Keys::receive(const wire::KeyRequest& message) {
         require_confirmed(*made->parent);
       require_possible(asked.terms, files_);
       const custody::KeyAttributes about = attributes_about(asked.terms, files_);
-      reason = refusal_by_policy(asked.terms, about).value_or("");
+      reason = refusal_by_policy(asked.terms, about);
       auto cost = reason.empty()
                       ? circuits_.cost_of(circuits_of(asked.terms, files_), settings_.high.ands)
                       : std::nullopt;
@@ -103,13 +103,9 @@ void Keys::receive(const wire::KeyRequest& message) {
 }
 
 // Before any circuit is made for it; the rates are counted when it is taken up.
-std::optional<std::string> Keys::refusal_by_policy(const KeyTerms& terms,
-                                                   const custody::KeyAttributes& about) {
+std::string Keys::refusal_by_policy(const KeyTerms& terms, const custody::KeyAttributes& about) {
   const Lock lock(mutex_);
-  std::string refusal =
-      policy_.verdict(policy_terms(FromPeer{}, terms, about), Clock::now()).refusal;
-  if (refusal.empty()) return refusal_of_nonces(terms, about);
-  return refusal;
+  return policy_.verdict(policy_terms(FromPeer{}, terms, about), Clock::now()).refusal;
 }
 
 // Why a request of the peer is not taken up, besides the policy.

@@ -52,6 +52,14 @@ class KeyFilesTest : public ::testing::Test {
     return disk / (custody::text_of(key_id(number)) + ".key");
   }
   std::string content_of(std::uint8_t number) const { return read_file(file_of(number)); }
+  // How many slots of shares are filled.
+  std::size_t slots() const {
+    const std::string table = read_file(disk / "keys");
+    std::size_t filled = 0;
+    for (std::size_t at = 128 + 64; at + 64 <= table.size(); at += 64)
+      filled += table.substr(at, 64) == std::string(64, '\0') ? 0 : 1;
+    return filled;
+  }
   std::optional<KeyProblem> problem_of(const std::function<void()>& call) const {
     try {
       call();
@@ -301,6 +309,26 @@ TEST_F(KeyFilesTest, TombstonesAreOfAllTlsKeys) {
   EXPECT_EQ(files->have(key_id(1))->state, KeyState::Destroyed);
 }
 
+TEST_F(KeyFilesTest, WhatIsDestroyedIsBoundToNoTlsKey) {
+  const auto owner = [](const char* peer, const char* own) {
+    return KeyFiles::Owner{Party::A, "peer", peer, own};
+  };
+  for (const KeyFiles::Owner& changed :
+       {owner("its new key", "our key"), owner("its key", "our new key")}) {
+    std::filesystem::remove_all(disk);
+    {
+      const auto files = open(owner("its key", "our key"));
+      files->store_epoch(files->begin_link(), new_record(1), epoch(1), share_of(1));
+      files->keep_only(files->begin_link(), key_id(1), epoch(1));
+    }
+    const auto files = open(changed);
+    EXPECT_FALSE(custody::is_bound(files->record(key_id(1))));
+    files->destroy(key_id(1));
+    EXPECT_TRUE(custody::is_bound(files->record(key_id(1))));
+    EXPECT_EQ(files->have(key_id(1))->state, KeyState::Destroyed);
+  }
+}
+
 // Restoring a share says nothing of the peer's TLS key.
 TEST_F(KeyFilesTest, RestoredKeyOfAFormerTlsKeyIsNotBound) {
   open_with_key();
@@ -336,14 +364,76 @@ TEST_F(KeyFilesTest, DroppedEpochIsGone) {
   EXPECT_EQ(files->share(key_id(1), epoch(2)), share_of(2));
 }
 
+// Its share may have been lost with it, so that it is restored beside the next one.
+TEST_F(KeyFilesTest, RestoreFillsAnEpochThatWasErased) {
+  {
+    const auto files = open_with_key();
+    const std::uint64_t link = files->begin_link();
+    files->store_epoch(link, files->record(key_id(1)), epoch(2), share_of(2));
+    const std::string both = read_file(file_of(1));
+    files->keep_only(link, key_id(1), epoch(2));
+    write_file(file_of(1), both);
+  }
+  const auto files = open();
+  EXPECT_EQ(files->have(key_id(1))->epochs, std::vector{epoch(2)});
+  files->restore(backup_of(new_record(1), epoch(1), share_of(1)));
+  EXPECT_EQ(files->have(key_id(1))->epochs, (std::vector{epoch(1), epoch(2)}));
+  EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
+}
+
+// No epoch would be left, and no key.
+TEST_F(KeyFilesTest, AnEpochIsKeptThatThereIs) {
+  const auto files = open_with_key();
+  EXPECT_EQ(problem_of([&] { files->keep_only(files->begin_link(), key_id(1), epoch(2)); }),
+            KeyProblem::NoEpoch);
+  EXPECT_EQ(problem_of([&] { files->keep_only(files->begin_link(), key_id(1), epoch(1, 7)); }),
+            KeyProblem::NoEpoch);
+  EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
+}
+
+// The write that fails has written it: what is on the disk, and for good, counts.
+TEST_F(KeyFilesTest, AFailedSuspensionDoesNotHideATombstone) {
+  std::string tombstone;
+  {
+    const auto files = open_with_key();
+    const std::string active = read_file(file_of(1));
+    files->destroy(key_id(1));
+    tombstone = read_file(file_of(1));
+    write_file(file_of(1), active);
+  }
+  for (const bool was_unwritten : {false, true}) {
+    bool is_destroyed = !was_unwritten;
+    const auto files = open({Party::A, "peer", "identity"}, Party::A, [&](std::string_view step) {
+      if (step != "record") return;
+      if (is_destroyed) write_file(file_of(1), tombstone);
+      throw DiskFull("disk full");
+    });
+    const std::string active = read_file(file_of(1));
+    const auto suspend = [&] { files->set_state(key_id(1), KeyState::Suspended); };
+    if (was_unwritten) {
+      EXPECT_THROW(suspend(), DiskFull);
+      EXPECT_TRUE(files->has_unwritten());
+    }
+    is_destroyed = true;
+    EXPECT_THROW(suspend(), DiskFull);
+    EXPECT_EQ(files->record(key_id(1)).state, KeyState::Destroyed) << was_unwritten;
+    EXPECT_FALSE(files->has_unwritten()) << was_unwritten;
+    write_file(file_of(1), active);
+  }
+}
+
+// Such as of a peer that deactivates its share after this one was restored.
+TEST_F(KeyFilesTest, AKeyIsDeactivatedAsThePeerSays) {
+  const auto files = open_with_key();
+  custody::KeyHave theirs = files->have(key_id(1)).value();
+  files->take_from_peer(key_id(1), theirs);
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Active);
+  theirs.state = KeyState::Deactivated;
+  files->take_from_peer(key_id(1), theirs);
+  EXPECT_EQ(files->record(key_id(1)).state, KeyState::Deactivated);
+}
+
 TEST_F(KeyFilesTest, OrphanedSlotsAreErasedAtStart) {
-  const auto slots = [&] {
-    const std::string table = read_file(disk / "keys");
-    std::size_t filled = 0;
-    for (std::size_t at = 128 + 64; at + 64 <= table.size(); at += 64)
-      filled += table.substr(at, 64) == std::string(64, '\0') ? 0 : 1;
-    return filled;
-  };
   open_with_key(1);
   EXPECT_EQ(slots(), 1u);
   {
@@ -381,9 +471,11 @@ TEST_F(KeyFilesTest, OnlyPendingKeysAreRemoved) {
   const std::uint64_t link = files->begin_link();
   EXPECT_EQ(problem_of([&] { files->remove_pending(link, key_id(1)); }), KeyProblem::State);
   files->store_epoch(link, new_record(2), epoch(1), share_of(2));
+  EXPECT_EQ(slots(), 2u);
   files->remove_pending(link, key_id(2));
   EXPECT_FALSE(files->find(key_id(2)));
   EXPECT_FALSE(std::filesystem::exists(file_of(2)));
+  EXPECT_EQ(slots(), 1u) << "nothing is left of the share";
 }
 
 TEST_F(KeyFilesTest, HoldAtMostTwoEpochs) {
@@ -789,6 +881,10 @@ TEST_F(BackupsTest, RestoreLeavesOtherEpochsUntilItIsSettled) {
   other.check[0] ^= std::byte{1};
   EXPECT_EQ(problem_of([&] { files->restore(backup_of(other, epoch(5), share_of(5))); }),
             KeyProblem::Differs);
+  other = new_record(1);
+  other.attributes.nonces = custody::NonceMode::Caller;
+  EXPECT_EQ(problem_of([&] { files->restore(backup_of(other, epoch(5), share_of(5))); }),
+            KeyProblem::Differs);
   EXPECT_EQ(problem_of([&] { files->restore(backup_of(new_record(1), epoch(1), share_of(5))); }),
             KeyProblem::Exists);
   files->restore(backup_of(new_record(1), epoch(5), share_of(5)));
@@ -873,6 +969,44 @@ TEST_F(BackupsTest, OfAnotherPartyOrPeerAreRefused) {
   backup = backup_of(new_record(1), epoch(5), share_of(5));
   backup.peer = "another peer";
   EXPECT_EQ(problem_of([&] { files->restore(backup); }), KeyProblem::Differs);
+}
+
+// A label and a version mean one key, whatever was lost.
+TEST_F(BackupsTest, AreNotOfAVersionThatIsAnotherKey) {
+  const auto files = open_with_key();
+  KeyRecord other = new_record(2);
+  other.attributes.label = new_record(1).attributes.label;
+  const auto problem = [&] {
+    return problem_of([&] { files->restore(backup_of(other, epoch(1), share_of(2))); });
+  };
+  EXPECT_EQ(problem(), KeyProblem::Exists);
+  EXPECT_FALSE(files->find(key_id(2)));
+  other.attributes.version = 2;
+  EXPECT_EQ(problem(), std::nullopt);
+  other = new_record(3);
+  other.attributes.label = new_record(1).attributes.label;
+  files->destroy(key_id(1));
+  EXPECT_EQ(problem(), std::nullopt) << "the other one is no more";
+}
+
+// Whoever has the recipients' public keys can make one, and what it says of lengths is not true.
+TEST_F(BackupsTest, HaveAShareOfTheLengthOfTheirKey) {
+  const Backups made(medium, {{"officer", public_key_of(officer)}});
+  const auto backup_with = [&](const Share& share) {
+    made.write({Party::A, "peer", "identity"}, new_record(1), epoch(1), share);
+    return custody::open_backup(content(made.files().front()), officer);
+  };
+  const auto refusal_of = [](const SecretVector<std::byte>& backup) {
+    return message_of([&] { (void)custody::backup_from(backup); });
+  };
+  const SecretVector<std::byte> right = backup_with(share_of(9));
+  EXPECT_NO_THROW((void)custody::backup_from(right));
+  for (const std::size_t bytes : {0, 15, 17, 32})
+    EXPECT_EQ(refusal_of(backup_with(Share(bytes))),
+              "the backup has a share of another length than its key");
+  for (const std::size_t bytes : {0, 3, 4, 40})
+    EXPECT_EQ(refusal_of(SecretVector<std::byte>(right.begin(), right.begin() + bytes)),
+              "the backup is too short");
 }
 
 TEST_F(BackupsTest, NeedTheirDirectory) {

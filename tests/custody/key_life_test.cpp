@@ -261,6 +261,29 @@ TEST(KeyLife, SuspendedKeyIsNotRefreshed) {
   }
 }
 
+// Nothing is stored, not even a backup, of an epoch that nobody could read again.
+TEST(KeyLife, TheLastEpochIsNotRefreshed) {
+  TwoCustodians world;
+  world.run_done(creates(attributes_of(1)));
+  custody::Epoch last = epoch(1);
+  last.number = custody::kEpochNumberMax;
+  for (const Party party : {Party::A, Party::B}) {
+    custody::KeyFiles& files = world.files(party);
+    const custody::KeyRecord record = files.record(key_id(1));
+    const custody::Share share = files.share(key_id(1), record.held[0].epoch);
+    const std::uint64_t link = files.begin_link();
+    files.store_epoch(link, record_without_epochs(record), last, share);
+    files.keep_only(link, key_id(1), last);
+  }
+  for (const StepEnd& end : world.run(refreshes(key_id(1)))) {
+    EXPECT_EQ(end.problem, KeyProblem::State);
+    EXPECT_NE(end.message.find("its epoch has the last number: rotate it"), std::string::npos)
+        << end.message;
+  }
+  expect_active(world, key_id(1), last.number);
+  EXPECT_TRUE(world.loads(key_id(1)));
+}
+
 // One of the parties has another TLS key, and an officer of one of them has not bound the key to
 // it.
 TEST(KeyLife, KeyOfAFormerTlsKeyIsKeptAsItIs) {

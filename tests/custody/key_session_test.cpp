@@ -357,7 +357,7 @@ TEST_F(KeySessionTest, WhatIsOfNoUseAnyMoreIsWiped) {
   EXPECT_TRUE(is_done()) << ends[0].message << ends[1].message;
 }
 
-// A load that was under way when its key was forgotten leaves nothing.
+// A load that was under way when its key was forgotten, or all were, leaves nothing.
 TEST_F(KeySessionTest, KeyThatIsForgottenDuringItsLoadIsNotKept) {
   create(KeyClass::Mac);
   class Forgetting final : public PassingPeer {
@@ -366,19 +366,26 @@ TEST_F(KeySessionTest, KeyThatIsForgottenDuringItsLoadIsNotKept) {
     RunResult run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared,
                   const std::string& label) override {
       RunResult result = PassingPeer::run(circuit, inputs, shared, label);
-      session->forget(key_id(1));
+      if (forgets_all)
+        session->forget_all();
+      else
+        session->forget(key_id(1));
       return result;
     }
     KeySession* session = nullptr;
+    bool forgets_all = false;
   };
-  ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
-    Forgetting forgetting(peer);
-    KeySession session(custodian, forgetting);
-    forgetting.session = &session;
-    EXPECT_THROW(session.load(key_id(1)), custody::KeyError);
-    EXPECT_FALSE(session.has_loaded(key_id(1)));
-  });
-  EXPECT_TRUE(is_done());
+  for (const bool forgets_all : {false, true}) {
+    ends = world.run([&](Custodian& custodian, KeyPeer& peer) {
+      Forgetting forgetting(peer);
+      KeySession session(custodian, forgetting);
+      forgetting.session = &session;
+      forgetting.forgets_all = forgets_all;
+      EXPECT_THROW(session.load(key_id(1)), custody::KeyError);
+      EXPECT_FALSE(session.has_loaded(key_id(1)));
+    });
+    EXPECT_TRUE(is_done());
+  }
 }
 
 TEST_F(KeySessionTest, LoadedKeyIsNotGivenOnceItIsSuspended) {
@@ -399,6 +406,40 @@ TEST_F(KeySessionTest, DerivationIsNoUseOfALoadedKey) {
   use(terms_of(KeyUse::Derive, Party::A, 4), payload);
   for (const StepEnd& end : ends)
     EXPECT_NE(end.message.find("it makes a key"), std::string::npos) << end.message;
+}
+
+// The limits, and what a use without associated data says of it.
+TEST_F(KeySessionTest, TermsAreThoseOfTheUse) {
+  constexpr std::size_t kMost = 1 << 16;
+  const auto refusal_of = [](KeyClass key_class, const UseTerms& terms) -> std::string {
+    custody::KeyRecord record;
+    record.attributes = attributes_of(1, key_class);
+    record.state = KeyState::Active;
+    record.held.resize(1);
+    try {
+      custody::require_terms(terms, record);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const auto expect_refused = [](const std::string& refusal, const std::string& why) {
+    EXPECT_NE(refusal.find(why), std::string::npos) << "'" << refusal << "'";
+  };
+  const auto encrypt = [](std::size_t bytes, std::size_t aad_bytes) {
+    return terms_of(KeyUse::Encrypt, Party::A, bytes, aad_bytes);
+  };
+  EXPECT_EQ(refusal_of(KeyClass::Aead, encrypt(kMost, kMost)), "");
+  for (const UseTerms& more : {encrypt(kMost + 1, 0), encrypt(0, kMost + 1)})
+    expect_refused(refusal_of(KeyClass::Aead, more), "at most 65536 bytes");
+  for (const KeyUse use : {KeyUse::Sign, KeyUse::Verify}) {
+    UseTerms terms = terms_of(use, Party::A, kMost);
+    EXPECT_EQ(refusal_of(KeyClass::Mac, terms), "");
+    terms.shown_aad.emplace();
+    expect_refused(refusal_of(KeyClass::Mac, terms), "it takes no associated data");
+    expect_refused(refusal_of(KeyClass::Mac, terms_of(use, Party::A, 4, 1)),
+                   "it takes no associated data");
+  }
 }
 
 TEST_F(KeySessionTest, RefusesTermsAndPayloadsThatDoNotFit) {

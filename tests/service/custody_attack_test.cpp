@@ -606,6 +606,22 @@ std::optional<bool> is_in_memory_of(pid_t pid, std::span<const std::byte> bytes)
   return false;
 }
 
+// The other party's share of the round keys of a key that is loaded.
+std::vector<std::byte> loaded_by_the_other_party(const std::string& key,
+                                                 const custody::KeyAttributes& attributes,
+                                                 custody::KeySession& session) {
+  const auto load = circuit::find_key_circuit(custody::load_circuit(attributes));
+  LaneMatrix whole(1, 8 * key.size());
+  EXPECT_TRUE(whole.assign(0, std::as_bytes(std::span(key))));
+  const auto round_keys =
+      circuit::evaluate(*load, 1, {whole, LaneMatrix(1, 8 * key.size()), LaneMatrix(1, 128)})[1];
+  const LaneMatrix mine = session.load(attributes.id, true).values.at("round_keys").my_share();
+  std::vector<std::byte> theirs;
+  for (std::size_t k = 0; k < mine[0].bytes().size(); ++k)
+    theirs.push_back(mine[0].bytes()[k] ^ round_keys[0].bytes()[k]);
+  return theirs;
+}
+
 // Shares that are stolen in different epochs do not combine, those that are loaded either: who has
 // read the memory of one party before a refresh finds nothing that fits in that of the other one.
 TEST_F(HostileFollowerTest, FindsNothingInMemoryThatWasLoadedInAnEarlierEpoch) {
@@ -635,16 +651,8 @@ TEST_F(HostileFollowerTest, FindsNothingInMemoryThatWasLoadedInAnEarlierEpoch) {
                                 .bytes = 4},
                                &payload, first.is_loaded());
   (void)peer_->next(wire::Message::kKeyEnd);
-  // The other party's share of the round keys.
-  const auto load = circuit::find_key_circuit(custody::load_circuit(files.record(id).attributes));
-  LaneMatrix whole(1, 8 * key.size());
-  ASSERT_TRUE(whole.assign(0, std::as_bytes(std::span(key))));
-  const auto round_keys =
-      circuit::evaluate(*load, 1, {whole, LaneMatrix(1, 8 * key.size()), LaneMatrix(1, 128)})[1];
-  const LaneMatrix mine = connection.session.load(id, true).values.at("round_keys").my_share();
-  std::vector<std::byte> theirs;
-  for (std::size_t k = 0; k < mine[0].bytes().size(); ++k)
-    theirs.push_back(mine[0].bytes()[k] ^ round_keys[0].bytes()[k]);
+  const std::vector<std::byte> theirs =
+      loaded_by_the_other_party(key, files.record(id).attributes, connection.session);
   const auto is_there = [&] { return is_in_memory_of(a_->pid(), theirs); };
   if (!is_there()) GTEST_SKIP() << "this process may not read another one's memory";
   EXPECT_TRUE(*is_there()) << "what it is looked for";
@@ -654,6 +662,67 @@ TEST_F(HostileFollowerTest, FindsNothingInMemoryThatWasLoadedInAnEarlierEpoch) {
   (void)connection.custodian.refresh(connection.peer, refresh.request, id);
   (void)peer_->next(wire::Message::kKeyEnd);
   EXPECT_TRUE(test::becomes_true([&] { return !*is_there(); })) << "after the refresh";
+  a_->kill();
+}
+
+// Nor of a key that an officer has suspended, or once a check has failed, on any connection.
+TEST_F(HostileFollowerTest, FindsNothingInMemoryOfKeysThatAreSuspended) {
+  start_hostile("interactive");
+  const std::string key(16, 'k');
+  const auto made = keys_a_->import("mac", "mac", "aes128", key);
+  ASSERT_OK(made);
+  take_over();
+  custody::KeyFiles files = files_of_b();
+  const custody::Backups backups;
+  const std::uint64_t link = files.begin_link();
+  const custody::KeyId id = custody::key_id_from(made.key.id()).value();
+  struct Connection {
+    std::unique_ptr<Evaluator> evaluator;
+    std::unique_ptr<service::KeyConnection> keys;
+  };
+  std::map<std::uint64_t, Connection> connections;
+  // What the other party has in its memory after a use.
+  const auto loaded = [&] {
+    const KeyTerms terms = use_terms(config::SIGN, made.key.id(), 4);
+    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
+    const wire::KeyStart start = peer_->next(wire::Message::kKeyStart).key_start();
+    Connection& of = connections[start.group()];
+    if (!of.evaluator) {
+      of.evaluator = peer_->evaluator(start.group(), start.session());
+      of.keys = std::make_unique<service::KeyConnection>(*of.evaluator, files, backups, link);
+    }
+    custody::UsePayload payload;
+    payload.text.assign(4, std::byte{'t'});
+    (void)of.keys->session.use({.request = terms.request,
+                                .key = id,
+                                .use = custody::KeyUse::Sign,
+                                .requester = Party::B,
+                                .bytes = 4},
+                               &payload, start.is_loaded());
+    (void)peer_->next(wire::Message::kKeyEnd);
+    return loaded_by_the_other_party(key, files.record(id).attributes, of.keys->session);
+  };
+  const auto is_there = [&](const std::vector<std::byte>& theirs) {
+    return is_in_memory_of(a_->pid(), theirs).value_or(true);
+  };
+  const auto first = loaded();
+  if (!is_in_memory_of(a_->pid(), first))
+    GTEST_SKIP() << "this process may not read another one's memory";
+  EXPECT_TRUE(is_there(first)) << "what it is looked for";
+  ASSERT_OK(keys_a_->named(&Stub::Suspend, "mac"));
+  EXPECT_TRUE(test::becomes_true([&] { return !is_there(first); }, std::chrono::seconds(30)))
+      << "after an officer has suspended it";
+  ASSERT_OK(keys_a_->named(&Stub::Resume, "mac"));
+  const auto second = loaded();
+  EXPECT_TRUE(is_there(second));
+  peer_->send_stock({});  // so that the other party has some made
+  const wire::Refill order = peer_->next(wire::Message::kRefill).refill();
+  peer_->answer_refill(order, true);
+  EXPECT_ANY_THROW((void)peer_->refill(order, [](const test::Outgoing& message) {
+    if (message.tag == test::kLeakyTripleG) message.payload.at(0) ^= std::byte{1};
+  }));
+  EXPECT_TRUE(test::becomes_true([&] { return !is_there(second); }, std::chrono::seconds(30)))
+      << "after a check has failed";
   a_->kill();
 }
 
@@ -685,6 +754,33 @@ TEST_F(HostileFollowerTest, NothingIsRestoredIntoARefresh) {
     return status.error_message().find("is being changed or settled") != std::string::npos;
   })) << code_of(status);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION) << code_of(status);
+  a_->kill();
+}
+
+// It may have stored another epoch in a refresh that broke off, and dropped the one of before.
+TEST_F(HostileFollowerTest, SaysNothingAnewAfterARefreshThatBreaksOff) {
+  start_hostile();
+  const auto made = keys_a_->create("data");
+  ASSERT_OK(made);
+  take_over();
+  const custody::KeyHave active = have_of(made.key.id());
+  say(made.key.id(), active);
+  EXPECT_TRUE(is_accepted(message_of(asked(use_terms(config::REFRESH, made.key.id(), 0)))));
+  const wire::KeyStart start = peer_->next(wire::Message::kKeyStart).key_start();
+  peer_->evaluator(start.group(), start.session()).reset();
+  (void)peer_->next(wire::Message::kKeyEnd);
+  ASSERT_OK(keys_a_->named(&Stub::Suspend, "data"));
+  v1::ResumeEpochRequest request;
+  request.set_key("data");
+  request.set_epoch(made.key.epochs(0));
+  v1::Key resumed;
+  const auto resume = [&] { return keys_a_->call(&Stub::ResumeEpoch, request, resumed); };
+  const grpc::Status refused = resume();
+  EXPECT_NE(refused.error_message().find("changed or settled: wait until it is done"),
+            std::string::npos)
+      << code_of(refused);
+  say(made.key.id(), active);
+  EXPECT_TRUE(test::becomes_true([&] { return resume().ok(); }, std::chrono::seconds(30)));
   a_->kill();
 }
 

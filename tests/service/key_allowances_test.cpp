@@ -118,6 +118,39 @@ TEST_F(KeyAllowancesTest, AreForWhomAndWhatTheySay) {
   EXPECT_FALSE(is_used(asked_by(FromPeer{}, "team/b")));
 }
 
+// All that an officer has said of it, and who has.
+TEST_F(KeyAllowancesTest, AreTheSameAfterARestart) {
+  const KeyAllowance granted =
+      allowances_->grant(kGrantingOfficer,
+                         {.by = Caller{{}, {}, "billing"},
+                          .operation = config::SIGN,
+                          .key = "team/*",
+                          .uses_left = 5,
+                          .expires = kGranted + std::chrono::milliseconds(7500)},
+                         kGranted);
+  open();
+  const std::vector<KeyAllowance> all = allowances_->all(kGranted);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].id, granted.id);
+  EXPECT_EQ(std::get<Caller>(all[0].by), std::get<Caller>(granted.by));
+  EXPECT_EQ(all[0].operation, config::SIGN);
+  EXPECT_EQ(all[0].key, "team/*");
+  EXPECT_EQ(all[0].uses_left, 5u);
+  EXPECT_EQ(all[0].expires, granted.expires);
+  EXPECT_EQ(all[0].granted_by, service::text_of(kGrantingOfficer));
+}
+
+// Whatever the disk does: officers need not ask twice.
+TEST_F(KeyAllowancesTest, WhatIsWithdrawnIsNotUsedThoughTheDiskIsFull) {
+  const KeyAllowance granted = allow(FromPeer{}, "data");
+  std::filesystem::create_directory(file().string() + ".new");
+  EXPECT_THROW((void)allowances_->withdraw(client_user(2), granted.id), StoreError);
+  std::filesystem::remove(file().string() + ".new");
+  EXPECT_FALSE(is_used(asked_by(FromPeer{}, "data")));
+  EXPECT_FALSE(allowances_->holds(granted.id, kGranted));
+  EXPECT_TRUE(allowances_->all(kGranted).empty());
+}
+
 TEST_F(KeyAllowancesTest, ExpireAndAreWithdrawn) {
   const KeyAllowance first = allow(FromPeer{}, "data"), second = allow(client_user(7), "data");
   const auto last = kGranted + std::chrono::milliseconds(9999),

@@ -170,7 +170,6 @@ TEST(KeyAudit, GoesOnAfterARestart) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-// Any line changed, removed, inserted twice or exchanged with the next.
 // Whatever becomes of its record.
 TEST(KeyAudit, KnowsWhichKeysWereDeactivated) {
   const TestDirectory directory;
@@ -195,6 +194,7 @@ TEST(KeyAudit, KnowsWhichKeysWereDeactivated) {
   EXPECT_FALSE(audit.has_deactivated("another key"));
 }
 
+// Any line changed, removed, inserted twice or exchanged with the next.
 TEST(KeyAudit, EveryChangeOfALineShows) {
   Parties parties;
   for (std::uint8_t k = 1; k <= 3; ++k) parties.use(0, k);

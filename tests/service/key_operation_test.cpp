@@ -255,6 +255,30 @@ TEST_F(KeyOperationTest, MaterialIsThatOfTheFormAndOfLoadedKeys) {
   }
 }
 
+// The material of all that is evaluated is set aside before it begins.
+TEST_F(KeyOperationTest, CircuitsOfAMakingAreAllThatItTakes) {
+  const KeyAttributes created = attributes(1, "files");
+  EXPECT_EQ(circuits_of(making(config::CREATE, created), files_),
+            (std::vector{custody::load_circuit(created), custody::check_circuit(created)}));
+  KeyAttributes root = attributes(2, "root");
+  root.key_class = KeyClass::Kdf;
+  add(root);
+  KeyAttributes child = attributes(3, "child");
+  child.key_class = KeyClass::Mac;
+  child.algorithm = custody::KeyAlgorithm::Aes128;
+  child.origin = custody::KeyOrigin::Derived;
+  child.parent = root.id;
+  KeyTerms derive = terms(config::DERIVE, child.id);
+  derive.attributes = child;
+  derive.context.resize(7);
+  EXPECT_EQ(circuits_of(derive, files_),
+            (std::vector{custody::load_circuit(child), custody::load_circuit(root),
+                         custody::derive_circuit(root.algorithm, child, 7)}));
+  const KeyId published = custody::self_test_keys().front().id;
+  EXPECT_EQ(circuits_of(terms(config::SELF_TEST, published), files_),
+            custody::self_test_circuits(published, Party::A));
+}
+
 // For both parties the same circuits: a use takes one more than a refresh, which loads the key.
 TEST_F(KeyOperationTest, CircuitsAreThoseOfTheKey) {
   const KeyAttributes key = add(attributes(1, "files"));

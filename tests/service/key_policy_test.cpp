@@ -271,6 +271,15 @@ TEST(KeyPolicy, CountsOutliveTheirPolicy) {
       "allow { peer: true key: 'a*' may: ENCRYPT rate { requests: 1 seconds: 10 } }");
   other.take_counts_of(before);
   EXPECT_TRUE(other.begin(terms("a"), kNoon + seconds(3)).refusal.empty());
+  // Of two rules that are the same, each has its own.
+  const std::string rule =
+      "allow { peer: true key: 'a' may: ENCRYPT rate { requests: 1 seconds: 10 } }\n";
+  KeyPolicy twice = key_policy_from(rule + rule), again = key_policy_from(rule + rule);
+  for (const int second : {0, 8})
+    EXPECT_TRUE(twice.begin(terms("a"), kNoon + seconds(second)).refusal.empty());
+  again.take_counts_of(twice);
+  EXPECT_TRUE(again.begin(terms("a"), kNoon + seconds(11)).refusal.empty());
+  EXPECT_FALSE(again.begin(terms("a"), kNoon + seconds(12)).refusal.empty());
 }
 
 TEST(KeyPolicy, ApprovalUnlessAnotherRuleAllowsItWithout) {

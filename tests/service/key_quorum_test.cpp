@@ -238,6 +238,29 @@ TEST_F(KeyQuorumTest, AnOfficerHasAPartOfThePlaces) {
     EXPECT_EQ(failure_of([&] { (void)each.get(); }), KeyFailure::Unavailable);
 }
 
+// Also if they are asked for at once, while each is put into the log.
+TEST_F(KeyQuorumTest, PlacesThatAreTakenAtOnceAreLimited) {
+  constexpr int kCalls = 16;
+  std::latch all(kCalls);
+  std::atomic<int> full = 0, stopped = 0;
+  std::vector<std::jthread> calls;
+  for (int i = 0; i < kCalls; ++i)
+    calls.emplace_back([&] {
+      all.arrive_and_wait();
+      try {
+        (void)quorum_.await(call_of(officer_of(1)), {.operation = "destroy", .label = "data"});
+      } catch (const KeyFailed& failed) {
+        ++(failed.why() == KeyFailure::Full ? full : stopped);
+      }
+    });
+  EXPECT_TRUE(becomes_true(
+      [&] { return quorum_.waiting().size() + static_cast<std::size_t>(full) == kCalls; }));
+  quorum_.stop();
+  calls.clear();
+  EXPECT_EQ(full, kCalls - 4);
+  EXPECT_EQ(stopped, 4);
+}
+
 TEST_F(KeyQuorumTest, PlacesAreLimited) {
   constexpr std::size_t kAll = 16, kOfOfficer = 4;
   std::vector<std::future<Agreed>> asked;

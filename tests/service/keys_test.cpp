@@ -1,18 +1,11 @@
-// What one party does with keys of custody, without a daemon: its parts are in the process of the
-// test, and its peer is a program of the attacker. There is no material, so that no step begins.
+// Keys of one party: how its requests end, and whom it takes for its peer.
 #include "service/keys.h"
 
-#include <unistd.h>
-
 #include <fstream>
-#include <future>
 #include <set>
 
 #include "base/error.h"
-#include "base/hex.h"
-#include "hostile_follower.h"
-#include "local_peers.h"
-#include "service/log_output.h"
+#include "keys_of_one_party.h"
 #include "tests/support/small_disk.h"
 
 namespace tinyot {
@@ -20,112 +13,13 @@ namespace {
 
 using service::KeyResult;
 using service::KeyTerms;
+using test::KeysTest;
 namespace config = service::config;
 namespace wire = service::wire;
 
 constexpr auto kCallPatience = std::chrono::seconds(20);
 constexpr const char* kNotConfirmed =
     "no officer of the other party has bound such a key to this TLS key";
-
-class KeysTest : public test::HostileFollowerTest {
- protected:
-  KeysTest() {
-    config::Log log;
-    log.set_file((dir_ / "log").string());
-    log_.use(log);
-  }
-
-  // The files of party A, at whose desk one thing is done after the other.
-  void make_parties(CustodySetup setup = {}) {
-    setup.peer += " evaluations: 1";
-    make_custody(setup);
-    make_hostile(1);
-  }
-  // Party A, linked with the program.
-  void open() {
-    std::filesystem::create_directories(a_->stores());
-    peers_ = std::make_unique<test::LocalPeers>(*a_, test::LocalPeers::Times());
-    peer_->connect();
-    (void)peer_->next(wire::Message::kKeyHaves);  // since then it has the link
-  }
-  service::Keys& keys() { return *peers_->peer().keys(); }
-  static service::KeyCall call() {
-    return {.caller = {.user = ::getuid(), .groups = {}, .name = {}},
-            .is_officer = true,
-            .is_gone = {},
-            .may_manage_keys = [](const service::Caller&) { return true; }};
-  }
-
-  // A key that A has had since its peer had this TLS key. Before open(). Returns its id.
-  std::string stored(const std::string& label, const std::string& peer_identity,
-                     std::int64_t destroyed_unix_s = 0) {
-    custody::KeyFiles files(directory_of(Party::A) / "custody",
-                            {Party::A, "bob", peer_identity, net::text_of(parties_.peer)},
-                            StoreKey::read(dir_ / "A.store_key"));
-    custody::KeyRecord record;
-    record.attributes.id = service::made_id(service::random_request());
-    record.attributes.label = label;
-    record.attributes.algorithm = custody::KeyAlgorithm::Aes128;
-    const custody::Epoch epoch{1, {}};
-    const std::uint64_t link = files.begin_link();
-    files.store_epoch(link, record, epoch, custody::Share(16));
-    files.keep_only(link, record.attributes.id, epoch);
-    have_ = files.have(record.attributes.id).value();
-    if (destroyed_unix_s != 0)
-      (void)files.note_peer_destroyed(record.attributes.id, destroyed_unix_s);
-    return custody::text_of(record.attributes.id);
-  }
-  std::string stored(const std::string& label) { return stored(label, net::text_of(parties_.own)); }
-  std::filesystem::path file_in_custody(const std::string& name) const {
-    return directory_of(Party::A) / "custody" / name;
-  }
-  // So that it cannot be replaced.
-  static void put_directory_in_place_of(const std::filesystem::path& file) {
-    std::filesystem::remove(file);
-    std::filesystem::create_directory(file);
-  }
-  custody::KeyRecord record(const std::string& key) {
-    return keys().view(custody::key_id_from(key).value()).record;
-  }
-
-  static KeyTerms create_terms(const std::string& label) {
-    KeyTerms terms;
-    terms.request = service::random_request();
-    terms.making = service::random_request();
-    terms.operation = config::CREATE;
-    terms.key = service::made_id(terms.making);
-    terms.attributes.emplace().id = terms.key;
-    terms.attributes->label = label;
-    return terms;
-  }
-  // A client of A asks, and waits for the end.
-  std::future<KeyResult> ask(KeyTerms terms, service::KeyPayload payload = {}) {
-    return std::async(std::launch::async,
-                      [this, terms = std::move(terms), payload = std::move(payload)]() mutable {
-                        return keys().ask(call(), std::move(terms), std::move(payload));
-                      });
-  }
-  static std::string failure_of(std::future<KeyResult> ended) {
-    if (ended.wait_for(kCallPatience) != std::future_status::ready) return "it still waits";
-    try {
-      (void)ended.get();
-    } catch (const std::exception& error) {
-      return error.what();
-    }
-    return "it is done";
-  }
-  // Of the next request of A's.
-  custody::RequestId next_request() {
-    return service::request_in(peer_->next(wire::Message::kKeyRequest).key_request().said())
-        .value();
-  }
-  std::string log() const { return test::read_file(dir_ / "log"); }
-  bool is_logged(const std::string& text) const { return log().find(text) != std::string::npos; }
-
-  service::LogOutput log_;
-  custody::KeyHave have_;  // of the key that was stored last
-  std::unique_ptr<test::LocalPeers> peers_;
-};
 
 // No client waits for what does not come, and what has begun has an end in the log.
 TEST_F(KeysTest, AllCallsEndWhenTheDaemonStops) {

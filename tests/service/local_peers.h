@@ -36,6 +36,7 @@ class LocalPeers {
   }
 
   service::Jobs& jobs() { return jobs_; }
+  const std::vector<std::unique_ptr<service::Peer>>& peers() const { return peers_; }
   service::Peer& peer(std::size_t index = 0) { return *peers_.at(index); }
 
  private:
