@@ -423,6 +423,8 @@ TEST(CircuitFingerprint, OfKnownCircuitsStays) {
             "66beb9ae3d8b662f10833ee7a3986b2d3716e4eece58367d77e2369451d5720e");
   EXPECT_EQ(text_of(circuit::fingerprint_of(*every_kind())),
             "e6f92726b3296994b396eddd9dc729f776d5906b698a0aca8ef6311dd61e7ab5");
+  EXPECT_EQ(text_of(engine::interface_fingerprint(every_kind()->info())),
+            "c25259694369eacd8e454d36661d27661b822007ceb20271f15d46d57d0bd121");
 }
 
 }  // namespace

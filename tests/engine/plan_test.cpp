@@ -36,6 +36,11 @@ TEST(Plan, RejectsTooManyUnits) {
       "1073741824 ANDs in units of 1 would be more than 2^20 units: use larger units");
 }
 
+TEST(Plan, RejectsTheFirstUnitTooMany) {
+  EXPECT_NO_THROW((void)resolve(job_of((1 << 20) - 1, 1)));
+  EXPECT_THROW((void)resolve(job_of(1 << 20, 1)), UsageError);
+}
+
 TEST(Plan, RejectsMoreShardsThanUnits) {
   PreprocessRequest request = job_of(1 << 12, 1 << 11);
   request.shards = 2;
@@ -81,6 +86,9 @@ TEST(Plan, ErrorNamesParameterThatDiffers) {
   expect_error(changed([](Manifest& m) { m.sigma = 64; }), "sigma 64, not 40");
   expect_error(changed([](Manifest& m) { m.unit = 1024; }), "unit 1024, not 2048");
   expect_error(changed([](Manifest& m) { m.shards = 2; }), "shards 2, not 1");
+  const std::string bucket = wanted.bucket.text();
+  expect_error(changed([&](Manifest& m) { m.bucket = wanted.bucket.only() + 1; }),
+               "bucket " + std::to_string(wanted.bucket.only() + 1) + ", not " + bucket);
 }
 
 TEST(Plan, AmountsDoNotChange) {
@@ -170,6 +178,42 @@ TEST(Plan, StoreThatWasAddedToIsContinuedWithoutANumber) {
   }
 }
 
+// Of a store that has been added to, the last job has what the jobs before have not; its shards,
+// too, are those of the store.
+TEST(Plan, LastJobIsWhatThoseBeforeHaveNot) {
+  PreprocessRequest job = job_of(0, 1 << 11);
+  job.parameters.weak_allowed = true;
+  Manifest begun =
+      security_of(offline::SecurityParameters::make(job_of(1 << 13, 1 << 11).parameters), {});
+  begun.ands_requested = 3 << 12;
+  begun.ands_before = 1 << 12;
+  begun.units_before = 2;
+  begun.inputs_requested = 7;
+  begun.shard = 2;
+  begun.shards = 3;
+  const PreprocessRequest last = last_job(job, begun);
+  EXPECT_EQ(last.amount, Amount::Total);
+  EXPECT_EQ(last.ands, 2u << 12);
+  EXPECT_EQ(inputs_of(last), 7u);
+  EXPECT_EQ(last.parameters.sigma, begun.sigma);
+  EXPECT_EQ(last.parameters.unit, begun.unit);
+  EXPECT_EQ(last.parameters.bucket, begun.bucket);
+  EXPECT_EQ(last.parameters.shards, 3u);
+  EXPECT_TRUE(last.parameters.weak_allowed);
+}
+
+// A store is continued with its bucket, unless its units are of another size.
+TEST(Plan, BucketIsThatOfTheUnitsOfAStore) {
+  Manifest begun =
+      security_of(offline::SecurityParameters::make(job_of(1 << 12, 1 << 11).parameters), {});
+  begun.bucket = begun.bucket.only() + 1;
+  begun.ands_requested = 1 << 12;
+  PreprocessRequest job = job_of(0, 1 << 11);
+  EXPECT_EQ(resolve(job, &begun).parameters.bucket, begun.bucket);
+  job.parameters.unit = 1 << 10;
+  EXPECT_NE(resolve(job, &begun).parameters.bucket, begun.bucket);
+}
+
 // By a later version: the program that reads it says so.
 TEST(Plan, StoreOfWhatIsNotKnownIsRefused) {
   const auto params = offline::SecurityParameters::make(job_of(1 << 12, 1 << 11).parameters);
@@ -244,6 +288,11 @@ TEST_F(ComparedJob, HasEveryChoice) {
       {"sigma", [](PreprocessRequest& job) { job.parameters.sigma = 41; }},
       {"unit", [](PreprocessRequest& job) { job.parameters.unit = 1 << 12; }},
       {"bucket", [=](PreprocessRequest& job) { job.parameters.bucket = larger; }},
+      {"softspoken-k",
+       [](PreprocessRequest& job) {
+         const NamedValue other[] = {{"softspoken-k", "2"}};
+         job.parameters.own = own_parameters(Profile::Fast, other);
+       }},
       {"allow-weak", [](PreprocessRequest& job) { job.parameters.weak_allowed = true; }}};
   const auto usual = compared(job());
   for (const auto& [name, change] : changes) {
@@ -253,6 +302,9 @@ TEST_F(ComparedJob, HasEveryChoice) {
     ASSERT_TRUE(value_in(parameters, name) && value_in(usual, name)) << name;
     EXPECT_NE(value_in(parameters, name), value_in(usual, name)) << name;
   }
+  // A run compares the same kind of message, and the security parameter is nobody's choice.
+  EXPECT_EQ(value_in(usual, "command"), "preprocess");
+  EXPECT_EQ(value_in(usual, "kappa"), std::to_string(kKappa));
   PreprocessRequest first = job(), second = job();
   first.shards = second.shards = second.shard = 2;
   EXPECT_NE(value_in(compared(first), "shard"), value_in(compared(second), "shard"));
@@ -263,6 +315,18 @@ TEST_F(ComparedJob, HasEveryChoice) {
   EXPECT_EQ(value_in(usual, "ands"), "4096");
   EXPECT_EQ(value_in(compared(more), "ands"), "4096 more");
   EXPECT_EQ(value_in(compared(left), "ands"), "as many as leave 4096");
+}
+
+// An open one would take what the peer gives.
+TEST_F(ComparedJob, HasTheBaseOtsThatWereAskedFor) {
+  PreprocessRequest asks = job();
+  asks.parameters.base_ot = BaseOt::Ristretto;
+  const auto parameters = compared(asks);
+  const auto found = std::ranges::find(parameters, "base-ot", &net::Parameter::name);
+  ASSERT_NE(found, parameters.end());
+  EXPECT_EQ(found->value, name_of(BaseOt::Ristretto));
+  EXPECT_FALSE(found->is_open);
+  EXPECT_EQ(found->shown, "") << "it is what the party asked for, not all that it has";
 }
 
 // Of a store that is continued, unit and bucket are those that it was begun with.

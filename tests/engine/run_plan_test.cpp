@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "tests/support/circuit_files.h"
@@ -64,6 +65,27 @@ TEST(RunPlan, EveryChoiceOfARequestIsCompared) {
     ASSERT_NE(find(parameters), parameters.end()) << changed;
     EXPECT_NE(find(parameters)->value, find(usual)->value) << changed;
   }
+}
+
+// A run whose inputs come later is another one, and so is one whose rows are checked otherwise.
+TEST(RunPlan, InputsThatComeLaterAreCompared) {
+  const auto circuit = *LoadedCircuit::generated("aes128", 1);
+  const auto value_of = [&](bool is_later, const RunRequest& request, const std::string& name) {
+    engine::RunPlan plan(request, circuit, AndMaterial::Garbling);
+    if (is_later) plan.set_inputs_later(40);
+    const auto parameters = plan.parameters();
+    const auto found = std::ranges::find(parameters, name, &net::Parameter::name);
+    return found == parameters.end() ? "none" : found->value;
+  };
+  EXPECT_NE(value_of(true, {}, "inputs"), value_of(false, {}, "inputs"));
+  EXPECT_EQ(value_of(false, {}, "row check"), "none");
+  std::set<std::string> checks = {value_of(true, {}, "row check")};
+  for (const RowCheck check : {RowCheck::Batched, RowCheck::Early}) {
+    RunRequest request;
+    request.row_check = check;
+    checks.insert(value_of(true, request, "row check"));
+  }
+  EXPECT_EQ(checks.size(), 3u);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "service/access.h"
 
 #include <google/protobuf/descriptor.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -58,10 +59,11 @@ TEST(Access, EachRightAllowsItsCalls) {
 
 const std::vector<std::string> kUses = {"Encrypt", "Decrypt", "Sign", "Verify"},
                                kLooks = {"List", "Show"},
-                               kManages = {"Create",    "Import",  "Derive",  "Rotate",
-                                           "Refresh",   "Suspend", "Resume",  "Deactivate",
-                                           "Destroy",   "Restore", "Backups", "ResumePeer",
-                                           "Approvals", "Approve", "Deny"};
+                               kManages = {"Create",      "Import",      "Derive",     "Rotate",
+                                           "Refresh",     "Certificate", "Suspend",    "Resume",
+                                           "ResumeEpoch", "Deactivate",  "Destroy",    "Restore",
+                                           "Rebind",      "Backups",     "ResumePeer", "SelfTest",
+                                           "Approvals",   "Approve",     "Deny",       "Allow"};
 
 bool allows_key_call(const AccessRules& rules, const Caller& caller, const std::string& method) {
   return !rules.refusal(caller, "/tinyot.v1.Keys/" + method);
@@ -91,20 +93,28 @@ TEST(Access, EachCallHasAnEntry) {
   const AccessRules keys = rules_from("access { user: '1000' may: USE_KEYS may: MANAGE_KEYS }"),
                     party = rules_from(
                         "access { user: '1000' may: SUBMIT may: RESULTS may: CANCEL may: RETIRE "
-                        "may: RESUME }");
+                        "may: RESUME }"),
+                    officers = rules_from("access { user: '1000' may: MANAGE_KEYS }");
   const auto methods = [](const google::protobuf::FileDescriptor& file) {
     const auto* const found = file.service(0);
     std::vector<std::string> names;
     for (int i = 0; i < found->method_count(); ++i) names.push_back(found->method(i)->name());
     return names;
   };
-  for (const std::string& method : methods(*v1::KeyName::descriptor()->file()))
+  for (const std::string& method : methods(*v1::KeyName::descriptor()->file())) {
     EXPECT_TRUE(allows_key_call(keys, {1000, {}, {}}, method)) << method;
+    // Which right it takes is looked at above.
+    EXPECT_EQ(std::ranges::count(kUses, method) + std::ranges::count(kLooks, method) +
+                  std::ranges::count(kManages, method),
+              1)
+        << method;
+  }
   for (const std::string& method : methods(*v1::Job::descriptor()->file()))
     EXPECT_TRUE(allows(party, {1000, {}, {}}, method)) << method;
   for (const std::string& method : methods(*v2::StatusRequest::descriptor()->file())) {
     EXPECT_FALSE(keys.refusal({1000, {}, {}}, "/v2.KeyManagementService/" + method)) << method;
     EXPECT_TRUE(party.refusal({1000, {}, {}}, "/v2.KeyManagementService/" + method)) << method;
+    EXPECT_TRUE(officers.refusal({1000, {}, {}}, "/v2.KeyManagementService/" + method)) << method;
     EXPECT_TRUE(rules_from("").refusal({1000, {}, {}}, "/v2.KeyManagementService/" + method));
   }
 }
@@ -241,6 +251,24 @@ TEST(Access, CallerIsWhomTheKernelNames) {
   const system::Descriptor tcp(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(caller_of(tcp.get()), Caller());
   EXPECT_EQ(caller_of(-1), Caller());
+}
+
+// As its process had them when it connected: its own, which is not among the others, and these.
+TEST(Access, CallerIsInAllGroupsOfItsProcess) {
+  enum : int { kHasAll, kLacksSome, kMayNotSetGroups };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const gid_t groups[] = {51, 50, 51};
+    if (::setgroups(std::size(groups), groups) != 0 || ::setgid(7) != 0) ::_exit(kMayNotSetGroups);
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) ::_exit(kLacksSome);
+    ::_exit(caller_of(ends[0]).groups == std::vector<gid_t>{7, 50, 51} ? kHasAll : kLacksSome);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kMayNotSetGroups) GTEST_SKIP() << "this process may not set groups";
+  EXPECT_EQ(WEXITSTATUS(status), kHasAll);
 }
 
 // In a user namespace without numbers of others, all of them look like user 65534.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <new>
 #include <thread>
 
 #include "net/tls/identity.h"
@@ -118,6 +119,20 @@ TEST_F(CallersTest, ConnectionHasOneCallerAlsoIfCallsComeTogether) {
         }
       });
   }
+}
+
+// Such as for want of memory.
+TEST_F(CallersTest, CallThatCannotBeCheckedIsRefused) {
+  add("unix:" + path("unchecked"),
+      service::local_credentials([](const std::string&, const service::ClientCertificate&)
+                                     -> std::optional<std::string> { throw std::bad_alloc(); },
+                                 0));
+  start();
+  grpc::ClientContext context;
+  v1::Key reply;
+  const grpc::Status status = stub("unchecked")->Show(&context, {}, &reply);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED) << status.error_message();
+  EXPECT_EQ(reply.label(), "") << "the handler is not called";
 }
 
 TEST_F(CallersTest, CertificateTellsWhoCallsOverTls) {

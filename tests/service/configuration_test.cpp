@@ -83,6 +83,9 @@ TEST(Configuration, RefusesValuesThatDoNotFit) {
   EXPECT_NE(peer("name: 'b' key: 'k'" + listen + levels).find("peer_key"), std::string::npos);
   EXPECT_NE(peer("name: 'b' evaluations: 0" + listen + levels).find("evaluations"),
             std::string::npos);
+  EXPECT_EQ(peer("name: 'b' base_ot: 'ristretto'" + listen + levels), "");
+  EXPECT_NE(peer("name: 'b' base_ot: 'rsa'" + listen + levels).find("peer b: base_ot: "),
+            std::string::npos);
   EXPECT_NE(error_of(head + kPeer + kPeer).find("given twice"), std::string::npos);
   EXPECT_NE(error_of(head + kPeer + "socket_mode: '0999'").find("socket_mode"), std::string::npos);
   EXPECT_EQ(error_of(head + kPeer + "pkcs11 { socket: '/p' socket_mode: '0600' }"), "");
@@ -377,6 +380,8 @@ TEST(Configuration, RefusesKeyRulesThatDoNotFit) {
       {"bytes_max: 0", "bytes_max"},
       {"bytes_max: 65537", "bytes_max"},
       {"rate { requests: 0 seconds: 1 }", "rate.requests"},
+      {"rate { requests: 1000001 seconds: 1 }", "rate.requests"},
+      {"rate { requests: 1 seconds: 0 }", "rate.seconds"},
       {"rate { requests: 1 seconds: 2678401 }", "rate.seconds"},
       {"hours { from: '7:30' until: '18:00' }", "'7:30' is no time"},
       {"hours { from: '07:30' until: '24:00' }", "'24:00' is no time"},

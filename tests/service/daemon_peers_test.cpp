@@ -261,6 +261,9 @@ TEST_F(DaemonTest, SpentBudgetBeginsNewSession) {
   a_->start();
   ASSERT_TRUE(is_stocked());
   EXPECT_GE(a_->client().stock().sessions(0).budget_spent(), 1);
+  const double risk = std::stod(a_->metric("tinyot_sessions_risk{peer=\"bob\"}"));
+  EXPECT_GT(risk, 0);
+  EXPECT_EQ(a_->client().peer().sessions_risk(), risk);
   evaluate("in-the-first");
   const std::string most = "random:width=1000,depth=45";
   for (const std::string id : {"large-1", "large-2"}) {

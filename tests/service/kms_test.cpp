@@ -503,6 +503,31 @@ TEST_F(KmsTest, SocketsServeOneInterfaceEach) {
   EXPECT_EQ(std::filesystem::status(socket_of("a")).permissions(), std::filesystem::perms(0660));
 }
 
+// The daemon has another peer, whom its configuration names first, and which has no keys here.
+TEST_F(KmsTest, SocketIsOfTheKeysWithItsPeer) {
+  CustodySetup setup;
+  test::write_file(dir_ / "carol.policy", "");
+  write_policy("carol", kAll);
+  setup.daemon_a = "\npeer { name: 'carol' party: A listen: '127.0.0.1:" + test::reserved_port() +
+                   "' policy: '" + (dir_ / "carol.policy").string() +
+                   "' profile: 'fast' low { ands: 1000 } high { ands: 2000 } sigma: 64 key: '" +
+                   (dir_ / "A.pem").string() + "' peer_key: '@" + (dir_ / "B.pem.crt").string() +
+                   "' custody { policy: '" + policy_of("carol").string() + "' } }";
+  setup.custody_a = kms_of("a");
+  make_custody(setup);
+  a_->start();
+  b_->start();
+  ASSERT_TRUE(becomes_true([&] { return b_->client().ands_left() >= 100'000; }));
+  ASSERT_OK(KeyClient(b_->socket()).create("secrets", "aead", "aes256"));
+  const KmsClient kms(socket_of("a"));
+  ASSERT_TRUE(
+      becomes_true([&] { return kms.status().reply.healthz() == "ok"; }, std::chrono::seconds(60)))
+      << kms.status().reply.healthz();
+  const auto sealed = kms.encrypt(kSeed);
+  ASSERT_OK(sealed);
+  EXPECT_EQ(kms.decrypt(sealed.reply).reply.plaintext(), kSeed);
+}
+
 TEST_F(KmsTest, CallsAreCountedAndLoggedWithoutWhatTheyCarry) {
   start_kms();
   ASSERT_OK(keys_a_->create("secrets"));

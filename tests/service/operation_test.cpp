@@ -2,6 +2,8 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
+#include <functional>
+
 #include "engine/key_file.h"
 #include "tests/service/daemon_loop.h"
 #include "tests/support/certificates.h"
@@ -57,12 +59,63 @@ TEST_F(OperationTest, IsReadyOnceThereIsStock) {
   EXPECT_FALSE(is_ok(a_->get("/readyz/none")));
   for (const char* const service : {"", "tinyot.v1.Party"})
     EXPECT_TRUE(becomes_true([&] { return grpc_health(*a_, service) == "\x08\x01"; })) << service;
+  ASSERT_TRUE(is_stocked(60000));
+  // What jobs of this party wait for, and its material, as its clients see them too.
+  ASSERT_TRUE(a_->client().submit(millionaires_a("waits", 2)).ok());
+  EXPECT_EQ(a_->metric("tinyot_jobs{peer=\"bob\",state=\"waiting\"}"), "1");
+  EXPECT_EQ(a_->metric("tinyot_jobs{peer=\"bob\",state=\"running\"}"), "0");
+  const v1::StockReply stock = a_->client().stock();
+  ASSERT_EQ(stock.sessions_size(), 1);
+  const auto of_store = [&](const std::string& name) {
+    const std::string text = a_->get("/metrics");
+    const std::size_t at = text.find("\ntinyot_store_" + name + "{");
+    return at == std::string::npos ? -1. : std::stod(text.substr(text.find(' ', at)));
+  };
+  EXPECT_TRUE(stock.sessions(0).is_current());
+  EXPECT_EQ(static_cast<double>(stock.sessions(0).ands_left()), of_store("ands_left"));
+  EXPECT_EQ(static_cast<double>(stock.sessions(0).inputs_left()), of_store("inputs_left"));
+  EXPECT_NE(stock.sessions(0).inputs_left(), stock.sessions(0).ands_left());
+  EXPECT_EQ(static_cast<double>(stock.sessions(0).bytes()), of_store("bytes"));
+  EXPECT_EQ(std::stod(a_->metric("tinyot_stock_inputs{peer=\"bob\"}")), of_store("inputs_left"));
   b_->kill();
   EXPECT_TRUE(becomes_true([&] { return !is_ok(a_->get("/readyz")); }));
   EXPECT_TRUE(is_ok(a_->get("/healthz")));
   // A scrape of everything that the parts of this test do not need.
   EXPECT_GT(std::stod(a_->metric("tinyot_disk_available_bytes")), 0);
   EXPECT_GT(std::stod(a_->metric("tinyot_refill_disk_bytes{peer=\"bob\"}")), 60000 * 48);
+  EXPECT_EQ(std::stod(a_->metric("tinyot_low_watermark_ands{peer=\"bob\"}")), 20000);
+  EXPECT_EQ(std::stod(a_->metric("tinyot_high_watermark_ands{peer=\"bob\"}")), 60000);
+}
+
+// Evaluations in progress end first. Whoever asks meanwhile goes elsewhere.
+TEST_F(OperationTest, IsNotReadyWhileItStops) {
+  Setup setup;
+  setup.high = "high { ands: 250000 }";
+  start(setup);
+  const auto within_a_minute = [](const std::function<bool()>& holds) {
+    return becomes_true(holds, std::chrono::seconds(60));
+  };
+  ASSERT_TRUE(within_a_minute([&] { return grpc_health(*b_, "") == "\x08\x01"; }));
+  const std::string slow = "random:width=2,depth=100000";
+  ASSERT_TRUE(a_->client().submit({"runs", slow, "", {{"a", "1"}}}).ok());
+  ASSERT_TRUE(b_->client().submit({"runs", slow, "", {{"b", "1"}}}).ok());
+  ASSERT_TRUE(within_a_minute([&] { return b_->client().peer().jobs_running() == 1; }));
+  EXPECT_EQ(b_->metric("tinyot_jobs{peer=\"alice\",state=\"running\"}"), "1");
+  ::kill(b_->pid(), SIGTERM);
+  ASSERT_TRUE(
+      within_a_minute([&] { return b_->get("/readyz").find("stopping") != std::string::npos; }));
+  EXPECT_FALSE(is_ok(b_->get("/readyz")));
+  EXPECT_TRUE(is_ok(b_->get("/healthz")));
+  EXPECT_TRUE(within_a_minute([&] { return grpc_health(*b_, "") == "\x08\x02"; }));
+  grpc::Status refused;
+  EXPECT_TRUE(within_a_minute([&] {
+    refused = b_->client().submit(millionaires_b("late", 1));
+    return refused.error_code() == grpc::StatusCode::UNAVAILABLE;
+  }));
+  EXPECT_EQ(refused.error_message(), "the daemon is stopping: submit the job again");
+  EXPECT_EQ(b_->client().result("runs").job.state(), v1::DONE);
+  EXPECT_EQ(b_->end().status, 0);
+  EXPECT_FALSE(std::filesystem::exists(b_->socket())) << "nobody serves it any more";
 }
 
 // A's certificate expires soon, and is renewed while both daemons run.

@@ -52,11 +52,18 @@ TEST(PreparedStockTest, ConfigurationNamesWhatCanBePrepared) {
   };
   refuses("prepared { circuit: 'aes' count: 8 }", "there is no circuit 'aes'");
   refuses("prepared { circuit: 'aes128' count: 0 }", "prepared.count");
+  EXPECT_EQ(prepared_error_of("prepared { circuit: 'aes128' count: 10000 }"), "");
+  refuses("prepared { circuit: 'aes128' count: 10001 }", "prepared.count");
   refuses("prepared { circuit: 'aes128' count: 1 lanes: 0 }", "prepared.lanes");
+  refuses("prepared { circuit: 'aes128' count: 1 lanes: 16777217 }", "prepared.lanes");
   refuses("prepared { circuit: 'aes128' count: 1 lanes: 64 }", "more than high");
   refuses("prepared { circuit: 'aes128' count: 1 lanes: 1000 }", "at most 4194304 ANDs");
   refuses("prepared { circuit: 'aes128' count: 1 } prepared { circuit: 'aes128' count: 2 }",
           "given twice");
+  std::string many;
+  for (int i = 0; i < service::kPreparedCircuitsMax + 1; ++i)
+    many += "prepared { circuit: 'aes128' lanes: " + std::to_string(i + 1) + " count: 1 } ";
+  refuses(many, "there are more than 64 circuits");
   refuses("prepared { circuit: 'x' file: '/there/is/no/such.txt' count: 1 }", "such.txt");
   refuses("prepared { circuit: 'aes128' count: 1 owners { key: 1 value: 'B' } }",
           "has its own owners");

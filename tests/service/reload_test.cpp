@@ -140,6 +140,8 @@ TEST_F(ReloadTest, JobsWaitForARenewedCertificate) {
   for (const Daemon* const daemon : {a_.get(), b_.get()})
     EXPECT_EQ(daemon->client().result("waits").job.state(), v1::DONE);
   const std::string log_a = a_->stop().err, log_b = b_->stop().err;
+  const std::string once = "\"event\":\"certificate has expired\"";
+  EXPECT_EQ(log_a.find(once, log_a.find(once) + 1), std::string::npos) << log_a;
   for (const std::string& line :
        {"\"event\":\"peer not connected\",\"peer\":\"bob\",\"error\":\"" + expired,
         "\"event\":\"certificate has "
@@ -244,6 +246,10 @@ TEST(Reload, TellsWhatTakesARestart) {
                    "clients: 'z' }\n" +
                    b + "'p' }\n" + c),
             "");
+  EXPECT_EQ(fields(base + "access { user: 'root' may: SUBMIT } log { level: ERROR }\n" + b +
+                   "'p' }\n" + c),
+            "");
+  EXPECT_EQ(fields(base + b + "'p' key: 'k' peer_key: 'l' }\n" + c), "");
   EXPECT_NE(fields("directory: 'd'\n" + b + "'p' }\n" + c).find("deleted: tls"), std::string::npos);
   EXPECT_NE(fields(base + c).find("deleted: peer[0]"), std::string::npos);
   EXPECT_NE(fields(base + b + "'p' sigma: 50 }\n" + c).find("peer[0].sigma"), std::string::npos);

@@ -181,14 +181,69 @@ TEST_F(StartCheckTest, WarnsOfCertificatesThatExpireSoon) {
   write_parties();
   const Identity soon = identity(days(-1), days(30));
   write_pair("server", soon);
+  write_pair("clients", soon);
   write("party.pem", std::string(view_of(soon.private_pem())));
   const Ended check = serve(configuration(), {"--check"});
   EXPECT_EQ(check.status, 0) << check.err;
   for (const std::string& field : {"tls.certificate: the certificate in " + path("server.crt"),
+                                   "tls.clients: the certificate in " + path("clients.crt"),
                                    "peer bob: key: the certificate in " + path("party.pem")})
     EXPECT_NE(check.err.find(path("conf") + ": " + field + " expires in 28 days"),
               std::string::npos)
         << check.err;
+}
+
+// Each is served as a metric of its own, which an alert looks at.
+TEST_F(StartCheckTest, CertificatesOfTheInterfaceAreWatched) {
+  write_parties();
+  write_pair("server", identity(days(-1), days(101)));
+  write_pair("clients", identity(days(-1), days(201)));
+  write("conf", configuration());
+  Process daemon(TINYOT_BINARY, {"serve", "--config", path("conf")});
+  std::string text;
+  const auto days_left = [&](const std::string& use) {
+    const std::string name = "\ntinyot_certificate_seconds_left{peer=\"\",use=\"" + use + "\"} ";
+    const std::size_t at = text.find(name);
+    return at == std::string::npos ? 0 : std::stod(text.substr(at + name.size())) / 86400;
+  };
+  ASSERT_TRUE(becomes_true([&] {
+    const Socket socket = connect_to(metrics_.substr(metrics_.find(':') + 1));
+    if (!socket.send_all("GET /metrics HTTP/1.0\r\n\r\n")) return false;
+    text.clear();
+    char buffer[65536];
+    for (ssize_t count; (count = ::read(socket.get(), buffer, sizeof buffer)) > 0;)
+      text.append(buffer, static_cast<std::size_t>(count));
+    return days_left("clients") > 0;
+  }));
+  EXPECT_NEAR(days_left("interface"), 100, 1);
+  EXPECT_NEAR(days_left("clients"), 200, 1);
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+// Those of all peers count, whichever is named last.
+TEST_F(StartCheckTest, WarnsOfPreparedRunsBeyondTheMemory) {
+  write_parties();
+  const auto check = [&](const std::string& count) {
+    std::string text = configuration();
+    text.replace(text.find("low { ands: 10 }\nhigh { ands: 20 }"), 34,
+                 "material: 'garbling' low { ands: 10 } high { ands: 100000000 }");
+    const std::size_t begin = text.find("peer {");
+    std::string other = text.substr(begin);
+    text.insert(text.rfind('}'),
+                "prepared_bytes_max: 1000000000000000 prepared { circuit: "
+                "'aes128' lanes: 500 count: " +
+                    count + " }\n");
+    other.insert(other.rfind('}'), "prepared { circuit: 'aes128' count: 1 }\n");
+    other.replace(other.find("'bob'"), 5, "'carol'");
+    other.replace(other.find(port_), port_.size(), reserved_port());
+    return serve(text + other, {"--check"});
+  };
+  const std::string warning = path("conf") + ": prepared runs of all peers take ";
+  const Ended one = check("1"), many = check("10000");
+  for (const Ended& ended : {one, many}) EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(one.err.find(warning), std::string::npos) << one.err;
+  EXPECT_NE(many.err.find(warning), std::string::npos) << many.err;
 }
 
 TEST_F(StartCheckTest, TellsTheHoursOfTheLastDays) {
@@ -253,6 +308,23 @@ TEST_F(StartCheckTest, RefusesDirectories) {
   expect_refused({{"socket", path(std::string(100, 's'))}},
                  "socket: the path has more than the 107");
   expect_refused({{"tls.listen", "nowhere"}}, "tls.listen: ");
+}
+
+TEST_F(StartCheckTest, RefusesUsersThatThereAreNot) {
+  write_parties();
+  for (const std::string of : {"user", "group"})
+    expect_text_refused(configuration() + "access { " + of + ": 'no-such' may: SUBMIT }\n",
+                        "access: " + of + ": there is no " + of + " 'no-such'");
+}
+
+TEST_F(StartCheckTest, RefusesLogsThatCannotBeWritten) {
+  write_parties();
+  const auto refused = [&](const std::string& file, const std::string& message) {
+    expect_text_refused(configuration() + "log { file: '" + file + "' }\n", "log.file: " + message);
+  };
+  refused("log", "give an absolute path, not log");
+  refused(dir_.string(), dir_.string() + " is there, and is not a file");
+  refused(path("none/log"), "cannot write " + path("none"));
 }
 
 TEST_F(StartCheckTest, RefusesWhatCustodyCannotUse) {

@@ -31,6 +31,9 @@ TEST(Manifest, RoundTripKeepsEveryField) {
       manifest.revocation_reason = state == StoreState::Revoked ? "the peer deviated" : "";
       manifest.units_made = 12345678901;
       manifest.units_requested = 12345678902;
+      manifest.units_before = 12345;
+      manifest.ands_before = 123456;
+      if (me == Party::A) manifest.inputs_requested = 12345678;
       manifest.peer_complete = me == Party::B;
       manifest.own = {{"columns", "theorem"}, {"silent-set", "13"}};
       manifest.bucket = me == Party::A ? BucketSizes(4) : BucketSizes(3, 160);
@@ -143,7 +146,21 @@ TEST(Manifest, InvalidValueNamesField) {
         [](Record& r) { r.set_units_made(std::numeric_limits<std::uint64_t>::max()); });
   field("ANDs requested",
         [](Record& r) { r.set_ands_requested(std::numeric_limits<std::uint64_t>::max()); });
+  const auto revoked = [](Record& r, const std::string& reason) {
+    r.set_state(stored::STATE_REVOKED);
+    r.set_revocation_reason(reason);
+  };
+  field("revocation reason", [&](Record& r) { revoked(r, "the peer\x1b[2J"); });
+  field("revocation reason", [&](Record& r) { revoked(r, std::string(1025, 'x')); });
   field("units requested", [](Record& r) { r.set_units_requested((std::uint64_t{1} << 56) + 1); });
+  field("inputs requested",
+        [](Record& r) { r.set_inputs_requested((std::uint64_t{1} << 56) + 1); });
+  // The last job has what is left of the whole.
+  field("units before the last job", [](Record& r) { r.set_units_before(1); });
+  field("ANDs before the last job", [](Record& r) { r.set_ands_before(r.ands_requested() + 1); });
+  field("sigma by the paper's bound", [](Record& r) { r.set_sigma_paper_bound(2e6); });
+  field("exact sigma",
+        [](Record& r) { r.set_sigma_exact(std::numeric_limits<double>::infinity()); });
   field("sigma by the paper's bound",
         [](Record& r) { r.set_sigma_paper_bound(std::numeric_limits<double>::quiet_NaN()); });
   field("exact sigma", [](Record& r) { r.set_sigma_exact(-1); });
