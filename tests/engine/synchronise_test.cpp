@@ -578,6 +578,28 @@ TEST_F(Agreement, AllBatchesOfALongListAreCompared) {
   }
 }
 
+// Other runs may go on while a store is compared with its peer's: what one party knew when it
+// opened its store is older then.
+TEST_F(Agreement, RunsDuringAComparisonMakeNoStoreOlder) {
+  for (const Party late : {Party::A, Party::B}) {
+    std::latch is_open(1);
+    const Outcomes outcomes = run_sessions(
+        [&](Session& session) {
+          if (session.me() == late) {
+            is_open.wait();
+            for (int run_meanwhile = 0; run_meanwhile < 2; ++run_meanwhile) (void)run({});
+          }
+          const Store store = Store::open(place(session.me()));
+          if (session.me() != late) is_open.count_down();
+          const PeersHalves halves = compare_halves(session, store, {});
+          EXPECT_EQ(halves.different, 0u);
+        },
+        {}, false);
+    for (const Outcome& outcome : {outcomes.a, outcomes.b})
+      EXPECT_EQ(outcome.kind, Outcome::Kind::Done) << outcome.message;
+  }
+}
+
 TEST_F(Agreement, RejectsWrongConfirmationOfCompletion) {
   PartyOptions options;
   options.wrap_b = cheating(flip_bit("store.complete", 0, 1));
