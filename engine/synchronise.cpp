@@ -413,7 +413,6 @@ PeersHalves compare_halves(checks::Session& session, const storage::Store& store
   const StoreStatus status = status_of(store);
   send_status(session.channel(), status);
   const StoreStatus peers = receive_status(session.channel());
-  check_neither_is_older(status, peers);
   std::vector<storage::Half> halves;
   for (const storage::BatchEntry& entry : mine) halves.push_back(storage::half_of(entry));
   Comparer comparer(mine, status.served, peers.served);

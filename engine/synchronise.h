@@ -73,7 +73,8 @@ MaterialCounts reserved_in(const storage::Store& store, std::uint64_t plan);
 storage::Reservation claim_with_peer(checks::Session& session, storage::Store& store,
                                      std::uint64_t plan, const MaterialCounts& needed);
 
-// Role: both, symmetric. Compares the halves that both stores hold, by digest; consumes nothing.
+// Role: both, symmetric; after synchronise(). Compares the halves that both stores hold, by digest;
+// consumes nothing. Other runs may go on at the same time, and change either party's position.
 // `mine` is in order of kind and index. Wire: 1 message each way, then 32 bytes per batch.
 PeersHalves compare_halves(checks::Session& session, const storage::Store& store,
                            std::span<const storage::BatchEntry> mine);

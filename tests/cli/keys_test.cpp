@@ -95,6 +95,7 @@ TEST_F(KeysTest, KeygenWritesIntoDirectoryAndNamesUnwritablePath) {
 TEST_F(KeysTest, RenewedCertificateHasTheSameKey) {
   const std::string fingerprint = keygen("k.pem"), before = read_file(path("k.pem"));
   ASSERT_EQ(::chmod(path("k.pem").c_str(), 0400), 0);
+  ASSERT_EQ(::chmod(path("k.pem.crt").c_str(), 0640), 0);
   std::filesystem::create_symlink(path("k.pem"), path("link.pem"));
   write_file(path("k.pem.new"), "left by one that was broken off");
   for (const char* const file : {"k.pem", "link.pem"}) {
@@ -108,7 +109,7 @@ TEST_F(KeysTest, RenewedCertificateHasTheSameKey) {
             before.substr(0, before.find("-----BEGIN CERT")));
   EXPECT_NE(after.find(read_file(path("k.pem.crt"))), std::string::npos);
   EXPECT_EQ(mode("k.pem"), 0400u);
-  EXPECT_EQ(mode("k.pem.crt"), 0644u);
+  EXPECT_EQ(mode("k.pem.crt"), 0640u);
   EXPECT_TRUE(std::filesystem::is_symlink(path("link.pem")));
   for (const char* const file : {"k.pem.new", "k.pem.crt.new", "link.pem.crt"})
     EXPECT_FALSE(std::filesystem::exists(path(file))) << file;

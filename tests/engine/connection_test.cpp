@@ -206,5 +206,19 @@ TEST_F(WithinSession, KeepsStoresAfterNetworkError) {
   for (const Store& store : stores_) EXPECT_EQ(store.manifest().state, StoreState::Open);
 }
 
+// A stop request explains a connection that ends, but not what the peer has said: the session is
+// revoked, and the caller has to know.
+TEST(UnlessCancelled, AnAbortByThePeerIsReportedAfterAStop) {
+  std::stop_source stop;
+  stop.request_stop();
+  const auto throws = [&](const auto& error) {
+    unless_cancelled(stop.get_token(), [&] { throw error; });
+  };
+  EXPECT_THROW(throws(PeerAborted()), PeerAborted);
+  EXPECT_THROW(throws(PeerCheated("EQ of a test")), PeerCheated);
+  EXPECT_THROW(throws(NetworkError("the connection has ended")), Cancelled);
+  EXPECT_THROW(unless_cancelled({}, [] { throw NetworkError("cut"); }), NetworkError);
+}
+
 }  // namespace
 }  // namespace tinyot::test

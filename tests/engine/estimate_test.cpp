@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "engine/memory.h"
 #include "offline/triples/layer_pool.h"
 #include "tests/support/layers.h"
 
@@ -50,6 +51,43 @@ TEST(WaitingWorkers, KeepWithinTheMemoryOfLayers) {
                 kWaitingLayersBytes)
           << unit << ", " << threads;
     }
+}
+
+// The last unit of a job is smaller than others, and may have another bucket.
+TEST(EstimatedSecurity, IsThatOfTheWeakestUnit) {
+  int jobs_with_strong_end = 0;
+  for (const Profile profile : {Profile::Nnob12, Profile::Fast})
+    for (std::uint64_t unit = 1 << 12; unit <= 1 << 18; unit *= 4)
+      for (const std::uint64_t rest : {unit / 8, unit - 1}) {
+        const auto params = SecurityParameters::make({.profile = profile, .unit = unit});
+        double exact = 1000, bound = 1000;
+        const auto plans = params.plan(3 * unit + rest);
+        for (const UnitPlan& plan : plans) {
+          exact = std::min(exact, params.exact_bits(plan.ands, plan.bucket));
+          bound = std::min(bound, params.bound_bits(plan.ands, plan.bucket));
+        }
+        const UnitPlan& last = plans.back();
+        jobs_with_strong_end += params.exact_bits(last.ands, last.bucket) > exact &&
+                                params.bound_bits(last.ands, last.bucket) > bound;
+        const Estimate job = estimate_job(params, 3 * unit + rest, 0, 1);
+        EXPECT_EQ(job.sigma_exact, exact) << unit;
+        EXPECT_EQ(job.sigma_paper_bound, bound) << unit;
+      }
+  EXPECT_GT(jobs_with_strong_end, 0);
+}
+
+// What a job's memory leaves beyond its units is for larger buckets of all workers' units.
+TEST(MemoryOfUnits, IsSharedByTheWorkers) {
+  const auto params = SecurityParameters::make({.profile = Profile::Fast, .unit = 1 << 14});
+  const std::uint64_t of_unit = params.unit_bytes({params.unit(), params.bucket()});
+  constexpr std::uint64_t kMore = 300'000'000;
+  for (const std::uint64_t workers : {1, 2, 3}) {
+    const std::uint64_t ands = params.unit() * workers,
+                        planned =
+                            estimate_job(params, ands, default_inputs(ands), workers).memory_bytes;
+    EXPECT_EQ(unit_bytes_max(params, workers, planned + kMore), of_unit + kMore / workers);
+    EXPECT_EQ(unit_bytes_max(params, workers, planned / 2), of_unit) << "a unit as planned";
+  }
 }
 
 // Rounded shares, and products that have more than 64 bits.

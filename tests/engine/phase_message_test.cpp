@@ -5,66 +5,20 @@
 
 #include <cstring>
 
-#include "net/channel.h"
-#include "net/message_tags.h"
 #include "tests/library/garbling_stores.h"
+#include "tests/support/changing_transport.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
 namespace {
 
 using Number = std::uint64_t;
-using Payload = std::vector<std::byte>;
 
 Payload payload_of(Number number) {
   Payload payload(sizeof number);
   std::memcpy(payload.data(), &number, sizeof number);
   return payload;
 }
-
-// What is sent in place of a message with this payload: any number of messages of its kind.
-using Change = std::function<std::vector<Payload>(Payload)>;
-std::vector<Payload> once(const Payload& payload) { return std::vector<Payload>(1, payload); }
-
-// Changes the messages of a kind that go into a transport, and numbers those that follow.
-class ChangingTransport final : public Transport {
- public:
-  ChangingTransport(std::unique_ptr<Transport> inner, std::uint32_t tag, Change change)
-      : inner_(std::move(inner)), tag_(tag), change_(std::move(change)) {}
-
-  void write(std::span<const std::byte> bytes) override {
-    waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
-    net::FrameHeader header;
-    while (waiting_.size() >= sizeof header) {
-      std::memcpy(&header, waiting_.data(), sizeof header);
-      if (waiting_.size() - sizeof header < header.length) return;
-      const auto begin = waiting_.begin() + sizeof header,
-                 end = begin + static_cast<std::ptrdiff_t>(header.length);
-      Payload payload(begin, end);
-      waiting_.erase(waiting_.begin(), end);
-      if (header.tag != tag_) {
-        send(header.tag, payload);
-        continue;
-      }
-      for (const Payload& each : change_(std::move(payload))) send(header.tag, each);
-    }
-  }
-  std::size_t read(std::span<std::byte> bytes) override { return inner_->read(bytes); }
-  void shut_down() noexcept override { inner_->shut_down(); }
-
- private:
-  void send(std::uint32_t tag, const Payload& payload) {
-    const net::FrameHeader header{payload.size(), tag, sequence_++};
-    inner_->write(std::as_bytes(std::span(&header, 1)));
-    if (!payload.empty()) inner_->write(payload);
-  }
-
-  std::unique_ptr<Transport> inner_;
-  std::uint32_t tag_;
-  Change change_;
-  std::vector<std::byte> waiting_;
-  std::uint32_t sequence_ = 0;
-};
 
 // x & y to both, which takes fewer half round trips and bytes in the interactive phase: it is
 // chosen on any link, so none is measured.
@@ -117,10 +71,7 @@ struct EndOf {
 
 std::array<EndOf, 2> run_changed(Call which, const Change& change, StoreState* of_b = nullptr) {
   GarblingStores stores(Profile::Fast, 1024, 128);
-  stores.endpoints = Endpoints([&](std::unique_ptr<Transport> plain) {
-    return std::make_unique<ChangingTransport>(std::move(plain), net::message_tag("run.online").id,
-                                               change);
-  });
+  stores.endpoints = endpoints_with({{net::message_tag("run.online").id, change}});
   std::array<EndOf, 2> ends;
   both([&](Party party) {
     EndOf& end = ends[static_cast<std::size_t>(party)];

@@ -75,6 +75,33 @@ TEST(PreparedRuns, AreNotFinishedInASessionThatAnotherProcessRevoked) {
   });
 }
 
+// Nor does what has been reserved in advance: it is in this party's hands.
+TEST(Evaluator, UsesNothingInAdvanceInASessionThatAnotherProcessRevoked) {
+  RevokingProcess other;
+  const auto product = circuit::make_circuit("product", [](circuit::Program& program) {
+    program.output("z", program.input("x", 8, Party::A) * program.input("y", 8, Party::B));
+  });
+  const Stores stores;
+  std::unique_ptr<Evaluator> evaluators[2];
+  both([&](Party party) {
+    RunRequest request = stores.run(party);
+    request.reserve_ahead_ands = 1000;
+    auto& evaluator = evaluators[static_cast<std::size_t>(party)];
+    evaluator = std::make_unique<Evaluator>(request);
+    EXPECT_EQ(evaluator->run(*product, input_of(party, 3)).outputs.integer("z"), 9u);
+  });
+  ASSERT_TRUE(other.revokes(stores.of(Party::A)));
+  both([&](Party party) {
+    auto& evaluator = evaluators[static_cast<std::size_t>(party)];
+    const std::string error = message_of([&] { evaluator->run(*product, input_of(party, 3)); });
+    if (party == Party::A) {
+      EXPECT_NE(error.find("is revoked: for a test"), std::string::npos) << error;
+    } else {
+      EXPECT_NE(error, "none") << "the peer has gone";
+    }
+  });
+}
+
 // What is told needs no material either.
 TEST(Evaluator, TellsNothingInASessionThatAnotherProcessRevoked) {
   RevokingProcess other;

@@ -70,5 +70,38 @@ TEST_F(StoresOfARun, AreThisPartys) {
     EXPECT_NE(refusal_of(stores, Party::B).find("is party A's, not B's"), std::string::npos);
 }
 
+// All of them, of the peer that the endpoint names: here it names none.
+TEST_F(StoresOfARun, AreOfOnePeer) {
+  const auto of_a_peer = make("of a peer", [](Manifest& of) {
+    of.shard = 3;
+    of.peer = "sha256:" + std::string(64, 'a');
+  });
+  for (const auto& stores : {std::vector{of_a_peer}, {first_, of_a_peer}, {of_a_peer, second_}})
+    EXPECT_NE(refusal_of(stores).find("was made with the peer sha256:aaa"), std::string::npos);
+}
+
+// Runs of one connection report the security that the store has then: units may have been begun and
+// broken off meanwhile, and jobs added.
+TEST_F(StoresOfARun, ReportTheirSecurityAsItIsNow) {
+  RunRequest request;
+  request.stores = {first_};
+  StoredSession session(request);
+  EXPECT_EQ(session.security({}).outstanding, 0u);
+  storage::AttemptTotals broken;
+  broken.outstanding = 3;
+  broken.risk = Risk{{0, 0, 1}};
+  EXPECT_EQ(session.security(broken).outstanding, 3u);
+  EXPECT_GT(session.security(broken).risk, 0.0);
+  EXPECT_EQ(session.security({}).risk, 0.0);
+  EXPECT_EQ(session.security({}).sigma_exact, 42.5);
+  open_to_make(first_).update_manifest([](Manifest& manifest) {
+    manifest.sigma_exact = 41;
+    manifest.sigma_paper_bound = 40.5;
+  });
+  session.require_not_revoked();
+  EXPECT_EQ(session.security({}).sigma_exact, 41.0);
+  EXPECT_EQ(session.security({}).sigma_paper_bound, 40.5);
+}
+
 }  // namespace
 }  // namespace tinyot::test

@@ -188,6 +188,17 @@ TEST_F(Agreement, PeerFarAheadBurnsNothing) {
                    [](SentStatus status) { status.served += kBurnMax + kMade; });
 }
 
+// The limit itself is not far ahead: what is wrong then is that this store has no such objects.
+TEST_F(Agreement, PeerIsFarAheadBeyondTheLimitOnly) {
+  const auto message_at = [&](std::uint64_t ahead) {
+    return honest_outcome(Party::B, kStatusSent,
+                          [&](Content& status) { count_in(status.lists[0]) = kServed + ahead; })
+        .message;
+  };
+  EXPECT_FALSE(mentions(message_at(kBurnMax), "far ahead"));
+  EXPECT_TRUE(mentions(message_at(kBurnMax + 1), "far ahead"));
+}
+
 TEST_F(Agreement, RejectsPeerWithOlderStore) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is an older copy",
@@ -523,6 +534,69 @@ TEST_F(WrongLists, OfPlansAreRejected) {
         },
         options, false);
     EXPECT_EQ(outcomes.a.check, "store grant: " + wrong.flaw) << outcomes.a.message;
+  }
+}
+
+// Of a run, unlike that of a job, the units that only one party has are kept: the peer may be about
+// to commit them.
+TEST_F(Agreement, UnitsOfOnePartyAreDroppedForAJobOnly) {
+  {
+    Store store = Store::open(place(Party::A), {.purpose = Purpose::Make});
+    add_locked_unit(store, kKind, kNeeded);
+  }
+  const auto synchronised_for = [&](SynchroniseFor purpose) {
+    run_sessions([&](Session& session) {
+      Store store = Store::open(place(session.me()), {.purpose = Purpose::Make});
+      (void)synchronise(session, store, purpose);
+    });
+    return Store::open(place(Party::A)).manifest().units_made;
+  };
+  EXPECT_EQ(synchronised_for(SynchroniseFor::Running), 2u);
+  EXPECT_EQ(synchronised_for(SynchroniseFor::Making), 1u);
+}
+
+// More batches than a message has, at one party only: all are compared. An object is the least that
+// a batch has.
+TEST_F(Agreement, AllBatchesOfALongListAreCompared) {
+  constexpr std::uint64_t kBatches = 5000;
+  for (const Party party : {Party::A, Party::B}) {
+    Store store = Store::open(place(party), {.purpose = Purpose::Make});
+    add_locked_unit(store, kKind, kBatches - kMade);
+  }
+  std::vector<storage::BatchEntry> batches;
+  for (std::uint64_t first = 0; first < kBatches; ++first)
+    batches.push_back({.kind = kKind, .first = first, .count = 1});
+  for (const Party party : {Party::A, Party::B}) {
+    run_sessions([&](Session& session) {
+      const Store store = Store::open(place(session.me()));
+      const bool has_them = session.me() == party;
+      const PeersHalves halves = compare_halves(
+          session, store, has_them ? std::span(batches) : std::span<storage::BatchEntry>());
+      EXPECT_EQ(halves.passed_over, kServed) << letter(session.me());
+      EXPECT_EQ(halves.different, kBatches - kServed) << letter(session.me());
+    });
+  }
+}
+
+// Other runs may go on while a store is compared with its peer's: what one party knew when it
+// opened its store is older then.
+TEST_F(Agreement, RunsDuringAComparisonMakeNoStoreOlder) {
+  for (const Party late : {Party::A, Party::B}) {
+    std::latch is_open(1);
+    const Outcomes outcomes = run_sessions(
+        [&](Session& session) {
+          if (session.me() == late) {
+            is_open.wait();
+            for (int run_meanwhile = 0; run_meanwhile < 2; ++run_meanwhile) (void)run({});
+          }
+          const Store store = Store::open(place(session.me()));
+          if (session.me() != late) is_open.count_down();
+          const PeersHalves halves = compare_halves(session, store, {});
+          EXPECT_EQ(halves.different, 0u);
+        },
+        {}, false);
+    for (const Outcome& outcome : {outcomes.a, outcomes.b})
+      EXPECT_EQ(outcome.kind, Outcome::Kind::Done) << outcome.message;
   }
 }
 

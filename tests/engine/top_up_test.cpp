@@ -6,10 +6,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "offline/unit/preprocessor.h"
+#include "storage/session_file.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/layers.h"
 #include "tests/support/two_parties.h"
+#include "tinyot/preprocess.h"
 
 namespace tinyot::test {
 namespace {
@@ -269,6 +272,116 @@ TEST_F(Jobs, DifferentOpenJobsAreRefused) {
 TEST_F(Jobs, RejectsImpossibleState) {
   const Outcomes outcomes = run(0, 0, cheater(Party::B, flip_bit("store.last_job", 0, 1)));
   EXPECT_EQ(outcomes.a.check, "store status") << outcomes.a.message;
+}
+
+// The next one of a connection, whose units are other ones.
+TEST_F(Jobs, NextJobHasItsOwnParameters) {
+  const auto request_of_next = [] {
+    PreprocessRequest request = request_of(kUnitMax + 5);
+    request.parameters.unit = kUnitMax;
+    request.inputs = 77;
+    return request;
+  };
+  const JobPlan next(request_of_next());
+  ASSERT_NE(next.params.bucket().text(), manifest_of(Party::A).bucket.text());
+  run_sessions([&](Session& session) {
+    Store store = open_to_make(place(session.me()));
+    begin_next_job(session, store, JobPlan(request_of_next()));
+  });
+  for (const Party party : {Party::A, Party::B}) {
+    const JobPlan begun(last_job(request_of(0), manifest_of(party)));
+    EXPECT_EQ(begun.params.unit(), kUnitMax);
+    EXPECT_EQ(begun.params.bucket().text(), next.params.bucket().text());
+    EXPECT_EQ(begun.demand.inputs, 77u);
+    EXPECT_EQ(begun.units.size(), 2u);
+  }
+}
+
+// Jobs of A without a peer: what is decided before it connects.
+class JobsAlone : public Jobs {
+ protected:
+  JobsAlone() {
+    open_to_make(place(Party::A)).update_manifest([](Manifest& manifest) { manifest.peer = ""; });
+  }
+  PreprocessRequest request(Amount amount) {
+    PreprocessRequest request = request_of(kUnit);
+    request.store = place(Party::A);
+    request.amount = amount;
+    request.endpoint = Endpoint::over([this]() -> std::unique_ptr<Transport> {
+      ++connections_;
+      return nullptr;
+    });
+    return request;
+  }
+
+  int connections_ = 0;
+};
+
+// Without the bits of its session, of both parties, units that are added could not be checked.
+TEST_F(JobsAlone, AreRefusedIfThereAreNoReferenceBits) {
+  const auto expect_refused = [&] {
+    EXPECT_TRUE(mentions(message_of<StoreError>([&] { preprocess(request(Amount::More)); }),
+                         "does not have reference bits to check new units against"));
+  };
+  expect_refused();
+  {
+    Store store = open_to_make(place(Party::A));
+    store.update_manifest([](Manifest& manifest) { ++manifest.units_requested; });
+    for (const auto& [kind, count] : {std::pair(MaterialKind::AuthBitsA, offline::kReferenceBits),
+                                      {MaterialKind::AuthBitsB, offline::kReferenceBits - 1}})
+      store.add_reference_bits(test_batch(kind, Party::A, 0, count));
+    add_unit(store, MaterialKind::Triples, kUnit);
+  }
+  expect_refused();
+  EXPECT_EQ(connections_, 0);
+}
+
+// Nor could those of a further shard.
+TEST_F(JobsAlone, OfASessionFileWithFewerReferenceBitsAreRefused) {
+  PreprocessRequest shard = request(Amount::Total);
+  shard.session = root_ / "session";
+  shard.store = root_ / "shard";
+  shard.shard = shard.shards = 2;
+  shard.ands = 2 * kUnit;
+  for (const std::size_t bits : {offline::kReferenceBits, offline::kReferenceBits / 2}) {
+    storage::SessionFile session;
+    session.manifest = manifest_of(Party::A);
+    session.manifest.shards = 2;
+    session.manifest.ands_requested = shard.ands;
+    session.global_key = kTestDelta;
+    session.reference = {test_batch(MaterialKind::AuthBitsA, Party::A, 0, bits),
+                         test_batch(MaterialKind::AuthBitsB, Party::A, 0, bits)};
+    std::filesystem::remove(*shard.session);
+    storage::write_session_file(*shard.session, session, {});
+    const std::string error = message_of<Error>([&] { preprocess(shard); });
+    EXPECT_EQ(error.find("does not hold the reference bits") != std::string::npos,
+              bits < offline::kReferenceBits)
+        << error;
+  }
+}
+
+TEST_F(JobsAlone, OfARevokedStoreAreRefused) {
+  Store::open(place(Party::A)).revoke("for a test");
+  PreprocessRequest again = request(Amount::Total);
+  again.resume = true;
+  for (const PreprocessRequest& job : {again, request(Amount::More), request(Amount::Left)})
+    EXPECT_TRUE(
+        mentions(message_of<StoreError>([&] { preprocess(job); }), "is revoked: for a test"));
+  EXPECT_EQ(connections_, 0);
+}
+
+// A peer that was killed before it knew that this party's half is complete waits for it. One that
+// knows does not, and is not there.
+TEST_F(JobsAlone, OfACompleteStoreConnectUnlessThePeerIsKnownToBeComplete) {
+  PreprocessRequest again = request(Amount::Total);
+  again.resume = true;
+  EXPECT_EQ(preprocess(again).store.state, StoreState::Complete);
+  EXPECT_EQ(connections_, 1);
+  open_to_make(place(Party::A)).update_manifest([](Manifest& manifest) {
+    manifest.peer_complete = true;
+  });
+  EXPECT_EQ(preprocess(again).store.state, StoreState::Complete);
+  EXPECT_EQ(connections_, 1);
 }
 
 // A peer cannot make this party begin a job that it has not asked for.

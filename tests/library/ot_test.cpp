@@ -98,6 +98,19 @@ TEST(OtCalls, RefuseWrongShapes) {
   });
 }
 
+TEST(OtCalls, ComparesTheBitsPerTree) {
+  const Endpoints endpoints;
+  both([&](Party party) {
+    const std::string error = message_of([&] {
+      if (party == Party::A)
+        const OtSender sender({endpoints.of(party), 2});
+      else
+        const OtReceiver receiver({endpoints.of(party), 4});
+    });
+    EXPECT_NE(error.find("the parties disagree on softspoken-k"), std::string::npos) << error;
+  });
+}
+
 TEST(OtCalls, FailAfterThePeerDisconnects) {
   const Endpoints endpoints;
   std::vector<Block> many(1 << 17);

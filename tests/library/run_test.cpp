@@ -243,6 +243,20 @@ TEST(Library, GivesAPeerThatSaysNothingTheIdleTimeout) {
   ::close(peers);
 }
 
+// Over TCP the time to connect is the one that is so named.
+TEST(Library, WaitsForAPeerAsLongAsItsEndpointSays) {
+  using std::chrono::milliseconds, std::chrono::seconds, std::chrono::steady_clock;
+  const TestDirectory directory;
+  const std::string address = free_address();
+  const Timeouts timeouts{.connect = milliseconds(100), .idle = seconds(60)};
+  const auto begin = steady_clock::now();
+  for (const Endpoint& endpoint :
+       {Endpoint::listen(address, timeouts), Endpoint::connect(address, timeouts)})
+    EXPECT_THROW(preprocess({.endpoint = endpoint, .store = directory / "store", .ands = 64}),
+                 NetworkError);
+  EXPECT_LT(steady_clock::now() - begin, seconds(20));
+}
+
 // A deep circuit. The peer sees the connection close, and its store is unchanged.
 TEST(Library, CancelsRuns) {
   const Stores stores(1 << 19, 1 << 10);
