@@ -50,7 +50,8 @@ Bit operator|(const Bit& x, const Bit& y) {
   if (x.is_constant()) return x.constant() ? Bit(true) : y;
   if (y.is_constant()) return y.constant() ? Bit(true) : x;
   if (x.same_as(y)) return x;
-  return x ^ y ^ (x & y);
+  const Bit both = x & y;
+  return x ^ y ^ both;
 }
 
 Bit operator~(const Bit& x) {

@@ -103,7 +103,8 @@ Digit full_subtract(const Bit& x, const Bit& y, const Bit& borrow) {
 }
 
 Bit next_borrow(const Bit& x, const Bit& y, const Bit& borrow) {
-  return y ^ ((x ^ borrow) & (y ^ borrow));
+  const Bit y_differs = y ^ borrow;
+  return y ^ ((x ^ borrow) & y_differs);
 }
 
 Bit select(const Bit& condition, const Bit& x, const Bit& y) { return y ^ (condition & (x ^ y)); }
@@ -213,9 +214,9 @@ void divide_signed(std::span<Bit> quotient, std::span<Bit> remainder, BitSpan x,
     for (Bit& bit : addend) bit &= is_rounded;
     ripple<full_add>("divide_signed", remainder, xored(rest, x_sign), addend, x_sign);
   }
-  if (!quotient.empty())
-    ripple<full_add>("divide_signed", quotient, xored(whole, signs_differ), Bits(n),
-                     signs_differ ^ is_rounded);
+  if (quotient.empty()) return;
+  const Bit carry = signs_differ ^ is_rounded;
+  ripple<full_add>("divide_signed", quotient, xored(whole, signs_differ), Bits(n), carry);
 }
 
 Bit less(BitSpan x, BitSpan y) {
@@ -236,12 +237,14 @@ Bit less_signed(BitSpan x, BitSpan y) {
 
 Bit any(BitSpan x) {
   if (x.size() < 2) return x.empty() ? Bit(false) : x[0];
-  return any(x.first(x.size() / 2)) | any(x.subspan(x.size() / 2));
+  const Bit upper = any(x.subspan(x.size() / 2));
+  return any(x.first(x.size() / 2)) | upper;
 }
 
 Bit all(BitSpan x) {
   if (x.size() < 2) return x.empty() ? Bit(true) : x[0];
-  return all(x.first(x.size() / 2)) & all(x.subspan(x.size() / 2));
+  const Bit upper = all(x.subspan(x.size() / 2));
+  return all(x.first(x.size() / 2)) & upper;
 }
 
 Bit all(BitSpan x, std::size_t arity) {
@@ -261,7 +264,8 @@ Bit differ(BitSpan x, BitSpan y) {
   require_same_width("equal", x.size(), y.size());
   if (x.size() < 2) return x.empty() ? Bit(false) : x[0] ^ y[0];
   const std::size_t half = x.size() / 2;
-  return differ(x.first(half), y.first(half)) | differ(x.subspan(half), y.subspan(half));
+  const Bit upper = differ(x.subspan(half), y.subspan(half));
+  return differ(x.first(half), y.first(half)) | upper;
 }
 
 Bit equal(BitSpan x, BitSpan y) { return ~differ(x, y); }

@@ -79,8 +79,10 @@ ByteWord doubled(const ByteWord& x) {
 Column mixed(const Column& a) {
   const ByteWord sum = a[0] ^ a[1] ^ a[2] ^ a[3];
   Column b;
-  for (std::size_t row = 0; row < 4; ++row)
-    b[row] = a[row] ^ sum ^ doubled(a[row] ^ a[(row + 1) % 4]);
+  for (std::size_t row = 0; row < 4; ++row) {
+    const ByteWord twice = doubled(a[row] ^ a[(row + 1) % 4]);
+    b[row] = a[row] ^ sum ^ twice;
+  }
   return b;
 }
 

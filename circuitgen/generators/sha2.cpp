@@ -81,7 +81,8 @@ Word<n> choose(const Word<n>& e, const Word<n>& f, const Word<n>& g) {
 }
 template <std::size_t n>
 Word<n> majority(const Word<n>& a, const Word<n>& b, const Word<n>& c) {
-  return c ^ ((a ^ c) & (b ^ c));
+  const Word<n> b_differs = b ^ c;
+  return c ^ ((a ^ c) & b_differs);
 }
 
 // The first bit of byte `k` of a sequence of words: big-endian.
@@ -121,12 +122,14 @@ void sha2_compress(Sha2State<n>& hash, Sha2Block<n> words) {
   for (std::size_t t = 0; t < S::kRounds; ++t) {
     Word<n>& word = words[t % 16];
     if (t >= 16) {
-      word = sum_of(word, small_sigma(words[(t + 1) % 16], S::kSmall0), words[(t + 9) % 16],
-                    small_sigma(words[(t + 14) % 16], S::kSmall1));
+      const Word<n> sigma1 = small_sigma(words[(t + 14) % 16], S::kSmall1),
+                    sigma0 = small_sigma(words[(t + 1) % 16], S::kSmall0);
+      word = sum_of(word, sigma0, words[(t + 9) % 16], sigma1);
     }
-    const Word<n> t1 = sum_of(s[7], word, sha2_constant<n>(kRound[t]), big_sigma(s[4], S::kBig1),
-                              choose(s[4], s[5], s[6]));
-    const Word<n> a = sum_of(big_sigma(s[0], S::kBig0), majority(s[0], s[1], s[2]), t1);
+    const Word<n> chosen = choose(s[4], s[5], s[6]), sigma1 = big_sigma(s[4], S::kBig1);
+    const Word<n> t1 = sum_of(s[7], word, sha2_constant<n>(kRound[t]), sigma1, chosen);
+    const Word<n> most = majority(s[0], s[1], s[2]), sigma0 = big_sigma(s[0], S::kBig0);
+    const Word<n> a = sum_of(sigma0, most, t1);
     const Word<n> e = s[3] + t1;
     s = {a, s[0], s[1], s[2], e, s[4], s[5], s[6]};
   }
