@@ -14,7 +14,7 @@
 
 namespace tinyot::net {
 
-inline constexpr std::uint32_t kWireVersion = 14;
+inline constexpr std::uint32_t kWireVersion = 15;
 
 // The first message of a session's first connection, and the first of each further connection.
 inline constexpr MessageTag kHello = message_tag("handshake.hello");

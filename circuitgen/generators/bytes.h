@@ -44,8 +44,10 @@ inline ByteWords input_bytes(Builder& builder, std::uint32_t bundle, std::uint64
 inline ByteWords shared_bytes(Builder& builder, std::uint32_t bundle_a, std::uint32_t bundle_b,
                               std::uint64_t bytes) {
   ByteWords result;
-  for (std::uint64_t k = 0; k < bytes; ++k)
-    result.push_back(input_byte(builder, bundle_a, k) ^ input_byte(builder, bundle_b, k));
+  for (std::uint64_t k = 0; k < bytes; ++k) {
+    const ByteWord of_b = input_byte(builder, bundle_b, k);
+    result.push_back(input_byte(builder, bundle_a, k) ^ of_b);
+  }
   return result;
 }
 // 1 if the bytes are those of a bundle: one AND less than it has bits.

@@ -41,8 +41,10 @@ CircuitFamily millionaires_family() {
                      {integer_output("a_has_more", 1)}};
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) {
       Bit borrow;
-      for (std::uint32_t i = 0; i < bits; ++i)
-        borrow = next_borrow(builder.input_bit(1, i), builder.input_bit(0, i), borrow);
+      for (std::uint32_t i = 0; i < bits; ++i) {
+        const Bit of_a = builder.input_bit(0, i);
+        borrow = next_borrow(builder.input_bit(1, i), of_a, borrow);
+      }
       builder.output_bit(0, 0, borrow);
     });
   };

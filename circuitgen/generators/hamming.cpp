@@ -11,8 +11,10 @@ constexpr std::uint64_t kBitsMax = std::uint64_t{1} << 26;
 
 void emit_distance(Builder& builder, std::uint32_t bits) {
   BitSum sum(static_cast<std::size_t>(std::bit_width(bits)));
-  for (std::uint32_t i = 0; i < bits; ++i)
-    sum.add(builder.input_bit(0, i) ^ builder.input_bit(1, i));
+  for (std::uint32_t i = 0; i < bits; ++i) {
+    const Bit of_b = builder.input_bit(1, i);
+    sum.add(builder.input_bit(0, i) ^ of_b);
+  }
   builder.output(0, std::move(sum).total());
 }
 

@@ -16,8 +16,10 @@ CircuitFamily set_intersection_family() {
         {integer_input("a", elements, Party::A), integer_input("b", elements, Party::B)},
         {integer_output("intersection", elements)}};
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) {
-      for (std::uint32_t e = 0; e < elements; ++e)
-        builder.output_bit(0, e, builder.input_bit(0, e) & builder.input_bit(1, e));
+      for (std::uint32_t e = 0; e < elements; ++e) {
+        const Bit of_b = builder.input_bit(1, e);
+        builder.output_bit(0, e, builder.input_bit(0, e) & of_b);
+      }
     });
   };
   return family;

@@ -5,9 +5,9 @@
 namespace tinyot::offline {
 
 StageCost cost_of_batch(std::uint32_t softspoken_k) {
-  constexpr std::size_t kAnswer = (1 + kKappa) * sizeof(Block);
+  constexpr std::size_t kAnswerBytes = (1 + kKappa) * sizeof(Block);
   return {.time = std::chrono::microseconds(150),
-          .bytes = (kKappa / softspoken_k - 1) * (kBatchBits + kKappa) / 8 + kAnswer,
+          .bytes = (kKappa / softspoken_k - 1) * (kBatchBits + kKappa) / 8 + kAnswerBytes,
           .depth = 1};
 }
 

@@ -4,6 +4,9 @@
 // The operands of one operation have the same type and width, and so has its result: arithmetic is
 // modulo 2^n. One of them may be a public integer of C++. Comparisons give a Bit. Fails: UsageError
 // for operands of different widths, and for a public operand that does not fit.
+//
+// The compiler chooses which operand of an expression it evaluates first. Where both make gates,
+// one of them should be a statement before it: the order of the gates is part of the circuit.
 #pragma once
 
 #include <concepts>
