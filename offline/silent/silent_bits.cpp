@@ -224,7 +224,7 @@ void SilentKeyHolder::answer() {
   }
   add_powers(as_blocks(std::span<const Key>(base_.keys).subspan(direction_.mask_at(), kKappa)),
              sum);
-  // Into the same sum: psi.Delta alone, from which Delta follows, is nowhere in memory.
+  // Into the same sum: there is no variable for psi.Delta, from which Delta follows.
   crypto::add_products({&challenge.psi, 1}, {&session_.global_key().value, 1}, sum);
   const ScopedSecret<Block> answer(crypto::reduced(sum));
   net::send_object(session_.channel(), kSilentDigest, digest_of(session_, direction_, answer));

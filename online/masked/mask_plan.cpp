@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "online/masked/group_products.h"
@@ -19,6 +20,12 @@ constexpr unsigned kPlaceBits = 25, kNumberBits = 38;
 constexpr std::uint64_t kOfAllLanes = std::uint64_t{1} << (kPlaceBits + kNumberBits);
 constexpr std::size_t place_of(std::uint64_t atom) {
   return atom & ((std::uint64_t{1} << kPlaceBits) - 1);
+}
+
+template <class T>
+void sort_and_leave_once(std::vector<T>& all) {
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
 }
 
 bool comes_before(Slot x, Slot y) {
@@ -193,16 +200,14 @@ void MaskPlanner::drop_holder(Atom atom) {
 // Leaves each slot once, and only those whose forms have the atom.
 void MaskPlanner::tidy(Atom atom) {
   Holders& holders = holders_[place_of(atom)];
-  std::ranges::sort(holders.slots);
-  holders.slots.erase(std::unique(holders.slots.begin(), holders.slots.end()), holders.slots.end());
+  sort_and_leave_once(holders.slots);
   std::erase_if(holders.slots,
                 [&](Slot slot) { return !std::ranges::binary_search(form_of(slot).atoms, atom); });
   holders.tidied_at = std::max(kTidiedAtLeast, 2 * holders.slots.size());
 }
 
 void MaskPlanner::forget_unheld_atoms() {
-  std::ranges::sort(maybe_unheld_);
-  maybe_unheld_.erase(std::unique(maybe_unheld_.begin(), maybe_unheld_.end()), maybe_unheld_.end());
+  sort_and_leave_once(maybe_unheld_);
   for (const Atom atom : maybe_unheld_) {
     Holders& holders = holders_[place_of(atom)];
     if (holders.count > 0) continue;

@@ -60,6 +60,18 @@ class KeyFilesTest : public ::testing::Test {
       filled += table.substr(at, 64) == std::string(64, '\0') ? 0 : 1;
     return filled;
   }
+  // The key's first epoch has been dropped since.
+  auto open_with_an_old_record() {
+    {
+      const auto files = open_with_key();
+      const std::uint64_t link = files->begin_link();
+      files->store_epoch(link, files->record(key_id(1)), epoch(2), share_of(2));
+      const std::string both = read_file(file_of(1));
+      files->keep_only(link, key_id(1), epoch(2));
+      write_file(file_of(1), both);
+    }
+    return open();
+  }
   std::optional<KeyProblem> problem_of(const std::function<void()>& call) const {
     try {
       call();
@@ -350,15 +362,7 @@ TEST_F(KeyFilesTest, RefuseKeysWithoutTheirTable) {
 
 // Old copies of a record do not open an epoch that has been dropped: its slot is overwritten.
 TEST_F(KeyFilesTest, DroppedEpochIsGone) {
-  {
-    const auto files = open_with_key();
-    const std::uint64_t link = files->begin_link();
-    files->store_epoch(link, files->record(key_id(1)), epoch(2), share_of(2));
-    const std::string both = read_file(file_of(1));
-    files->keep_only(link, key_id(1), epoch(2));
-    write_file(file_of(1), both);
-  }
-  const auto files = open();
+  const auto files = open_with_an_old_record();
   EXPECT_EQ(files->record(key_id(1)).held.size(), 2u);
   EXPECT_EQ(problem_of([&] { files->share(key_id(1), epoch(1)); }), KeyProblem::NoShare);
   EXPECT_EQ(files->share(key_id(1), epoch(2)), share_of(2));
@@ -366,15 +370,7 @@ TEST_F(KeyFilesTest, DroppedEpochIsGone) {
 
 // Its share may have been lost with it, so that it is restored beside the next one.
 TEST_F(KeyFilesTest, RestoreFillsAnEpochThatWasErased) {
-  {
-    const auto files = open_with_key();
-    const std::uint64_t link = files->begin_link();
-    files->store_epoch(link, files->record(key_id(1)), epoch(2), share_of(2));
-    const std::string both = read_file(file_of(1));
-    files->keep_only(link, key_id(1), epoch(2));
-    write_file(file_of(1), both);
-  }
-  const auto files = open();
+  const auto files = open_with_an_old_record();
   EXPECT_EQ(files->have(key_id(1))->epochs, std::vector{epoch(2)});
   files->restore(backup_of(new_record(1), epoch(1), share_of(1)));
   EXPECT_EQ(files->have(key_id(1))->epochs, (std::vector{epoch(1), epoch(2)}));

@@ -517,6 +517,21 @@ TEST_F(HostileFollowerTest, SignsMoreThanARequest) {
   EXPECT_LT(std::filesystem::file_size(directory_of(Party::A) / "audit.log"), before + 20000);
 }
 
+// What B signs with the key, of which it does its part: the tag.
+std::string signed_by(custody::KeySession& session, const wire::KeyStart& start,
+                      const KeyTerms& terms, const std::string& text) {
+  custody::UsePayload payload;
+  const auto bytes = std::as_bytes(std::span(text));
+  payload.text.assign(bytes.begin(), bytes.end());
+  const auto result = session.use({.request = terms.request,
+                                   .key = terms.key,
+                                   .use = custody::KeyUse::Sign,
+                                   .requester = Party::B,
+                                   .bytes = terms.bytes},
+                                  &payload, start.is_loaded());
+  return std::string(reinterpret_cast<const char*>(result.tag.data()), result.tag.size());
+}
+
 // A request that is in both logs once gives two results. The connection ends once this party has
 // its result and before the last check of the other one, which takes that for a lost connection.
 TEST_F(HostileFollowerTest, GetsTwoResultsOfOneRequest) {
@@ -544,21 +559,8 @@ TEST_F(HostileFollowerTest, GetsTwoResultsOfOneRequest) {
       of.evaluator = peer_->evaluator(start.group(), start.session(), on_send);
       of.keys = std::make_unique<service::KeyConnection>(*of.evaluator, files, backups, link);
     }
-    custody::UsePayload payload;
-    const auto bytes = std::as_bytes(std::span(text));
-    payload.text.assign(bytes.begin(), bytes.end());
     digests = 0;
-    const auto result = of.keys->session.use({.request = terms.request,
-                                              .key = terms.key,
-                                              .use = custody::KeyUse::Sign,
-                                              .requester = Party::B,
-                                              .bytes = terms.bytes},
-                                             &payload, start.is_loaded());
-    return std::string(reinterpret_cast<const char*>(result.tag.data()), result.tag.size());
-  };
-  const auto begun = [&](const KeyTerms& terms) {
-    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
-    return peer_->next(wire::Message::kKeyStart).key_start();
+    return signed_by(of.keys->session, start, terms, text);
   };
   // So many digests are sent of a use of a key that has been loaded.
   for (int k = 0; k < 2; ++k) {
@@ -634,22 +636,11 @@ TEST_F(HostileFollowerTest, FindsNothingInMemoryThatWasLoadedInAnEarlierEpoch) {
   const custody::Backups backups;
   const std::uint64_t link = files.begin_link();
   const custody::KeyId id = custody::key_id_from(made.key.id()).value();
-  const auto begun = [&](const KeyTerms& terms) {
-    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
-    return peer_->next(wire::Message::kKeyStart).key_start();
-  };
   const KeyTerms use = use_terms(config::SIGN, made.key.id(), 4);
   const wire::KeyStart first = begun(use);
   auto evaluator = peer_->evaluator(first.group(), first.session());
   service::KeyConnection connection(*evaluator, files, backups, link);
-  custody::UsePayload payload;
-  payload.text.assign(4, std::byte{'t'});
-  (void)connection.session.use({.request = use.request,
-                                .key = id,
-                                .use = custody::KeyUse::Sign,
-                                .requester = Party::B,
-                                .bytes = 4},
-                               &payload, first.is_loaded());
+  (void)signed_by(connection.session, first, use, "tttt");
   (void)peer_->next(wire::Message::kKeyEnd);
   const std::vector<std::byte> theirs =
       loaded_by_the_other_party(key, files.record(id).attributes, connection.session);
@@ -684,21 +675,13 @@ TEST_F(HostileFollowerTest, FindsNothingInMemoryOfKeysThatAreSuspended) {
   // What the other party has in its memory after a use.
   const auto loaded = [&] {
     const KeyTerms terms = use_terms(config::SIGN, made.key.id(), 4);
-    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
-    const wire::KeyStart start = peer_->next(wire::Message::kKeyStart).key_start();
+    const wire::KeyStart start = begun(terms);
     Connection& of = connections[start.group()];
     if (!of.evaluator) {
       of.evaluator = peer_->evaluator(start.group(), start.session());
       of.keys = std::make_unique<service::KeyConnection>(*of.evaluator, files, backups, link);
     }
-    custody::UsePayload payload;
-    payload.text.assign(4, std::byte{'t'});
-    (void)of.keys->session.use({.request = terms.request,
-                                .key = id,
-                                .use = custody::KeyUse::Sign,
-                                .requester = Party::B,
-                                .bytes = 4},
-                               &payload, start.is_loaded());
+    (void)signed_by(of.keys->session, start, terms, "tttt");
     (void)peer_->next(wire::Message::kKeyEnd);
     return loaded_by_the_other_party(key, files.record(id).attributes, of.keys->session);
   };
@@ -825,10 +808,6 @@ TEST_F(HostileFollowerTest, SaysThatAKeyIsSuspended) {
   const custody::KeyHave active = files.have(id).value();
   custody::KeyHave suspended = active;
   suspended.state = custody::KeyState::Suspended;
-  const auto begun = [&](const KeyTerms& terms) {
-    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
-    return peer_->next(wire::Message::kKeyStart).key_start();
-  };
   std::unique_ptr<Evaluator> evaluator;
   std::unique_ptr<service::KeyConnection> connection;
   const auto sign = [&] {
@@ -839,14 +818,7 @@ TEST_F(HostileFollowerTest, SaysThatAKeyIsSuspended) {
       connection =
           std::make_unique<service::KeyConnection>(*evaluator, files, backups, files.begin_link());
     }
-    custody::UsePayload payload;
-    payload.text.assign(4, std::byte{'t'});
-    (void)connection->session.use({.request = terms.request,
-                                   .key = id,
-                                   .use = custody::KeyUse::Sign,
-                                   .requester = Party::B,
-                                   .bytes = 4},
-                                  &payload, start.is_loaded());
+    (void)signed_by(connection->session, start, terms, "tttt");
     (void)peer_->next(wire::Message::kKeyEnd);
     return start.is_loaded();
   };

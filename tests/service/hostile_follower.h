@@ -108,6 +108,11 @@ class HostileFollowerTest : public CustodyAttackTest {
     EXPECT_TRUE(said.ParseFromString(peer_->next(wire::Message::kKeyAnswer).key_answer().said()));
     return said.answer();
   }
+  // How the daemon begins what it has taken up.
+  wire::KeyStart begun(const service::KeyTerms& terms) {
+    EXPECT_TRUE(is_accepted(message_of(asked(terms))));
+    return peer_->next(wire::Message::kKeyStart).key_start();
+  }
   static std::string bytes_of(const custody::RequestId& request) {
     return {reinterpret_cast<const char*>(request.data()), request.size()};
   }
