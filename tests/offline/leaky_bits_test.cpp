@@ -120,6 +120,8 @@ TEST(LeakyBits, AnotherGammaInOneColumnIsAGuessOfOneChoice) {
   }
 }
 
+// Another bit of each column: the same one in two columns that happen to be paired cancels in their
+// difference, which is a guess of the two choices' sum.
 TEST(LeakyBits, AnotherGammaInSeveralColumnsIsAGuessOfEachChoice) {
   constexpr std::size_t kRuns = repetitions(400), kColumns = 2;
   std::size_t survived = 0;
@@ -130,7 +132,7 @@ TEST(LeakyBits, AnotherGammaInSeveralColumnsIsAGuessOfEachChoice) {
                   [=](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
                     if (tag != "labit.corrections") return;
                     for (std::size_t c = 0; c < kColumns; ++c)
-                      payload[(first + c) * kLength / 8] ^= std::byte{1};
+                      payload[(first + c) * kLength / 8] ^= std::byte{1} << c;
                   });
     const BaseOtReceived received = DealtSeeds(seed).received;
     const bool was_caught = caught_by(made.outcomes.a, "EQ of LaBit of B");
