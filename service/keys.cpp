@@ -427,12 +427,9 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
     await(request, lock, [&] { return request->state != Request::State::Waiting; });
     if (request->state == Request::State::Ended) return;
     // To the peer it begins now.
-    requests_.erase(request->id());
-    request->asked.terms.request = random_request();
     request->asked.begun = Clock::now();
     request->asked.expires = request->asked.begun + approval_time_;
     request->until = request->asked.begun + request_time_;
-    requests_.emplace(request->id(), request);
   }
   seen_.emplace(request->id(), time_of(request->id()) + kRemembered);
   request->state = Request::State::New;
@@ -1058,6 +1055,12 @@ void Keys::decide(const Caller& officer, const custody::RequestId& number, bool 
         by != nullptr && is_same_client(*by, officer))
       throw KeyFailed(KeyFailure::Refused, "who asks does not approve the request");
     request->is_being_decided = true;  // so that the log has one decision
+    if (is_approved && request->is_own()) {
+      // A request's number tells the peer when it was made, and this one begins now.
+      requests_.erase(at);
+      request->asked.terms.request = random_request();
+      requests_.emplace(request->id(), request);
+    }
   }
   std::exception_ptr failure;
   try {

@@ -139,24 +139,28 @@ std::optional<std::string> Keys::refusal(const Request& request) const {
 
 void Keys::accept(const SharedRequest& request) {
   AuditHead head;
-  std::string failed;
+  std::optional<Failure> failure;
+  std::string told = "the other party cannot log it";
   try {
     note_use(request->terms());
     head = audit_.append(request->line(AuditLine::Event::Begin));
+  } catch (const custody::KeyError& error) {  // it has been used as often as it may
+    told = error.what();
+    failure = Failure{std::current_exception(), told};
   } catch (const std::exception& error) {
-    failed = error.what();
+    errors_.write(error.what());
+    failure = Failure{std::make_exception_ptr(StoreError(error.what())), error.what()};
   }
   {
     const Lock lock(mutex_);
     if (!note_begun(request, head)) return;
-    if (failed.empty()) request->state = Request::State::Accepted;
+    if (!failure) request->state = Request::State::Accepted;
     request->until = Clock::now() + request_time_;
   }
-  if (!failed.empty()) {
-    errors_.write(failed.c_str());
-    answer(*request, false, "the other party cannot log it", {});
+  if (failure) {
+    answer(*request, false, told, {});
     const Lock lock(mutex_);
-    return finish(request, Failure{std::make_exception_ptr(StoreError(failed)), failed});
+    return finish(request, std::move(failure));
   }
   answer(*request, true, {}, head);
   if (settings_.leads()) queue({request});

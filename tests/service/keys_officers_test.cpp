@@ -93,12 +93,19 @@ TEST_F(KeysOfficersTest, WhoAsksDoesNotApproveIt) {
   EXPECT_THROW(keys().decide(call().caller, number, true), service::KeyFailed);
   EXPECT_EQ(keys().approvals().size(), 1u);
   EXPECT_FALSE(is_in_audit_log("\"approve\""));
+  const auto waited = std::chrono::system_clock::now();
+  ASSERT_TRUE(becomes_true([&] {  // its number has the time in milliseconds
+    return std::chrono::system_clock::now() > waited + std::chrono::milliseconds(1);
+  }));
   keys().decide(officer(), number, true);
-  end(next_request());
+  const custody::RequestId begun = next_request();
+  EXPECT_GT(service::time_of(begun), waited);
+  end(begun);
   EXPECT_EQ(failure_of(std::move(asked)), "bob: no more");
-  EXPECT_TRUE(is_in_audit_log("\"client\":\"" + service::text_of(officer()) +
-                              "\",\"operation\":\"approve\",\"key\":\"" +
-                              custody::text_of(terms.key) + "\""))
+  EXPECT_TRUE(is_in_audit_log(
+      "\"client\":\"" + service::text_of(officer()) + "\",\"operation\":\"approve\",\"key\":\"" +
+      custody::text_of(terms.key) + "\",\"bytes\":0,\"aad_bytes\":0,\"outcome\":\"request " +
+      hex_of(begun) + "\""))
       << audit_log();
 }
 
