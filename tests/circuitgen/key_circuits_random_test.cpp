@@ -13,7 +13,7 @@ using test::openssl_cmac;
 using test::openssl_hmac;
 using test::openssl_seal;
 
-constexpr std::size_t kKeys = 200, kLanes = 50;
+constexpr std::size_t kKeys = 200, kMessages = 50;
 
 // By bundle, of all lanes.
 using Columns = std::map<std::string, std::vector<std::string>>;
@@ -47,7 +47,7 @@ class KeyUsesOnRandomCases : public ::testing::TestWithParam<std::string> {
   }
   std::vector<std::string> randoms(std::size_t bytes) {
     std::vector<std::string> all;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) all.push_back(random(bytes));
+    for (std::size_t lane = 0; lane < kMessages; ++lane) all.push_back(random(bytes));
     return all;
   }
   // A key, loaded from random shares.
@@ -84,9 +84,9 @@ TEST_P(KeyUsesOnRandomCases, AgreeWithOpenSsl) {
     inputs["message"] = randoms(bytes);
     inputs["aad"] = randoms(aad);
     inputs["nonce"] = randoms(12);
-    const Columns made =
-        evaluated(use(is_gcm ? "key_seal" : "key_sign", algorithm, bytes) + more, inputs, kLanes);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const Columns made = evaluated(use(is_gcm ? "key_seal" : "key_sign", algorithm, bytes) + more,
+                                   inputs, kMessages);
+    for (std::size_t lane = 0; lane < kMessages; ++lane) {
       const std::string& message = inputs["message"][lane];
       const std::string text = is_gcm && bytes > 0 ? made.at("ciphertext")[lane] : std::string();
       ASSERT_EQ(text + made.at("tag")[lane],
@@ -96,9 +96,9 @@ TEST_P(KeyUsesOnRandomCases, AgreeWithOpenSsl) {
     }
     inputs["tag"] = spoiled(made.at("tag"));
     if (is_gcm && bytes > 0) inputs["ciphertext"] = made.at("ciphertext");
-    const Columns checked =
-        evaluated(use(is_gcm ? "key_open" : "key_verify", algorithm, bytes) + more, inputs, kLanes);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const Columns checked = evaluated(
+        use(is_gcm ? "key_open" : "key_verify", algorithm, bytes) + more, inputs, kMessages);
+    for (std::size_t lane = 0; lane < kMessages; ++lane) {
       const bool is_right = lane % 3 != 0;
       ASSERT_EQ(checked.at("valid")[lane], std::string(1, is_right ? '\1' : '\0'));
       if (!is_gcm || bytes == 0) continue;

@@ -36,8 +36,8 @@ constexpr std::size_t kAtoms[] = {1, 2, 128};
 // them, and factors at random.
 class PlanJudge final : public RoundSink {
  public:
-  PlanJudge(const CircuitInfo& info, std::size_t lanes, std::size_t atoms_max, std::uint64_t seed)
-      : info_(info), lanes_(lanes), planner_(atoms_max), rng_(Seed{{seed, 31}}) {}
+  PlanJudge(std::size_t lanes, std::size_t atoms_max, std::uint64_t seed)
+      : lanes_(lanes), planner_(atoms_max), rng_(Seed{{seed, 31}}) {}
 
   void round(Round& round) override {
     const RoundPlan plan = planner_.plan(round);
@@ -141,7 +141,6 @@ class PlanJudge final : public RoundSink {
     EXPECT_EQ(next, cut.size());
   }
 
-  const CircuitInfo& info_;
   std::size_t lanes_;
   MaskPlanner planner_;
   Rng rng_;
@@ -155,7 +154,7 @@ TEST(MaskPlan, OpensTheRankOfTheOperandsAfterTheInputs) {
                                           {"aes128:sbox=shallow", 6800u, 3640u},
                                           {"aes128:sbox=gf16", 7400u, 3040u}}) {
     const auto circuit = find_circuit(name);
-    PlanJudge judge(circuit->info(), 1, MaskPlanner::kAtomsMax, 1);
+    PlanJudge judge(1, MaskPlanner::kAtomsMax, 1);
     generate_rounds(*circuit, 1, window_for(1), judge, GroupsAs::Polynomials);
     EXPECT_EQ(judge.ands, ands) << name;
     EXPECT_EQ(judge.opened_after, after) << name;
@@ -218,7 +217,7 @@ TEST(MaskPlan, LeavesEveryOperandMasked) {
     const RandomCircuit circuit = RandomCircuit::of_any_shape(seed);
     for (const std::size_t atoms : kAtoms)
       for (const std::size_t lanes : {1, 5, 64}) {
-        PlanJudge judge(circuit.info(), lanes, atoms, seed);
+        PlanJudge judge(lanes, atoms, seed);
         generate_rounds(circuit, lanes, 1 + seed % 9 * (seed % 2 == 0 ? 1 : 40), judge,
                         GroupsAs::Polynomials);
         EXPECT_LE(judge.opened_after, 2 * judge.ands);
@@ -240,7 +239,7 @@ TEST(MaskPlan, CutsLongSums) {
   std::vector<WireId> sums;
   for (std::size_t i = 1; i < 400; ++i) sums.push_back(sum = circuit.xor_of(sum, results[i]));
   circuit.output(Receiver::Both, {circuit.and_of(sum, sums[200])});
-  PlanJudge judge(circuit.info(), 1, MaskPlanner::kAtomsMax, 1);
+  PlanJudge judge(1, MaskPlanner::kAtomsMax, 1);
   generate_rounds(circuit, 1, window_for(1), judge);
   EXPECT_EQ(judge.cuts, 3u);
   EXPECT_EQ(judge.opened_after, 2u);
