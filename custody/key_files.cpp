@@ -546,6 +546,7 @@ void KeyFiles::store_epoch(std::uint64_t link, const KeyRecord& record, const Ep
 
 void KeyFiles::erase_slots(const std::vector<HeldEpoch>& held) {
   std::vector<std::uint64_t> slots;
+  slots.reserve(held.size());
   for (const HeldEpoch& of : held) slots.push_back(of.slot);
   if (slots.empty()) return;
   step("erase");

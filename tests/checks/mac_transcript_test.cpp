@@ -245,6 +245,7 @@ TEST(MacTranscript, RejectsWrongBitInEitherDirection) {
 
 // So is a wrong shared bit, by the party that did not send it.
 TEST(MacTranscript, RejectsWrongSharedBitInEitherDirection) {
+  constexpr auto kDigestTag = message_tag("mac_transcript.digest");
   for (const Party cheater : {Party::A, Party::B})
     for (const bool other_first : {false, true}) {
       const Outcomes outcomes = run_sessions(
@@ -252,7 +253,7 @@ TEST(MacTranscript, RejectsWrongSharedBitInEitherDirection) {
             const bool cheats = session.me() == cheater;
             open_shared(session, 20, cheats);
             if (other_first && cheats)  // whose own check would fail
-              recv_object<Digest>(session.channel(), message_tag("mac_transcript.digest"));
+              recv_object<Digest>(session.channel(), kDigestTag);
             else if (other_first)
               send_digest(session), session.channel().flush();
             open_shared(session, 30);

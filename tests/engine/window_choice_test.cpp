@@ -75,6 +75,7 @@ TEST(WindowChoice, MemoryOfTheLargestWindowIsBounded) {
 }
 
 TEST(WindowChoice, OtherWindowsAreRefused) {
+  constexpr auto kTag = net::message_tag("run.window");
   const LoadedCircuit circuit = chains();
   for (const std::uint64_t told : {std::uint64_t{0}, std::uint64_t{kDefault / 2},
                                    std::uint64_t{kDefault + 1}, std::uint64_t{1} << 24, ~0ul}) {
@@ -83,7 +84,7 @@ TEST(WindowChoice, OtherWindowsAreRefused) {
         choose_window(channel, me, circuit, interactive(), AndMaterial::Triples, {});
         return;
       }
-      net::send_object(channel, net::message_tag("run.window"), told);
+      net::send_object(channel, kTag, told);
       channel.flush();
     });
     EXPECT_EQ(outcomes.b.kind, Outcome::Kind::PeerCheated) << told;

@@ -269,6 +269,7 @@ class PlainKeyHolder {
         deviating_(std::move(deviating)), roots_(test::random_blocks(iteration.set.trees, 99)) {}
 
   void correct() {
+    constexpr auto kTag = message_tag("silent.corrections");
     const std::size_t depth = direction_.set.depth;
     for (std::size_t group = 0; group < direction_.set.trees; group += kTreesPerKey) {
       std::vector<Block> corrections;
@@ -278,14 +279,15 @@ class PlainKeyHolder {
           corrections.push_back(sums[i] ^ base_.keys[direction_.levels_at(tree) + i].value ^
                                 deviating_.correction_error(tree, i));
       }
-      send_words(session_.channel(), message_tag("silent.corrections"),
-                 std::span<const Block>(corrections));
+      send_words(session_.channel(), kTag, std::span<const Block>(corrections));
     }
   }
 
   void answer() {
+    constexpr auto kChallenge = message_tag("silent.challenge"),
+                   kDigest = message_tag("silent.digest");
     std::array<std::byte, 48> challenge;
-    session_.channel().recv(message_tag("silent.challenge"), challenge);
+    session_.channel().recv(kChallenge, challenge);
     PublicSeed seed;
     Block psi;
     std::memcpy(&seed, challenge.data(), 32);
@@ -300,7 +302,7 @@ class PlainKeyHolder {
     for (std::size_t i = 0; i < 128; ++i)
       v ^= product(power_of_x(i), base_.keys[direction_.mask_at() + i].value);
     send_object(
-        session_.channel(), message_tag("silent.digest"),
+        session_.channel(), kDigest,
         RandomOracle(session_.id(), {"silent check", letter(session_.peer()), direction_.iteration})
             .absorb_object(v)
             .digest());

@@ -318,8 +318,9 @@ class Careless {
 
  private:
   bool has_outputs() {
+    constexpr auto kOutputs = net::message_tag("garbled.outputs");
     try {
-      (void)session_.channel().recv_variable(net::message_tag("garbled.outputs"), 1 << 20);
+      (void)session_.channel().recv_variable(kOutputs, 1 << 20);
       return true;
     } catch (const std::exception&) {
       return false;
