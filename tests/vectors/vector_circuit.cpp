@@ -10,7 +10,7 @@ void emit_vector_circuit(Builder& builder) {
   const Bit same = k[0] & k[1];
   Bits products;
   for (std::size_t i = 0; i < 4; ++i) products.push_back(x[i] & y[i]);
-  const Bit right = products[1] ^ y[4] ^ p[0], left = products[0] ^ x[4], sum = left & right;
+  const Bit left = products[0] ^ x[4], right = products[1] ^ y[4] ^ p[0], sum = left & right;
   const Bit u = products[2] ^ y[5], v = products[3] ^ x[5], w = sum ^ same;
   const Bit all = builder.group([&] { return u & v & w; });
   builder.output(0, std::vector{all, products[0] ^ same});
