@@ -137,6 +137,7 @@ constexpr Track track_of(std::uint32_t id) {
   return Track::Main;
 }
 
+// For a constant, not for an argument: of such a temporary Clang 14 leaves parts undefined.
 consteval MessageTag message_tag(std::string_view name) {
   for (const MessageTagEntry& entry : kMessageTags)
     if (entry.tag.name == name) return entry.tag;
