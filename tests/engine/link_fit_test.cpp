@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <thread>
 
 #include "tests/support/layers.h"
@@ -13,6 +14,7 @@ namespace tinyot {
 namespace {
 
 using namespace tinyot::test;
+using namespace std::chrono_literals;
 
 constexpr MessageTag kSampleTag = net::message_tag("session.sample");
 constexpr MessageTag kFitTag = net::message_tag("session.fit");
