@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kArrivedMax = 128, kAbandonedMax = 1024;
 constexpr std::chrono::milliseconds kPauseTime{50};
-constexpr auto kHeaderTime = std::chrono::seconds(5), kClaimTime = std::chrono::seconds(60);
+constexpr auto kHeaderTime = std::chrono::seconds(5);
 constexpr std::uint64_t kMagic = 0x3164746F796E6974;  // "tinyotd1"
 
 struct Header {
@@ -25,8 +25,9 @@ static_assert(sizeof(Header) == 24);
 
 }  // namespace
 
-StreamPort::StreamPort(engine::PeerOptions options, std::function<void(std::uint64_t)> link_arrived)
-    : options_(std::move(options)), link_arrived_(std::move(link_arrived)),
+StreamPort::StreamPort(engine::PeerOptions options, std::function<void(std::uint64_t)> link_arrived,
+                       std::chrono::milliseconds claim_time)
+    : options_(std::move(options)), link_arrived_(std::move(link_arrived)), claim_time_(claim_time),
       last_group_(crypto::Rng::from_system().below(kLinkBit / 2)) {
   if (!options_.listen) return;
   listener_.emplace(options_.address, options_.timeouts, options_.rejected);
@@ -79,7 +80,7 @@ void StreamPort::admit(std::unique_ptr<net::ByteStream> stream) {
     if (std::ranges::find(abandoned_, name.group) != abandoned_.end()) return;
     const auto now = Clock::now();
     std::erase_if(arrived_, [&](const Arrived& other) {
-      return other.name == name || other.at + kClaimTime < now;
+      return other.name == name || other.at + claim_time_ < now;
     });
     if (arrived_.size() == kArrivedMax) arrived_.pop_front();
     arrived_.push_back({name, std::move(stream), now});

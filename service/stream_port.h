@@ -32,10 +32,14 @@ class StreamPort {
  public:
   // Groups of links (peer_link.h) have this bit, others do not.
   static constexpr std::uint64_t kLinkBit = std::uint64_t{1} << 63;
+  // So long a stream of the peer waits to be asked for.
+  static constexpr std::chrono::milliseconds kClaimTime{60'000};
 
-  // `link_arrived` is called, on another thread, when a stream of a link arrives, with its group.
-  // Fails: NetworkError if it cannot listen.
-  StreamPort(engine::PeerOptions options, std::function<void(std::uint64_t)> link_arrived);
+  // `link_arrived` is called, on another thread, when a stream of a link arrives, with its group. A
+  // stream that nobody has asked for in the claim time is closed when another one arrives. Fails:
+  // NetworkError if it cannot listen.
+  StreamPort(engine::PeerOptions options, std::function<void(std::uint64_t)> link_arrived,
+             std::chrono::milliseconds claim_time = kClaimTime);
   ~StreamPort();
   StreamPort(const StreamPort&) = delete;
   StreamPort& operator=(const StreamPort&) = delete;
@@ -90,6 +94,7 @@ class StreamPort {
   engine::PeerOptions options_;  // of which `tls` changes, under the mutex
   const CurrentAdmission admission_{*this};
   std::function<void(std::uint64_t)> link_arrived_;
+  const std::chrono::milliseconds claim_time_;
   std::optional<net::TcpListener> listener_;
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -53,6 +53,8 @@ std::vector<std::pair<std::string, KeyAttributes>> changed_in_one_field() {
   std::vector<std::pair<std::string, Change>> changes = {
       {"label", [](KeyAttributes& of) { of.label = "lebel"; }},
       {"longer label", [](KeyAttributes& of) { of.label += '0'; }},
+      {"longest label", [](KeyAttributes& of) { of.label = std::string(64, 'l'); }},
+      {"its end", [](KeyAttributes& of) { of.label = std::string(63, 'l') + 'm'; }},
       {"label and CKA_ID, moved", [](KeyAttributes& of) { of.label = "labelid", of.cka_id = ""; }},
       {"version", [](KeyAttributes& of) { of.version = 2; }},
       {"high version", [](KeyAttributes& of) { of.version = (1u << 31) + 1; }},
@@ -62,7 +64,9 @@ std::vector<std::pair<std::string, KeyAttributes>> changed_in_one_field() {
       {"origin", [](KeyAttributes& of) { of.origin = custody::KeyOrigin::Imported; }},
       {"parent of zeros", [](KeyAttributes& of) { of.parent.emplace(); }},
       {"CKA_ID", [](KeyAttributes& of) { of.cka_id = "ie"; }},
-      {"no CKA_ID", [](KeyAttributes& of) { of.cka_id = ""; }}};
+      {"no CKA_ID", [](KeyAttributes& of) { of.cka_id = ""; }},
+      {"longest CKA_ID", [](KeyAttributes& of) { of.cka_id = std::string(64, 'i'); }},
+      {"its end", [](KeyAttributes& of) { of.cka_id = std::string(63, 'i') + 'j'; }}};
   for (std::size_t k = 0; k < id.bytes.size(); ++k) {
     changes.emplace_back("id, byte " + std::to_string(k),
                          [k](KeyAttributes& of) { of.id.bytes[k] ^= std::byte{1}; });

@@ -9,6 +9,7 @@
 
 #include "circuitgen/generators/registry.h"
 #include "service/configuration.h"
+#include "service/policy.h"
 #include "tests/support/becomes_true.h"
 #include "tests/support/ports.h"
 #include "tests/support/two_threads.h"
@@ -316,6 +317,60 @@ TEST_F(IdleEvaluations, TrafficIsThatOfTheOrder) {
     const auto [least, most] = std::ranges::minmax(bytes);
     EXPECT_GT(least, 0u);
     EXPECT_LT(2 * most, 3 * least);
+  }
+}
+
+// A run that a job takes is kept no more, also while the job waits for its connection: otherwise
+// the peer's order to prepare the next one would be refused.
+TEST_F(IdleEvaluations, ARunThatAWaitingJobTakesIsNotCounted) {
+  const engine::LoadedCircuit circuit = *engine::LoadedCircuit::generated("millionaires", 1);
+  const service::PreparedCircuit prepared{.circuit = circuit,
+                                          .terms = service::terms_of(circuit),
+                                          .phase = OnlinePhase::Masked,
+                                          .ands = circuit.cost().ands,
+                                          .configured = 1,
+                                          .kept = 1};
+  const std::uint64_t group = a_.evaluations().group_for(0, 1);
+  std::uint64_t number = 0;
+  for (Side* const side : {&a_, &b_})
+    ASSERT_EQ(side->evaluations().begin(0, {.group = group, .session = 1, .circuit = &prepared}),
+              std::nullopt);
+  for (Side* const side : {&a_, &b_}) {
+    const auto made = side->next_outcome();
+    ASSERT_TRUE(made);
+    ASSERT_FALSE(made->error) << made->error->message;
+    number = made->prepared;
+  }
+  std::latch running{2}, gate{1};
+  for (Side* const side : {&a_, &b_})
+    side->begin(group, [&](Evaluator&, const Work&) {
+      running.count_down();
+      gate.wait();
+    });
+  running.wait();
+  service::Jobs jobs({10, 1 << 20, std::chrono::seconds(60), std::chrono::seconds(60)});
+  for (const Party party : {Party::A, Party::B}) {
+    Side& side = party == Party::A ? a_ : b_;
+    EXPECT_EQ(side.evaluations().count(prepared), 1u) << letter(party);
+    Values values;
+    values.set(party == Party::A ? "a" : "b", LaneMatrix(1, 32));
+    const auto inputs = std::make_shared<const Values>(std::move(values));
+    const service::SharedJob job =
+        jobs.add({std::string(1, letter(party)), "peer", circuit, {}, inputs}, {});
+    EXPECT_EQ(side.evaluations().begin(0, {.job = job,
+                                           .inputs = inputs,
+                                           .group = group,
+                                           .session = 1,
+                                           .circuit = &prepared,
+                                           .prepared = number}),
+              std::nullopt);
+    EXPECT_EQ(side.evaluations().count(prepared), 0u) << letter(party);
+  }
+  gate.count_down();
+  for (Side* const side : {&a_, &b_}) {
+    EXPECT_EQ(side->outcome(), "done") << "the work";
+    EXPECT_EQ(side->outcome(), "done") << "the job";
+    EXPECT_EQ(side->evaluations().count(prepared), 0u);
   }
 }
 

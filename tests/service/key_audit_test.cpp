@@ -432,6 +432,28 @@ TEST(KeyAudit, AcceptedRequestIsInThePeersLog) {
   EXPECT_EQ(parties.verify(0).problems.size(), 1u);
 }
 
+// The requester asks for one thing, and logs that it has begun another one.
+TEST(KeyAudit, BothLogsSayTheSameOfARequest) {
+  const std::vector<std::pair<const char*, Parties::Change>> changes = {
+      {"client", [](AuditLine& line) { line.client = "other"; }},
+      {"operation", [](AuditLine& line) { line.operation = "decrypt"; }},
+      {"key", [](AuditLine& line) { line.key.back() = 'f'; }},
+      {"bytes", [](AuditLine& line) { line.bytes = 33; }},
+      {"aad_bytes", [](AuditLine& line) { line.aad_bytes = 6; }}};
+  for (const auto& [name, change] : changes) {
+    Parties parties;
+    parties.use(0, 1, true, [&change = change](AuditLine& line) {
+      if (line.is_own && line.event == AuditLine::Event::Begin) change(line);
+    });
+    for (const std::size_t party : {0, 1})
+      EXPECT_TRUE(parties.verify(party, false).problems.empty()) << name << " by itself";
+    const auto problems = parties.verify(1).problems;
+    ASSERT_EQ(problems.size(), 1u) << name;
+    EXPECT_NE(problems[0].find("the request is not in the peer's"), std::string::npos)
+        << problems[0];
+  }
+}
+
 // The requester signs for a line before that of the request, and puts the request in later.
 TEST(KeyAudit, RequestIsInTheLogBeforeItIsSigned) {
   Parties parties;

@@ -44,6 +44,24 @@ TEST_F(KeysLimitsTest, ThePeerHasSoManyRequests) {
   EXPECT_EQ(failure_of(std::move(own)), "bob: no more");
 }
 
+// What the peer calls its clients takes no places of those that are called so here.
+TEST_F(KeysLimitsTest, ClientsOfThePeerTakeNoPlacesOfThisPartysClients) {
+  CustodySetup setup;
+  setup.policy_a = std::string(kPeerWaits) + "allow { user: '1' key: '*' may: [ENCRYPT] }\n";
+  make_parties(setup);
+  const std::string key = stored("data");
+  open();
+  for (int i = 0; i < 64; ++i) {
+    service::AskedKey of_peer = asked(use_terms(config::ENCRYPT, key, 4));
+    of_peer.client = service::text_of(call_of(1).caller);
+    peer_->send(message_of(of_peer));
+    (void)peer_->next(wire::Message::kKeyWaits);
+  }
+  auto own = ask_by(call_of(1), use_terms(config::ENCRYPT, key, 4), payload_of(4));
+  end(next_request());
+  EXPECT_EQ(failure_of(std::move(own)), "bob: no more");
+}
+
 // One client has a part of them; all clients together have as many as the peer.
 TEST_F(KeysLimitsTest, ClientsHaveSoManyRequests) {
   CustodySetup setup;

@@ -1,11 +1,18 @@
 // What officers of one party decide about its keys, and what the audit log has of it.
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <array>
 #include <fstream>
+#include <initializer_list>
 #include <set>
 
 #include "base/error.h"
 #include "keys_of_one_party.h"
 #include "service/key_calls.h"
+#include "service/keys_socket.h"
 #include "tests/support/small_disk.h"
+#include "tinyot/v1/keys_socket.pb.h"
 
 namespace tinyot::test {
 namespace {
@@ -286,6 +293,55 @@ TEST_F(KeysOfficersTest, SeeWhatWaits) {
   peers_->peer().stop_beginning();
   for (const auto& failure : {failure_of(std::move(own)), failure_of(std::move(destroyed))})
     EXPECT_EQ(failure, "the daemon is stopping: repeat the request");
+}
+
+// On the socket of PKCS#11, a right that the configuration takes away is none of connections that
+// are open, either: an officer sees all keys, others those that rules name for them.
+TEST_F(KeysOfficersTest, WhoIsNoOfficerAnyMoreSeesNoMoreKeysOnAnOpenConnection) {
+  CustodySetup setup;
+  setup.policy_a = "allow { peer: true key: '*' may: [SIGN] }\n";
+  make_parties(setup);
+  (void)stored("data");
+  open();
+  const auto rules = [](std::initializer_list<config::Right> rights) {
+    config::Daemon daemon;
+    config::Access& entry = *daemon.add_access();
+    entry.add_user(std::to_string(::getuid()));
+    for (const config::Right right : rights) entry.add_may(right);
+    return service::AccessRules(daemon);
+  };
+  service::Access access(rules({config::USE_KEYS, config::MANAGE_KEYS}));
+  const service::KeyCalls calls(peers_->peers());
+  const std::filesystem::path file = dir_ / "socket";
+  const service::KeysSocket server(file, 0600, 1, calls, access);
+  const system::Descriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  file.native().copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+            0);
+  const auto keys_listed = [&] {
+    v1::SocketRequest request;
+    request.mutable_list();
+    const std::string text = request.SerializeAsString();
+    const std::string frame = std::string(3, '\0') + static_cast<char>(text.size()) + text;
+    EXPECT_EQ(::send(client.get(), frame.data(), frame.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(frame.size()));
+    std::array<unsigned char, 4> length{};
+    EXPECT_EQ(::recv(client.get(), length.data(), length.size(), MSG_WAITALL), 4);
+    std::string received(std::size_t{length[2]} << 8 | length[3], '\0');
+    EXPECT_EQ(::recv(client.get(), received.data(), received.size(), MSG_WAITALL),
+              static_cast<ssize_t>(received.size()));
+    v1::SocketReply reply;
+    EXPECT_TRUE(reply.ParseFromString(received));
+    EXPECT_TRUE(reply.has_list()) << reply.message();
+    return reply.list().keys_size();
+  };
+  EXPECT_EQ(keys_listed(), 1);
+  access.replace(rules({config::USE_KEYS}));
+  EXPECT_EQ(keys_listed(), 0);
+  access.replace(rules({config::USE_KEYS, config::MANAGE_KEYS}));
+  EXPECT_EQ(keys_listed(), 1);
 }
 
 }  // namespace

@@ -226,6 +226,27 @@ TEST(StreamPortTest, ConnectionsThatNobodyTakesAreLimited) {
   EXPECT_NO_THROW(ports.a.open({5, kMany - 100}, {}));
 }
 
+// Nor do those that nobody takes stay open for good, if there are few.
+TEST(StreamPortTest, ConnectionsThatNobodyTakesInTimeAreClosed) {
+  Ports ports;
+  StreamPort listening(
+      {.listen = true,
+       .address = {"127.0.0.1", reserved_port()},
+       .timeouts = ports.endpoint(true).timeouts},
+      [](std::uint64_t) {}, std::chrono::milliseconds(200));
+  engine::PeerOptions options = listening.options();
+  options.listen = false;
+  StreamPort peers(options, [](std::uint64_t) {});
+  const auto old = peers.open({5, 0}, {});
+  EXPECT_FALSE(old->has_ended());
+  std::vector<std::unique_ptr<net::ByteStream>> later;
+  EXPECT_TRUE(becomes_true([&] {
+    later.push_back(peers.open({6, static_cast<std::uint32_t>(later.size())}, {}));
+    return old->has_ended();
+  }));
+  EXPECT_LT(later.size(), 100u) << "too many connections end the oldest, too";
+}
+
 TEST(StreamPortTest, ConnectionThatBeginsOtherwiseIsClosed) {
   Ports ports;
   const Socket other = connect_to(ports.port);

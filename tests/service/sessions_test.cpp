@@ -5,6 +5,7 @@
 
 #include "engine/plan.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/files.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
@@ -41,6 +42,16 @@ TEST_F(SessionsTest, DirectoryIsOfTheOwnerAlone) {
   fs::permissions(dir_, fs::perms::owner_all | fs::perms::group_all | fs::perms::others_read);
   const Sessions sessions(dir_, {}, {});
   EXPECT_EQ(fs::status(dir_).permissions(), fs::perms::owner_all);
+}
+
+// By a process that ended before it had made the store.
+TEST_F(SessionsTest, SessionThatWasNotMadeCompletelyIsRemoved) {
+  std::filesystem::create_directories(place(2));
+  make_session(1);
+  write_file(place(2) / "keys", "left");
+  const Sessions sessions(dir_, {}, {});
+  EXPECT_TRUE(std::filesystem::exists(place(1)));
+  EXPECT_FALSE(std::filesystem::exists(place(2)));
 }
 
 // Its log would be lost with its directory.
