@@ -44,11 +44,12 @@ void xor_block_to_each(const Block* x, std::size_t n, const Block& y, Block* out
 alignas(32) constexpr std::uint64_t kMasks[4][4] = {
     {0, 0, 0, 0}, {~0ull, ~0ull, 0, 0}, {0, 0, ~0ull, ~0ull}, {~0ull, ~0ull, ~0ull, ~0ull}};
 
-// The masks of the entries in the vector that begins at word `at`.
+// The masks of the entries in the vector that begins at word `at`. Bits of other entries, which may
+// be beyond the last one, have no part in the address.
 template <class D>
 HWY_INLINE hn::Vec<D> masks(D d, const std::uint64_t* bits, std::size_t at) {
-  const std::size_t entry = at / 2;
-  return hn::LoadU(d, kMasks[(bits[entry / 64] >> (entry % 64)) & 3] + at % 2);
+  const std::size_t entry = at / 2, of_vector = hn::Lanes(d) > 2 ? 3 : 1;
+  return hn::LoadU(d, kMasks[(bits[entry / 64] >> (entry % 64)) & of_vector] + at % 2);
 }
 
 void combine_triples(const TripleBlocks& blocks, std::size_t n, const Block& delta) {
