@@ -5,6 +5,7 @@
 
 #include "base/declassify.h"
 #include "base/error.h"
+#include "base/opaque.h"
 #include "crypto/random_oracle.h"
 
 namespace tinyot::offline {
@@ -174,7 +175,7 @@ void SilentMacHolder::make(std::size_t first, MacColumnView out) {
                       base_.bits.words(), std::span<const Block>(leaves_).subspan(leaf, outputs),
                       part);
                   const std::size_t place = place_in(tree);
-                  const std::uint64_t bit = std::uint64_t{1} << (place % 64);
+                  const std::uint64_t bit = opaque(std::uint64_t{1} << (place % 64));
                   for (std::size_t w = 0; w < outputs / 64; ++w)
                     part.bits[w] ^= bit & mask_of(leaf / 64 + w == place / 64);
                 });
