@@ -6,6 +6,7 @@
 
 #include "tests/support/command_test.h"
 #include "tests/support/layers.h"
+#include "tests/support/small_disk.h"
 
 namespace tinyot::test {
 namespace {
@@ -89,6 +90,17 @@ TEST_F(KeysTest, KeygenWritesIntoDirectoryAndNamesUnwritablePath) {
   EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("none/k.pem")}), 2,
                          "cannot write " + path("none/k.pem")));
   EXPECT_TRUE(ended_with(tinyot({"keygen"}), 2, "--output or --renew is missing"));
+}
+
+// A part of a key would only be noticed when it is used.
+TEST_F(KeysTest, NothingStaysOfAKeyThatTheDiskHasNoRoomFor) {
+  const SmallDisk disk(path("disk"), 4096);
+  if (!disk.is_mounted()) GTEST_SKIP() << "this process may not mount";
+  write_file(path("disk/filler"), std::string(4096, '.'));
+  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("disk/k.pem")}), 2,
+                         "cannot write " + path("disk/k.pem") + ": No space left on device"));
+  for (const char* const file : {"disk/k.pem", "disk/k.pem.crt"})
+    EXPECT_FALSE(std::filesystem::exists(path(file))) << file;
 }
 
 // The stores of the key can still be used, and what the peer has pinned stays right.
