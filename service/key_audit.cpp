@@ -192,11 +192,10 @@ PartysKeys all_keys_of(PartysKeys former, const net::Fingerprint& last) {
 // Which of the party's keys has signed the line; nothing if there is no signature, or of another.
 std::optional<std::size_t> signer_of(const AuditLine& line, const PartysKeys& keys) {
   if (!line.signed_by_peer) return std::nullopt;
-  const auto& [message, signature] = *line.signed_by_peer;
-  const auto signer =
-      std::ranges::find_if(keys, [&, &message = message, &signature = signature](const auto& key) {
-        return net::is_signed_by(key.key, signature, kCustodyDomain, message);
-      });
+  const SignedMessage& said = *line.signed_by_peer;
+  const auto signer = std::ranges::find_if(keys, [&](const auto& key) {
+    return net::is_signed_by(key.key, said.signature, kCustodyDomain, said.message);
+  });
   if (signer == keys.end()) return std::nullopt;
   return static_cast<std::size_t>(signer - keys.begin());
 }

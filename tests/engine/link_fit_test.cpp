@@ -48,19 +48,18 @@ TEST(LinkFit, FollowsTheRateThatASays) {
                                                {std::uint64_t{9'000'000'000}, 1, 2u},
                                                {std::uint64_t{9'000'000'000}, 4, 4u},
                                                {all, 1, 2u}})
-    run_channels(
-        [&, bits_per_s = bits_per_s, threads = threads, k = k](Party me, Channel& channel) {
-          if (me == Party::A) {
-            net::recv_object<std::uint64_t>(channel, kSampleTag);
-            for (int i = 0; i < 8; ++i) net::recv_object<SampleMessage>(channel, kSampleTag);
-            return net::send_object(channel, kFitTag, bits_per_s);
-          }
-          const auto fitted = engine::fitted_to_link(
-              open_parameters(), kLarge, static_cast<std::uint64_t>(threads), me, channel);
-          EXPECT_EQ(k_of(fitted), k) << bits_per_s << ", " << threads;
-          EXPECT_EQ(fitted.bucket(), open_parameters().bucket());
-          EXPECT_EQ(fitted.unit(), open_parameters().unit());
-        });
+    run_channels([&, said = bits_per_s, workers = threads, taken = k](Party me, Channel& channel) {
+      if (me == Party::A) {
+        net::recv_object<std::uint64_t>(channel, kSampleTag);
+        for (int i = 0; i < 8; ++i) net::recv_object<SampleMessage>(channel, kSampleTag);
+        return net::send_object(channel, kFitTag, said);
+      }
+      const auto fitted = engine::fitted_to_link(open_parameters(), kLarge,
+                                                 static_cast<std::uint64_t>(workers), me, channel);
+      EXPECT_EQ(k_of(fitted), taken) << said << ", " << workers;
+      EXPECT_EQ(fitted.bucket(), open_parameters().bucket());
+      EXPECT_EQ(fitted.unit(), open_parameters().unit());
+    });
 }
 
 TEST(LinkFit, TakesFewerBytesOfASlowLink) {

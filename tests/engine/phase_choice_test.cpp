@@ -57,18 +57,18 @@ TEST(PhaseChoice, DependsOnTheRateOfTheLink) {
 TEST(PhaseChoice, MeasuresTheRateOnceIfTheChoiceDependsOnIt) {
   for (const auto& [name, is_measured] : {std::pair("comparisons", true), {"aes128", false}}) {
     const auto circuit = *LoadedCircuit::generated(name, 1);
-    run_channels([&, is_measured = is_measured](Party me, Channel& channel) {
+    run_channels([&, measures = is_measured](Party me, Channel& channel) {
       net::LinkShape link{microseconds(20'000), 0};
       for (int i = 0; i < 2; ++i) {
         PhaseChoice choice(AndMaterial::Garbling, {});
         circuit::CircuitRounds rounds = circuit.rounds(1 << 20);
         if (me == Party::A) choice.estimate(circuit, rounds);
         choice.choose(channel, me, link, [](const auto&) { return true; });
-        EXPECT_EQ(link.bits_per_s > 0, is_measured && me == Party::A);
+        EXPECT_EQ(link.bits_per_s > 0, measures && me == Party::A);
       }
       const std::uint64_t measuring = me == Party::A ? 1 : 4;
       EXPECT_EQ(channel.counters().messages_sent,
-                (me == Party::A ? 2 : 0) + (is_measured ? measuring : 0));
+                (me == Party::A ? 2 : 0) + (measures ? measuring : 0));
     });
   }
 }

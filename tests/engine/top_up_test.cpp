@@ -192,9 +192,9 @@ TEST_F(Jobs, WeakestJobDecidesTheSecurityOfAStore) {
   const auto [bound, exact] = bounds_of(kUnit);
   for (const Party party : {Party::A, Party::B})
     open_to_make(place(party))
-        .update_manifest([&, bound = bound, exact = exact](Manifest& manifest) {
-          manifest.sigma_paper_bound = bound - 1;
-          manifest.sigma_exact = exact - 2;
+        .update_manifest([lower = bound - 1, lower_exact = exact - 2](Manifest& manifest) {
+          manifest.sigma_paper_bound = lower;
+          manifest.sigma_exact = lower_exact;
         });
   expect_done(run(kUnit, kUnit));
   for (const Party party : {Party::A, Party::B}) {

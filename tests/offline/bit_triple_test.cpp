@@ -69,12 +69,13 @@ TEST(BitTriple, DeviationsAddTwoBitsToZ) {
   constexpr std::size_t kCount = 256;
   for (const Party cheater : {Party::A, Party::B})
     for (const auto& [e, e2] : {std::pair{true, false}, {true, true}, {false, true}}) {
-      const BitTriples made = make_bit_triples(
-          1, kCount, 1, cheater,
-          [e = e, e2 = e2](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-            if ((tag == "bit_triple.g" && e) || (tag == "bit_triple.d" && e2))
-              for (std::byte& byte : payload) byte ^= std::byte{0xFF};
-          });
+      const BitTriples made =
+          make_bit_triples(1, kCount, 1, cheater,
+                           [in_g = e, in_d = e2](std::string_view tag, std::size_t,
+                                                 std::vector<std::byte>& payload) {
+                             if ((tag == "bit_triple.g" && in_g) || (tag == "bit_triple.d" && in_d))
+                               for (std::byte& byte : payload) byte ^= std::byte{0xFF};
+                           });
       const auto opened = [&](const SharedColumn TripleLayer::*column, std::size_t i) {
         return (made.of[0].*column).mine.bits[i] ^ (made.of[1].*column).mine.bits[i];
       };

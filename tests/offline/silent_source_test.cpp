@@ -401,9 +401,9 @@ TEST(SilentCheating, PeerGoneAfterEachMessageOfAChainIsAnError) {
                                                                     {"silent.digest", 2}}) {
       PartyOptions options;
       (sender == Party::A ? options.wrap_a : options.wrap_b) =
-          cheating([tag = tag, occurrence = occurrence](std::string_view sent, std::size_t number,
+          cheating([cut_tag = tag, cut_at = occurrence](std::string_view sent, std::size_t number,
                                                         std::vector<std::byte>&) {
-            if (sent == tag && number == occurrence) throw NetworkError("the cable is cut");
+            if (sent == cut_tag && number == cut_at) throw NetworkError("the cable is cut");
           });
       const Outcomes outcomes = with_chain(
           kSet,

@@ -85,16 +85,16 @@ class CustodyRates : public CustodyTest {
   void print_uses(int count) {
     for (const auto& [name, client] : {std::pair("A", keys_a_.get()), {"B", keys_b_.get()}}) {
       std::printf("client of %s\n", name);
-      const auto sign = [client = client](const char* key, std::size_t bytes) {
-        const auto made = client->sign(key, std::string(bytes, 'm'));
+      const auto sign = [keys = client](const char* key, std::size_t bytes) {
+        const auto made = keys->sign(key, std::string(bytes, 'm'));
         EXPECT_TRUE(made.status.ok()) << made.status.error_message();
       };
       print_calls(
           "CMAC, 16 bytes", [&](int) { sign("cmac", 16); }, count);
       print_calls(
           "AES-256-GCM, 32 bytes",
-          [client = client](int) {
-            EXPECT_TRUE(client->encrypt("gcm", std::string(32, 'm')).status.ok());
+          [keys = client](int) {
+            EXPECT_TRUE(keys->encrypt("gcm", std::string(32, 'm')).status.ok());
           },
           count);
       print_calls(

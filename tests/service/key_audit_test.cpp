@@ -442,8 +442,8 @@ TEST(KeyAudit, BothLogsSayTheSameOfARequest) {
       {"aad_bytes", [](AuditLine& line) { line.aad_bytes = 6; }}};
   for (const auto& [name, change] : changes) {
     Parties parties;
-    parties.use(0, 1, true, [&change = change](AuditLine& line) {
-      if (line.is_own && line.event == AuditLine::Event::Begin) change(line);
+    parties.use(0, 1, true, [&alter = change](AuditLine& line) {
+      if (line.is_own && line.event == AuditLine::Event::Begin) alter(line);
     });
     for (const std::size_t party : {0, 1})
       EXPECT_TRUE(parties.verify(party, false).problems.empty()) << name << " by itself";
