@@ -15,7 +15,7 @@ RoundPipeline::RoundPipeline(RoundSink& sink, std::size_t gates_ahead)
     : batch_gates_(std::clamp<std::size_t>(gates_ahead / 8, 1, kBatchGates)),
       worker_(gates_ahead, system::Worker<Batch>::Counts::UntilTaken, [&](Batch& batch) {
         for (std::size_t i = 0; i < batch.used; ++i) sink.round(batch.rounds[i]);
-        give_back(std::move(batch));
+        release(std::move(batch));
       }) {}
 
 void RoundPipeline::round(Round& round) {
@@ -37,7 +37,7 @@ void RoundPipeline::push() {
   worker_.push(std::exchange(batch_, std::move(next)), std::exchange(gates_, 0));
 }
 
-void RoundPipeline::give_back(Batch batch) {
+void RoundPipeline::release(Batch batch) {
   batch.used = 0;
   for (Round& round : batch.rounds)
     if (!round.is_reusable()) round = {};

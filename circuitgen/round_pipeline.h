@@ -29,7 +29,7 @@ class RoundPipeline final : public RoundSink {
     std::size_t used = 0;
   };
   void push();
-  void give_back(Batch batch);
+  void release(Batch batch);
 
   const std::size_t batch_gates_;
   Batch batch_;  // to be pushed

@@ -80,7 +80,7 @@ std::string name_of(KeyAlgorithm algorithm) {
 }
 
 template <class Enum>
-std::optional<Enum> value_named(std::string_view name, std::initializer_list<Enum> values) {
+std::optional<Enum> parse_enum(std::string_view name, std::initializer_list<Enum> values) {
   for (const Enum value : values)
     if (name_of(value) == name) return value;
   return std::nullopt;
@@ -103,9 +103,9 @@ std::optional<Key> key_from(std::string_view message) {
     if (field.number == 10) key.state = field.bytes;
     if (field.number == 15) key.cka_id = field.bytes;
   }
-  const auto known_class = value_named(key_class, {KeyClass::Aead, KeyClass::Mac, KeyClass::Kdf});
-  const auto known_algorithm = value_named(
-      algorithm, {KeyAlgorithm::Aes128, KeyAlgorithm::Aes256, KeyAlgorithm::HmacSha256});
+  const auto known_class = parse_enum(key_class, {KeyClass::Aead, KeyClass::Mac, KeyClass::Kdf});
+  const auto known_algorithm =
+      parse_enum(algorithm, {KeyAlgorithm::Aes128, KeyAlgorithm::Aes256, KeyAlgorithm::HmacSha256});
   if (!known_class || !known_algorithm) return std::nullopt;
   key.key_class = *known_class;
   key.algorithm = *known_algorithm;

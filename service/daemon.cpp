@@ -120,7 +120,7 @@ class ExpiryLog {
 // for.
 class DiskWatch {
  public:
-  void look_at(const std::filesystem::path& directory, Jobs& jobs) {
+  void check(const std::filesystem::path& directory, Jobs& jobs) {
     const std::string full = full_disk(directory);
     const bool has_changed = full.empty() != full_.empty();
     full_ = full;
@@ -226,7 +226,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   DiskWatch disk;
   while (!cancel.stop_requested()) {
     if (take_reload()) try_reload(manager, configuration, config, peers, api, log, errors);
-    errors.run([&] { disk.look_at(config.directory(), jobs); });
+    errors.run([&] { disk.check(config.directory(), jobs); });
     errors.run([&] { give_up_late_jobs(peers, jobs); });
     for (const auto& peer : peers) {
       errors.run([&] { peer->keep_up(); });

@@ -185,7 +185,7 @@ std::uint64_t JobFiles::take_number() {
   return number;
 }
 
-void JobFiles::give_back(std::uint64_t number) {
+void JobFiles::release_number(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   free_.push_back(number);
 }
@@ -238,7 +238,7 @@ void JobFiles::remove(std::span<const Place> jobs) {
     keys_.erase(slots);
     for (const Place& job : jobs) unlink_file(path_of(job.id));
     system::sync_directory(jobs_);
-    for (const Place& job : jobs) give_back(job.number);
+    for (const Place& job : jobs) release_number(job.number);
   });
 }
 

@@ -67,7 +67,7 @@ class JobFiles {
   std::optional<crypto::SealKey> inputs_key_of(std::uint64_t number, const std::string& what) const;
   bool read(Kept& job) const;
   std::uint64_t take_number();
-  void give_back(std::uint64_t number);
+  void release_number(std::uint64_t number);
   void make_keys(std::uint64_t number, crypto::SealKey& key, crypto::SealKey& inputs_key);
 
   const std::string peer_;

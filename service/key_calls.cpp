@@ -97,9 +97,9 @@ std::uint32_t length_of(const std::string& field) {
 }
 
 template <class Enum>
-Enum value_named(const std::string& text, std::initializer_list<Enum> values, Enum by_default,
-                 const char* what) {
-  if (text.empty()) return by_default;
+Enum parse_enum(const std::string& text, std::initializer_list<Enum> values, Enum default_value,
+                const char* what) {
+  if (text.empty()) return default_value;
   std::string known;
   for (const Enum value : values) {
     if (custody::name_of(value) == text) return value;
@@ -116,13 +116,13 @@ custody::KeyAttributes attributes_from(const v1::CreateKeyRequest& request,
   custody::KeyAttributes attributes;
   attributes.label = request.label();
   attributes.key_class =
-      value_named(request.key_class(), {KeyClass::Aead, KeyClass::Mac, KeyClass::Kdf},
-                  KeyClass::Aead, "the class of a key");
-  attributes.algorithm = value_named(
+      parse_enum(request.key_class(), {KeyClass::Aead, KeyClass::Mac, KeyClass::Kdf},
+                 KeyClass::Aead, "the class of a key");
+  attributes.algorithm = parse_enum(
       request.algorithm(), {KeyAlgorithm::Aes128, KeyAlgorithm::Aes256, KeyAlgorithm::HmacSha256},
       KeyAlgorithm::Aes256, "the algorithm of a key");
-  attributes.nonces = value_named(request.nonces(), {NonceMode::Joint, NonceMode::Caller},
-                                  NonceMode::Joint, "nonces");
+  attributes.nonces = parse_enum(request.nonces(), {NonceMode::Joint, NonceMode::Caller},
+                                 NonceMode::Joint, "nonces");
   attributes.origin = origin;
   attributes.cka_id = request.cka_id();
   return attributes;

@@ -157,7 +157,7 @@ TEST(LocalLink, LocalTakesOne) {
   EXPECT_GE(Json::parse(ended.out)["A"]["wall_s"], 32 * 0.0025);
 }
 
-// Seconds of a job of one unit, made and dropped.
+// Seconds of a job of one unit, generated and not stored.
 double seconds_of_unit(const std::string& profile, const std::string& ands,
                        const std::string& rtt) {
   const Ended ended = tinyot({"bench", "offline", "--profile", profile, "--unit", ands, "--ands",

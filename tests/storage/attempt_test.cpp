@@ -163,7 +163,7 @@ TEST_F(AttemptTest, StaysInLogAfterCutBack) {
     store.cut_back(units);
     EXPECT_EQ(log_of(store).size(), 3u);
     expect_outstanding(store, {2});
-    // A unit that was made and dropped costs nothing, and is not counted.
+    // A unit that was generated and not stored costs nothing, and is not counted.
     EXPECT_EQ(store.attempts().units.size(), units);
   }
   finish(store);
