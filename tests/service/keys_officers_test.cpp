@@ -1,8 +1,4 @@
 // What officers of one party decide about its keys, and what the audit log has of it.
-#include <sys/socket.h>
-#include <sys/un.h>
-
-#include <array>
 #include <fstream>
 #include <initializer_list>
 #include <set>
@@ -11,8 +7,8 @@
 #include "keys_of_one_party.h"
 #include "service/key_calls.h"
 #include "service/keys_socket.h"
+#include "tests/service/socket_client.h"
 #include "tests/support/small_disk.h"
-#include "tinyot/v1/keys_socket.pb.h"
 
 namespace tinyot::test {
 namespace {
@@ -314,28 +310,13 @@ TEST_F(KeysOfficersTest, WhoIsNoOfficerAnyMoreSeesNoMoreKeysOnAnOpenConnection) 
   const service::KeyCalls calls(peers_->peers());
   const std::filesystem::path file = dir_ / "socket";
   const service::KeysSocket server(file, 0600, 1, calls, access);
-  const system::Descriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  file.native().copy(address.sun_path, sizeof address.sun_path - 1);
-  ASSERT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
-            0);
+  const system::Descriptor client = client_of_socket(file);
   const auto keys_listed = [&] {
-    v1::SocketRequest request;
-    request.mutable_list();
-    const std::string text = request.SerializeAsString();
-    const std::string frame = std::string(3, '\0') + static_cast<char>(text.size()) + text;
-    EXPECT_EQ(::send(client.get(), frame.data(), frame.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(frame.size()));
-    std::array<unsigned char, 4> length{};
-    EXPECT_EQ(::recv(client.get(), length.data(), length.size(), MSG_WAITALL), 4);
-    std::string received(std::size_t{length[2]} << 8 | length[3], '\0');
-    EXPECT_EQ(::recv(client.get(), received.data(), received.size(), MSG_WAITALL),
-              static_cast<ssize_t>(received.size()));
-    v1::SocketReply reply;
-    EXPECT_TRUE(reply.ParseFromString(received));
-    EXPECT_TRUE(reply.has_list()) << reply.message();
-    return reply.list().keys_size();
+    send_bytes(client, framed_list());
+    const std::optional<v1::SocketReply> reply = reply_from(client);
+    if (!reply) return -1;
+    EXPECT_TRUE(reply->has_list()) << reply->message();
+    return reply->list().keys_size();
   };
   EXPECT_EQ(keys_listed(), 1);
   access.replace(rules({config::USE_KEYS}));

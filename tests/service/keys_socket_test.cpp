@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "tests/service/socket_client.h"
 #include "tests/support/becomes_true.h"
 #include "tests/support/files.h"
 #include "tinyot/v1/keys_socket.pb.h"
@@ -37,53 +38,8 @@ class KeysSocketTest : public ::testing::Test {
     server_.emplace(file_, 0600, kConnectionsMax, calls_, *access_);
   }
 
-  Descriptor connect() const {
-    Descriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    file_.native().copy(address.sun_path, sizeof address.sun_path - 1);
-    EXPECT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
-              0);
-    return client;
-  }
-  static void send(const Descriptor& to, const std::string& bytes) {
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t count =
-          ::send(to.get(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
-      if (count <= 0) return;
-      done += static_cast<std::size_t>(count);
-    }
-  }
-  static std::string framed(const std::string& message) {
-    std::string frame;
-    for (int shift = 24; shift >= 0; shift -= 8)
-      frame.push_back(static_cast<char>(message.size() >> shift));
-    return frame + message;
-  }
-  static std::string receive(const Descriptor& from, std::size_t bytes) {
-    std::string text(bytes, '\0');
-    const ssize_t count = ::recv(from.get(), text.data(), bytes, MSG_WAITALL);
-    text.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
-    return text;
-  }
-  // Empty once the daemon has closed the connection.
-  static std::optional<v1::SocketReply> reply(const Descriptor& from) {
-    const std::string length = receive(from, 4);
-    if (length.size() < 4) return std::nullopt;
-    std::size_t size = 0;
-    for (const char byte : length) size = size << 8 | static_cast<unsigned char>(byte);
-    v1::SocketReply reply;
-    EXPECT_TRUE(reply.ParseFromString(receive(from, size)));
-    return reply;
-  }
   static StatusCode code_of(const std::optional<v1::SocketReply>& reply) {
     return reply ? static_cast<StatusCode>(reply->code()) : StatusCode::UNKNOWN;
-  }
-  static std::string list() {
-    v1::SocketRequest request;
-    request.mutable_list();
-    return framed(request.SerializeAsString());
   }
   static std::string encryption() {
     v1::SocketRequest request;
@@ -102,11 +58,11 @@ class KeysSocketTest : public ::testing::Test {
 
 TEST_F(KeysSocketTest, AnswersInOrder) {
   serve();
-  const Descriptor client = connect();
+  const Descriptor client = client_of_socket(file_);
   for (int i = 0; i < 3; ++i) {
-    send(client, list() + encryption());
-    EXPECT_EQ(code_of(reply(client)), StatusCode::OK);
-    const auto failed = reply(client);
+    send_bytes(client, framed_list() + encryption());
+    EXPECT_EQ(code_of(reply_from(client)), StatusCode::OK);
+    const auto failed = reply_from(client);
     EXPECT_EQ(code_of(failed), StatusCode::INVALID_ARGUMENT);
     v1::FailedCall details;
     EXPECT_TRUE(details.ParseFromString(failed->details()));
@@ -121,27 +77,27 @@ TEST_F(KeysSocketTest, AnswersInOrder) {
 
 TEST_F(KeysSocketTest, RightIsThatOfCall) {
   serve("MANAGE_KEYS");
-  const Descriptor client = connect();
-  send(client, encryption());
-  const auto refused = reply(client);
+  const Descriptor client = client_of_socket(file_);
+  send_bytes(client, encryption());
+  const auto refused = reply_from(client);
   EXPECT_EQ(code_of(refused), StatusCode::PERMISSION_DENIED);
   EXPECT_NE(refused->message().find("USE_KEYS"), std::string::npos) << refused->message();
   EXPECT_TRUE(refused->details().empty());
-  send(client, list());
-  EXPECT_EQ(code_of(reply(client)), StatusCode::OK);
+  send_bytes(client, framed_list());
+  EXPECT_EQ(code_of(reply_from(client)), StatusCode::OK);
   // A change of the configuration is one of open connections.
   access_->replace(service::AccessRules(config::Daemon()));
-  send(client, list());
-  EXPECT_EQ(code_of(reply(client)), StatusCode::PERMISSION_DENIED);
+  send_bytes(client, framed_list());
+  EXPECT_EQ(code_of(reply_from(client)), StatusCode::PERMISSION_DENIED);
 }
 
 TEST_F(KeysSocketTest, CreatingTakesRightOfOfficers) {
   serve("USE_KEYS");
-  const Descriptor client = connect();
+  const Descriptor client = client_of_socket(file_);
   v1::SocketRequest request;
   request.mutable_create()->set_label("new");
-  send(client, framed(request.SerializeAsString()));
-  EXPECT_EQ(code_of(reply(client)), StatusCode::PERMISSION_DENIED);
+  send_bytes(client, framed(request.SerializeAsString()));
+  EXPECT_EQ(code_of(reply_from(client)), StatusCode::PERMISSION_DENIED);
 }
 
 // Each of the calls that the module makes takes its right, and is made.
@@ -155,93 +111,94 @@ TEST_F(KeysSocketTest, CallsAreThoseOfTheModule) {
   for (const std::string right : {"USE_KEYS", "MANAGE_KEYS"}) {
     server_.reset();
     serve(right);
-    const Descriptor client = connect();
+    const Descriptor client = client_of_socket(file_);
     for (const auto& use : uses) {
       Request request;
       use(request);
-      send(client, framed(request.SerializeAsString()));
-      EXPECT_EQ(code_of(reply(client)),
+      send_bytes(client, framed(request.SerializeAsString()));
+      EXPECT_EQ(code_of(reply_from(client)),
                 right == "USE_KEYS" ? StatusCode::INVALID_ARGUMENT : StatusCode::PERMISSION_DENIED);
     }
     Request create;
     create.mutable_create()->set_label("new");
-    send(client, framed(create.SerializeAsString()));
-    EXPECT_EQ(code_of(reply(client)),
+    send_bytes(client, framed(create.SerializeAsString()));
+    EXPECT_EQ(code_of(reply_from(client)),
               right == "USE_KEYS" ? StatusCode::PERMISSION_DENIED : StatusCode::INVALID_ARGUMENT);
   }
 }
 
 TEST_F(KeysSocketTest, MalformedRequestEndsItsConnection) {
   serve();
-  const Descriptor client = connect();
-  send(client, framed("\x0a\x05xx") + list());
-  EXPECT_EQ(code_of(reply(client)), StatusCode::INVALID_ARGUMENT);
-  EXPECT_FALSE(reply(client));
+  const Descriptor client = client_of_socket(file_);
+  send_bytes(client, framed("\x0a\x05xx") + framed_list());
+  EXPECT_EQ(code_of(reply_from(client)), StatusCode::INVALID_ARGUMENT);
+  EXPECT_FALSE(reply_from(client));
   // A call of a later version, and none at all, are no errors of the connection.
-  const Descriptor other = connect();
+  const Descriptor other = client_of_socket(file_);
   for (const std::string& message : {std::string("\xa2\x06\x02xx"), std::string()}) {
-    send(other, framed(message));
-    EXPECT_EQ(code_of(reply(other)), StatusCode::UNIMPLEMENTED);
+    send_bytes(other, framed(message));
+    EXPECT_EQ(code_of(reply_from(other)), StatusCode::UNIMPLEMENTED);
   }
-  send(other, list());
-  EXPECT_EQ(code_of(reply(other)), StatusCode::OK);
+  send_bytes(other, framed_list());
+  EXPECT_EQ(code_of(reply_from(other)), StatusCode::OK);
 }
 
 TEST_F(KeysSocketTest, LongRequestIsNotRead) {
   serve();
   for (const std::string& length :
        {std::string("\x00\x04\x00\x01", 4), std::string("\xff\xff\xff\xff", 4)}) {
-    const Descriptor client = connect();
-    send(client, length);
-    EXPECT_EQ(code_of(reply(client)), StatusCode::INVALID_ARGUMENT);
-    EXPECT_FALSE(reply(client));
+    const Descriptor client = client_of_socket(file_);
+    send_bytes(client, length);
+    EXPECT_EQ(code_of(reply_from(client)), StatusCode::INVALID_ARGUMENT);
+    EXPECT_FALSE(reply_from(client));
   }
   // The longest.
-  const Descriptor client = connect();
+  const Descriptor client = client_of_socket(file_);
   v1::SocketRequest request;
   request.mutable_sign()->set_message(std::string(KeysSocket::kRequestBytesMax - 9, 'x'));
   while (request.ByteSizeLong() < KeysSocket::kRequestBytesMax)
     request.mutable_sign()->mutable_message()->push_back('x');
   ASSERT_EQ(request.ByteSizeLong(), KeysSocket::kRequestBytesMax);
-  send(client, framed(request.SerializeAsString()));
-  EXPECT_EQ(code_of(reply(client)), StatusCode::INVALID_ARGUMENT);
-  send(client, list());
-  EXPECT_EQ(code_of(reply(client)), StatusCode::OK);
+  send_bytes(client, framed(request.SerializeAsString()));
+  EXPECT_EQ(code_of(reply_from(client)), StatusCode::INVALID_ARGUMENT);
+  send_bytes(client, framed_list());
+  EXPECT_EQ(code_of(reply_from(client)), StatusCode::OK);
 }
 
 TEST_F(KeysSocketTest, HalfRequestHoldsUpNobody) {
   serve();
-  const Descriptor idle = connect(), half_length = connect(), half = connect();
-  send(half_length, std::string("\0\0", 2));
-  send(half, encryption().substr(0, 9));
-  const Descriptor client = connect();
-  send(client, list());
-  EXPECT_EQ(code_of(reply(client)), StatusCode::OK);
-  send(half, encryption().substr(9));
-  EXPECT_EQ(code_of(reply(half)), StatusCode::INVALID_ARGUMENT) << "it may still be completed";
+  const Descriptor idle = client_of_socket(file_), half_length = client_of_socket(file_),
+                   half = client_of_socket(file_);
+  send_bytes(half_length, std::string("\0\0", 2));
+  send_bytes(half, encryption().substr(0, 9));
+  const Descriptor client = client_of_socket(file_);
+  send_bytes(client, framed_list());
+  EXPECT_EQ(code_of(reply_from(client)), StatusCode::OK);
+  send_bytes(half, encryption().substr(9));
+  EXPECT_EQ(code_of(reply_from(half)), StatusCode::INVALID_ARGUMENT) << "it may still be completed";
   // The daemon's end is one of all of them.
-  send(half, encryption().substr(0, 9));
+  send_bytes(half, encryption().substr(0, 9));
   server_.reset();
   for (const Descriptor* const each : {&idle, &half_length, &half, &client})
-    EXPECT_FALSE(reply(*each));
+    EXPECT_FALSE(reply_from(*each));
 }
 
 TEST_F(KeysSocketTest, ConnectionsAreLimited) {
   serve();
   std::vector<Descriptor> clients;
   for (std::size_t i = 0; i < kConnectionsMax; ++i) {
-    clients.push_back(connect());
-    send(clients.back(), list());
-    EXPECT_EQ(code_of(reply(clients.back())), StatusCode::OK);
+    clients.push_back(client_of_socket(file_));
+    send_bytes(clients.back(), framed_list());
+    EXPECT_EQ(code_of(reply_from(clients.back())), StatusCode::OK);
   }
-  const Descriptor refused = connect();
-  EXPECT_EQ(code_of(reply(refused)), StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_FALSE(reply(refused));
+  const Descriptor refused = client_of_socket(file_);
+  EXPECT_EQ(code_of(reply_from(refused)), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_FALSE(reply_from(refused));
   clients.pop_back();
   EXPECT_TRUE(becomes_true([&] {
-    const Descriptor next = connect();
-    send(next, list());
-    return code_of(reply(next)) == StatusCode::OK;
+    const Descriptor next = client_of_socket(file_);
+    send_bytes(next, framed_list());
+    return code_of(reply_from(next)) == StatusCode::OK;
   }));
 }
 
@@ -252,9 +209,9 @@ TEST_F(KeysSocketTest, ConnectionsThatEndLeaveNothing) {
   };
   const auto before = descriptors();
   for (int i = 0; i < 200; ++i) {
-    std::optional<Descriptor> client(connect());
-    if (i % 3 == 0) send(*client, list());
-    if (i % 3 == 1) send(*client, encryption().substr(0, 7));
+    std::optional<Descriptor> client(client_of_socket(file_));
+    if (i % 3 == 0) send_bytes(*client, framed_list());
+    if (i % 3 == 1) send_bytes(*client, encryption().substr(0, 7));
     client.reset();
   }
   EXPECT_TRUE(becomes_true([&] { return descriptors() <= before; }));
