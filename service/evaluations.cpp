@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "engine/connection.h"
+#include "service/held_stream.h"
 
 namespace tinyot::service {
 
@@ -212,19 +213,18 @@ void Evaluations::end_session(std::uint64_t session, const std::string& reason) 
   changed_.notify_all();
 }
 
-std::unique_ptr<Evaluator> Evaluations::close(Worker& worker) {
+Evaluations::Closed Evaluations::close(Worker& worker) {
   for (const PreparedRun& run : worker.prepared) lost_.push_back(run.circuit);
   worker.prepared.clear();
   worker.group = worker.session = 0;
   worker.is_to_close = false;
   worker.ended_because.clear();
   worker.keys.reset();
-  return std::move(worker.evaluator);
+  return {std::move(worker.stream), std::move(worker.evaluator)};
 }
 
-std::unique_ptr<Evaluator> Evaluations::wait_for_order(std::unique_lock<std::mutex>& lock,
-                                                       Worker& worker,
-                                                       const std::stop_token& stop) {
+Evaluations::Closed Evaluations::wait_for_order(std::unique_lock<std::mutex>& lock, Worker& worker,
+                                                const std::stop_token& stop) {
   const auto is_over = [&] { return worker.next || worker.is_to_close; };
   while (worker.evaluator) {
     if (changed_.wait_for(lock, stop, kLookInterval, is_over) || stop.stop_requested()) return {};
@@ -240,12 +240,13 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
   Worker& worker = workers_[index];
   for (;;) {
     Order order;
-    std::unique_ptr<Evaluator> closed;
+    Closed closed;
     {
       std::unique_lock lock(mutex_);
-      if ((closed = wait_for_order(lock, worker, stop))) {
+      closed = wait_for_order(lock, worker, stop);
+      if (closed.evaluator) {
         lock.unlock();
-        closed.reset();
+        closed = {};
         errors_.run([&] { call_lost_(); });
         continue;
       }
@@ -261,7 +262,7 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
       worker.group = order.group;
       worker.session = order.session;
     }
-    closed.reset();
+    closed = {};
     end_given_up(index);
     Outcome outcome = evaluate(worker, order);
     {
@@ -280,21 +281,22 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
         worker.agreed = {};
       }
     }
-    if (!outcome.is_to_be_told) closed.reset();
+    closed.evaluator.reset();
+    if (!outcome.is_to_be_told) closed.stream.reset();
     errors_.run([&] { ended_(index, order, std::move(outcome)); });
-    if (closed) await_peers_end(*closed, stop);
+    if (closed.stream) await_peers_end(*closed.stream, stop);
   }
   worker.keys.reset();
   worker.evaluator.reset();
+  worker.stream.reset();
 }
 
 // The peer is told on the link why the job has failed here, and ends the connection: if this party
 // did, the peer could see that first.
-void Evaluations::await_peers_end(const Evaluator& evaluator, const std::stop_token& stop) {
+void Evaluations::await_peers_end(net::ByteStream& stream, const std::stop_token& stop) {
   const auto until = std::chrono::steady_clock::now() + kPeersEndTime;
   std::unique_lock lock(mutex_);
-  while (evaluator.is_connected() && std::chrono::steady_clock::now() < until &&
-         !stop.stop_requested())
+  while (!stream.has_ended() && std::chrono::steady_clock::now() < until && !stop.stop_requested())
     changed_.wait_for(lock, stop, kPeersEndInterval, [] { return false; });
 }
 
@@ -318,8 +320,13 @@ std::optional<std::filesystem::path> Evaluations::ledger_of(const Worker& worker
 
 void Evaluations::connect(Worker& worker, const Order& order) {
   const std::stop_token cancel = worker.cancel.get_token();
+  engine::PeerOptions peer = options_for(port_, order.group, cancel);
+  peer.open_stream = [&worker, open = std::move(peer.open_stream)] {
+    worker.stream = open();
+    return std::make_unique<HeldStream>(worker.stream);
+  };
   RunRequest request{.party = settings_.me,
-                     .endpoint = engine::endpoint_with(options_for(port_, order.group, cancel)),
+                     .endpoint = engine::endpoint_with(std::move(peer)),
                      .stores = {sessions_.path_of(order.session)},
                      .store_key = sessions_.store_key(),
                      .ledger = ledger_of(worker),

@@ -123,24 +123,30 @@ class Evaluations {
     std::stop_source cancel;         // of the connection
     // Of the connection; 0: there is none. Both are set when its first order is begun.
     std::uint64_t group = 0, session = 0;
-    bool is_to_close = false;              // once nothing runs
-    std::string ended_because;             // the session has ended, so the running job is cancelled
-    std::vector<PreparedRun> prepared;     // of the connection
-    std::unique_ptr<Evaluator> evaluator;  // of the worker's thread
-    std::shared_ptr<KeyConnection> keys;   // the same; it goes before the evaluator
-    Traffic traffic;                       // of the connection
+    bool is_to_close = false;           // once nothing runs
+    std::string ended_because;          // the session has ended, so the running job is cancelled
+    std::vector<PreparedRun> prepared;  // of the connection
+    std::shared_ptr<net::ByteStream> stream;  // the three are of the worker's thread
+    std::unique_ptr<Evaluator> evaluator;
+    std::shared_ptr<KeyConnection> keys;  // goes before the evaluator
+    Traffic traffic;                      // of the connection
     std::jthread thread;
   };
 
   void work(std::size_t index, const std::stop_token& stop);
   void end_given_up(std::size_t index);
-  void await_peers_end(const Evaluator& evaluator, const std::stop_token& stop);
-  // Waits for an order or for the end of the connection. Returns the evaluator of a connection that
-  // has been lost.
-  std::unique_ptr<Evaluator> wait_for_order(std::unique_lock<std::mutex>& lock, Worker& worker,
-                                            const std::stop_token& stop);
-  // Closes the connection. Under the lock; the evaluator is destroyed without it.
-  std::unique_ptr<Evaluator> close(Worker& worker);
+  void await_peers_end(net::ByteStream& stream, const std::stop_token& stop);
+  // What a connection leaves behind. The peer sees its end once both are destroyed.
+  struct Closed {
+    std::shared_ptr<net::ByteStream> stream;
+    std::unique_ptr<Evaluator> evaluator;
+  };
+  // Waits for an order or for the end of the connection. Returns the connection if it has been
+  // lost.
+  Closed wait_for_order(std::unique_lock<std::mutex>& lock, Worker& worker,
+                        const std::stop_token& stop);
+  // Ends the connection. Under the lock; what it returns is destroyed without it.
+  Closed close(Worker& worker);
   // Under the lock.
   static void close_soon(Worker& worker);
   template <class IsFor>

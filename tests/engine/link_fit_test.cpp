@@ -5,8 +5,10 @@
 
 #include <array>
 #include <chrono>
+#include <latch>
 #include <thread>
 
+#include "tests/support/channel_decorator.h"
 #include "tests/support/layers.h"
 #include "tests/support/two_parties.h"
 
@@ -62,21 +64,44 @@ TEST(LinkFit, FollowsTheRateThatASays) {
     });
 }
 
+// Tells when the first message of the sample has been taken: the measurement begins there.
+class BeginningChannel final : public ChannelDecorator {
+ public:
+  BeginningChannel(std::unique_ptr<Channel> inner, std::latch& begun)
+      : ChannelDecorator(std::move(inner)), begun_(begun) {}
+
+  void recv(const MessageTag& tag, std::span<std::byte> payload) override {
+    if (++received_ == 2) begun_.count_down();
+    ChannelDecorator::recv(tag, payload);
+  }
+
+ private:
+  std::latch& begun_;
+  int received_ = 0;
+};
+
 TEST(LinkFit, TakesFewerBytesOfASlowLink) {
-  run_channels([&](Party me, Channel& channel) {
-    if (me == Party::A) {
-      EXPECT_EQ(k_of(engine::fitted_to_link(open_parameters(), kLarge, 1, me, channel)), 4u);
-      return;
-    }
-    net::send_object(channel, kSampleTag, std::uint64_t{0});
-    for (int message = 0; message < 8; ++message) {
-      channel.flush();
-      std::this_thread::sleep_for(5ms);  // the pace of a link of 52 Mbit/s
-      net::send_object(channel, kSampleTag, SampleMessage{});
-    }
-    // A thread that begins late measures a part of it.
-    EXPECT_LE(net::recv_object<std::uint64_t>(channel, kFitTag), 1'000'000'000u);
-  });
+  std::latch begun(1);
+  const auto with_beginning = [&](std::unique_ptr<Channel> channel) {
+    return std::make_unique<BeginningChannel>(std::move(channel), begun);
+  };
+  run_channels(
+      [&](Party me, Channel& channel) {
+        if (me == Party::A) {
+          EXPECT_EQ(k_of(engine::fitted_to_link(open_parameters(), kLarge, 1, me, channel)), 4u);
+          return;
+        }
+        net::send_object(channel, kSampleTag, std::uint64_t{0});
+        channel.flush();
+        begun.wait();
+        for (int message = 0; message < 8; ++message) {
+          channel.flush();
+          std::this_thread::sleep_for(2ms);  // the pace of a link of 131 Mbit/s
+          net::send_object(channel, kSampleTag, SampleMessage{});
+        }
+        EXPECT_LE(net::recv_object<std::uint64_t>(channel, kFitTag), 131'072'000u);
+      },
+      {.wrap_a = with_beginning});
 }
 
 TEST(LinkFit, SendsNothingIfItDecidesNothing) {

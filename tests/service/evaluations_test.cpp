@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <latch>
 
 #include "circuitgen/generators/registry.h"
 #include "service/configuration.h"
 #include "service/policy.h"
 #include "tests/support/becomes_true.h"
+#include "tests/support/files.h"
 #include "tests/support/ports.h"
 #include "tests/support/two_threads.h"
 
@@ -42,10 +44,13 @@ class Work final : public service::KeyWork {
   std::atomic<bool> has_found_keys_ = false;
 };
 
-// A party with two workers, and the store as its session 1.
+// A party with two workers, and the store as its session 1. `ended` is called first when an order
+// has ended.
 class Side {
  public:
-  Side(Party party, const std::string& port, const std::filesystem::path& store)
+  Side(
+      Party party, const std::string& port, const std::filesystem::path& store,
+      const std::filesystem::path& ledger = {}, std::function<void()> ended = [] {})
       : settings_(service::parse_configuration(
                       "directory: 'd' peer { name: 'peer' party: " + name_of(party) + " " +
                           (party == Party::A ? "listen" : "connect") + ": '127.0.0.1:" + port +
@@ -54,10 +59,11 @@ class Side {
                       "conf")
                       .peer(0)),
         port_(options_of(party, port), [](std::uint64_t) {}),
-        sessions_(directory_with(store), {}, {}),
+        sessions_(directory_with(store), {}, {}), ended_(std::move(ended)),
         evaluations_(
-            settings_, port_, sessions_, jobs_, {},
+            settings_, port_, sessions_, jobs_, ledger,
             [this](std::size_t, const Evaluations::Order&, Evaluations::Outcome outcome) {
+              ended_();
               const std::lock_guard lock(mutex_);
               outcomes_.push_back(std::move(outcome));
               changed_.notify_all();
@@ -112,6 +118,7 @@ class Side {
   std::condition_variable changed_;
   std::deque<Evaluations::Outcome> outcomes_;
   std::atomic<int> lost_ = 0;
+  const std::function<void()> ended_;
   Evaluations evaluations_;
 };
 
@@ -401,6 +408,50 @@ TEST(Evaluations, CheckThatFailsIsReportedThoughItsSessionEndsMeanwhile) {
   });
   b.begin(group, [](Evaluator&, const Work&) {});
   EXPECT_EQ(a.outcome(), PeerCheated("of this test").what());
+}
+
+// The scheduler tells the peer on the link why a job has failed here, and the peer then ends the
+// job's connection: until it has, the connection stays.
+TEST(Evaluations, ConnectionOfAJobThatFailsHereOutlivesTheReport) {
+  const Stores stores;
+  const TestDirectory directory;
+  std::filesystem::create_directory(directory / "ledger0");  // in the place of the file
+  const std::string port = reserved_port();
+  std::promise<void> end_of_a;
+  std::atomic<bool> has_a_ended_first = false;
+  Side a(Party::A, port, stores.of(Party::A));
+  SharedKeyWork waiting;
+  Side b(Party::B, port, stores.of(Party::B), directory / "ledger", [&] {
+    has_a_ended_first =
+        end_of_a.get_future().wait_for(std::chrono::milliseconds(300)) == std::future_status::ready;
+    a.evaluations().cancel(*waiting);
+  });
+  const std::uint64_t group = a.evaluations().group_for(0, 1);
+  const engine::LoadedCircuit circuit = *engine::LoadedCircuit::generated("millionaires", 1);
+  const auto inputs_of = [](const char* name) {
+    Values values;
+    values.set(name, LaneMatrix(1, 32));
+    return std::make_shared<const Values>(std::move(values));
+  };
+  waiting = a.begin(group, [&](Evaluator& evaluator, const Work&) {
+    try {
+      (void)evaluator.run(circuit.circuit(), *inputs_of("a"), {}, 1, "job");
+    } catch (...) {
+      end_of_a.set_value();
+      throw;
+    }
+  });
+  service::Jobs jobs({10, 1 << 20, std::chrono::seconds(60), std::chrono::seconds(60)});
+  const auto inputs = inputs_of("b");
+  const service::SharedJob job = jobs.add({"job", "peer", circuit, {}, inputs}, {});
+  ASSERT_EQ(b.evaluations().begin(0, {.job = job, .inputs = inputs, .group = group, .session = 1}),
+            std::nullopt);
+  const auto outcome = b.next_outcome();
+  ASSERT_TRUE(outcome && outcome->error);
+  EXPECT_EQ(outcome->error->error_class, ErrorClass::Store) << outcome->error->message;
+  EXPECT_TRUE(outcome->is_to_be_told);
+  EXPECT_FALSE(has_a_ended_first);
+  EXPECT_EQ(a.outcome(), Cancelled().what());
 }
 
 }  // namespace
