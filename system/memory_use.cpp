@@ -41,6 +41,14 @@ MemoryUse memory_use() {
   return use;
 }
 
+std::uint64_t peak_resident_bytes() {
+  std::ifstream status("/proc/self/status");
+  std::uint64_t kib = 0;
+  for (std::string field; status >> field;)
+    if (field == "VmHWM:" && status >> kib) break;
+  return kib * 1024;
+}
+
 void note_memory_use() {
   const std::lock_guard lock(noted.mutex);
   if (Clock::now() - noted.at >= kInterval) noted.note();

@@ -15,6 +15,9 @@ struct MemoryUse {
 };
 
 MemoryUse memory_use();
+// The most that has been resident at a time, in bytes, since this process began to run its program:
+// getrusage counts what the process that started it had, too.
+std::uint64_t peak_resident_bytes();
 
 // Notes what the process uses now, at most every 50 ms. From any thread.
 void note_memory_use();

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 #include <sstream>
+#include <vector>
 
 #include "tests/support/command_test.h"
 #include "tests/support/layers.h"
@@ -97,6 +98,17 @@ TEST_F(ReportTest, OfPreprocess) {
   for (const char* field :
        {"party", "profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"})
     EXPECT_EQ(info[field], a[field]) << field;
+}
+
+// A report and a bench start other commands, and have memory of their own.
+TEST_F(ReportTest, OfMemoryCountsNothingOfWhatStartedTheProcess) {
+  constexpr std::size_t kHeld = std::size_t{1} << 30;
+  const std::vector<char> held(kHeld, 1);
+  const Arguments options{"--ands", "1000", "--profile", "fast"};
+  const BothEnded ended = both("preprocess", options, options);
+  EXPECT_LT(json_of(ended.a)["peak_rss_bytes"], kHeld / 2);
+  EXPECT_LT(json_of(ended.b)["peak_rss_bytes"], kHeld / 2);
+  EXPECT_EQ(held.back(), 1);
 }
 
 TEST_F(ReportTest, OfTheFastProfile) {

@@ -11,6 +11,7 @@
 
 #include "base/hex.h"
 #include "keys.pb.h"
+#include "system/memory_use.h"
 #include "tests/support/files.h"
 #include "tests/support/peak_memory.h"
 #include "tinyot/error.h"
@@ -702,10 +703,10 @@ TEST(KeyAudit, IsReadLineByLine) {
   parties.logs = {};
   const auto expect_little = [](const char* what, const std::function<void()>& reads) {
     const bool is_measured = reset_peak_memory();
-    const std::uint64_t before = peak_memory();
+    const std::uint64_t before = system::peak_resident_bytes();
     reads();
     if (is_measured) {
-      EXPECT_LT(peak_memory(), before + kSanitizersMemory + (16 << 20)) << what;
+      EXPECT_LT(system::peak_resident_bytes(), before + kSanitizersMemory + (16 << 20)) << what;
     }
   };
   expect_little("start", [&] { EXPECT_EQ(parties.log(0).head().sequence, 400u); });

@@ -9,6 +9,7 @@
 #include "base/lane_bits.h"
 #include "service/offer.h"
 #include "service/peer_link.h"
+#include "system/memory_use.h"
 #include "tests/support/layers.h"
 #include "tests/support/peak_memory.h"
 
@@ -267,10 +268,10 @@ TEST_F(BudgetTest, MessagesTakeMemoryBeforeTheyAreParsed) {
   Submission submission(kBytesMax, budget_);
   const grpc::ByteBuffer message = received(empty_inputs);
   const bool is_measured = reset_peak_memory();
-  const std::uint64_t before = peak_memory();
+  const std::uint64_t before = system::peak_resident_bytes();
   EXPECT_THROW(submission.add(message), Exhausted);
   if (is_measured) {
-    EXPECT_LT(peak_memory(), before + kSanitizersMemory + (16 << 20));
+    EXPECT_LT(system::peak_resident_bytes(), before + kSanitizersMemory + (16 << 20));
   }
 }
 
@@ -283,10 +284,10 @@ TEST_F(BudgetTest, PackedNumbersTakeMemoryBeforeTheyAreParsed) {
   MemoryBudget budget(kOfCall + 3 * message.Length());
   Submission submission(kBytesMax, budget);
   const bool is_measured = reset_peak_memory();
-  const std::uint64_t before = peak_memory();
+  const std::uint64_t before = system::peak_resident_bytes();
   EXPECT_THROW(submission.add(message), Exhausted);
   if (is_measured) {
-    EXPECT_LT(peak_memory(), before + kSanitizersMemory + (16 << 20));
+    EXPECT_LT(system::peak_resident_bytes(), before + kSanitizersMemory + (16 << 20));
   }
 }
 

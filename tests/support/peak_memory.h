@@ -1,9 +1,8 @@
-// The most memory that this process has had in use.
+// Of the most memory that this process has had in use: system::peak_resident_bytes().
 #pragma once
 
 #include <cstdint>
 #include <fstream>
-#include <string>
 
 namespace tinyot::test {
 
@@ -14,14 +13,7 @@ inline constexpr std::uint64_t kSanitizersMemory = std::uint64_t{1} << 30;
 inline constexpr std::uint64_t kSanitizersMemory = 0;
 #endif
 
-// Since it was last reset, in bytes.
-inline std::uint64_t peak_memory() {
-  std::ifstream file("/proc/self/status");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) << 10;
-  return 0;
-}
-// Returns false if the system does not allow it.
+// It counts from now on. Returns false if the system does not allow it.
 inline bool reset_peak_memory() {
   std::ofstream file("/proc/self/clear_refs");
   return static_cast<bool>(file << "5" << std::flush);

@@ -54,6 +54,7 @@ TEST(MemoryUse, MappedFilesAndOwnMemoryAreToldApart) {
   note_memory_use();
   ASSERT_EQ(munmap(own, kBytes), 0);
   EXPECT_GE(peak_memory_use().anonymous, with_own.anonymous) << "what was noted is remembered";
+  EXPECT_GE(peak_resident_bytes(), with_own.anonymous) << "the kernel's peak";
   expect_grows(before.anonymous, memory_use().anonymous, false, "when it is released");
 }
 

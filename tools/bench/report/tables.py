@@ -71,8 +71,7 @@ TABLES = (
            Quantity("rounds", value("rounds")), BITS, MEMORY), ("ands", "unit", "bucket")),
     Table("prepared-runs", "Runs that are prepared before their inputs are known",
           "The time of a prepared run is that from its inputs to its outputs; what it takes before "
-          "stands beside it. The inputs follow at once, while rows of a garbled run are still on "
-          "their way over a slow link.",
+          "stands beside it, until both parties have prepared it.",
           "prepared runs",
           ("material", "rtt_ms", "rate_mbit", "lanes", "online_asked", "inputs_later"),
           (SECONDS, Quantity("before the inputs, s", value("prepare_s")), ANDS_ONLINE,

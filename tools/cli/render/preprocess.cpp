@@ -5,6 +5,7 @@
 #include "base/block.h"
 #include "engine/memory.h"
 #include "offline/nnob12/columns.h"
+#include "system/memory_use.h"
 #include "tools/cli/render/report.h"
 #include "tools/cli/render/text.h"
 
@@ -61,7 +62,7 @@ std::string text_of(Party party, const PreprocessResult& result) {
          ", bucket " + security.bucket.text() + ", unit " + grouped(security.unit) + ", " +
          profile_text(security) + "\n" + units_text(security) + left +
          "store: " + bytes_text(result.store.bytes) + ", peak memory " +
-         bytes_text(peak_rss_bytes()) +
+         bytes_text(system::peak_resident_bytes()) +
          (is_complete
               ? "\n"
               : "; interrupted here or by the peer, continue with --resume on both sides\n");

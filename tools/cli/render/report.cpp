@@ -1,7 +1,6 @@
 #include "tools/cli/render/report.h"
 
 #include <hwy/targets.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -66,12 +65,6 @@ Json json_of(const BucketSizes& bucket) {
 }
 
 }  // namespace
-
-std::uint64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
 
 std::string vector_instructions() {
   const std::int64_t targets = hwy::SupportedTargets() & ~std::int64_t{HWY_DISABLED_TARGETS};
@@ -163,7 +156,7 @@ void add_measurements(Json& report, const std::vector<PhaseCost>& phases) {
                                 {"bytes_received", phase.bytes_received},
                                 {"rounds", phase.rounds},
                                 {"items", phase.items}});
-  report["peak_rss_bytes"] = peak_rss_bytes();
+  report["peak_rss_bytes"] = system::peak_resident_bytes();
   const system::MemoryUse peak = system::peak_memory_use();
   report["peak_anonymous_bytes"] = peak.anonymous;
   report["peak_file_bytes"] = peak.file;

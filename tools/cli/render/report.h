@@ -42,6 +42,5 @@ void add_measurements(Json& report, const std::vector<PhaseCost>& phases);
 std::string vector_instructions();  // in use
 Json machine_json();
 std::string version_text();  // "0.2.0+1a2b3c4"
-std::uint64_t peak_rss_bytes();
 
 }  // namespace tinyot::tools
