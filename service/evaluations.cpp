@@ -114,6 +114,12 @@ std::optional<std::string> Evaluations::begin(std::size_t index, Order order) {
 
 void Evaluations::cancel(const Job& job) {
   cancel_orders([&](const Order& order) { return order.job.get() == &job; });
+  {
+    const std::lock_guard lock(mutex_);
+    for (Worker& worker : workers_)
+      if (worker.told == &job) worker.told = nullptr;
+  }
+  changed_.notify_all();
 }
 
 void Evaluations::cancel(const KeyWork& work) {
@@ -268,6 +274,7 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
     {
       const std::lock_guard lock(mutex_);
       worker.running = nullptr;
+      worker.told = outcome.is_to_be_told ? order.job.get() : nullptr;
       if (outcome.prepared != 0)
         worker.prepared.push_back(
             {index, worker.group, worker.session, order.circuit, outcome.prepared});
@@ -284,7 +291,7 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
     closed.evaluator.reset();
     if (!outcome.is_to_be_told) closed.stream.reset();
     errors_.run([&] { ended_(index, order, std::move(outcome)); });
-    if (closed.stream) await_peers_end(*closed.stream, stop);
+    if (closed.stream) await_peers_end(worker, *closed.stream, stop);
   }
   worker.keys.reset();
   worker.evaluator.reset();
@@ -292,12 +299,15 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
 }
 
 // The peer is told on the link why the job has failed here, and ends the connection: if this party
-// did, the peer could see that first.
-void Evaluations::await_peers_end(net::ByteStream& stream, const std::stop_token& stop) {
+// did, the peer could see that first. If it has failed there too, the peer says so on the link.
+void Evaluations::await_peers_end(Worker& worker, net::ByteStream& stream,
+                                  const std::stop_token& stop) {
   const auto until = std::chrono::steady_clock::now() + kPeersEndTime;
   std::unique_lock lock(mutex_);
-  while (!stream.has_ended() && std::chrono::steady_clock::now() < until && !stop.stop_requested())
-    changed_.wait_for(lock, stop, kPeersEndInterval, [] { return false; });
+  while (worker.told != nullptr && !stream.has_ended() &&
+         std::chrono::steady_clock::now() < until && !stop.stop_requested())
+    changed_.wait_for(lock, stop, kPeersEndInterval, [&] { return worker.told == nullptr; });
+  worker.told = nullptr;
 }
 
 void Evaluations::end_given_up(std::size_t index) {

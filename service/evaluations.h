@@ -94,6 +94,7 @@ class Evaluations {
   // yet, or the connection belongs to another session, and is then closed, or has no such prepared
   // run. Empty if it is accepted.
   std::optional<std::string> begin(std::size_t worker, Order order);
+  // Also ends the wait for the peer's end of a job that has failed here.
   void cancel(const Job& job);
   void cancel(const KeyWork& work);
 
@@ -123,9 +124,10 @@ class Evaluations {
     std::stop_source cancel;         // of the connection
     // Of the connection; 0: there is none. Both are set when its first order is begun.
     std::uint64_t group = 0, session = 0;
-    bool is_to_close = false;           // once nothing runs
-    std::string ended_because;          // the session has ended, so the running job is cancelled
-    std::vector<PreparedRun> prepared;  // of the connection
+    bool is_to_close = false;   // once nothing runs
+    std::string ended_because;  // the session has ended, so the running job is cancelled
+    const Job* told = nullptr;  // has failed; the peer, which is told so, may not have ended it yet
+    std::vector<PreparedRun> prepared;        // of the connection
     std::shared_ptr<net::ByteStream> stream;  // the three are of the worker's thread
     std::unique_ptr<Evaluator> evaluator;
     std::shared_ptr<KeyConnection> keys;  // goes before the evaluator
@@ -135,7 +137,7 @@ class Evaluations {
 
   void work(std::size_t index, const std::stop_token& stop);
   void end_given_up(std::size_t index);
-  void await_peers_end(net::ByteStream& stream, const std::stop_token& stop);
+  void await_peers_end(Worker& worker, net::ByteStream& stream, const std::stop_token& stop);
   // What a connection leaves behind. The peer sees its end once both are destroyed.
   struct Closed {
     std::shared_ptr<net::ByteStream> stream;
