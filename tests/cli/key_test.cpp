@@ -697,7 +697,10 @@ TEST_F(KeyTest, RebindRefreshesWhatBothHaveBound) {
   v1::Key& unknown = *server_->rebound.add_keys();
   unknown = waiting;
   unknown.clear_peer_state();
-  *server_->rebound.add_keys() = server_->key;
+  // A rotation has deactivated it here.
+  v1::Key& rotated = *server_->rebound.add_keys();
+  rotated = server_->key;
+  rotated.set_state("deactivated");
   server_->calls.clear();
   const std::string rest = "payments/card, version 2, with bank: ";
   EXPECT_EQ(ask("rebind", {"--peer", "bank"}).out,

@@ -150,6 +150,17 @@ TEST_F(LocalTest, TextReportNamesTheOutputs) {
   EXPECT_NE(ended.out.find("0 = 0x0000000000000041"), std::string::npos) << ended.out;
 }
 
+// Before anything is made.
+TEST_F(LocalTest, PartiesShareNoSessionFile) {
+  for (const Arguments& more :
+       {Arguments{"--session", path("session")}, Arguments{"--shard", "1/2"}}) {
+    EXPECT_TRUE(ended_with(
+        tinyot(Arguments{"local", "preprocess", "--store", path("new"), "--ands", "1K"} + more), 2,
+        more.front() + " cannot be used here: both parties would make the same session file"));
+    EXPECT_FALSE(std::filesystem::exists(path("new")));
+  }
+}
+
 TEST_F(LocalTest, EachPartysFailureHasItsOwnLine) {
   const Ended ended = run(circuit_file("adder64.txt"), {"--input", "0=1", "--input", "1=1"});
   EXPECT_EQ(ended.status, 5);

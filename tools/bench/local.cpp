@@ -44,6 +44,10 @@ int local_preprocess(const Arguments& arguments) {
   line.require("store");
   line.require_one_of(amount_options());
   if (!line.parse(arguments)) return 0;
+  for (const char* const option : {"session", "shard"})
+    if (line.has(option))
+      throw UsageError("--" + std::string(option) +
+                       " cannot be used here: both parties would make the same session file");
   // Errors are found once here, so that the two processes do not both report them.
   const fs::path dir = line.text("store");
   check_memory(engine::resolve(stored_request_from(line, engine::store_in(dir, Party::A))), 2,

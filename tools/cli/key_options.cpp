@@ -11,7 +11,9 @@ CommandLine key_line(const std::string& verb, const std::string& usage,
                    "tinyot key " + verb + (example.empty() ? "" : " " + example));
   add_server_options(line.options());
   line.options().group("Key").value(
-      "peer", "name of the peer in the daemon's configuration; default: the only one with keys");
+      "peer",
+      "name of the peer in the daemon's configuration; default: the only one with keys, "
+      "of list and approvals all");
   return line;
 }
 

@@ -1,5 +1,6 @@
 // `tinyot key rebind`: after the TLS key of a party has changed, the keys are bound to the new one,
 // by both parties, and refreshed once both have done it.
+#include "custody/key.h"
 #include "tools/cli/failure.h"
 #include "tools/cli/key_options.h"
 #include "tools/cli/render/key.h"
@@ -7,13 +8,16 @@
 namespace tinyot::tools {
 namespace {
 
+using custody::KeyState;
 using service::RemoteKey;
 
-// Why it has not been refreshed; empty if it has.
+// Why it has not been refreshed; empty if it has. A key that has been rotated may be active at one
+// party and deactivated at the other one.
 std::string refreshed(service::KeysConnection& keys, const RemoteKey& key) {
-  if (key.peer_state != key.state)
-    return key.peer_state.empty() ? key.peer + " is not connected"
-                                  : "it is " + key.peer_state + " at " + key.peer;
+  if (key.peer_state.empty()) return key.peer + " is not connected";
+  if (key.peer_state != name_of(KeyState::Active) &&
+      key.peer_state != name_of(KeyState::Deactivated))
+    return "it is " + key.peer_state + " at " + key.peer;
   try {
     (void)keys.refresh({key.peer, key.id});
     return {};
