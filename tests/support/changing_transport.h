@@ -67,10 +67,13 @@ class ChangingTransport final : public Transport {
 };
 
 // Endpoints of two parties of which A deviates on each of its connections.
-inline Endpoints endpoints_with(const Changes& of_a) {
-  return Endpoints([of_a](std::unique_ptr<Transport> plain) {
-    return std::make_unique<ChangingTransport>(std::move(plain), of_a);
-  });
+inline Endpoints endpoints_with(const Changes& of_a,
+                                std::chrono::seconds idle = std::chrono::seconds(20)) {
+  return Endpoints(
+      [of_a](std::unique_ptr<Transport> plain) {
+        return std::make_unique<ChangingTransport>(std::move(plain), of_a);
+      },
+      idle);
 }
 
 }  // namespace tinyot::test

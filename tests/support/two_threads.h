@@ -23,7 +23,8 @@ namespace tinyot::test {
 struct Endpoints {
   // `wrap_a`: what party A writes and reads goes through the transport that it returns.
   using Wrap = std::function<std::unique_ptr<Transport>(std::unique_ptr<Transport>)>;
-  explicit Endpoints(const Wrap& wrap_a = {}) {
+  explicit Endpoints(const Wrap& wrap_a = {},
+                     std::chrono::seconds idle = std::chrono::seconds(20)) {
     const auto sockets = std::make_shared<Sockets>();
     for (const int party : {0, 1}) {
       ends.push_back(Endpoint::over(
@@ -32,7 +33,7 @@ struct Endpoints {
             if (party == 0 && wrap_a) return wrap_a(std::move(plain));
             return plain;
           },
-          {.connect = std::chrono::seconds(20), .idle = std::chrono::seconds(20)}));
+          {.connect = std::chrono::seconds(20), .idle = idle}));
     }
   }
   const Endpoint& of(Party party) const { return ends[static_cast<std::size_t>(party)]; }
