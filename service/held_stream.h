@@ -1,5 +1,5 @@
-// A stream that somebody else holds as well: it is closed once both have let go of it. So a daemon
-// tells its peer why a job has failed before the peer can see that the job's connection has ended.
+// A stream with another owner beside it: it is closed once both are destroyed. So a daemon tells
+// its peer why a job has failed before the peer can see that the job's connection has ended.
 #pragma once
 
 #include <chrono>

@@ -697,23 +697,28 @@ TEST_F(KeyTest, RebindRefreshesWhatBothHaveBound) {
   v1::Key& unknown = *server_->rebound.add_keys();
   unknown = waiting;
   unknown.clear_peer_state();
-  // A rotation has deactivated it here.
-  v1::Key& rotated = *server_->rebound.add_keys();
-  rotated = server_->key;
-  rotated.set_state("deactivated");
+  *server_->rebound.add_keys() = server_->key;
+  // A rotation has deactivated it, at one party.
+  v1::Key& here = *server_->rebound.add_keys();
+  here = server_->key;
+  here.set_state("deactivated");
+  v1::Key& there = *server_->rebound.add_keys();
+  there = server_->key;
+  there.set_peer_state("deactivated");
   server_->calls.clear();
-  const std::string rest = "payments/card, version 2, with bank: ";
+  const std::string rest = "payments/card, version 2, with bank: ",
+                    refresh = "Refresh peer: \"bank\" key: \"" + kKeyId + "\"";
   EXPECT_EQ(ask("rebind", {"--peer", "bank"}).out,
             std::string(32, 'a') + "  " + rest + "not refreshed, it is suspended at bank\n" +
                 std::string(32, 'a') + "  " + rest + "not refreshed, bank is not connected\n" +
+                kKeyId + "  " + rest + "refreshed\n" + kKeyId + "  " + rest + "refreshed\n" +
                 kKeyId + "  " + rest + "refreshed\n" +
                 "once both parties have rebound their keys, the same command refreshes the "
                 "rest\n");
   EXPECT_EQ(server_->calls,
-            (std::vector<std::string>{"Rebind peer: \"bank\"",
-                                      "Refresh peer: \"bank\" key: \"" + kKeyId + "\""}));
+            (std::vector<std::string>{"Rebind peer: \"bank\"", refresh, refresh, refresh}));
   const Json report = json("rebind", {"payments/card"});
-  EXPECT_EQ(report["keys"].size(), 3u);
+  EXPECT_EQ(report["keys"].size(), 5u);
   EXPECT_EQ(report["keys"][0]["is_refreshed"], false);
   EXPECT_EQ(report["keys"][0]["reason"], "it is suspended at bank");
   EXPECT_EQ(report["keys"][2]["is_refreshed"], true);
