@@ -12,8 +12,6 @@
 namespace tinyot::test {
 namespace {
 
-using Json = tools::Json;
-
 // A shell in place of a party's command.
 PairEnded run_shells(const std::string& of_a, const std::string& of_b) {
   const auto command = [](const std::string& script) { return tools::PairCommand{{"-c", script}}; };
@@ -31,17 +29,17 @@ std::string failing_as(const std::string& error_class, int status) {
   return R"(echo '{"error": {"class": ")" + error_class + R"("}}'; exit )" + std::to_string(status);
 }
 
-Json printed(const PairEnded& ended) {
+tools::Json printed(const PairEnded& ended) {
   ::testing::internal::CaptureStdout();
   EXPECT_EQ(tools::print(Format::Json, ended), ended.cause().status);
-  return Json::parse(::testing::internal::GetCapturedStdout());
+  return tools::Json::parse(::testing::internal::GetCapturedStdout());
 }
 
 TEST(RunPair, JoinsBothReportsOfASuccess) {
   const PairEnded ended = run_shells(R"(echo "{\"party\": \"$TINYOT_PARTY_OF_PAIR\"}")",
                                      R"(echo "{\"party\": \"$TINYOT_PARTY_OF_PAIR\"}")");
   EXPECT_EQ(ended.cause().status, 0);
-  const Json report = printed(ended);
+  const tools::Json report = printed(ended);
   for (const char* party : {"A", "B"}) EXPECT_EQ(report[party]["party"], party);
   EXPECT_EQ(report["wall_s"], ended.wall_s);
 }
