@@ -8,8 +8,10 @@ namespace {
 
 class GrpcEnvironment final : public ::testing::Environment {
  public:
-  void SetUp() override { grpc_init(); }
-  void TearDown() override { grpc_shutdown_blocking(); }
+  void TearDown() override {
+    grpc_init();
+    grpc_shutdown_blocking();
+  }
 };
 
 [[maybe_unused]] const auto* const grpc_environment =
