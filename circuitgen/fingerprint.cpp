@@ -90,9 +90,11 @@ class FirstReceiver {
 void encode_interface(const CircuitInfo& info, ByteSink& out) {
   Encoder encoder(out);
   encoder.number(info.inputs.size());
-  // All fields, by their number: a new one must have its place in the encoding. But types say only
-  // how a party writes its own values, and a file without them is the same circuit.
-  for (const auto& [name, bits, source, format, same_in_all_lanes, type] : info.inputs) {
+  // All fields, by their number: a new one must have its place in the encoding. But types,
+  // readings and conditions say only how a party writes its own values and which it may give, and a
+  // file without them is the same circuit.
+  for (const auto& [name, bits, source, format, same_in_all_lanes, type, reading, conditions] :
+       info.inputs) {
     encoder.text(name);
     encoder.number(bits);
     encoder.text(name_of(source));
@@ -100,7 +102,7 @@ void encode_interface(const CircuitInfo& info, ByteSink& out) {
     encoder.text(same_in_all_lanes ? "common" : "lanes");
   }
   encoder.number(info.outputs.size());
-  for (const auto& [name, bits, to, format, type] : info.outputs) {
+  for (const auto& [name, bits, to, format, type, reading] : info.outputs) {
     encoder.text(name);
     encoder.number(bits);
     encoder.text(name_of(to));

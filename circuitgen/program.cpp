@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "circuitgen/checked_circuit.h"
-#include "circuitgen/formats/column.h"
+#include "circuitgen/formats/reading.h"
 #include "tinyot/circuit.h"
 
 namespace tinyot::circuit {
@@ -42,14 +42,12 @@ void declare_in(std::vector<Bundle>& bundles, std::uint32_t number, const Bundle
 }
 
 template <class Bundle>
-void set_type(std::vector<Bundle>& bundles, const std::string& name, const std::string& type,
-              const std::string& circuit) {
+Bundle& declared(std::vector<Bundle>& bundles, const std::string& name, const std::string& what,
+                 const std::string& circuit) {
   const auto found = std::ranges::find(bundles, name, &Bundle::name);
   if (found == bundles.end())
-    throw UsageError("circuit " + circuit + " has not declared '" + name + "', which gets type " +
-                     type);
-  require_bundle_type(type, found->bits, found->format);
-  found->type = type;
+    throw UsageError("circuit " + circuit + " has not declared '" + name + "', which gets " + what);
+  return *found;
 }
 
 }  // namespace
@@ -87,13 +85,13 @@ Number Program::declare(const InputBundle& bundle) {
 }
 
 Number Program::input(const std::string& name, std::uint32_t bits, InputSource source) {
-  return declare({name, bits, source, ValueFormat::Integer, false});
+  return declare({name, bits, source, ValueFormat::Integer, false, {}, Reading::Unsigned});
 }
 
 SignedNumber Program::signed_input(const std::string& name, std::uint32_t bits,
                                    InputSource source) {
-  return SignedNumber(
-      declare({name, bits, source, ValueFormat::Integer, false, type_of_signed(bits)}));
+  return SignedNumber(declare(
+      {name, bits, source, ValueFormat::Integer, false, type_of_signed(bits), Reading::Signed}));
 }
 
 std::string Program::type_of_signed(std::size_t bits) {
@@ -101,15 +99,29 @@ std::string Program::type_of_signed(std::size_t bits) {
 }
 
 void Program::set_input_type(const std::string& name, const std::string& type) {
-  set_type(info_.inputs, name, type, info_.name);
+  set_type(declared(info_.inputs, name, "type " + type, info_.name), type);
 }
 
 void Program::set_output_type(const std::string& name, const std::string& type) {
-  set_type(info_.outputs, name, type, info_.name);
+  set_type(declared(info_.outputs, name, "type " + type, info_.name), type);
+}
+
+void Program::set_input_conditions(const std::string& name, const InputConditions& conditions) {
+  InputBundle& bundle = declared(info_.inputs, name, "conditions", info_.name);
+  bundle.conditions = conditions;
+  require_possible(bundle);
+}
+
+void Program::set_input_reading(const std::string& name, Reading reading) {
+  declared(info_.inputs, name, "a reading", info_.name).reading = reading;
+}
+
+void Program::set_output_reading(const std::string& name, Reading reading) {
+  declared(info_.outputs, name, "a reading", info_.name).reading = reading;
 }
 
 Number Program::common_input(const std::string& name, std::uint32_t bits, InputSource source) {
-  return declare({name, bits, source, ValueFormat::Integer, true});
+  return declare({name, bits, source, ValueFormat::Integer, true, {}, Reading::Unsigned});
 }
 
 void Program::output(const std::string& name, BitSpan value, Receiver to) {

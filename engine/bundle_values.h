@@ -10,9 +10,10 @@
 
 namespace tinyot::engine {
 
-// The values of one bundle.
-LaneMatrix bundle_values(const circuit::InputBundle& bundle, std::size_t lanes,
-                         const Values& values);
+// The values of one bundle of a circuit, which satisfy its conditions and have no other sign than
+// the circuit reads.
+LaneMatrix bundle_values(const circuit::CircuitInfo& info, const circuit::InputBundle& bundle,
+                         std::size_t lanes, const Values& values);
 // Those of the bundles that this party gives, all of them and no others.
 online::BundleValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
                                   const Values& values);

@@ -20,6 +20,11 @@ std::unique_ptr<Circuit> named_circuit(const std::string& name) {
   return circuit;
 }
 
+std::string circuit_name_for(const std::string& name, const std::string& bundle,
+                             const std::string& type) {
+  return spec_for_type(name, bundle, type);
+}
+
 std::unique_ptr<Circuit> read_circuit_file(const std::filesystem::path& file) {
   return read_circuit(open_text_file(file.string()), file.stem().string(), {});
 }

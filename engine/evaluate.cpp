@@ -19,7 +19,7 @@ Values evaluate(const Circuit& circuit, const Values& inputs, std::size_t lanes)
   std::vector<LaneMatrix> values;
   for (const InputBundle& bundle : info.inputs) {
     if (!inputs.contains(bundle.name)) throw UsageError("input " + bundle.name + " is missing");
-    values.push_back(engine::bundle_values(bundle, lanes, inputs));
+    values.push_back(engine::bundle_values(info, bundle, lanes, inputs));
   }
   std::vector<LaneMatrix> outputs = evaluate(circuit, lanes, values);
   return engine::output_values(

@@ -11,7 +11,8 @@
 #include "base/error.h"
 #include "base/lane_bits.h"
 #include "base/suggestion.h"
-#include "circuitgen/formats/values.h"
+#include "circuitgen/formats/column.h"
+#include "circuitgen/formats/reading.h"
 #include "circuitgen/generators/registry.h"
 #include "service/configuration.h"
 #include "service/names.h"
@@ -209,17 +210,31 @@ LaneMatrix Submission::from_bits(const circuit::InputBundle& bundle, std::size_t
 
 LaneMatrix Submission::from_numbers(const circuit::InputBundle& bundle, std::size_t lanes,
                                     const Given& given) {
-  if (given.ends.size() != lanes)
+  const std::uint32_t value_bits = circuit::BundleReading(bundle).value_bits();
+  const std::size_t in_list = bundle.bits / value_bits;
+  const bool is_list = in_list > 1 && given.ends.size() != lanes;
+  const std::size_t count = is_list ? lanes * in_list : lanes;
+  if (given.ends.size() != count)
     throw UsageError("input " + bundle.name + ": " + std::to_string(given.ends.size()) +
-                     " values given, " + std::to_string(lanes) + " expected");
+                     " values given, " + std::to_string(count) + " expected");
+  // A value of a list, or a whole one; a number of all bits as if there were no type.
+  const auto parse = [&](std::string_view text) {
+    const bool is_whole = text.starts_with("0x") || text.starts_with("0b");
+    if (!is_list && (is_whole || in_list > 1))
+      return circuit::parse_value(text, bundle.bits, bundle.format, false);
+    return circuit::ColumnType(bundle.type, value_bits, bundle.format,
+                               circuit::NumberBase::Decimal)
+        .parse(text);
+  };
   LaneMatrix values(lanes, bundle.bits);
   std::size_t begin = 0;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const std::size_t end = given.ends[lane];
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t end = given.ends[k];
     try {
-      set_lane(values, lane,
-               circuit::parse_value(view_of(given.numbers).substr(begin, end - begin), bundle.bits,
-                                    bundle.format, false));
+      const BitVector bits = parse(view_of(given.numbers).substr(begin, end - begin));
+      const std::size_t lane = is_list ? k / in_list : k,
+                        at = is_list ? k % in_list * value_bits : 0;
+      for (std::size_t i = 0; i < bits.size(); ++i) values[lane].put(at + i, bits[i]);
     } catch (const UsageError& error) {
       throw UsageError("input " + bundle.name + ": " + error.what());
     }
@@ -247,9 +262,11 @@ Values Submission::inputs(const engine::LoadedCircuit& circuit, Party me) {
                        ", is missing");
     const std::size_t lanes = bundles[i].same_in_all_lanes ? 1 : circuit.lanes();
     share_.take(bytes_of_values(lanes, bundles[i].bits));
-    values.set(bundles[i].name, given->second.ends.empty()
-                                    ? from_bits(bundles[i], lanes, given->second.bits)
-                                    : from_numbers(bundles[i], lanes, given->second));
+    LaneMatrix rows = given->second.ends.empty()
+                          ? from_bits(bundles[i], lanes, given->second.bits)
+                          : from_numbers(bundles[i], lanes, given->second);
+    require_conditions(bundles[i], rows);
+    values.set(bundles[i].name, std::move(rows));
   }
   return values;
 }

@@ -2,24 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 #include "base/error.h"
 
 namespace tinyot::circuit {
 namespace {
 
-constexpr std::uint32_t kNumberBitsMax = 64;
 __extension__ using Wide = unsigned __int128;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::optional<std::uint32_t> number_of(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 BitVector bits_from(std::uint64_t number, std::uint32_t bits) {
   BitVector value(bits);
@@ -142,63 +133,10 @@ SecretText printed(const BitVector& value, circuit::ValueFormat format, circuit:
 
 }  // namespace
 
-ColumnType::Parsed ColumnType::parse_type(std::string_view text) {
-  if (text.empty()) return {};
-  Parsed type;
-  std::optional<std::uint32_t> width;
-  const auto after = [&](std::string_view begin) {
-    return text.starts_with(begin) ? std::optional(text.substr(begin.size())) : std::nullopt;
-  };
-  if (const auto digits_u = after("u")) {
-    type.kind = Kind::Unsigned;
-    width = number_of(*digits_u);
-  } else if (const auto digits_i = after("i")) {
-    type.kind = Kind::Signed;
-    width = number_of(*digits_i);
-  } else if (const auto digits_h = after("hex")) {
-    type.kind = Kind::Hex;
-    width = number_of(*digits_h);
-  } else if (const auto digits_s = after("str")) {
-    type.kind = Kind::Text;
-    width = number_of(*digits_s);
-    if (width) width = *width <= UINT32_MAX / 8 ? 8 * *width : 0;
-  } else if (const auto digits_f = after("fix")) {
-    type.kind = Kind::Fixed;
-    const std::size_t point = std::min(digits_f->find('.'), digits_f->size());
-    const auto fraction =
-        point < digits_f->size() ? number_of(digits_f->substr(point + 1)) : std::nullopt;
-    if (fraction) width = number_of(digits_f->substr(0, point));
-    type.fraction = fraction.value_or(0);
-  }
-  type.width = width.value_or(0);
-  const bool is_number =
-      type.kind == Kind::Unsigned || type.kind == Kind::Signed || type.kind == Kind::Fixed;
-  if (type.width == 0 || (is_number && type.width > kNumberBitsMax) || type.fraction >= type.width)
-    throw UsageError("there is no type '" + std::string(text) +
-                     "': it is u32, i64, hex128, fix32.16 or str20, with other numbers");
-  return type;
-}
-
-std::optional<std::uint32_t> width_of_type(std::string_view text) {
-  const auto type = ColumnType::parse_type(text);
-  return text.empty() ? std::nullopt : std::optional(type.width);
-}
-
-void require_bundle_type(std::string_view type, std::uint32_t bits, ValueFormat format) {
-  const auto width = width_of_type(type);
-  if (!width) return;
-  if (format == ValueFormat::MsbInteger)
-    throw UsageError("type " + std::string(type) + " is not for the format " +
-                     std::string(name_of(format)));
-  if (bits % *width != 0)
-    throw UsageError(std::to_string(bits) + " bits are no whole number of values of type " +
-                     std::string(type));
-}
-
 ColumnType::ColumnType(std::string_view text, std::uint32_t bits, circuit::ValueFormat format,
                        circuit::NumberBase base)
     : name_(text), bits_(bits), format_(format), base_(base) {
-  const Parsed type = parse_type(text);
+  const ValueType type = ValueType::parse(text);
   kind_ = type.kind;
   fraction_ = type.fraction;
   if (!text.empty() && type.width != bits)
@@ -208,9 +146,10 @@ ColumnType::ColumnType(std::string_view text, std::uint32_t bits, circuit::Value
 
 BitVector ColumnType::parse(std::string_view field) const {
   switch (kind_) {
-    case Kind::Value:
+    case Kind::None:
       return circuit::parse_value(field, bits_, format_, false);
     case Kind::Hex: {
+      if (format_ == ValueFormat::Bytes) return circuit::parse_value(field, bits_, format_, false);
       SecretText number = secret_text(field.starts_with("0x") ? "" : "0x");
       number.insert(number.end(), field.begin(), field.end());
       return circuit::parse_value(view_of(number), bits_, circuit::ValueFormat::Integer, false);
@@ -241,9 +180,10 @@ BitVector ColumnType::parse(std::string_view field) const {
 
 SecretText ColumnType::print(const BitVector& value) const {
   switch (kind_) {
-    case Kind::Value:
+    case Kind::None:
       return printed(value, format_, base_);
     case Kind::Hex:
+      if (format_ == ValueFormat::Bytes) return printed(value, format_, base_);
       return printed(value, circuit::ValueFormat::Integer, circuit::NumberBase::Hexadecimal, 2);
     case Kind::Text: {
       SecretText text;

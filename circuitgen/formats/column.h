@@ -1,7 +1,7 @@
 // Types of values: how one is written, in a table or a list, and its bits in a bundle.
 //
 //   uN, iN       decimal numbers, unsigned or in two's complement; N up to 64
-//   hexN         N bits as hex digits, the highest first
+//   hexN         N bits as hex digits, the highest first; of a string of bytes, those of its bytes
 //   fixN.F       decimal numbers with F of N bits behind the point, in two's complement; N up to 64
 //                (numbers may have an exponent, as in 2.5e-3)
 //   strN         text of at most N bytes, in the order of its bytes, filled up with zeros
@@ -9,21 +9,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/bit_vector.h"
 #include "base/secret_text.h"
+#include "circuitgen/formats/value_type.h"
 #include "circuitgen/formats/values.h"
 
 namespace tinyot::circuit {
-
-// The bits of a value of this type; absent without a type. Fails: UsageError for an unknown type.
-std::optional<std::uint32_t> width_of_type(std::string_view text);
-
-// That a bundle may have the type, or be a list of such values. Fails: UsageError.
-void require_bundle_type(std::string_view type, std::uint32_t bits, ValueFormat format);
 
 class ColumnType {
  public:
@@ -38,19 +32,13 @@ class ColumnType {
 
   const std::string& name() const { return name_; }
   bool is_text() const { return kind_ == Kind::Text; }
-  bool is_decimal() const { return kind_ != Kind::Value && kind_ != Kind::Hex && !is_text(); }
+  bool is_decimal() const { return kind_ != Kind::None && kind_ != Kind::Hex && !is_text(); }
 
  private:
-  enum class Kind { Value, Unsigned, Signed, Hex, Fixed, Text };
-  struct Parsed {
-    Kind kind = Kind::Value;
-    std::uint32_t width = 0, fraction = 0;
-  };
-  static Parsed parse_type(std::string_view text);
-  friend std::optional<std::uint32_t> width_of_type(std::string_view text);
+  using Kind = ValueType::Kind;
 
   std::string name_;
-  Kind kind_ = Kind::Value;
+  Kind kind_ = Kind::None;
   std::uint32_t bits_, fraction_ = 0;
   circuit::ValueFormat format_;
   circuit::NumberBase base_;

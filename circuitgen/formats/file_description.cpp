@@ -6,14 +6,16 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 
 #include "base/error.h"
-#include "circuitgen/formats/column.h"
+#include "circuitgen/formats/reading.h"
 
 namespace tinyot::circuit {
 namespace {
 
 constexpr std::string_view kVersion = "1", kCommon = "common";
+constexpr std::string_view kAscending = "ascending", kDistinct = "distinct", kRange = "range=";
 
 constexpr std::array kFormats = {ValueFormat::Bytes, ValueFormat::Integer, ValueFormat::MsbInteger};
 constexpr std::array kReceivers = {Receiver::A, Receiver::B, Receiver::Both, Receiver::None};
@@ -64,7 +66,7 @@ class DescriptionReader {
       fail("a line of the description describes an input or an output, not " +
            FileLines::shown(word(1)));
     const std::size_t type_at = is_common ? 7 : 6;
-    if (words_.size() != type_at && words_.size() != type_at + 1)
+    if (words_.size() < type_at)
       fail("a bundle is described by its name, its width, its " +
            std::string(is_input ? "source" : "receivers") + " and its format");
     std::string name(word(2));
@@ -72,21 +74,66 @@ class DescriptionReader {
     const ValueFormat format = value(kFormats, word(5), "format");
     if (format == ValueFormat::Bytes && bits % 8 != 0)
       fail("the width of bytes is a multiple of 8, not " + std::to_string(bits));
-    std::string type(word(type_at));
-    try {
-      require_bundle_type(type, bits, format);
-    } catch (const UsageError& error) {
-      fail(error.what());
-    }
     if (!(is_input ? input_names_ : output_names_).insert(name).second)
       fail(FileLines::shown(name) + " is described twice");
-    if (is_input)
-      description_.inputs.push_back({std::move(name), bits,
-                                     value(kInputSources, word(4), "source of an input"), format,
-                                     is_common, std::move(type)});
-    else
-      description_.outputs.push_back(
-          {std::move(name), bits, value(kReceivers, word(4), "receiver"), format, std::move(type)});
+    if (is_input) {
+      InputBundle bundle{std::move(name), bits, value(kInputSources, word(4), "source of an input"),
+                         format, is_common};
+      read_words(bundle, type_at);
+      description_.inputs.push_back(std::move(bundle));
+    } else {
+      OutputBundle bundle{std::move(name), bits, value(kReceivers, word(4), "receiver"), format};
+      read_words(bundle, type_at);
+      description_.outputs.push_back(std::move(bundle));
+    }
+  }
+
+  // The type, the reading and the conditions, all of which are optional.
+  template <class Bundle>
+  void read_words(Bundle& bundle, std::size_t at) try {
+    if (at < words_.size() && !read_word(bundle, word(at))) set_type(bundle, word(at));
+    for (++at; at < words_.size(); ++at)
+      if (!read_word(bundle, word(at)))
+        throw UsageError(FileLines::shown(word(at)) + " is no reading and no condition");
+    if constexpr (std::is_same_v<Bundle, InputBundle>) require_possible(bundle);
+  } catch (const UsageError& error) {
+    fail(error.what());
+  }
+
+  // False for another word.
+  template <class Bundle>
+  static bool read_word(Bundle& bundle, std::string_view word) {
+    for (const Reading reading : {Reading::Unsigned, Reading::Signed})
+      if (word == name_of(reading)) {
+        bundle.reading = reading;
+        return true;
+      }
+    if constexpr (std::is_same_v<Bundle, InputBundle>) {
+      if (word == kAscending) return bundle.conditions.is_ascending = true;
+      if (word == kDistinct) return bundle.conditions.is_distinct = true;
+      if (word.starts_with(kRange)) {
+        bundle.conditions.range = range(word.substr(kRange.size()));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static InputConditions::Range range(std::string_view text) {
+    const std::size_t dots = std::min(text.find(".."), text.size());
+    return {bound(text.substr(0, dots)), bound(text.substr(std::min(dots + 2, text.size())))};
+  }
+
+  static std::uint64_t bound(std::string_view text) {
+    std::uint64_t number = 0;
+    std::int64_t with_sign = 0;
+    const auto reads_all = [&](auto& into) {
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into);
+      return error == std::errc() && end == text.data() + text.size();
+    };
+    if (reads_all(number)) return number;
+    if (reads_all(with_sign)) return static_cast<std::uint64_t>(with_sign);
+    throw UsageError("a range is two numbers, such as range=0..99");
   }
 
   std::string_view word(std::size_t index) const {
@@ -118,7 +165,26 @@ std::vector<std::uint32_t> widths_of(const Bundles& bundles) {
   return widths;
 }
 
-std::string type_word(const std::string& type) { return type.empty() ? "" : " " + type; }
+// The type, or the reading where there is none and the format does not say it.
+template <class Bundle>
+std::string type_word(const Bundle& bundle) {
+  if (!bundle.type.empty()) return " " + bundle.type;
+  return bundle.reading == Reading::Bits ? "" : " " + std::string(name_of(bundle.reading));
+}
+
+std::string condition_words(const InputBundle& bundle) {
+  const InputConditions& conditions = bundle.conditions;
+  std::string words;
+  if (conditions.is_ascending) words += " " + std::string(kAscending);
+  if (conditions.is_distinct) words += " " + std::string(kDistinct);
+  if (!conditions.range) return words;
+  const auto text = [&](std::uint64_t bound) {
+    const bool has_sign = bundle.reading == Reading::Signed || bundle.reading == Reading::Fixed;
+    return has_sign ? std::to_string(static_cast<std::int64_t>(bound)) : std::to_string(bound);
+  };
+  return words + " " + std::string(kRange) + text(conditions.range->lowest) + ".." +
+         text(conditions.range->highest);
+}
 
 bool is_word_character(char c) { return c > ' ' && c <= '~'; }
 
@@ -158,10 +224,10 @@ void write_description(const CircuitInfo& info, std::ostream& out) {
   for (const InputBundle& bundle : info.inputs)
     out << begin << " input " << bundle.name << ' ' << bundle.bits << ' ' << name_of(bundle.source)
         << ' ' << name_of(bundle.format) << (bundle.same_in_all_lanes ? " common" : "")
-        << type_word(bundle.type) << '\n';
+        << type_word(bundle) << condition_words(bundle) << '\n';
   for (const OutputBundle& bundle : info.outputs)
     out << begin << " output " << bundle.name << ' ' << bundle.bits << ' ' << name_of(bundle.to)
-        << ' ' << name_of(bundle.format) << type_word(bundle.type) << '\n';
+        << ' ' << name_of(bundle.format) << type_word(bundle) << '\n';
 }
 
 }  // namespace tinyot::circuit

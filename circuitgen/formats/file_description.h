@@ -3,12 +3,13 @@
 // the last gate, see a plain file:
 //
 //   #tinyot description 1
-//   #tinyot input NAME BITS A|B|shared|public bytes|integer|msb-integer [common] [TYPE]
-//   #tinyot output NAME BITS A|B|both|none bytes|integer|msb-integer [TYPE]
+//   #tinyot input NAME BITS A|B|shared|public bytes|integer|msb-integer [common] [TYPE] [WORD...]
+//   #tinyot output NAME BITS A|B|both|none bytes|integer|msb-integer [TYPE] [WORD]
 //
 // in the order of the bundles, those without bits included; `common`: the same in all lanes; TYPE
 // as in column.h, of an integer or of the values of a list, whose width divides that of the bundle.
-// The lines may be anywhere in the file; write_description() is for its end.
+// The words: the reading, where no type says it (`unsigned`, `signed`), and conditions on an input
+// (`ascending`, `distinct`, `range=LOWEST..HIGHEST`). The lines may be anywhere in the file; write_description() is for its end.
 #pragma once
 
 #include <optional>

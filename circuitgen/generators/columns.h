@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "circuitgen/generators/value_order.h"
 #include "tinyot/circuit/builder.h"
 
 namespace tinyot::circuit {
@@ -21,9 +22,9 @@ using Columns = std::vector<Bits>;
 // The number of comparisons in parallel. More would make rounds wider and need more live wires.
 inline constexpr std::size_t kParallelComparisons = std::size_t{1} << 12;
 
-// Appends integers [first, first + count) of an input bundle; integer k begins at bit k . width.
-void append_inputs(Columns& values, Builder& builder, std::uint32_t bundle, std::uint64_t first,
-                   std::uint64_t count);
+// Appends values [first, first + count) of an input bundle, as the numbers that stand for them.
+void append_inputs(Columns& values, Builder& builder, const ValueOrder& order,
+                   std::uint32_t bundle, std::uint64_t first, std::uint64_t count);
 
 // Two integers, by index.
 struct IndexPair {

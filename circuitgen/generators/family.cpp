@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <set>
 
 #include "base/error.h"
 
@@ -74,7 +73,7 @@ std::string CircuitParameter::allowed() const {
 std::string CircuitArguments::full_spec() const {
   std::string spec = family_;
   for (const auto& [name, value] : values_)
-    spec += (spec == family_ ? ":" : ",") + name + "=" + value;
+    if (!unnamed_.contains(name)) spec += (spec == family_ ? ":" : ",") + name + "=" + value;
   return spec;
 }
 
@@ -93,7 +92,6 @@ CircuitArguments CircuitFamily::parse(std::string_view text) const {
   for (const CircuitParameter& parameter : parameters)
     arguments.values_[parameter.name] = parameter.default_value;
 
-  std::set<std::string> given;
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view piece = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(piece.size() + 1, rest.size()));
@@ -108,7 +106,7 @@ CircuitArguments CircuitFamily::parse(std::string_view text) const {
     if (!found)
       throw UsageError("circuit " + name + ": " + parameter.name + " is " + parameter.allowed() +
                        ", not " + shown(value));
-    if (!given.insert(parameter.name).second)
+    if (!arguments.given_.insert(parameter.name).second)
       throw UsageError("circuit " + name + ": " + parameter.name + " is given twice");
     arguments.values_[parameter.name] = *found;
   }
@@ -116,10 +114,26 @@ CircuitArguments CircuitFamily::parse(std::string_view text) const {
   arguments.family_ = arguments.spec_ = name;
   for (const CircuitParameter& parameter : parameters) {
     const std::string& value = arguments.values_[parameter.name];
-    if (value == parameter.default_value) continue;
+    if (value == parameter.default_value) {
+      if (parameter.is_added) arguments.unnamed_.insert(parameter.name);
+      continue;
+    }
     arguments.spec_ += (arguments.spec_ == name ? ":" : ",") + parameter.name + "=" + value;
   }
   return arguments;
+}
+
+CircuitArguments CircuitFamily::with(const CircuitArguments& arguments,
+                                     const std::map<std::string, std::string>& values) const {
+  std::string text;
+  for (const CircuitParameter& parameter : parameters) {
+    const auto found = values.find(parameter.name);
+    const std::string& value =
+        found == values.end() ? arguments.choice(parameter.name) : found->second;
+    if (value != parameter.default_value)
+      text += (text.empty() ? "" : ",") + parameter.name + "=" + value;
+  }
+  return parse(text);
 }
 
 CircuitParameter receiver_parameter() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,9 @@ struct CircuitParameter {
   std::uint64_t min;
   std::uint64_t max;
   std::vector<std::string> choices;  // empty: a number
+  // Not in full_spec() while it has its default: the circuits of the family had their fingerprints
+  // before there was such a parameter.
+  bool is_added = false;
 
   static CircuitParameter number(std::string name, std::uint64_t default_value, std::uint64_t min,
                                  std::uint64_t max, std::string description) {
@@ -50,11 +54,21 @@ class CircuitArguments {
   // Fails: std::logic_error by ENSURE if there is no such parameter.
   const std::string& choice(const std::string& name) const;
   std::uint64_t number(const std::string& name) const;
+  bool is_given(const std::string& name) const { return given_.contains(name); }
 
  private:
   friend struct CircuitFamily;
   std::string family_, spec_;
   std::map<std::string, std::string> values_;  // numbers in decimal without leading zeros
+  std::set<std::string> given_;    // those in the text
+  std::set<std::string> unnamed_;  // added ones that have their defaults
+};
+
+// The parameter that sets the length of a list.
+struct ListLength {
+  std::string input;
+  std::string parameter;
+  std::uint64_t per_value = 1;  // 2: the parameter counts the values of both parties
 };
 
 struct CircuitFamily {
@@ -62,6 +76,10 @@ struct CircuitFamily {
   std::string description;  // one line
   std::vector<CircuitParameter> parameters;
   std::function<std::unique_ptr<Circuit>(const CircuitArguments&)> make;
+  // The inputs and outputs whose values are compared, in the order that ValueOrder has; the
+  // parameter `bits` is the width of a value.
+  std::vector<std::string> compared = {};
+  std::vector<ListLength> lists = {};
   // Stepped when the gates of the circuits, their order, or the places of inputs, constants and
   // outputs among them change: the parties compare it in place of the gates. A test compares it
   // with them.
@@ -70,6 +88,10 @@ struct CircuitFamily {
   // `text` is `key=value,key=value`, or empty for the defaults. Fails: UsageError with the known
   // parameters and allowed values.
   CircuitArguments parse(std::string_view text) const;
+  // The arguments with other values of some parameters. Fails: UsageError for one that is not
+  // allowed.
+  CircuitArguments with(const CircuitArguments& arguments,
+                        const std::map<std::string, std::string>& values) const;
 };
 
 // The width of a bundle. Fails: std::logic_error by ENSURE if it is 2^32 or more, which the ranges
@@ -79,12 +101,22 @@ inline std::uint32_t bundle_bits(std::uint64_t bits) {
   return static_cast<std::uint32_t>(bits);
 }
 
-// A bundle of integers, different in each lane; outputs go to both parties.
-inline InputBundle integer_input(std::string name, std::uint64_t bits, Party owner) {
+// A bundle of bits, different in each lane; outputs go to both parties.
+inline InputBundle bits_input(std::string name, std::uint64_t bits, Party owner) {
   return {std::move(name), bundle_bits(bits), source_of(owner), ValueFormat::Integer, false};
 }
-inline OutputBundle integer_output(std::string name, std::uint64_t bits) {
+inline InputBundle integer_input(std::string name, std::uint64_t bits, Party owner) {
+  InputBundle input = bits_input(std::move(name), bits, owner);
+  input.reading = Reading::Unsigned;
+  return input;
+}
+inline OutputBundle bits_output(std::string name, std::uint64_t bits) {
   return {std::move(name), bundle_bits(bits), Receiver::Both, ValueFormat::Integer};
+}
+inline OutputBundle integer_output(std::string name, std::uint64_t bits) {
+  OutputBundle output = bits_output(std::move(name), bits);
+  output.reading = Reading::Unsigned;
+  return output;
 }
 
 // The parameter `to` of a circuit whose outputs are keys, and its value. `none`: they stay shared.

@@ -29,7 +29,7 @@ CircuitFamily hamming_family() {
     const auto bits = bundle_bits(arguments.number("bits"));
     CircuitInfo info{
         arguments.spec(),
-        {integer_input("a", bits, Party::A), integer_input("b", bits, Party::B)},
+        {bits_input("a", bits, Party::A), bits_input("b", bits, Party::B)},
         {integer_output("distance", static_cast<std::uint64_t>(std::bit_width(bits)))}};
     return std::make_unique<GeneratedCircuit>(
         std::move(info), [=](Builder& builder) { emit_distance(builder, bits); });

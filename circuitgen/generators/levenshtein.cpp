@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "circuitgen/formats/value_type.h"
 #include "circuitgen/generators/columns.h"
 #include "tinyot/circuit/integer.h"
 
@@ -232,12 +233,15 @@ CircuitFamily levenshtein_family() {
                      {{"a", bundle_bits(rows * symbol_bits), InputSource::A, format, false},
                       {"b", bundle_bits(columns * symbol_bits), InputSource::B, format, false}},
                      {integer_output("distance", shape.distance_bits())}};
+    if (format == ValueFormat::Integer && symbol_bits <= kNumberBitsMax)
+      for (InputBundle& input : info.inputs) input.type = "u" + std::to_string(symbol_bits);
     const bool differences = arguments.choice("cells") == "differences";
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) {
       builder.output(0, differences ? Differences(builder, shape).distance()
                                     : Distances(builder, shape).distance());
     });
   };
+  family.lists = {{"a", "rows"}, {"b", "columns"}};
   return family;
 }
 

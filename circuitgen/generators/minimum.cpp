@@ -10,12 +10,13 @@ namespace {
 // Each level compares its integers when it has 2 . kParallelComparisons of them.
 class MinimumTree {
  public:
-  explicit MinimumTree(std::size_t bits) : bits_(bits), waiting_{Columns(bits)} {}
+  explicit MinimumTree(const ValueOrder& order)
+      : order_(order), bits_(order.bits()), waiting_{Columns(bits_)} {}
 
   // Adds the next inputs of a bundle. Calls for both bundles add 2 . kParallelComparisons together,
   // except the last ones.
   void add(Builder& builder, std::uint32_t bundle, std::uint64_t first, std::uint64_t count) {
-    append_inputs(waiting_[0], builder, bundle, first, count);
+    append_inputs(waiting_[0], builder, order_, bundle, first, count);
     for (std::size_t level = 0; waiting_[level][0].size() == 2 * kParallelComparisons; ++level)
       compare(level);
   }
@@ -49,19 +50,23 @@ class MinimumTree {
     }
   }
 
+  const ValueOrder order_;
   std::size_t bits_;
   std::vector<Columns> waiting_;  // by level
 };
 
-void emit_minimum(Builder& builder, std::uint64_t count, std::uint64_t bits) {
-  MinimumTree tree(bits);
+void emit_minimum(Builder& builder, std::uint64_t count, const ValueOrder& order) {
+  MinimumTree tree(order);
   for (std::uint64_t first = 0; first < (count + 1) / 2; first += kParallelComparisons) {
     for (const std::uint32_t bundle : {0, 1}) {
       tree.add(builder, bundle, first,
                std::min<std::uint64_t>(kParallelComparisons, (count + 1 - bundle) / 2 - first));
     }
   }
-  builder.output(0, std::move(tree).smallest());
+  const Bits smallest = std::move(tree).smallest();
+  for (std::size_t i = 0; i < smallest.size(); ++i)
+    builder.output_bit(0, static_cast<std::uint32_t>(order.place(0, i)),
+                       order.converted(smallest[i], i));
 }
 
 }  // namespace
@@ -69,18 +74,21 @@ void emit_minimum(Builder& builder, std::uint64_t count, std::uint64_t bits) {
 CircuitFamily minimum_family() {
   CircuitFamily family;
   family.name = "minimum";
-  family.description = "the minimum of numbers of which A and B each have half; both learn it";
+  family.description = "the minimum of values of which A and B each have half; both learn it";
   family.parameters = {CircuitParameter::number("count", 1'000'000, 2, std::uint64_t{1} << 25,
-                                                "how many numbers A and B have together"),
-                       CircuitParameter::number("bits", 20, 1, 64, "of each number")};
+                                                "how many values A and B have together"),
+                       CircuitParameter::number("bits", 20, 1, 64, "of each value")};
+  ValueOrder::add_to(family, {"values_a", "values_b", "minimum"});
+  family.lists = {{"values_a", "count", 2}, {"values_b", "count", 2}};
   family.make = [](const CircuitArguments& arguments) {
-    const std::uint64_t count = arguments.number("count"), bits = arguments.number("bits");
+    const std::uint64_t count = arguments.number("count");
+    const ValueOrder order(arguments);
     CircuitInfo info{arguments.spec(),
-                     {integer_input("values_a", (count + 1) / 2 * bits, Party::A),
-                      integer_input("values_b", count / 2 * bits, Party::B)},
-                     {integer_output("minimum", bits)}};
+                     {order.input("values_a", (count + 1) / 2, Party::A),
+                      order.input("values_b", count / 2, Party::B)},
+                     {order.output("minimum", 1)}};
     return std::make_unique<GeneratedCircuit>(
-        std::move(info), [=](Builder& builder) { emit_minimum(builder, count, bits); });
+        std::move(info), [=](Builder& builder) { emit_minimum(builder, count, order); });
   };
   return family;
 }

@@ -1,6 +1,6 @@
-// The minimum of many unsigned integers, half of them from each party.
+// The minimum of many values, half of them from each party.
 //
-//   parameters  count, bits
+//   parameters  count, bits, and those of ValueOrder
 //   inputs      values_a (ceil(count / 2) . bits, A), values_b (floor(count / 2) . bits, B): value
 //               k begins at bit k . bits
 //   output      minimum (bits, to both)

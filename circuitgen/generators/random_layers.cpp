@@ -76,11 +76,13 @@ CircuitFamily random_layers_family() {
                                 arguments.number("seed")};
         CircuitInfo info{
             arguments.spec(),
-            {integer_input("a", shape.width, Party::A), integer_input("b", shape.width, Party::B)},
-            {integer_output("z", shape.width)}};
+            {bits_input("a", shape.width, Party::A), bits_input("b", shape.width, Party::B)},
+            {bits_output("z", shape.width)}};
         return std::make_unique<GeneratedCircuit>(
             std::move(info), [shape](Builder& builder) { emit_layers(builder, shape); });
       },
+      {},
+      {},
       2};
 }
 

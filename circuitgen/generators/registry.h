@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,5 +34,26 @@ struct BuiltIn {
 };
 // Empty for any other circuit, a copy of such a one in a file included.
 std::optional<BuiltIn> built_in(const Circuit& circuit);
+
+// Types of inputs and outputs by their names, as in `--type a=i32`.
+using TypesByName = std::map<std::string, std::string>;
+
+// The circuit of the same family that compares values of these types: with the parameters `signed`,
+// `fraction` and `text` that the types of compared inputs and outputs call for. The same text if no
+// type calls for others, or `spec` is no circuit of such a family. Fails: UsageError if two types
+// call for different ones, or for others than the text has.
+std::string spec_for_types(const std::string& spec, const TypesByName& types);
+
+// The circuit of the same family as `circuit` that compares values of this type in the input or
+// output; empty if there is none, or if it is the same.
+std::string spec_for_type(const std::string& circuit, const std::string& bundle,
+                          const std::string& type);
+
+// For a refusal of a type or of a list's length by a circuit of this name: "; circuit sort:count=6
+// does" or the like, if there is such a circuit of the family.
+std::string circuit_for_type(const std::string& circuit, const std::string& bundle,
+                             const std::string& type);
+std::string circuit_for_length(const std::string& circuit, const std::string& input,
+                               std::uint64_t values);
 
 }  // namespace tinyot::circuit

@@ -13,8 +13,8 @@ CircuitFamily set_intersection_family() {
     const std::uint32_t elements = std::uint32_t{1} << arguments.number("element_bits");
     CircuitInfo info{
         arguments.spec(),
-        {integer_input("a", elements, Party::A), integer_input("b", elements, Party::B)},
-        {integer_output("intersection", elements)}};
+        {bits_input("a", elements, Party::A), bits_input("b", elements, Party::B)},
+        {bits_output("intersection", elements)}};
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) {
       for (std::uint32_t e = 0; e < elements; ++e) {
         const Bit of_b = builder.input_bit(1, e);

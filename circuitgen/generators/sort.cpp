@@ -41,14 +41,15 @@ void merge_at(Columns& values, std::size_t p) {
   }
 }
 
-void emit_sorted(Builder& builder, std::uint64_t count, std::uint64_t bits) {
-  Columns values(bits);
-  append_inputs(values, builder, 0, 0, (count + 1) / 2);
-  append_inputs(values, builder, 1, 0, count / 2);
+void emit_sorted(Builder& builder, std::uint64_t count, const ValueOrder& order) {
+  Columns values(order.bits());
+  append_inputs(values, builder, order, 0, 0, (count + 1) / 2);
+  append_inputs(values, builder, order, 1, 0, count / 2);
   for (std::size_t p = std::bit_ceil(count) / 2; p > 0; p /= 2) merge_at(values, p);
   for (std::uint64_t k = 0; k < count; ++k) {
-    for (std::uint64_t i = 0; i < bits; ++i)
-      builder.output_bit(0, static_cast<std::uint32_t>(k * bits + i), values[i][k]);
+    for (std::uint64_t i = 0; i < order.bits(); ++i)
+      builder.output_bit(0, static_cast<std::uint32_t>(order.place(k, i)),
+                         order.converted(values[i][k], i));
   }
 }
 
@@ -59,18 +60,21 @@ void merge_interleaved(Columns& values) { merge_at(values, 1); }
 CircuitFamily sort_family() {
   CircuitFamily family;
   family.name = "sort";
-  family.description = "sorts numbers of which A and B each have half; both learn the sorted list";
+  family.description = "sorts values of which A and B each have half; both learn the sorted list";
   family.parameters = {
-      CircuitParameter::number("count", 1024, 2, 1 << 18, "how many numbers A and B have together"),
-      CircuitParameter::number("bits", 32, 1, 64, "of each number")};
+      CircuitParameter::number("count", 1024, 2, 1 << 18, "how many values A and B have together"),
+      CircuitParameter::number("bits", 32, 1, 256, "of each value")};
+  ValueOrder::add_to(family, {"values_a", "values_b", "sorted"});
+  family.lists = {{"values_a", "count", 2}, {"values_b", "count", 2}};
   family.make = [](const CircuitArguments& arguments) {
-    const std::uint64_t count = arguments.number("count"), bits = arguments.number("bits");
+    const std::uint64_t count = arguments.number("count");
+    const ValueOrder order(arguments);
     CircuitInfo info{arguments.spec(),
-                     {integer_input("values_a", (count + 1) / 2 * bits, Party::A),
-                      integer_input("values_b", count / 2 * bits, Party::B)},
-                     {integer_output("sorted", count * bits)}};
+                     {order.input("values_a", (count + 1) / 2, Party::A),
+                      order.input("values_b", count / 2, Party::B)},
+                     {order.output("sorted", count)}};
     return std::make_unique<GeneratedCircuit>(
-        std::move(info), [=](Builder& builder) { emit_sorted(builder, count, bits); });
+        std::move(info), [=](Builder& builder) { emit_sorted(builder, count, order); });
   };
   return family;
 }

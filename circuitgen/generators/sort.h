@@ -1,6 +1,6 @@
-// Sorts unsigned integers, half of them from each party, by a network of comparators.
+// Sorts values, half of them from each party, by a network of comparators.
 //
-//   parameters  count, bits
+//   parameters  count, bits, and those of ValueOrder
 //   inputs      values_a (ceil(count / 2) . bits, A), values_b (floor(count / 2) . bits, B): value
 //               k begins at bit k . bits
 //   output      sorted (count . bits, to both): the smallest value first

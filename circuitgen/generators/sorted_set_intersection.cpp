@@ -45,10 +45,11 @@ Bit common_pair(const Columns& keys, std::size_t k) {
   return ~any(differences);
 }
 
-void emit_sorted_intersection(Builder& builder, std::uint64_t count, std::uint64_t bits) {
+void emit_sorted_intersection(Builder& builder, std::uint64_t count, const ValueOrder& order) {
+  const std::uint64_t bits = order.bits();
   Columns a(bits), b(bits);
-  append_inputs(a, builder, 0, 0, count);
-  append_inputs(b, builder, 1, 0, count);
+  append_inputs(a, builder, order, 0, 0, count);
+  append_inputs(b, builder, order, 1, 0, count);
   Bits descents;
   append_descents(descents, a);
   append_descents(descents, b);
@@ -68,14 +69,16 @@ void emit_sorted_intersection(Builder& builder, std::uint64_t count, std::uint64
   }
   Columns values(bits);
   for (std::size_t i = 0; i < bits; ++i) {
-    for (std::size_t k = 0; k < count; ++k) values[i].push_back(keys[1 + i][2 * k] & marks[k]);
+    // Converted first: what is not in the intersection becomes zero, not the lowest value.
+    for (std::size_t k = 0; k < count; ++k)
+      values[i].push_back(order.converted(keys[1 + i][2 * k], i) & marks[k]);
     keys[1 + i].clear();
   }
   const Bits size = compact(values, marks);
   builder.output(1, size);
   for (std::uint64_t k = 0; k < count; ++k) {
     for (std::uint64_t i = 0; i < bits; ++i)
-      builder.output_bit(2, static_cast<std::uint32_t>(k * bits + i), values[i][k]);
+      builder.output_bit(2, static_cast<std::uint32_t>(order.place(k, i)), values[i][k]);
   }
 }
 
@@ -85,19 +88,23 @@ CircuitFamily sorted_set_intersection_family() {
   CircuitFamily family;
   family.name = "sorted_set_intersection";
   family.description =
-      "the numbers in A's and in B's list, which are in ascending order; both learn them";
-  family.parameters = {CircuitParameter::number("count", 1024, 1, 1 << 18, "numbers in each list"),
-                       CircuitParameter::number("bits", 32, 1, 64, "of each number")};
+      "the values in A's and in B's list, which are in ascending order; both learn them";
+  family.parameters = {CircuitParameter::number("count", 1024, 1, 1 << 18, "values in each list"),
+                       CircuitParameter::number("bits", 32, 1, 256, "of each value")};
+  ValueOrder::add_to(family, {"values_a", "values_b", "intersection"});
+  family.lists = {{"values_a", "count"}, {"values_b", "count"}};
   family.make = [](const CircuitArguments& arguments) {
-    const std::uint64_t count = arguments.number("count"), bits = arguments.number("bits");
+    const std::uint64_t count = arguments.number("count");
+    const ValueOrder order(arguments);
     CircuitInfo info{arguments.spec(),
-                     {integer_input("values_a", count * bits, Party::A),
-                      integer_input("values_b", count * bits, Party::B)},
-                     {integer_output("in_order", 1),
+                     {order.input("values_a", count, Party::A),
+                      order.input("values_b", count, Party::B)},
+                     {bits_output("in_order", 1),
                       integer_output("size", static_cast<std::uint64_t>(std::bit_width(count))),
-                      integer_output("intersection", count * bits)}};
+                      order.output("intersection", count)}};
+    for (InputBundle& input : info.inputs) input.conditions.is_ascending = true;
     return std::make_unique<GeneratedCircuit>(
-        std::move(info), [=](Builder& builder) { emit_sorted_intersection(builder, count, bits); });
+        std::move(info), [=](Builder& builder) { emit_sorted_intersection(builder, count, order); });
   };
   return family;
 }

@@ -1,7 +1,7 @@
-// Private set intersection of two lists of numbers, each sorted by its party: merge, compare
+// Private set intersection of two lists of values, each sorted by its party: merge, compare
 // neighbours, compact.
 //
-//   parameters  count: numbers of each party, bits
+//   parameters  count: values of each party, bits, and those of ValueOrder
 //   inputs      values_a (count . bits, A), values_b (count . bits, B): value k begins at bit k .
 //               bits; in ascending order. A party that has fewer numbers repeats some
 //   outputs     in_order (1, to both): whether both lists are in ascending order

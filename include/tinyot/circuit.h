@@ -46,17 +46,31 @@ class Program {
   void output(const std::string& name, const Bit& value, Receiver to = Receiver::Both) {
     output(name, BitSpan(&value, 1), to);
   }
+  template <UnsignedInteger W>
+  void output(const std::string& name, const W& value, Receiver to = Receiver::Both) {
+    output(name, BitSpan(value), to);
+    set_output_reading(name, Reading::Unsigned);
+  }
   template <class W>
   void output(const std::string& name, const Signed<W>& value, Receiver to = Receiver::Both) {
     output(name, value.bits(), to);
+    set_output_reading(name, Reading::Signed);
     set_output_type(name, type_of_signed(value.size()));
   }
 
   // The type of an input or an output that has been declared (tinyot/circuit/gate.h), such as "u8"
-  // for a list of bytes. Signed ones of at most 64 bits have theirs. Fails: UsageError for an
-  // unknown name, an unknown type, or one of which the width is no multiple.
+  // for a list of bytes, with the reading that follows from it. Signed ones of at most 64 bits have
+  // theirs. Fails: UsageError for an unknown name, an unknown type, or one of which the width is no
+  // multiple.
   TINYOT_API void set_input_type(const std::string& name, const std::string& type);
   TINYOT_API void set_output_type(const std::string& name, const std::string& type);
+  // The reading of a value that has no type, such as a signed one of more than 64 bits, or bits
+  // that are no number. Fails: UsageError for an unknown name.
+  TINYOT_API void set_input_reading(const std::string& name, Reading reading);
+  TINYOT_API void set_output_reading(const std::string& name, Reading reading);
+  // What the owner's values have to satisfy, which its program checks before it connects. Fails:
+  // UsageError for an unknown name, or conditions that an input of this reading cannot have.
+  TINYOT_API void set_input_conditions(const std::string& name, const InputConditions& conditions);
 
  private:
   friend class FunctionCircuit;
@@ -83,6 +97,12 @@ TINYOT_API std::unique_ptr<Circuit> make_circuit(std::string name,
 // A built-in circuit with its parameters, such as "aes128" or "sort:count=64" (`tinyot circuit
 // list` prints all of them). Fails: UsageError.
 TINYOT_API std::unique_ptr<Circuit> named_circuit(const std::string& name);
+
+// The name of the built-in circuit that is like the named one, but compares values of `type` in the
+// input or output `bundle`: "millionaires:signed=1" for "millionaires", "a", "i32". Empty if there is
+// none. Fails: UsageError for an unknown type.
+TINYOT_API std::string circuit_name_for(const std::string& name, const std::string& bundle,
+                                        const std::string& type);
 
 // Reads a circuit from a file in one of the Bristol formats. If the file has no description of them
 // (`tinyot circuit convert` writes one), input bundle 1 belongs to B, the others to A, and both

@@ -20,19 +20,25 @@ using circuit::Circuit;
 using circuit::InputSource;
 using circuit::Number;
 using circuit::Program;
+using circuit::Reading;
 using circuit::Receiver;
+
+constexpr std::string_view kSigned = name_of(Reading::Signed);
 
 struct Input {
   std::string name;
   std::uint32_t bits;
   InputSource source;
   bool is_common;
-  std::string type;  // empty: a number without a sign
+  std::string type;  // empty: a number without a sign; "signed": one that no type is wide enough for
 
   Number in(Program& program) const {
     Number number =
         is_common ? program.common_input(name, bits, source) : program.input(name, bits, source);
-    program.set_input_type(name, type);
+    if (type == kSigned)
+      program.set_input_reading(name, Reading::Signed);
+    else
+      program.set_input_type(name, type);
     return number;
   }
 };
@@ -63,7 +69,10 @@ void describe(Program& program, const std::vector<Input>& inputs, const py::func
     scope.trace->begin_operation();
     const py::gil_scoped_release release;
     program.output(name, bits->value(), receiver);
-    program.set_output_type(name, type);
+    if (type == kSigned)
+      program.set_output_reading(name, Reading::Signed);
+    else
+      program.set_output_type(name, type);
   }
 }
 
@@ -86,12 +95,14 @@ py::dict info_of(const Circuit& circuit) {
     inputs.append(py::dict(py::arg("name") = input.name, py::arg("bits") = input.bits,
                            py::arg("source") = name_of(input.source),
                            py::arg("format") = name_of(input.format), py::arg("type") = input.type,
+                           py::arg("reading") = name_of(input.reading),
                            py::arg("same_in_all_lanes") = input.same_in_all_lanes));
   for (const auto& output : circuit.info().outputs)
     outputs.append(py::dict(py::arg("name") = output.name, py::arg("bits") = output.bits,
                             py::arg("to") = name_of(output.to),
                             py::arg("format") = name_of(output.format),
-                            py::arg("type") = output.type));
+                            py::arg("type") = output.type,
+                            py::arg("reading") = name_of(output.reading)));
   return py::dict(py::arg("name") = circuit.info().name, py::arg("inputs") = inputs,
                   py::arg("outputs") = outputs);
 }
@@ -160,6 +171,7 @@ void register_circuits(py::module_& module) {
             return circuit::read_circuit_file(file);
           },
           py::call_guard<py::gil_scoped_release>())
+      .def_static("name_for", &circuit::circuit_name_for)
       .def("info", &info_of)
       .def("count", &counted)
       .def("fingerprint", &fingerprint_text)

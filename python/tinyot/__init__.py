@@ -42,7 +42,7 @@ from tinyot._party import (
     StoreInfo,
     keygen,
 )
-from tinyot._types import Bit, Int, UInt, mux
+from tinyot._types import Bit, Int, Text, UInt, mux
 from tinyot._values import Bundle
 
 __all__ = [
@@ -78,6 +78,7 @@ __all__ = [
     "Store",
     "StoreError",
     "StoreInfo",
+    "Text",
     "UInt",
     "UsageError",
     "__version__",

@@ -33,10 +33,11 @@ from tinyot import _native
 from tinyot._errors import UsageError
 from tinyot._interrupt import interruptible
 from tinyot._native import Bits, InputSource, Receiver
-from tinyot._types import Bit, Int, UInt, Value, _type_of, _wrap
+from tinyot._types import Bit, Int, Text, UInt, Value, _type_of, _wrap, text_bits
 from tinyot._values import Bundle, pack, unpack
 
-_KINDS: dict[type, str] = {Bit: "bool", UInt: "uint", Int: "int"}
+_KINDS: dict[type, str] = {Bit: "bool", UInt: "uint", Int: "int", Text: "text"}
+_READINGS = {"int": "signed", "text": "text"}
 _FORMATS = {"bytes": "bytes", "integer": "uint", "msb-integer": "msb-uint"}
 
 
@@ -67,6 +68,7 @@ class Circuit:
 
     @property
     def inputs(self) -> tuple[Bundle, ...]:
+        info = self._native().info()
         return tuple(
             _typed(
                 Bundle(
@@ -75,16 +77,27 @@ class Circuit:
                     of["source"],
                     _FORMATS[of["format"]],
                     of["same_in_all_lanes"],
+                    reading=of["reading"],
+                    circuit=info["name"],
                 ),
                 of["type"],
             )
-            for of in self._native().info()["inputs"]
+            for of in info["inputs"]
         )
 
     @property
     def outputs(self) -> tuple[Bundle, ...]:
         return tuple(
-            _typed(Bundle(of["name"], of["bits"], of["to"], _FORMATS[of["format"]]), of["type"])
+            _typed(
+                Bundle(
+                    of["name"],
+                    of["bits"],
+                    of["to"],
+                    _FORMATS[of["format"]],
+                    reading=of["reading"],
+                ),
+                of["type"],
+            )
             for of in self._native().info()["outputs"]
         )
 
@@ -128,23 +141,27 @@ class Circuit:
 
 
 def _type_of_values(kind: str, bits: int, shape: tuple[int, ...]) -> str:
-    """What a file says of values of `bits` bits or a list of them; nothing of a plain number."""
-    if bits > 64 or (kind != "int" and not shape):
+    """What a file says of values of `bits` bits or a list of them; nothing of a plain number. Wide
+    ones have no type that says a sign."""
+    if kind == "text":
+        return f"str{bits // 8}"
+    if bits > 64:
+        return f"hex{bits}" if shape else "signed" if kind == "int" else ""
+    if kind != "int" and not shape:
         return ""
     return f"{'i' if kind == 'int' else 'u'}{bits}"
 
 
 def _typed(bundle: Bundle, text: str) -> Bundle:
-    """A bundle of the type that a file has."""
-    match = re.fullmatch("([iu])([0-9]+)", text)
+    """A bundle of the type that a circuit has."""
+    match = re.fullmatch("(i|u|hex|fix|str)([0-9]+)(?:[.]([0-9]+))?", text)
     if match is None:
-        return bundle
-    width = int(match[2])
-    return replace(
-        bundle,
-        kind="int" if match[1] == "i" else "uint",
-        shape=() if width == bundle.bits else (bundle.bits // width,),
-    )
+        return replace(bundle, kind="int") if bundle.reading == "signed" else bundle
+    width = int(match[2]) * (8 if match[1] == "str" else 1)
+    if match[1] != "hex":
+        kind = {"i": "int", "u": "uint", "fix": "fixed", "str": "text"}[match[1]]
+        bundle = replace(bundle, kind=kind, fraction=int(match[3] or 0))
+    return replace(bundle, shape=() if width == bundle.bits else (bundle.bits // width,))
 
 
 def _listed(bundles: Iterable[Bundle]) -> str:
@@ -165,7 +182,7 @@ def read(file: str | PathLike[str]) -> Circuit:
     return Circuit(_native.Circuit.read(file))
 
 
-_Kind = Union[type[Bit], type[UInt], type[Int]]
+_Kind = Union[type[Bit], type[UInt], type[Int], type[Text]]
 
 
 @dataclass(frozen=True)
@@ -215,6 +232,13 @@ if TYPE_CHECKING:
         def __getitem__(self, shape: Tuple[builtins.int, builtins.int]) -> List[List[Int]]: ...
         def __getitem__(self, shape: Any) -> Any: ...
 
+    class TextInput(Text):
+        @overload  # type: ignore[override]
+        def __getitem__(self, shape: builtins.int) -> List[Text]: ...
+        @overload
+        def __getitem__(self, shape: Tuple[builtins.int, builtins.int]) -> List[List[Text]]: ...
+        def __getitem__(self, shape: Any) -> Any: ...
+
     class BitInput(Bit):
         @overload
         def __getitem__(self, shape: builtins.int) -> List[Bit]: ...
@@ -234,6 +258,10 @@ class Owner:
 
     def int(self, bits: builtins.int, *, same_in_all_lanes: bool = False) -> IntInput:
         return cast("IntInput", self._declared(Int, bits, same_in_all_lanes))
+
+    def text(self, size: builtins.int, *, same_in_all_lanes: bool = False) -> TextInput:
+        """A text of at most `size` bytes of UTF-8."""
+        return cast("TextInput", self._declared(Text, 8 * size, same_in_all_lanes))
 
     def bit(self, *, same_in_all_lanes: bool = False) -> BitInput:
         return cast("BitInput", self._declared(Bit, 1, same_in_all_lanes))
@@ -276,7 +304,7 @@ R = TypeVar("R", bound=Union[Bit, UInt, Int, Out, Sequence[Any], Mapping[str, An
 def _nested(kind: _Kind, bits: Bits, shape: tuple[int, ...]) -> Any:
     """The values of an input, in lists of that shape."""
     if not shape:
-        return _wrap(kind, bits)
+        return _wrap(kind, text_bits(bits) if kind is Text else bits)
     step = bits.size // shape[0]
     return [_nested(kind, bits.slice(i * step, step), shape[1:]) for i in range(shape[0])]
 
@@ -370,7 +398,8 @@ class FunctionCircuit(Circuit, Generic[P, R]):
             kind = _KINDS[type(values[0])]
             self._layouts[name] = kind, shape
             written = _type_of_values(kind, values[0]._bits.size, shape)
-            bits = Bits.concatenate([one._bits for one in values]) if shape else values[0]._bits
+            parts = [text_bits(one._bits) if kind == "text" else one._bits for one in values]
+            bits = Bits.concatenate(parts) if shape else parts[0]
             outputs.append((name, bits, getattr(Receiver, output.to), written))
         return outputs
 
@@ -381,7 +410,15 @@ class FunctionCircuit(Circuit, Generic[P, R]):
     @property
     def inputs(self) -> tuple[Bundle, ...]:
         return tuple(
-            Bundle(name, of.bits, of.party, _KINDS[of.kind], of.same_in_all_lanes, of.shape)
+            Bundle(
+                name,
+                of.bits,
+                of.party,
+                _KINDS[of.kind],
+                of.same_in_all_lanes,
+                of.shape,
+                reading=_READINGS.get(_KINDS[of.kind], "unsigned"),
+            )
             for name, of in self._declared.items()
         )
 

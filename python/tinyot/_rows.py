@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tinyot._circuit import Circuit
 from tinyot._errors import OutOfMaterial, UsageError
-from tinyot._values import Bundle, pack
+from tinyot._values import Bundle, pack, text_bytes
 
 if TYPE_CHECKING:
     from tinyot._party import Party
@@ -21,13 +21,10 @@ def _text_bytes(bundle: Bundle, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Rows of bytes, filled up with zeros."""
     rows = np.zeros((len(values), bundle.size), np.uint8)
     for row, value in enumerate(values):
-        encoded = value.encode() if isinstance(value, str) else bytes(value)
-        if len(encoded) > bundle.size:
-            raise UsageError(
-                f"column {bundle.name}, row {row}: the text has {len(encoded)} bytes, more than "
-                f"{bundle.size}"
-            )
-        rows[row, : len(encoded)] = np.frombuffer(encoded, np.uint8)
+        try:
+            rows[row] = np.frombuffer(text_bytes(bundle, value), np.uint8)
+        except UsageError as error:
+            raise UsageError(f"column {bundle.name}, row {row}: {error}") from None
     return rows
 
 
@@ -43,7 +40,7 @@ def _column(bundle: Bundle, values: Any) -> npt.NDArray[Any]:
         or (column.dtype == object and all(isinstance(v, (str, bytes)) for v in column))
     ):
         return _text_bytes(bundle, column)
-    if column.dtype == object and column.ndim == 1:
+    if column.dtype == object and column.ndim == 1 and bundle.kind != "fixed":
         for row, value in enumerate(column):
             if not isinstance(value, (int, np.integer)):
                 raise UsageError(

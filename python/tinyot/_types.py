@@ -329,8 +329,22 @@ class Int(_Integer):
         return _wrap(Int, self._bits.magnitude())
 
 
+class Text(UInt):
+    """A text of some bytes, filled up with zeros, as the number whose highest byte is the first. So
+    texts compare in the order of their bytes, which is that of no language."""
+
+    __slots__ = ()
+
+
 Value = Union[Bit, UInt, Int]
 V = TypeVar("V", Bit, UInt, Int)
+
+
+def text_bits(bits: Bits) -> Bits:
+    """The bits of a text from those of its number, or back: the same bytes in the other order."""
+    if bits.size % 8:
+        raise TypeError(f"a Text has whole bytes, not {bits.size} bits")
+    return Bits.concatenate([bits.slice(at, 8) for at in range(bits.size - 8, -8, -8)])
 
 
 def _bit(bits: Bits) -> Bit:

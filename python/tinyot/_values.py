@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from tinyot._errors import UsageError
+from tinyot._native import Circuit as NativeCircuit
 from tinyot._native import Values
 
 
@@ -27,12 +30,18 @@ class Bundle:
     """Where an input comes from: "A", "B", "shared" for a value that stayed shared, or "public" for
     one that both parties give. The receiver of an output: "A", "B", "both" or "none"."""
     kind: str
-    """What its values are: "bool", "uint", "int", "bytes", or "msb-uint", an unsigned integer whose
-    highest bit is on the first wire."""
+    """What its values are: "bool", "uint", "int", "bytes", "fixed", multiples of 2^-fraction, "text",
+    or "msb-uint", an unsigned integer whose highest bit is on the first wire."""
     same_in_all_lanes: bool = False
     shape: tuple[int, ...] = ()
     """Of a list, its length; of a list of lists, both; and so on. Then `kind` is that of an
     element, and `bits` is the width of all of them together."""
+    fraction: int = 0
+    """Bits behind the point, of kind "fixed"."""
+    reading: str = "bits"
+    """How the circuit reads or writes the values: "unsigned", "signed", "fixed", "text", or "bits" if
+    it computes on bits or does not say."""
+    circuit: str = field(default="", compare=False, repr=False)
 
     @property
     def size(self) -> int:
@@ -48,20 +57,55 @@ class Bundle:
         return replace(self, bits=self.element_bits, shape=())
 
 
-def _refused(bundle: Bundle, why: str) -> UsageError:
-    return UsageError(f"input {bundle.name}: {why}")
+def _refused(bundle: Bundle, why: str, wanted: str = "") -> UsageError:
+    """`wanted`: the type of the values, for the name of a circuit that computes in it."""
+    name = NativeCircuit.name_for(bundle.circuit, bundle.name, wanted) if wanted else ""
+    fits = f"; circuit {name} does" if name else ""
+    return UsageError(f"input {bundle.name}: {why}{fits}")
 
 
 def _check_range(bundle: Bundle, low: Any, high: Any) -> None:
+    has_sign = bundle.kind in ("int", "fixed")
     least, limit = 0, 1 << bundle.bits
-    if bundle.kind == "int":
+    if has_sign:
         least, limit = -(limit // 2), limit // 2
     if not (least <= low and high < limit):
-        what = "signed" if bundle.kind == "int" else "unsigned"
-        raise _refused(bundle, f"a value does not fit {bundle.bits} bits ({what})")
+        what = "signed" if has_sign else "unsigned"
+        wanted = f"i{bundle.bits}" if not has_sign and low < 0 and bundle.bits <= 64 else ""
+        raise _refused(bundle, f"a value does not fit {bundle.bits} bits ({what})", wanted)
+
+
+def _scaled(bundle: Bundle, value: Any) -> int:
+    """A number as a multiple of 2^-fraction, rounded to the nearest one, halves away from zero."""
+    if isinstance(value, (float, np.floating)) and not math.isfinite(value):
+        raise _refused(bundle, "a value is no finite number")
+    exact = Fraction(float(value) if isinstance(value, np.floating) else value)
+    magnitude = math.floor(abs(exact) * (1 << bundle.fraction) + Fraction(1, 2))
+    return -magnitude if exact < 0 else magnitude
+
+
+def text_bytes(bundle: Bundle, value: str | bytes) -> bytes:
+    """A text as UTF-8, filled up with zeros."""
+    if bundle.reading not in ("text", "bits"):
+        wanted = f"str{bundle.size}" if bundle.bits % 8 == 0 else ""
+        raise _refused(bundle, f"the circuit reads it as {bundle.reading}, not as text", wanted)
+    encoded = value.encode() if isinstance(value, str) else bytes(value)
+    if len(encoded) > bundle.size:
+        raise _refused(
+            bundle, f"the text has {len(encoded)} bytes, more than {bundle.size}"
+        )
+    return encoded.ljust(bundle.size, b"\0")
 
 
 def _pack_one(bundle: Bundle, value: Any) -> bytes:
+    if bundle.kind == "text" and isinstance(value, (str, bytes)):
+        return text_bytes(bundle, value)
+    if bundle.kind == "fixed" and isinstance(
+        value, (int, float, Decimal, Fraction, np.integer, np.floating)
+    ):
+        number = _scaled(bundle, value)
+        _check_range(bundle, number, number)
+        return (number % (1 << bundle.bits)).to_bytes(bundle.size, "little")
     if isinstance(value, np.ndarray) and value.dtype == np.uint8 and value.ndim == 1:
         value = value.tobytes()
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -69,13 +113,15 @@ def _pack_one(bundle: Bundle, value: Any) -> bytes:
             raise _refused(bundle, f"a value has {bundle.size} bytes, not {len(bytes(value))}")
         return bytes(value)
     if not isinstance(value, (int, np.integer, np.bool_)):
-        why = f"a value is an int or bytes, not {type(value).__name__}"
+        wanted = "text" if bundle.kind == "text" else "an int or bytes"
+        why = f"a value is {wanted}, not {type(value).__name__}"
         if isinstance(value, (list, tuple, np.ndarray)):
-            why += (
-                "; lanes= takes one value for each lane, and a list of a built-in circuit is one "
-                "int, whose element k begins at bit k times the width"
-            )
+            why += "; lanes= takes one value for each lane"
+        if isinstance(value, str) and bundle.reading != "bits" and bundle.bits % 8 == 0:
+            raise _refused(bundle, why, f"str{bundle.size}")
         raise _refused(bundle, why)
+    if bundle.kind == "text":
+        raise _refused(bundle, f"a value is text, not {type(value).__name__}")
     if bundle.kind == "bytes" and bundle.bits > 1:
         raise _refused(bundle, f"a value is {bundle.size} bytes, in their order")
     number = int(value)
@@ -86,6 +132,12 @@ def _pack_one(bundle: Bundle, value: Any) -> bytes:
 def _pack_array(bundle: Bundle, array: npt.NDArray[Any], lanes: int) -> bytes:
     if array.shape[0] != lanes:
         raise _refused(bundle, f"the array has {array.shape[0]} values for {lanes} lanes")
+    if array.ndim == 1 and (bundle.kind in ("text", "fixed") or array.dtype.kind in "SU"):
+        pack_text = array.dtype.kind in "SU"
+        return b"".join(
+            text_bytes(bundle, one) if pack_text else _pack_one(bundle, one)
+            for one in array.tolist()
+        )
     if array.ndim == 2 and array.dtype == np.uint8:
         if array.shape[1] != bundle.size:
             raise _refused(bundle, f"a value has {bundle.size} bytes, not {array.shape[1]}")
@@ -216,13 +268,25 @@ def _unpack_one(bundle: Bundle, value: bytes) -> Any:
     number = int.from_bytes(value, "little")
     if bundle.kind == "bool":
         return bool(number)
-    if bundle.kind == "int" and number >> (bundle.bits - 1):
+    if bundle.kind == "text":
+        return value.rstrip(b"\0").decode("utf-8", "surrogateescape")
+    if bundle.kind in ("int", "fixed") and number >> (bundle.bits - 1):
         number -= 1 << bundle.bits
+    if bundle.kind == "fixed":
+        exact = Fraction(number, 1 << bundle.fraction)
+        return float(exact) if bundle.bits <= 53 else exact
     return number
 
 
 def _unpack_array(bundle: Bundle, value: bytes, lanes: int) -> npt.NDArray[Any]:
     rows = np.frombuffer(value, np.uint8).reshape(lanes, bundle.size)
+    if bundle.kind in ("text", "fixed"):
+        values = [_unpack_one(bundle, row.tobytes()) for row in rows]
+        if bundle.kind == "fixed" and bundle.bits <= 53:
+            return np.array(values, np.float64)
+        objects = np.empty(lanes, object)
+        objects[:] = values
+        return objects
     if bundle.kind == "bytes" or bundle.bits > 64:
         return rows.copy()
     words = np.zeros((lanes, 8), np.uint8)

@@ -140,7 +140,7 @@ TEST(FileDescription, RefusesWhatDoesNotFitNamingTheLine) {
       {kAnd + kBegin + "#tinyot input x 1 both integer\n", "'both' is no source of an input"},
       {kAnd + kBegin + "#tinyot output x 1 all integer\n", "no receiver: A, B, both, none"},
       {kAnd + kBegin + "#tinyot input x 1 A text\n", "no format: bytes, integer, msb-integer"},
-      {kAnd + kBegin + "#tinyot input x 1 A integer i1 i1\n", "its name, its width, its source"},
+      {kAnd + kBegin + "#tinyot input x 1 A integer i1 i1\n", "'i1' is no reading and no condition"},
       {kAnd + kBegin + "#tinyot input x 1 A integer common j1\n", "there is no type 'j1'"},
       {kAnd + kBegin + "#tinyot output x 9 A integer i2\n",
        "9 bits are no whole number of values of type i2"},

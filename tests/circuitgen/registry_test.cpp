@@ -65,21 +65,21 @@ TEST(Registry, ErrorsNameKnownParametersAndAllowedValues) {
        "small)"},
       {"aes128:sbox=big", "circuit aes128: sbox is small, shallow or gf16, not 'big'"},
       {"aes128:sbox", "circuit aes128: 'sbox' is not of the form parameter=value"},
-      {"sort:bits=65", "circuit sort: bits is 1 to 64, not '65'"},
-      {"sort:bits=0", "circuit sort: bits is 1 to 64, not '0'"},
-      {"sort:bits=-1", "circuit sort: bits is 1 to 64, not '-1'"},
-      {"sort:bits=", "circuit sort: bits is 1 to 64, not ''"},
-      {"sort:bits=4x", "circuit sort: bits is 1 to 64, not '4x'"},
+      {"sort:bits=257", "circuit sort: bits is 1 to 256, not '257'"},
+      {"sort:bits=0", "circuit sort: bits is 1 to 256, not '0'"},
+      {"sort:bits=-1", "circuit sort: bits is 1 to 256, not '-1'"},
+      {"sort:bits=", "circuit sort: bits is 1 to 256, not ''"},
+      {"sort:bits=4x", "circuit sort: bits is 1 to 256, not '4x'"},
       {"sort:bits=99999999999999999999999",
-       "circuit sort: bits is 1 to 64, not '99999999999999999999999'"},
+       "circuit sort: bits is 1 to 256, not '99999999999999999999999'"},
       {"aes128:sbox=small,sbox=small", "circuit aes128: sbox is given twice"},
       {"aes128_ctr:bytes=0", "circuit aes128_ctr: bytes is 1 to 16777216, not '0'"},
       {"aes256_gcm_open:bytes=1048577",
        "circuit aes256_gcm_open: bytes is 0 to 1048576, not '1048577'"},
       {"sorted_set_intersection:count=0",
        "circuit sorted_set_intersection: count is 1 to 262144, not '0'"},
-      {"sorted_set_intersection:bits=65",
-       "circuit sorted_set_intersection: bits is 1 to 64, not '65'"},
+      {"sorted_set_intersection:bits=257",
+       "circuit sorted_set_intersection: bits is 1 to 256, not '257'"},
       {"sha3:digest=128", "circuit sha3: digest is 256, 224, 384 or 512, not '128'"},
       {"hkdf_sha256:bytes=8161", "circuit hkdf_sha256: bytes is 1 to 8160, not '8161'"},
       {"hkdf_sha256:to=C", "circuit hkdf_sha256: to is both, A, B or none, not 'C'"},
@@ -96,7 +96,8 @@ TEST(Registry, MakesTheLargestCircuitOfEachFamily) {
   for (const CircuitFamily& family : circuit_families()) {
     std::string spec = family.name;
     for (const CircuitParameter& parameter : family.parameters) {
-      if (parameter.choices.empty())
+      // Those that were added exclude each other, and widen nothing.
+      if (parameter.choices.empty() && !parameter.is_added)
         spec += (spec == family.name ? ":" : ",") + parameter.name + "=" +
                 std::to_string(parameter.max);
     }
@@ -113,6 +114,7 @@ TEST(Registry, StreamsAreWellFormedAndDeterministic) {
         "hkdf_sha256:salt=9,info=9", "tls13_keys", "hamming:bits=9",
         "set_intersection:element_bits=4", "sorted_set_intersection:count=5,bits=3",
         "minimum:count=9", "sort:count=9", "comparisons:rows=3,columns=4", "millionaires",
+        "sorted_set_intersection:count=5,bits=8,signed=1", "sort:count=9,text=1",
         "levenshtein:rows=7,columns=5", "levenshtein:rows=5,columns=7,cells=distances"}) {
     const auto circuit = find_circuit(spec);
     RecordingSink once, again;

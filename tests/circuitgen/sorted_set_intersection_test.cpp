@@ -162,7 +162,9 @@ TEST(Compaction, KeepsTheOrderOfMarkedNumbersForAllMarks) {
     const TestCircuit circuit(info, [&](GateSink& sink) {
       Builder builder(sink, info);
       Columns values(bits);
-      append_inputs(values, builder, 1, 0, count);
+      for (std::uint32_t k = 0; k < count; ++k)
+        for (std::uint32_t i = 0; i < bits; ++i)
+          values[i].push_back(builder.input_bit(1, k * bits + i));
       builder.output(0, compact(values, builder.input(0)));
       for (std::uint32_t k = 0; k < count; ++k) {
         for (std::uint32_t i = 0; i < bits; ++i) builder.output_bit(1, k * bits + i, values[i][k]);

@@ -57,6 +57,67 @@ TEST_F(CircuitTest, InfoCountsEachGroupAsOneGate) {
             std::string::npos);
 }
 
+TEST_F(CircuitTest, EvaluatesInTheTypesThatAreGiven) {
+  const auto eval = [&](const Arguments& more) {
+    return json(Arguments{"eval"} + more)["outputs"];
+  };
+  EXPECT_EQ(eval({"millionaires:bits=8", "--type", "a=i8", "--type", "b=i8", "--input", "a=-1",
+                  "--input", "b=1"}),
+            Json({{"a_has_more", "0x0"}}));
+  EXPECT_EQ(eval({"minimum:count=2,bits=8", "--type", "values_a=i8", "--type", "values_b=i8",
+                  "--input", "values_a=-1", "--input", "values_b=1"}),
+            Json({{"minimum", "-1"}}));
+  EXPECT_EQ(eval({"sort:count=4,bits=32", "--type", "values_a=fix32.8", "--type",
+                  "values_b=fix32.8", "--input", "values_a=120.5,-7.25", "--input",
+                  "values_b=-64,3.75"})["sorted"],
+            Json({"-64", "-7.25", "3.75", "120.5"}));
+  EXPECT_EQ(eval({"comparisons:rows=1,columns=1,bits=16", "--type", "a=i16", "--type", "b=i16",
+                  "--input", "a=-3", "--input", "b=2"}),
+            Json({{"less", "0x1"}}));
+  EXPECT_EQ(eval({"sort:count=4,bits=64", "--type", "values_a=str8", "--type", "values_b=str8",
+                  "--input", "values_a=dora\nann", "--input", "values_b=carl\nbob"})["sorted"],
+            Json({"ann", "bob", "carl", "dora"}));
+  EXPECT_EQ(eval({"sorted_set_intersection:count=2,bits=16", "--type", "values_a=str2", "--type",
+                  "values_b=str2", "--input", "values_a=az\nba", "--input", "values_b=az\nba"}),
+            Json({{"in_order", "0x1"}, {"size", "0x2"}, {"intersection", {"az", "ba"}}}));
+  // A list has the width of its elements without a type.
+  EXPECT_EQ(eval({"sort:count=3", "--input", "values_a=3 1", "--input", "values_b=2"})["sorted"],
+            Json({"1", "2", "3"}));
+}
+
+TEST_F(CircuitTest, RefusesTypesListsAndOrdersThatDoNotFit) {
+  const std::pair<Arguments, std::string> refused[] = {
+      {{"eval", "millionaires", "--type", "a=u8"}, "circuit millionaires:bits=8 does"},
+      {{"eval", "millionaires:signed=0", "--type", "a=i32"}, "has signed=0"},
+      {{"eval", "aes128", "--type", "message=u32"}, "it is a string of bytes"},
+      {{"eval", "sort:count=4", "--input", "values_a=2,1,3"}, "; circuit sort:count=6 does"},
+      {{"eval", "comparisons:rows=2", "--input", "a=2,1,3"}, "; circuit comparisons:rows=3 does"},
+      {{"eval", "sorted_set_intersection:count=2", "--input", "values_a=2,1"},
+       "value 2 is less than the one before"},
+  };
+  for (const auto& [arguments, reason] : refused)
+    EXPECT_TRUE(ended_with(tinyot(Arguments{"circuit"} + arguments), 2, reason)) << reason;
+}
+
+TEST_F(CircuitTest, InfoAndFilesSayHowValuesAreRead) {
+  const Json info = json({"info", "sorted_set_intersection:count=3,bits=8,signed=1"});
+  EXPECT_EQ(info["inputs"][0]["reading"], "signed");
+  EXPECT_EQ(info["inputs"][0]["value_bits"], 8);
+  EXPECT_EQ(info["inputs"][0]["conditions"], "in ascending order");
+  EXPECT_EQ(info["outputs"][0]["reading"], "bits");
+  EXPECT_EQ(json({"info", "aes128"})["inputs"][0]["format"], "bytes");
+  ASSERT_TRUE(ended_with(tinyot({"circuit", "convert", "sorted_set_intersection:count=3,bits=8",
+                                 "--output", path("set.txt")}),
+                         0));
+  const Json file = json({"info", path("set.txt")});
+  EXPECT_EQ(file["inputs"][0]["reading"], "unsigned");
+  EXPECT_EQ(file["inputs"][0]["conditions"], "in ascending order");
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "eval", path("set.txt"), "--type", "values_a=i8"}), 2,
+                         "the circuit reads it as 3 x unsigned of 8 bits, not as i8"));
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "eval", path("set.txt"), "--input", "values_a=3,2,1"}),
+                         2, "in ascending order"));
+}
+
 // The policy of the daemon names a circuit by it.
 TEST_F(CircuitTest, InfoPrintsTheWholeFingerprintWithTheRolesGiven) {
   const std::string adder = circuit_file("adder64.txt");

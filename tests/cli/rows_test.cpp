@@ -74,7 +74,8 @@ TEST_F(RowsTest, RefusesBadRowsBeforeAnythingIsSpent) {
   refused("c\n1\n", "has no input 'c'");
   refused("", "no line with the names");
   refused("a\n", "there are no rows");
-  refused("a:u16\n1\n", "type u16 has 16 bits, not the 32");
+  refused("a:u16\n1\n", "--type a=u16: the circuit reads it as unsigned, not as u16; circuit "
+          "millionaires:bits=16 does");
   refused("a:float\n1\n", "there is no type 'float'");
   refused("a\n1\n", "millionaires has no such input or output", {"--column", "x=u32"});
   refused("a\n1\n", "--rows cannot be combined with --lanes: each row is a lane", {"--lanes", "2"});
@@ -118,8 +119,8 @@ TEST_F(RowsTest, ColumnsHaveTheTypesOfTheFile) {
   ASSERT_TRUE(ended_with(tinyot({"circuit", "convert", "millionaires:bits=8", "--output",
                                  path("file.txt"), "--type", "a=i8", "--type", "a_has_more=u1"}),
                          0));
-  write_file(path("a.csv"), "a\n-128\n127\n");  // 128 and 127 to the circuit
-  write_file(path("b.csv"), "b\n127\n128\n");
+  write_file(path("a.csv"), "a\n-128\n127\n");
+  write_file(path("b.csv"), "b\n127\n-128\n");
   const auto of_file = [&](const std::string& table) {
     return Arguments{"--circuit", path("file.txt"), "--rows", path(table)};
   };
@@ -128,7 +129,37 @@ TEST_F(RowsTest, ColumnsHaveTheTypesOfTheFile) {
            of_file("b.csv") + Arguments{"--out", path("hex.csv"), "--column", "a_has_more=hex1"});
   ASSERT_TRUE(ended_with(ended_a, 0));
   ASSERT_TRUE(ended_with(ended_b, 0));
-  EXPECT_EQ(read_file(path("typed.csv")), "a_has_more:u1\n1\n0\n");
+  EXPECT_EQ(read_file(path("typed.csv")), "a_has_more:u1\n0\n1\n");
+}
+
+// The types of the columns choose the circuit; the parties have to choose the same.
+TEST_F(RowsTest, ColumnsOfSignedNumbersAndTextsAreComparedAsSuch) {
+  const auto compared = [&](const std::string& a, const std::string& b) {
+    write_file(path("a.csv"), a);
+    write_file(path("b.csv"), b);
+    const auto [ended_a, ended_b] = both("run", rows(path("a.csv"), {"--out", path("out-a.csv")}),
+                                         rows(path("b.csv"), {"--out", path("out-b.csv")}));
+    EXPECT_TRUE(ended_with(ended_a, 0));
+    EXPECT_TRUE(ended_with(ended_b, 0));
+    const std::string out = read_file(path("out-a.csv"));
+    for (const char* name : {"out-a.csv", "out-b.csv"}) std::filesystem::remove(path(name));
+    return out;
+  };
+  EXPECT_EQ(compared("a:i32\n-1\n5\n-7\n", "b:i32\n5\n-1\n-3\n"), "a_has_more\n0x0\n0x1\n0x0\n");
+  EXPECT_EQ(compared("a:fix32.16\n-1.5\n0.25\n", "b:fix32.16\n1.5\n-0.25\n"),
+            "a_has_more\n0x0\n0x1\n");
+  EXPECT_EQ(compared("a:str4\naz\nba\n", "b:str4\nba\naz\n"), "a_has_more\n0x0\n0x1\n");
+
+  const std::string before = store_info('A').dump();
+  write_file(path("a.csv"), "a:i32\n-1\n");
+  write_file(path("b.csv"), "b:u32\n1\n");
+  const auto [a, b] = both("run", rows(path("a.csv"), {"--out", path("out-a.csv")}),
+                           rows(path("b.csv"), {"--out", path("out-b.csv")}));
+  for (const Ended* ended : {&a, &b}) {
+    EXPECT_TRUE(ended_with(*ended, 5, "millionaires:signed=1"));
+    EXPECT_TRUE(ended_with(*ended, 5, "millionaires ("));
+  }
+  EXPECT_EQ(store_info('A').dump(), before);
 }
 
 TEST_F(RowsTest, TablesComeThroughPipes) {

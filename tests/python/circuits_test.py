@@ -63,7 +63,7 @@ class CircuitTest(TestCase):
         file = self.directory / "multiply_add.txt"
         multiply_add.save(file)
         self.assertEqual(tinyot.read(file).fingerprint(), multiply_add.fingerprint())
-        self.assertIn("#tinyot input y 16 B integer common\n", file.read_text())
+        self.assertIn("#tinyot input y 16 B integer common unsigned\n", file.read_text())
 
         @tinyot.circuit
         def total(xs: list[UInt] = A.uint(16)[3], y: UInt = B.uint(16)) -> list[UInt]:
@@ -90,7 +90,7 @@ class CircuitTest(TestCase):
 
         signs.save(file)
         read = tinyot.read(file)
-        self.assertEqual([(of.kind, of.shape) for of in read.inputs], [("int", (4,)), ("uint", ())])
+        self.assertEqual([(of.kind, of.shape) for of in read.inputs], [("int", (4,)), ("int", ())])
         values = read.evaluate({"xs": [-5, 0, -1, 2], "y": 1})
         self.assertEqual(values["least"], -5)
         self.assertEqual(values["less"], [1, 0, 1, 0])

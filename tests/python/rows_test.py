@@ -9,12 +9,12 @@ import pandas
 
 import tinyot
 from support import TestCase
-from tinyot import A, B, Bit, Int, UInt, mux, out
+from tinyot import A, B, Bit, Int, Text, UInt, mux, out
 
 
 @tinyot.circuit
 def trade(
-    name: UInt = A.uint(40), bid: Int = A.int(20), ask: Int = B.int(20), fee: Int = B.int(20)
+    name: Text = A.text(5), bid: Int = A.int(20), ask: Int = B.int(20), fee: Int = B.int(20)
 ) -> tinyot.Outputs:
     return {"trades": bid >= ask + fee, "sum": out(bid + ask, "A"), "name": out(name, "B")}
 
@@ -29,7 +29,7 @@ def nearest(x: list[UInt] = A.uint(8)[2], y: list[UInt] = B.uint(8)[2]) -> list[
     return [mux(a < b, b - a, a - b) for a, b in zip(x, y)]
 
 
-class RowsTest(TestCase):
+class TableTest(TestCase):
     def setUp(self):
         super().setUp()
         self.parties = tinyot.local(self.directory)
@@ -51,6 +51,8 @@ class RowsTest(TestCase):
         thread.join()
         return ended["A"], ended["B"]
 
+
+class RowsTest(TableTest):
     def test_columns_of_lists(self):
         self.parties.preprocess(nearest.cost().ands * 3, profile="fast")
         frame = pandas.DataFrame({"x": [[1, 2], [3, 4], [255, 0]]})
@@ -76,8 +78,7 @@ class RowsTest(TestCase):
         self.assertEqual(a["trades"].tolist(), trades)
         self.assertEqual(b["trades"].tolist(), trades)
         self.assertEqual(a["sum"].tolist(), [bid + ask for bid, ask in zip(bids, asks)])
-        texts = [int(n).to_bytes(5, "little").rstrip(b"\0").decode() for n in b["name"]]
-        self.assertEqual(texts, names)
+        self.assertEqual(b["name"].tolist(), names)
         self.assertNotIn("sum", b)
         frame = pandas.DataFrame(a)
         self.assertEqual(len(frame), rows)
@@ -97,7 +98,7 @@ class RowsTest(TestCase):
         for table, text in [
             ({"x": [1, 2, 777]}, "row 2: input x"),
             ({"x": np.array([-1])}, "row 0: input x"),
-            ({"x": [1, "777", 2]}, "row 1"),
+            ({"x": [1, "777", 2]}, "not as text"),
             ({"x": [1], "y": [2]}, "column y is no input of party A"),
             ({}, "no column x"),
             ({"x": []}, "no rows"),
@@ -110,7 +111,7 @@ class RowsTest(TestCase):
             {"bid": [1, 2], "name": ["a"]},
         )  # fmt: skip
         self.refused(
-            tinyot.UsageError, "row 1: the text has 6 bytes", a.run_rows, trade,
+            tinyot.UsageError, "row 1: input name: the text has 6 bytes", a.run_rows, trade,
             {"bid": [1, 2], "name": ["a", "123456"]},
         )  # fmt: skip
         self.refused(
@@ -118,6 +119,80 @@ class RowsTest(TestCase):
             {"bid": [1] * 1000, "name": ["a"] * 1000},
         )  # fmt: skip
         self.assertEqual(tinyot.Store(self.directory / "A").info().ands_left, 4096)
+
+
+class ReadingsTest(TableTest):
+    """Built-in circuits compute in what the table has, or refuse it."""
+
+    def test_signed_numbers_and_texts(self):
+        signed, texts = tinyot.named("millionaires:signed=1"), tinyot.named("millionaires:text=1")
+        fixed = tinyot.named("millionaires:signed=1,fraction=16")
+        self.parties.preprocess(3 * 32 * 3, profile="fast")
+        a, _ = self.both(
+            signed, pandas.DataFrame({"a": [-1, 5, -7]}), pandas.DataFrame({"b": [5, -1, -3]})
+        )
+        self.assertEqual(a["a_has_more"].tolist(), [0, 1, 0])
+        a, _ = self.both(
+            fixed, pandas.DataFrame({"a": [-1.5, 0.25]}), pandas.DataFrame({"b": [1.5, -0.25]})
+        )
+        self.assertEqual(a["a_has_more"].tolist(), [0, 1])
+        a, _ = self.both(
+            texts, pandas.DataFrame({"a": ["az", "ba"]}), pandas.DataFrame({"b": ["b", "az"]})
+        )
+        self.assertEqual(a["a_has_more"].tolist(), [0, 1])
+
+    def test_refusals_name_the_circuit(self):
+        circuit = tinyot.named("millionaires")
+        for table, circuit_name in (
+            ({"a": [-1]}, "millionaires:signed=1"),
+            ({"a": ["ab"]}, "millionaires:text=1"),
+            ({"a": np.array(["ab"])}, "millionaires:text=1"),
+            ({"a": np.array([-1])}, "millionaires:signed=1"),
+        ):
+            with self.assertRaisesRegex(tinyot.UsageError, f"circuit {circuit_name} does"):
+                self.parties.a.run_rows(circuit, table)
+        with self.assertRaisesRegex(tinyot.UsageError, "no float|not float"):
+            self.parties.a.run_rows(circuit, {"a": [1.5]})
+
+    def test_texts_of_a_function_compare_by_their_bytes(self):
+        @tinyot.circuit
+        def first(a: Text = A.text(3), b: Text = B.text(3)) -> Text:
+            return mux(a < b, a, b)
+
+        for a, b in (("az", "ba"), ("b", "abc"), ("", "a"), ("z", "\xe4")):
+            self.assertEqual(
+                first.evaluate({"a": a, "b": b})["result"], min(a, b, key=lambda t: t.encode())
+            )
+        with self.assertRaisesRegex(tinyot.UsageError, "text, not int"):
+            first.evaluate({"a": 1, "b": "b"})
+
+    def test_lists(self):
+        def evaluate(name, **inputs):
+            return tinyot.named(name).evaluate(inputs)
+
+        sort = "sort:count=4,signed=1,fraction=8"
+        self.assertEqual(
+            evaluate(sort, values_a=[120.5, -7.25], values_b=[-64, 3.75])["sorted"],
+            [-64, -7.25, 3.75, 120.5],
+        )
+        self.assertEqual(
+            evaluate(
+                "sort:count=4,bits=64,text=1", values_a=["dora", "ann"], values_b=["carl", "bob"]
+            )["sorted"],
+            ["ann", "bob", "carl", "dora"],
+        )
+        lowest = evaluate("minimum:count=2,bits=8,signed=1", values_a=-1, values_b=1)
+        self.assertEqual(lowest["minimum"], -1)
+        self.assertEqual(
+            evaluate(
+                "sorted_set_intersection:count=2,bits=16,text=1",
+                values_a=["az", "ba"],
+                values_b=["az", "ba"],
+            )["intersection"],
+            ["az", "ba"],
+        )
+        with self.assertRaisesRegex(tinyot.UsageError, "in ascending order"):
+            evaluate("sorted_set_intersection:count=2", values_a=[2, 1], values_b=[1, 2])
 
 
 if __name__ == "__main__":

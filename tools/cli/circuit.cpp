@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/formats/bristol_writer.h"
-#include "circuitgen/formats/column.h"
+#include "circuitgen/formats/reading.h"
 #include "circuitgen/formats/file_description.h"
 #include "system/output_file.h"
 #include "tinyot/evaluate.h"
@@ -36,8 +36,7 @@ void set_types(Bundles& bundles, const std::map<std::string, std::string>& types
   for (auto& bundle : bundles) {
     const auto given = types.find(bundle.name);
     if (given == types.end() || given->second == TypedValues::kRaw) continue;
-    circuit::require_bundle_type(given->second, bundle.bits, bundle.format);
-    bundle.type = given->second;
+    circuit::set_type(bundle, given->second);
   }
 }
 

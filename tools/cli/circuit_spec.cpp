@@ -8,6 +8,7 @@
 #include "base/suggestion.h"
 #include "circuitgen/circuit_for_receiver.h"
 #include "circuitgen/formats/circuit_file.h"
+#include "circuitgen/formats/reading.h"
 #include "circuitgen/formats/values.h"
 #include "circuitgen/generators/registry.h"
 #include "system/input_file.h"
@@ -178,9 +179,15 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) 
     const auto [bundle, type] = split_assignment("type", assignment);
     spec.types[bundle] = type;
   }
+  spec.name = circuit::spec_for_types(spec.name, spec.types);
   spec.lanes = line.optional_size("lanes");
   spec.blocks = line.optional_size("blocks");
   return spec;
+}
+
+void add_type(CircuitSpec& spec, const std::string& bundle, const std::string& type) {
+  if (!spec.types.emplace(bundle, type).second) return;
+  spec.name = circuit::spec_for_types(spec.name, spec.types);
 }
 
 void refuse_receiver(const CircuitSpec& spec) {
@@ -226,8 +233,9 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec)
       const std::string type = given != spec.types.end() ? given->second
                                : msb_first_              ? std::string()
                                                          : bundle.type;
+      if (given != spec.types.end()) require_fit(bundle, type);
       if (given != spec.types.end() || !type.empty())
-        typed.try_emplace(bundle.name, type, bundle.name, bundle.bits, bundle.format, base_);
+        typed.try_emplace(bundle.name, type, info().name, bundle.name, bundle.bits, bundle.format, base_);
     }
   };
   add_typed(info().inputs, typed_inputs_);
@@ -237,6 +245,17 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec)
       throw UsageError("--type " + name + ": circuit " + info().name +
                        " has no such input or output");
 }
+
+template <class Bundle>
+void NamedCircuit::require_fit(const Bundle& bundle, const std::string& type) const {
+  if (type == circuit::kRawType) return;
+  const std::string why = circuit::BundleReading(bundle).why_unfit(type);
+  if (why.empty()) return;
+  throw UsageError("--type " + bundle.name + "=" + type + ": " + why +
+                   circuit::circuit_for_type(info().name, bundle.name, type));
+}
+template void NamedCircuit::require_fit(const circuit::InputBundle&, const std::string&) const;
+template void NamedCircuit::require_fit(const circuit::OutputBundle&, const std::string&) const;
 
 void NamedCircuit::require_file(const std::string& output, const OutputPaths& files) const {
   const auto typed = typed_outputs_.find(output);
@@ -267,6 +286,12 @@ std::string list_hint(const circuit::InputBundle& bundle,
 }  // namespace
 
 LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
+  LaneMatrix values = parsed(input, text);
+  circuit::require_conditions(info().inputs[input], values);
+  return values;
+}
+
+LaneMatrix NamedCircuit::parsed(std::size_t input, std::string_view text) const {
   const circuit::InputBundle& bundle = info().inputs[input];
   const std::size_t wanted = bundle.same_in_all_lanes ? 1 : lanes(), digits = bundle.bits / 4;
   const auto typed = typed_inputs_.find(bundle.name);

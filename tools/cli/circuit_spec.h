@@ -23,7 +23,7 @@ namespace tinyot::tools {
 
 // Options that choose a circuit and the format of its values.
 struct CircuitSpec {
-  std::string name = {};                     // of a generator, or a file
+  std::string name = {};                     // of a generator that computes in `types`, or a file
   std::vector<std::string> owners = {};      // i=A|B
   std::optional<std::string> receiver = {};  // A or B; both if absent
   std::optional<std::string> bundles = {};   // widths of input bundles, W0,W1,...
@@ -42,6 +42,9 @@ void add_online_option(Options& options);
 // A value of --online; nothing for auto. Fails: UsageError.
 std::optional<OnlinePhase> parse_online(const std::string& name);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
+// Adds a type that something else than an option gives; those of options precede. Fails: UsageError
+// if the circuit cannot compute in it.
+void add_type(CircuitSpec& spec, const std::string& bundle, const std::string& type);
 
 // Fails: UsageError naming the option.
 circuit::InputSource input_source(const std::string& option, const std::string& text);
@@ -55,7 +58,8 @@ circuit::CircuitFileOptions file_options_of(const CircuitSpec& spec);
 // A circuit ready to run, and the format of its values.
 class NamedCircuit : public engine::LoadedCircuit {
  public:
-  // Fails: UsageError (unknown name, unreadable or malformed file, options that do not fit).
+  // Fails: UsageError (unknown name, unreadable or malformed file, options that do not fit, types
+  // that the circuit does not compute in).
   explicit NamedCircuit(const CircuitSpec& spec);
 
   // The lanes are the blocks of one message: its value, and the outputs, are one string.
@@ -69,15 +73,22 @@ class NamedCircuit : public engine::LoadedCircuit {
   // Values of one bundle from text: by its type, or one value, or as many as there are lanes,
   // separated as by split_values; with blocks also all of them in one hex string. A string of hex
   // digits for one lane, or for all blocks, may have line ends. A byte order mark is skipped.
-  // Fails: UsageError naming the bundle, never the value.
+  // Fails: UsageError naming the bundle, never the value; also for values that do not satisfy the
+  // conditions of the input.
   LaneMatrix parse(std::size_t input, std::string_view text) const;
 
   // The reverse of parse: a list with --lanes, otherwise one text (with blocks, of all of them).
   PrintedOutput print(std::size_t output, const LaneMatrix& values) const;
   // Raw bytes go into a file only. Fails: UsageError if the output is raw and has no file.
   void require_file(const std::string& output, const OutputPaths& files) const;
+  // That values of this type are what the circuit reads or writes. Fails: UsageError with the
+  // circuit that computes in them, if there is one.
+  template <class Bundle>
+  void require_fit(const Bundle& bundle, const std::string& type) const;
 
  private:
+  LaneMatrix parsed(std::size_t input, std::string_view text) const;
+
   bool list_of_lanes_, blocks_ = false, msb_first_;
   std::map<std::string, TypedValues> typed_inputs_, typed_outputs_;  // by name
   circuit::NumberBase base_;

@@ -33,10 +33,16 @@ RemotePeer find_peer(const CommandLine& line, DaemonConnection& daemon) {
   return std::move(*found);
 }
 
+CircuitSpec rows_spec(const CommandLine& line, const RowsSpec& rows) {
+  CircuitSpec spec = circuit_spec_from(line, line.text("circuit"));
+  add_column_types(spec, rows);
+  return spec;
+}
+
 class RowJobs {
  public:
   RowJobs(const CommandLine& line, const RowsSpec& rows, DaemonConnection& daemon)
-      : line_(line), spec_(circuit_spec_from(line, line.text("circuit"))), circuit_(spec_),
+      : line_(line), spec_(rows_spec(line, rows)), circuit_(spec_),
         sent_(job_circuit_from(line, spec_, circuit_)), at_once_(rows.at_once), daemon_(daemon),
         peer_(find_peer(line, daemon)), party_(service::party_named(peer_.party)),
         input_(circuit_, rows, read_inputs(line.list("input")), spec_, party_),

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/lane_bits.h"
+#include "circuitgen/formats/reading.h"
 #include "tools/cli/log.h"
 
 namespace tinyot::tools {
@@ -21,19 +22,23 @@ ColumnName column_name(const std::string& text) {
   return {text.substr(0, colon), colon < text.size() ? text.substr(colon + 1) : ""};
 }
 
-// By --type, the name of the column, or the circuit, in this order. A list is one number.
+// By --type or the name of the column, which are the same by now, or by the circuit. A list is one
+// number.
 template <class Bundle>
-circuit::ColumnType type_of(const CircuitSpec& spec, const ColumnName& column,
+circuit::ColumnType type_of(const NamedCircuit& circuit, const CircuitSpec& spec,
                             const Bundle& bundle) {
-  const auto given = spec.types.find(column.name);
+  const auto given = spec.types.find(bundle.name);
   try {
-    std::string type = given != spec.types.end() ? given->second : column.type;
-    if (type.empty() && !spec.msb_first &&
-        circuit::width_of_type(bundle.type) == std::optional(bundle.bits))
+    std::string type;
+    if (given != spec.types.end()) {
+      type = given->second;
+      circuit.require_fit(bundle, type);
+    } else if (!spec.msb_first && circuit::ValueType::parse(bundle.type).width == bundle.bits) {
       type = bundle.type;
+    }
     return {type, bundle.bits, bundle.format, spec.output_base};
   } catch (const UsageError& error) {
-    throw UsageError("column " + column.name + ": " + error.what());
+    throw UsageError("column " + bundle.name + ": " + error.what());
   }
 }
 
@@ -66,9 +71,9 @@ std::uint64_t rows_of(const RowsSpec& rows, std::optional<InputTable>& table) {
 
 InputTable::InputTable(const NamedCircuit& circuit, const RowsSpec& rows, const CircuitSpec& spec,
                        Party party)
-    : circuit_(circuit), path_(rows.file), reader_(path_) {
+    : circuit_(circuit), path_(rows.file), reader_(rows.reader) {
   std::set<std::size_t> found;
-  for (const std::string& text : reader_.header()) {
+  for (const std::string& text : reader_->header()) {
     const ColumnName column = column_name(text);
     const std::size_t index = circuit.input_index(column.name);
     const circuit::InputBundle& bundle = circuit.info().inputs[index];
@@ -80,7 +85,7 @@ InputTable::InputTable(const NamedCircuit& circuit, const RowsSpec& rows, const 
                        " is the same in all rows: give it with --input");
     if (!found.insert(index).second)
       throw UsageError(path_.string() + ": column " + column.name + " occurs twice");
-    columns_.push_back({index, bundle.name, type_of(spec, column, bundle)});
+    columns_.push_back({index, bundle.name, type_of(circuit, spec, bundle)});
   }
   for (std::size_t i = 0; i < circuit.info().inputs.size(); ++i) {
     const circuit::InputBundle& bundle = circuit.info().inputs[i];
@@ -91,16 +96,16 @@ InputTable::InputTable(const NamedCircuit& circuit, const RowsSpec& rows, const 
 
 std::uint64_t InputTable::check() {
   std::uint64_t rows = 0;
-  while (reader_.next()) {
+  while (reader_->next()) {
     for (std::size_t i = 0; i < columns_.size(); ++i) (void)parse(i);
     ++rows;
   }
-  reader_.restart();
+  reader_->restart();
   return rows;
 }
 
 void InputTable::skip(std::uint64_t rows) {
-  while (rows-- > 0 && reader_.next()) {
+  while (rows-- > 0 && reader_->next()) {
   }
 }
 
@@ -109,7 +114,7 @@ void InputTable::read(std::uint64_t rows, Values& values) {
   for (const Column& column : columns_)
     columns.emplace_back(rows, circuit_.info().inputs[column.index].bits);
   for (std::uint64_t row = 0; row < rows; ++row) {
-    if (!reader_.next()) throw UsageError(path_.string() + " has changed while it was read");
+    if (!reader_->next()) throw UsageError(path_.string() + " has changed while it was read");
     for (std::size_t i = 0; i < columns_.size(); ++i) set_lane(columns[i], row, parse(i));
   }
   for (std::size_t i = 0; i < columns_.size(); ++i)
@@ -118,12 +123,19 @@ void InputTable::read(std::uint64_t rows, Values& values) {
 
 BitVector InputTable::parse(std::size_t i) const {
   const circuit::ColumnType& type = columns_[i].type;
-  const std::string_view field = view_of(reader_.fields()[i]);
+  const std::string_view field = view_of(reader_->fields()[i]);
   try {
-    return type.parse(field);
+    BitVector value = type.parse(field);
+    if (const auto& bundle = circuit_.info().inputs[columns_[i].index];
+        bundle.conditions != circuit::InputConditions{}) {
+      LaneMatrix row(1, bundle.bits);
+      set_lane(row, 0, value);
+      circuit::require_conditions(bundle, row);
+    }
+    return value;
   } catch (const UsageError& error) {
     const bool is_list = !type.is_text() && split_values(field).size() > 1;
-    throw UsageError(reader_.where() + ", column " + columns_[i].name + ": " + error.what() +
+    throw UsageError(reader_->where() + ", column " + columns_[i].name + ": " + error.what() +
                      (is_list ? "; a cell holds one value: lists take --lanes and --input" : ""));
   }
 }
@@ -134,7 +146,7 @@ OutputTable::OutputTable(const NamedCircuit& circuit, const RowsSpec& rows, cons
   for (std::size_t i = 0; i < circuit.info().outputs.size(); ++i) {
     const circuit::OutputBundle& bundle = circuit.info().outputs[i];
     if (!circuit::receives(bundle.to, party)) continue;
-    columns_.push_back({bundle.name, type_of(spec, {bundle.name, ""}, bundle)});
+    columns_.push_back({bundle.name, type_of(circuit, spec, bundle)});
     const std::string& type = columns_.back().second.name();
     header.push_back(secret_text(bundle.name + (type.empty() ? "" : ":" + type)));
   }
@@ -200,6 +212,12 @@ const Values& RowsInput::next(std::uint64_t count) {
   return values;
 }
 
+void add_column_types(CircuitSpec& spec, const RowsSpec& rows) {
+  if (rows.reader == nullptr) return;
+  for (const std::string& text : rows.reader->header())
+    if (const auto [name, type] = column_name(text); !type.empty()) add_type(spec, name, type);
+}
+
 void add_rows_options(Options& options) {
   options.group("Rows")
       .value("rows",
@@ -241,6 +259,8 @@ std::optional<RowsSpec> rows_from(const CommandLine& line) {
   if (!std::filesystem::exists(rows.file) &&
       rows.file.string().find_first_not_of("0123456789") == std::string::npos)
     rows.count = line.size("rows");
+  else
+    rows.reader = std::make_shared<system::CsvReader>(rows.file);
   if (line.has("out")) rows.out = line.text("out");
   rows.first = line.size("from-row");
   rows.at_once = line.size("rows-at-once");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,14 +18,18 @@ namespace tinyot::tools {
 // What the command line says of them.
 struct RowsSpec {
   std::filesystem::path file;
+  std::shared_ptr<system::CsvReader> reader;  // of the file; null if there is a count
   std::optional<std::uint64_t> count;  // of rows, of a party without inputs of its own
   std::optional<std::filesystem::path> out;
   std::uint64_t at_once = 0;
   std::uint64_t first = 1;  // the row to begin with, counted from 1
 };
 
+// Adds the types of the columns, which may choose the circuit. Fails: as add_type().
+void add_column_types(CircuitSpec& spec, const RowsSpec& rows);
+
 void add_rows_options(Options& options);
-// Absent without --rows. Fails: UsageError.
+// Absent without --rows. Reads the names of the columns. Fails: UsageError.
 std::optional<RowsSpec> rows_from(const CommandLine& line);
 
 // This party's inputs that differ from row to row, by the columns of its table.
@@ -50,7 +55,7 @@ class InputTable {
 
   const NamedCircuit& circuit_;
   std::filesystem::path path_;
-  system::CsvReader reader_;
+  std::shared_ptr<system::CsvReader> reader_;
   std::vector<Column> columns_;
 };
 

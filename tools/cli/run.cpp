@@ -187,6 +187,7 @@ int run_command(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   RunSpec spec = run_spec_from(line, later_inputs_from(line));
   spec.rows = rows_from(line);
+  if (spec.rows) add_column_types(spec.circuit, *spec.rows);
   RunRequest request = run_request_from(line);
   request.party = parse_party("party", line.text("party"));
   if (spec.later) request.row_check = spec.later->row_check;

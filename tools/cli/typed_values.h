@@ -24,11 +24,11 @@ std::string table_hint(const std::vector<std::string_view>& pieces);
 
 class TypedValues {
  public:
-  static constexpr std::string_view kRaw = "raw";
+  static constexpr std::string_view kRaw = circuit::kRawType;
 
   // `type` as of a column, or raw. Fails: UsageError for an unknown type, or one of which the
   // bundle's width is no multiple.
-  TypedValues(const std::string& type, std::string name, std::uint32_t bits,
+  TypedValues(const std::string& type, std::string circuit, std::string name, std::uint32_t bits,
               circuit::ValueFormat format, circuit::NumberBase base);
 
   bool is_raw() const { return is_raw_; }
@@ -40,7 +40,7 @@ class TypedValues {
  private:
   UsageError refusal(const std::string& reason) const;
 
-  std::string name_;
+  std::string circuit_, name_;
   bool is_raw_;
   std::uint32_t bits_, width_;
   circuit::ColumnType item_;

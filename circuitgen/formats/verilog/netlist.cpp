@@ -83,8 +83,11 @@ class NetlistReader {
     const std::string direction = port.at("direction");
     if (direction == "inout")
       throw UsageError("port " + name + " is bidirectional: make it an input or an output");
-    DesignPort read{
-        printable(name), direction == "input", nets_of(port.at("bits"), "port " + name), {}};
+    DesignPort read{printable(name),
+                    direction == "input",
+                    nets_of(port.at("bits"), "port " + name),
+                    {},
+                    port.value("signed", 0) != 0};
     for (const auto& [attribute, value] : module_.at("netnames").at(name).at("attributes").items())
       if (value.is_string()) read.attributes[attribute] = printable(value);
     netlist_.ports.push_back(std::move(read));

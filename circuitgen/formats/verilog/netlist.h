@@ -36,6 +36,7 @@ struct DesignPort {
   bool is_input = false;
   Nets nets;
   std::map<std::string, std::string> attributes;
+  bool is_signed = false;
 };
 
 struct Netlist {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/suggestion.h"
 #include "circuitgen/formats/circuit_file.h"
+#include "circuitgen/formats/value_type.h"
 #include "circuitgen/formats/verilog/cells.h"
 #include "tinyot/circuit/builder.h"
 
@@ -43,6 +44,12 @@ std::optional<Receiver> receiver_attribute(const DesignPort& port) {
 bool is_common(const DesignPort& port) {
   const auto text = attribute_of(port, "common");
   return text && text->find_first_not_of('0') != std::string::npos;
+}
+
+template <class Bundle>
+void set_reading(Bundle& bundle, const DesignPort& port) {
+  bundle.reading = port.is_signed ? Reading::Signed : Reading::Unsigned;
+  if (port.is_signed && bundle.bits <= kNumberBitsMax) bundle.type = "i" + std::to_string(bundle.bits);
 }
 
 void refuse_attribute(const DesignPort& port, const std::string& name, const std::string& reason) {
@@ -91,6 +98,7 @@ DescribedPorts describe_ports(const Netlist& netlist, const PortRoles& roles) {
         described.defaults.push_back(port.name + " is " + std::string(name_of(*owner)) + "'s");
       }
       info.inputs.push_back({port.name, bits, *owner, ValueFormat::Integer, is_common(port)});
+      set_reading(info.inputs.back(), port);
     } else {
       for (const char* attribute : {"owner", "common"})
         refuse_attribute(port, attribute, "but is an output");
@@ -103,6 +111,7 @@ DescribedPorts describe_ports(const Netlist& netlist, const PortRoles& roles) {
         described.defaults.push_back(port.name + " is for both");
       }
       info.outputs.push_back({port.name, bits, *to, ValueFormat::Integer});
+      set_reading(info.outputs.back(), port);
     }
   }
   return described;

@@ -106,9 +106,39 @@ constexpr std::string_view name_of(ValueFormat format) {
   return kNames[static_cast<std::size_t>(format)];
 }
 
-// `type` of a bundle: what it is to people, if that is more than one number without a sign: "i32"
-// is a signed integer of 32 bits, or a list of them if the bundle is wider, value k of which begins
-// at bit 32 k; and as the command's --type has them. It is no part of the circuit's fingerprint.
+// How a circuit reads the bits of an input, and writes those of an output.
+enum class Reading : std::uint8_t {
+  Bits,      // it computes on bits, or does not say
+  Unsigned,  // integers without a sign
+  Signed,    // integers in two's complement
+  Fixed,     // multiples of 2^-F in two's complement; the type fixN.F has F
+  Text,      // strings of bytes, filled up with zeros, in the order of their bytes from the first
+};
+// "bits", "unsigned", "signed", "fixed" or "text".
+constexpr std::string_view name_of(Reading reading) {
+  constexpr std::string_view kNames[] = {"bits", "unsigned", "signed", "fixed", "text"};
+  return kNames[static_cast<std::size_t>(reading)];
+}
+
+// What the owner's values of an input satisfy. The owner's program refuses others before it
+// connects; a circuit that must not trust the owner checks them itself. They are no part of the
+// fingerprint.
+struct InputConditions {
+  bool is_ascending = false;  // each value of a list is at least the one before
+  bool is_distinct = false;   // no two values of a list are equal
+  // Of numbers, both included: 64 bits, in two's complement if the input is signed.
+  struct Range {
+    std::uint64_t lowest, highest;
+    friend bool operator==(const Range&, const Range&) = default;
+  };
+  std::optional<Range> range = {};
+  friend bool operator==(const InputConditions&, const InputConditions&) = default;
+};
+
+// `type` of a bundle is how its values are written, as the command's --type has it: "i32" is a
+// signed integer of 32 bits, or a list of them if the bundle is wider, value k of which begins at
+// bit 32 k. Without a type a bundle is one value. Types and readings are no part of the circuit's
+// fingerprint; the reading follows from the type where there is one.
 struct InputBundle {
   std::string name;
   std::uint32_t bits;
@@ -118,6 +148,8 @@ struct InputBundle {
   // of one lane is such an input.
   bool same_in_all_lanes;
   std::string type = {};
+  Reading reading = Reading::Bits;
+  InputConditions conditions = {};
 };
 
 struct OutputBundle {
@@ -126,6 +158,7 @@ struct OutputBundle {
   Receiver to;
   ValueFormat format;
   std::string type = {};
+  Reading reading = Reading::Bits;
 };
 
 struct CircuitInfo {

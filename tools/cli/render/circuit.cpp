@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "circuitgen/formats/reading.h"
 #include "circuitgen/generators/registry.h"
 #include "tinyot/circuit/fingerprint.h"
 #include "tools/cli/local_link.h"
@@ -27,25 +28,44 @@ std::string gates_text(const circuit::CircuitCost& cost) {
          " NOTs, AND depth " + grouped(cost.and_depth);
 }
 
+// How a circuit reads or writes the values of a bundle.
+template <class Bundle>
+void add_reading(Json& fields, const Bundle& bundle) {
+  fields["format"] = name_of(bundle.format);
+  fields["reading"] = name_of(bundle.reading);
+  fields["value_bits"] = circuit::BundleReading(bundle).value_bits();
+  if (!bundle.type.empty()) fields["type"] = bundle.type;
+}
+
 void add_bundles(Json& report, const circuit::CircuitInfo& info) {
   report["inputs"] = Json::array();
-  for (const circuit::InputBundle& bundle : info.inputs)
-    report["inputs"].push_back(
-        {{"name", bundle.name}, {"bits", bundle.bits}, {"owner", owner_of(bundle)}});
+  for (const circuit::InputBundle& bundle : info.inputs) {
+    Json fields = {{"name", bundle.name}, {"bits", bundle.bits}, {"owner", owner_of(bundle)}};
+    add_reading(fields, bundle);
+    if (const std::string conditions = conditions_text(bundle); !conditions.empty())
+      fields["conditions"] = conditions;
+    report["inputs"].push_back(std::move(fields));
+  }
   report["outputs"] = Json::array();
-  for (const circuit::OutputBundle& bundle : info.outputs)
-    report["outputs"].push_back(
-        {{"name", bundle.name}, {"bits", bundle.bits}, {"to", std::string(name_of(bundle.to))}});
+  for (const circuit::OutputBundle& bundle : info.outputs) {
+    Json fields = {
+        {"name", bundle.name}, {"bits", bundle.bits}, {"to", std::string(name_of(bundle.to))}};
+    add_reading(fields, bundle);
+    report["outputs"].push_back(std::move(fields));
+  }
 }
 
 std::string bundles_text(const circuit::CircuitInfo& info) {
   std::string text;
-  for (const circuit::InputBundle& bundle : info.inputs)
+  for (const circuit::InputBundle& bundle : info.inputs) {
+    const std::string conditions = conditions_text(bundle);
     text += "input " + bundle.name + ": " + std::to_string(bundle.bits) + " bits from " +
-            owner_of(bundle) + "\n";
+            owner_of(bundle) + ", " + circuit::BundleReading(bundle).text() +
+            (conditions.empty() ? "" : ", " + conditions) + "\n";
+  }
   for (const circuit::OutputBundle& bundle : info.outputs)
     text += "output " + bundle.name + ": " + std::to_string(bundle.bits) + " bits to " +
-            std::string(name_of(bundle.to)) + "\n";
+            std::string(name_of(bundle.to)) + ", " + circuit::BundleReading(bundle).text() + "\n";
   return text;
 }
 
