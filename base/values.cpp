@@ -137,7 +137,7 @@ std::span<const std::byte> Values::bytes(const std::string& name, std::size_t la
 std::uint64_t Values::integer(const std::string& name, std::size_t lane) const {
   const auto all = bytes(name, lane);
   const std::size_t bits = at(name).bits();
-  if (set_as(name).reading == Reading::Signed && at(name)[lane][bits - 1])
+  if (set_as(name).reading == Reading::Signed && bits > 0 && at(name)[lane][bits - 1])
     throw UsageError("value '" + name + "' is negative: signed_integer() returns it");
   std::uint64_t integer = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -14,8 +14,8 @@ namespace {
 
 using circuit::Reading;
 
-// A list of integers has as many as the circuit's, of the same width; so has a signed integer, whose
-// sign is in its highest bit.
+// A list of integers has as many as the circuit's, of the same width; so has a signed integer,
+// whose sign is in its highest bit.
 void require_shape(const circuit::CircuitInfo& info, const circuit::InputBundle& bundle,
                    std::size_t rows_bits, std::size_t integer_bits) {
   const std::uint32_t value_bits = circuit::BundleReading(bundle).value_bits();
@@ -47,8 +47,8 @@ void require_reading(const circuit::CircuitInfo& info, const circuit::InputBundl
       if (rows[lane][end - 1]) return true;
     return false;
   };
-  bool is_fit = !is_text && (given == bundle.reading ||
-                             (is_signed && bundle.reading == Reading::Fixed));
+  bool is_fit =
+      !is_text && (given == bundle.reading || (is_signed && bundle.reading == Reading::Fixed));
   if (!is_fit && !is_text && !is_signed) {
     is_fit = true;
     for (std::size_t lane = 0; lane < rows.lanes(); ++lane) is_fit = is_fit && !is_negative(lane);
@@ -124,8 +124,8 @@ online::BundleValues input_values(const circuit::CircuitInfo& info, Party party,
 Values output_values(const circuit::CircuitInfo& info, online::BundleValues outputs) {
   Values values;
   for (std::size_t b = 0; b < info.outputs.size(); ++b)
-    if (outputs[b]) values.set(info.outputs[b].name, std::move(*outputs[b]),
-                 {info.outputs[b].reading});
+    if (outputs[b])
+      values.set(info.outputs[b].name, std::move(*outputs[b]), {info.outputs[b].reading});
   return values;
 }
 

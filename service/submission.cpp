@@ -222,8 +222,7 @@ LaneMatrix Submission::from_numbers(const circuit::InputBundle& bundle, std::siz
     const bool is_whole = text.starts_with("0x") || text.starts_with("0b");
     if (!is_list && (is_whole || in_list > 1))
       return circuit::parse_value(text, bundle.bits, bundle.format, false);
-    return circuit::ColumnType(bundle.type, value_bits, bundle.format,
-                               circuit::NumberBase::Decimal)
+    return circuit::ColumnType(bundle.type, value_bits, bundle.format, circuit::NumberBase::Decimal)
         .parse(text);
   };
   LaneMatrix values(lanes, bundle.bits);
@@ -262,9 +261,8 @@ Values Submission::inputs(const engine::LoadedCircuit& circuit, Party me) {
                        ", is missing");
     const std::size_t lanes = bundles[i].same_in_all_lanes ? 1 : circuit.lanes();
     share_.take(bytes_of_values(lanes, bundles[i].bits));
-    LaneMatrix rows = given->second.ends.empty()
-                          ? from_bits(bundles[i], lanes, given->second.bits)
-                          : from_numbers(bundles[i], lanes, given->second);
+    LaneMatrix rows = given->second.ends.empty() ? from_bits(bundles[i], lanes, given->second.bits)
+                                                 : from_numbers(bundles[i], lanes, given->second);
     require_conditions(bundles[i], rows);
     values.set(bundles[i].name, std::move(rows));
   }

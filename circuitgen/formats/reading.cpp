@@ -40,8 +40,8 @@ class ListedValues {
     std::uint64_t number = 0;
     for (std::size_t i = 0; i < kNumberBitsMax; ++i) {
       const bool is_beyond = i >= bits_;
-      const bool bit = is_beyond ? is_signed(reading_) && lane_[k * bits_ + bits_ - 1]
-                                 : lane_[k * bits_ + i];
+      const bool bit =
+          is_beyond ? is_signed(reading_) && lane_[k * bits_ + bits_ - 1] : lane_[k * bits_ + i];
       number |= std::uint64_t{bit} << i;
     }
     return number;
@@ -74,7 +74,8 @@ class ConditionCheck {
   void ascending() const {
     for (std::size_t k = 1; k < values_.count(); ++k)
       if (values_.is_less(k, k - 1))
-        fail("value " + std::to_string(k + 1) + lane_ + " is less than the one before: the list has "
+        fail("value " + std::to_string(k + 1) + lane_ +
+             " is less than the one before: the list has "
              "to be in ascending order");
   }
 
@@ -94,8 +95,8 @@ class ConditionCheck {
       const std::uint64_t number = values_.number(k);
       if (is_above(range.lowest, number, bundle_.reading) ||
           is_above(number, range.highest, bundle_.reading))
-        fail("value " + std::to_string(k + 1) + lane_ + " is not within the range of the circuit, " +
-             range_text(range, bundle_.reading));
+        fail("value " + std::to_string(k + 1) + lane_ +
+             " is not within the range of the circuit, " + range_text(range, bundle_.reading));
     }
   }
 

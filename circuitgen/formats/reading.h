@@ -38,8 +38,8 @@ void set_type(Bundle& bundle, std::string_view type);
 extern template void set_type(InputBundle&, std::string_view);
 extern template void set_type(OutputBundle&, std::string_view);
 
-// Fails: UsageError if the bundle cannot have its conditions: an order and a comparison are those of
-// numbers or texts, and a range is for numbers of at most 64 bits.
+// Fails: UsageError if the bundle cannot have its conditions: an order and a comparison are those
+// of numbers or texts, and a range is for numbers of at most 64 bits.
 void require_possible(const InputBundle& bundle);
 
 // Fails: UsageError naming the input, the lane and the value by their numbers, if the values do not

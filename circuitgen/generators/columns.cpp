@@ -5,8 +5,8 @@
 
 namespace tinyot::circuit {
 
-void append_inputs(Columns& values, Builder& builder, const ValueOrder& order,
-                   std::uint32_t bundle, std::uint64_t first, std::uint64_t count) {
+void append_inputs(Columns& values, Builder& builder, const ValueOrder& order, std::uint32_t bundle,
+                   std::uint64_t first, std::uint64_t count) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     for (std::uint64_t k = first; k < first + count; ++k) {
       const Bit bit = builder.input_bit(bundle, static_cast<std::uint32_t>(order.place(k, i)));

@@ -23,8 +23,8 @@ using Columns = std::vector<Bits>;
 inline constexpr std::size_t kParallelComparisons = std::size_t{1} << 12;
 
 // Appends values [first, first + count) of an input bundle, as the numbers that stand for them.
-void append_inputs(Columns& values, Builder& builder, const ValueOrder& order,
-                   std::uint32_t bundle, std::uint64_t first, std::uint64_t count);
+void append_inputs(Columns& values, Builder& builder, const ValueOrder& order, std::uint32_t bundle,
+                   std::uint64_t first, std::uint64_t count);
 
 // Two integers, by index.
 struct IndexPair {

@@ -11,8 +11,7 @@ namespace {
 constexpr std::uint64_t kLinesMax = std::uint64_t{1} << 14;
 
 // The comparisons of a row are made in parallel, those of as many rows at a time as fit.
-void emit_matrix(Builder& builder, std::size_t rows, std::size_t columns,
-                 const ValueOrder& order) {
+void emit_matrix(Builder& builder, std::size_t rows, std::size_t columns, const ValueOrder& order) {
   Columns values(order.bits());  // B's, then A's of the current rows
   append_inputs(values, builder, order, 1, 0, columns);
   const std::size_t rows_at_once = std::max<std::size_t>(1, kParallelComparisons / columns);
@@ -71,10 +70,9 @@ CircuitFamily comparisons_family() {
     const std::uint64_t rows = arguments.number("rows");
     const std::uint64_t columns = arguments.number("columns");
     const ValueOrder order(arguments);
-    CircuitInfo info{
-        arguments.spec(),
-        {order.input("a", rows, Party::A), order.input("b", columns, Party::B)},
-        {bits_output("less", rows * columns)}};
+    CircuitInfo info{arguments.spec(),
+                     {order.input("a", rows, Party::A), order.input("b", columns, Party::B)},
+                     {bits_output("less", rows * columns)}};
     return std::make_unique<GeneratedCircuit>(
         std::move(info), [=](Builder& builder) { emit_matrix(builder, rows, columns, order); });
   };

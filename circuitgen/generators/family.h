@@ -60,8 +60,8 @@ class CircuitArguments {
   friend struct CircuitFamily;
   std::string family_, spec_;
   std::map<std::string, std::string> values_;  // numbers in decimal without leading zeros
-  std::set<std::string> given_;    // those in the text
-  std::set<std::string> unnamed_;  // added ones that have their defaults
+  std::set<std::string> given_;                // those in the text
+  std::set<std::string> unnamed_;              // added ones that have their defaults
 };
 
 // The parameter that sets the length of a list.

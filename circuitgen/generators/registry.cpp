@@ -103,8 +103,7 @@ bool is_in(const std::vector<std::string>& names, const std::string& name) {
 // Empty if there is no other circuit with these parameters.
 std::string other_spec(const std::string& circuit, const CircuitFamily& family,
                        const Values& values) try {
-  const std::string spec =
-      family.with(family.parse(parameters_in(circuit)), values).spec();
+  const std::string spec = family.with(family.parse(parameters_in(circuit)), values).spec();
   if (family.make(family.parse(parameters_in(spec))) == nullptr) return {};
   return spec == circuit ? "" : spec;
 } catch (const UsageError&) {
@@ -188,7 +187,8 @@ std::string circuit_for_length(const std::string& circuit, const std::string& in
   if (family == nullptr) return {};
   const auto list = std::ranges::find(family->lists, input, &ListLength::input);
   if (list == family->lists.end() || values == 0) return {};
-  return hint(other_spec(circuit, *family, {{list->parameter, std::to_string(list->per_value * values)}}));
+  return hint(
+      other_spec(circuit, *family, {{list->parameter, std::to_string(list->per_value * values)}}));
 }
 
 std::optional<BuiltIn> built_in(const Circuit& circuit) {

@@ -96,15 +96,16 @@ CircuitFamily sorted_set_intersection_family() {
   family.make = [](const CircuitArguments& arguments) {
     const std::uint64_t count = arguments.number("count");
     const ValueOrder order(arguments);
-    CircuitInfo info{arguments.spec(),
-                     {order.input("values_a", count, Party::A),
-                      order.input("values_b", count, Party::B)},
-                     {bits_output("in_order", 1),
-                      integer_output("size", static_cast<std::uint64_t>(std::bit_width(count))),
-                      order.output("intersection", count)}};
+    CircuitInfo info{
+        arguments.spec(),
+        {order.input("values_a", count, Party::A), order.input("values_b", count, Party::B)},
+        {bits_output("in_order", 1),
+         integer_output("size", static_cast<std::uint64_t>(std::bit_width(count))),
+         order.output("intersection", count)}};
     for (InputBundle& input : info.inputs) input.conditions.is_ascending = true;
-    return std::make_unique<GeneratedCircuit>(
-        std::move(info), [=](Builder& builder) { emit_sorted_intersection(builder, count, order); });
+    return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) {
+      emit_sorted_intersection(builder, count, order);
+    });
   };
   return family;
 }

@@ -99,8 +99,8 @@ TINYOT_API std::unique_ptr<Circuit> make_circuit(std::string name,
 TINYOT_API std::unique_ptr<Circuit> named_circuit(const std::string& name);
 
 // The name of the built-in circuit that is like the named one, but compares values of `type` in the
-// input or output `bundle`: "millionaires:signed=1" for "millionaires", "a", "i32". Empty if there is
-// none. Fails: UsageError for an unknown type.
+// input or output `bundle`: "millionaires:signed=1" for "millionaires", "a", "i32". Empty if there
+// is none. Fails: UsageError for an unknown type.
 TINYOT_API std::string circuit_name_for(const std::string& name, const std::string& bundle,
                                         const std::string& type);
 

@@ -22,8 +22,8 @@ struct GivenIntegers {
 };
 
 // A bundle has a row for each lane, or a single row if it is the same in all lanes. A row may be
-// wider than its bundle if the bits beyond the bundle's width are zero. Values remember whether they
-// were given as numbers with or without a sign: a run refuses those that its circuit reads
+// wider than its bundle if the bits beyond the bundle's width are zero. Values remember whether
+// they were given as numbers with or without a sign: a run refuses those that its circuit reads
 // differently (circuit::Reading). Rows and bytes are taken as they are.
 // Secret: the values; they are wiped when they are replaced or destroyed.
 // Not thread-safe. Fails: UsageError if there is no such value or lane, naming it.
@@ -38,8 +38,8 @@ class Values {
   TINYOT_API Values& set_signed(const std::string& name, std::int64_t integer, std::size_t bits);
   TINYOT_API Values& set_signed(const std::string& name, std::span<const std::int64_t> integers,
                                 std::size_t bits);
-  // A list of integers of `bits` bits each, at most 64, for a circuit of one lane. Fails: UsageError
-  // for one that does not fit.
+  // A list of integers of `bits` bits each, at most 64, for a circuit of one lane. Fails:
+  // UsageError for one that does not fit.
   TINYOT_API Values& set_list(const std::string& name, std::span<const std::uint64_t> integers,
                               std::size_t bits);
   TINYOT_API Values& set_signed_list(const std::string& name,

@@ -30,7 +30,8 @@ struct Input {
   std::uint32_t bits;
   InputSource source;
   bool is_common;
-  std::string type;  // empty: a number without a sign; "signed": one that no type is wide enough for
+  std::string
+      type;  // empty: a number without a sign; "signed": one that no type is wide enough for
 
   Number in(Program& program) const {
     Number number =
@@ -98,11 +99,10 @@ py::dict info_of(const Circuit& circuit) {
                            py::arg("reading") = name_of(input.reading),
                            py::arg("same_in_all_lanes") = input.same_in_all_lanes));
   for (const auto& output : circuit.info().outputs)
-    outputs.append(py::dict(py::arg("name") = output.name, py::arg("bits") = output.bits,
-                            py::arg("to") = name_of(output.to),
-                            py::arg("format") = name_of(output.format),
-                            py::arg("type") = output.type,
-                            py::arg("reading") = name_of(output.reading)));
+    outputs.append(
+        py::dict(py::arg("name") = output.name, py::arg("bits") = output.bits,
+                 py::arg("to") = name_of(output.to), py::arg("format") = name_of(output.format),
+                 py::arg("type") = output.type, py::arg("reading") = name_of(output.reading)));
   return py::dict(py::arg("name") = circuit.info().name, py::arg("inputs") = inputs,
                   py::arg("outputs") = outputs);
 }

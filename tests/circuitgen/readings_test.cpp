@@ -1,5 +1,5 @@
-// Built-in circuits compute in the types that they take: compared with a few lines that work on plain
-// numbers and strings and share nothing with the generators, edges included.
+// Built-in circuits compute in the types that they take: compared with a few lines that work on
+// plain numbers and strings and share nothing with the generators, edges included.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,18 +33,17 @@ struct Compared {
   std::size_t bits;
 };
 constexpr Compared kCompared[] = {
-    {"u1", false, false, 1},       {"u8", false, false, 8},      {"u13", false, false, 13},
-    {"u64", false, false, 64},     {"i1", true, false, 1},       {"i2", true, false, 2},
-    {"i8", true, false, 8},        {"i32", true, false, 32},     {"i64", true, false, 64},
-    {"fix8.4", true, false, 8},    {"fix32.16", true, false, 32}, {"fix64.63", true, false, 64},
-    {"str1", false, true, 8},      {"str2", false, true, 16},    {"str8", false, true, 64},
+    {"u1", false, false, 1},    {"u8", false, false, 8},       {"u13", false, false, 13},
+    {"u64", false, false, 64},  {"i1", true, false, 1},        {"i2", true, false, 2},
+    {"i8", true, false, 8},     {"i32", true, false, 32},      {"i64", true, false, 64},
+    {"fix8.4", true, false, 8}, {"fix32.16", true, false, 32}, {"fix64.63", true, false, 64},
+    {"str1", false, true, 8},   {"str2", false, true, 16},     {"str8", false, true, 64},
     {"str20", false, true, 160}};
 
 bool is_less(const Compared& type, const Plain& x, const Plain& y) {
   if (type.is_text)
-    return std::lexicographical_compare(
-        x.text.begin(), x.text.end(), y.text.begin(), y.text.end(),
-        [](unsigned char a, unsigned char b) { return a < b; });
+    return std::lexicographical_compare(x.text.begin(), x.text.end(), y.text.begin(), y.text.end(),
+                                        [](unsigned char a, unsigned char b) { return a < b; });
   if (type.is_signed) return x.number < y.number;
   return static_cast<std::uint64_t>(x.number) < static_cast<std::uint64_t>(y.number);
 }
@@ -55,8 +54,14 @@ bool is_equal(const Compared& type, const Plain& x, const Plain& y) {
 std::vector<Plain> edges(const Compared& type) {
   if (type.is_text) {
     const std::string longest(type.bits / 8, 'z');
-    return {{0, ""}, {0, "a"}, {0, "b"}, {0, longest}, {0, "\xff"}, {0, longest.substr(1) + "y"},
-            {0, type.bits > 8 ? "ab" : "A"}, {0, type.bits > 8 ? "ba" : "B"}};
+    return {{0, ""},
+            {0, "a"},
+            {0, "b"},
+            {0, longest},
+            {0, "\xff"},
+            {0, longest.substr(1) + "y"},
+            {0, type.bits > 8 ? "ab" : "A"},
+            {0, type.bits > 8 ? "ba" : "B"}};
   }
   const std::uint64_t highest = ~std::uint64_t{0} >> (64 - type.bits),
                       half = std::uint64_t{1} << (type.bits - 1);
@@ -129,8 +134,8 @@ struct Trial {
         std::size_t count_a, std::size_t count_b, bool is_sorted = false)
       : type(of) {
     const std::string spec = family + ":bits=" + std::to_string(type.bits) + parameters;
-    circuit = find_circuit(circuit::spec_for_types(
-        spec, {{find_circuit(spec)->info().inputs[0].name, type.type}}));
+    circuit = find_circuit(
+        circuit::spec_for_types(spec, {{find_circuit(spec)->info().inputs[0].name, type.type}}));
     Source source(type);
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       a.push_back(source.list(count_a));
@@ -328,9 +333,9 @@ TEST(Readings, ParametersThatExcludeEachOtherAreRefused) {
 }
 
 TEST(Readings, SignsAndTextsCostNoAnds) {
-  for (const char* family : {"millionaires:bits=16", "comparisons:rows=3,columns=5,bits=16",
-                             "minimum:count=9,bits=16", "sort:count=9,bits=16",
-                             "sorted_set_intersection:count=5,bits=16"}) {
+  for (const char* family :
+       {"millionaires:bits=16", "comparisons:rows=3,columns=5,bits=16", "minimum:count=9,bits=16",
+        "sort:count=9,bits=16", "sorted_set_intersection:count=5,bits=16"}) {
     const auto ands = [&](const std::string& more) {
       return cost_of(*find_circuit(family + more)).ands;
     };

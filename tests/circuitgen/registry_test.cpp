@@ -108,14 +108,27 @@ TEST(Registry, MakesTheLargestCircuitOfEachFamily) {
 // The contract of Circuit: the same stream each time, each input bit at most once, no wire read
 // after it is freed, each output bit once (checked by the evaluator).
 TEST(Registry, StreamsAreWellFormedAndDeterministic) {
-  for (const std::string spec :
-       {"aes192", "aes128_ctr:bytes=40", "aes128_gcm:bytes=40,aad=9", "aes256_gcm_open:bytes=17",
-        "sha256:bytes=9", "sha512:bytes=9", "sha3:bytes=9,digest=384", "hmac_sha256:bytes=9",
-        "hkdf_sha256:salt=9,info=9", "tls13_keys", "hamming:bits=9",
-        "set_intersection:element_bits=4", "sorted_set_intersection:count=5,bits=3",
-        "minimum:count=9", "sort:count=9", "comparisons:rows=3,columns=4", "millionaires",
-        "sorted_set_intersection:count=5,bits=8,signed=1", "sort:count=9,text=1",
-        "levenshtein:rows=7,columns=5", "levenshtein:rows=5,columns=7,cells=distances"}) {
+  for (const std::string spec : {"aes192",
+                                 "aes128_ctr:bytes=40",
+                                 "aes128_gcm:bytes=40,aad=9",
+                                 "aes256_gcm_open:bytes=17",
+                                 "sha256:bytes=9",
+                                 "sha512:bytes=9",
+                                 "sha3:bytes=9,digest=384",
+                                 "hmac_sha256:bytes=9",
+                                 "hkdf_sha256:salt=9,info=9",
+                                 "tls13_keys",
+                                 "hamming:bits=9",
+                                 "set_intersection:element_bits=4",
+                                 "sorted_set_intersection:count=5,bits=3",
+                                 "minimum:count=9",
+                                 "sort:count=9",
+                                 "comparisons:rows=3,columns=4",
+                                 "millionaires",
+                                 "sorted_set_intersection:count=5,bits=8,signed=1",
+                                 "sort:count=9,text=1",
+                                 "levenshtein:rows=7,columns=5",
+                                 "levenshtein:rows=5,columns=7,cells=distances"}) {
     const auto circuit = find_circuit(spec);
     RecordingSink once, again;
     circuit->generate(once);

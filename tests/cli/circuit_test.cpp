@@ -67,10 +67,10 @@ TEST_F(CircuitTest, EvaluatesInTheTypesThatAreGiven) {
   EXPECT_EQ(eval({"minimum:count=2,bits=8", "--type", "values_a=i8", "--type", "values_b=i8",
                   "--input", "values_a=-1", "--input", "values_b=1"}),
             Json({{"minimum", "-1"}}));
-  EXPECT_EQ(eval({"sort:count=4,bits=32", "--type", "values_a=fix32.8", "--type",
-                  "values_b=fix32.8", "--input", "values_a=120.5,-7.25", "--input",
-                  "values_b=-64,3.75"})["sorted"],
-            Json({"-64", "-7.25", "3.75", "120.5"}));
+  EXPECT_EQ(
+      eval({"sort:count=4,bits=32", "--type", "values_a=fix32.8", "--type", "values_b=fix32.8",
+            "--input", "values_a=120.5,-7.25", "--input", "values_b=-64,3.75"})["sorted"],
+      Json({"-64", "-7.25", "3.75", "120.5"}));
   EXPECT_EQ(eval({"comparisons:rows=1,columns=1,bits=16", "--type", "a=i16", "--type", "b=i16",
                   "--input", "a=-3", "--input", "b=2"}),
             Json({{"less", "0x1"}}));

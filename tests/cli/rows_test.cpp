@@ -74,7 +74,8 @@ TEST_F(RowsTest, RefusesBadRowsBeforeAnythingIsSpent) {
   refused("c\n1\n", "has no input 'c'");
   refused("", "no line with the names");
   refused("a\n", "there are no rows");
-  refused("a:u16\n1\n", "--type a=u16: the circuit reads it as unsigned, not as u16; circuit "
+  refused("a:u16\n1\n",
+          "--type a=u16: the circuit reads it as unsigned, not as u16; circuit "
           "millionaires:bits=16 does");
   refused("a:float\n1\n", "there is no type 'float'");
   refused("a\n1\n", "millionaires has no such input or output", {"--column", "x=u32"});

@@ -1,10 +1,11 @@
 #include <gtest/gtest.h>
-#include <tinyot/values.h>
+#include <tinyot/tinyot.h>
 
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "tests/support/refusal.h"
 #include "tinyot/error.h"
@@ -51,7 +52,8 @@ TEST(Values, SignedIntegersAreAsWideAsTheirBundle) {
   Values values;
   values.set_signed("x", -5, 9);
   EXPECT_EQ(values.at("x").bits(), 9u);
-  EXPECT_EQ(values.integer("x"), 0x1fbu);
+  EXPECT_EQ(refusal([&] { values.integer("x"); }),
+            "value 'x' is negative: signed_integer() returns it");
   EXPECT_EQ(values.signed_integer("x"), -5);
   values.set_signed("y", std::array<std::int64_t, 3>{-256, 255, -1}, 9);
   EXPECT_EQ(values.signed_integer("y", 0), -256);
@@ -65,6 +67,82 @@ TEST(Values, SignedIntegersAreAsWideAsTheirBundle) {
             "value 'x' does not fit 9 bits (signed)");
   EXPECT_EQ(refusal([&] { values.set_signed("x", 0, 65); }),
             "value 'x': 65 bits are out of range: 1 to 64");
+}
+
+TEST(Values, ListsHaveTheirIntegersSideBySide) {
+  Values values;
+  values.set_list("x", std::array<std::uint64_t, 3>{1, 2, 7}, 3);
+  EXPECT_EQ(values.at("x").bits(), 9u);
+  EXPECT_EQ(values.integer("x"), 1u | 2u << 3 | 7u << 6);
+  EXPECT_EQ(values.list("x", 3), (std::vector<std::uint64_t>{1, 2, 7}));
+  values.set_signed_list("y", std::array<std::int64_t, 3>{-4, 3, -1}, 3);
+  EXPECT_EQ(values.signed_list("y", 3), (std::vector<std::int64_t>{-4, 3, -1}));
+  EXPECT_EQ(refusal([&] {
+              values.set_list("x", std::array<std::uint64_t, 2>{1, 8}, 3);
+            }),
+            "value 2 of 'x' does not fit 3 bits (unsigned)");
+  EXPECT_EQ(refusal([&] { values.set_signed_list("x", std::array<std::int64_t, 1>{4}, 3); }),
+            "value 'x' does not fit 3 bits (signed)");
+  EXPECT_EQ(refusal([&] { values.list("x", 4); }),
+            "value 'x' has 9 bits, which are no list of integers of 4");
+}
+
+Values outputs_of(const std::string& circuit, const Values& inputs) {
+  return circuit::evaluate(*circuit::named_circuit(circuit), inputs);
+}
+
+TEST(Values, IntegersAreWhatTheCircuitReads) {
+  const auto values = [](std::int64_t a, std::int64_t b, std::size_t bits) {
+    return Values().set_signed("a", a, bits).set_signed("b", b, bits);
+  };
+  EXPECT_EQ(outputs_of("millionaires:bits=8,signed=1", values(-1, 1, 8)).integer("a_has_more"), 0u);
+  EXPECT_EQ(
+      outputs_of("millionaires:bits=8", Values().set("a", 200).set("b", 1)).integer("a_has_more"),
+      1u);
+  EXPECT_EQ(refusal([&] { outputs_of("millionaires:bits=8", values(-1, 1, 8)); }),
+            "input a is unsigned, and was given as signed integers; circuit "
+            "millionaires:bits=8,signed=1 does");
+  // 200 is -56 of 8 bits; 5 is 5 either way.
+  EXPECT_EQ(refusal([&] {
+              outputs_of("millionaires:bits=8,signed=1", Values().set("a", 200).set("b", 1));
+            }),
+            "input a is signed, and was given as unsigned integers; circuit millionaires:bits=8 "
+            "does");
+  EXPECT_NO_THROW(outputs_of("millionaires:bits=8,signed=1", Values().set("a", 5).set("b", 1)));
+  EXPECT_EQ(refusal([&] { outputs_of("millionaires:signed=1", values(-1, 1, 8)); }),
+            "input a takes 1 integer of 32 bits, and 1 integer of 8 bits were given");
+  EXPECT_EQ(
+      refusal([&] { outputs_of("millionaires:bits=8,text=1", Values().set("a", 5).set("b", 1)); }),
+      "input a is text, and was given as unsigned integers; circuit millionaires:bits=8 does");
+}
+
+TEST(Values, ListsAndOutputsAreWhatTheCircuitReads) {
+  const std::array<std::int64_t, 2> a = {-7, 120}, b = {-64, 3};
+  const Values sorted =
+      outputs_of("sort:count=4,bits=8,signed=1",
+                 Values().set_signed_list("values_a", a, 8).set_signed_list("values_b", b, 8));
+  EXPECT_EQ(sorted.signed_list("sorted", 8), (std::vector<std::int64_t>{-64, -7, 3, 120}));
+  const std::array<std::uint64_t, 3> three = {3, 1, 2};
+  EXPECT_EQ(
+      refusal([&] { outputs_of("sort:count=4,bits=8", Values().set_list("values_a", three, 8)); }),
+      "input values_a takes 2 integers of 8 bits, and 3 integers of 8 bits were given; "
+      "circuit sort:count=6,bits=8 does");
+  const Values lowest =
+      outputs_of("minimum:count=2,bits=8,signed=1",
+                 Values().set_signed("values_a", -1, 8).set_signed("values_b", 1, 8));
+  EXPECT_EQ(lowest.signed_integer("minimum"), -1);
+  EXPECT_EQ(refusal([&] { lowest.integer("minimum"); }),
+            "value 'minimum' is negative: signed_integer() returns it");
+  const Values high =
+      outputs_of("minimum:count=2,bits=8", Values().set("values_a", 200).set("values_b", 201));
+  EXPECT_EQ(high.integer("minimum"), 200u);
+  EXPECT_THROW((void)high.signed_integer("minimum"), UsageError);
+  EXPECT_EQ(refusal([&] {
+              outputs_of("sorted_set_intersection:count=2,bits=8",
+                         Values().set_list("values_a", std::array<std::uint64_t, 2>{2, 1}, 8));
+            }),
+            "input values_a: value 2 is less than the one before: the list has to be in ascending "
+            "order");
 }
 
 TEST(Values, RefuseMissingOrWideValues) {

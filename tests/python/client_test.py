@@ -19,6 +19,7 @@ from tinyot.client import Daemon, State
 POLICY = """
 allow { circuit: 'aes128' lanes_max: 64 }
 allow { circuit: 'millionaires' lanes_max: 16 }
+allow { circuit: 'sorted_set_intersection' lanes_max: 1 }
 allow { digest: '%s' lanes_max: 4 }
 """
 
@@ -107,6 +108,27 @@ peer {{
             self.assertEqual(answer.outputs["a_has_more"].tolist(), [0, 0, 0, 0, 1, 1, 1, 1])
         plain = self.daemons["A"].result("lanes").outputs["a_has_more"]
         self.assertEqual(plain.tolist(), [0, 0, 0, 0, 1, 1, 1, 1])
+
+    def test_signed_numbers(self):
+        inputs = {"A": {"a": [-1, 5, -7]}, "B": {"b": [5, -1, -3]}}
+        answers = self.both(
+            lambda party, daemon: daemon.run("signed", "millionaires:signed=1", inputs[party],
+                                             lanes=3, wait_s=60))
+        for answer in answers.values():
+            self.assertEqual(answer.outputs["a_has_more"].tolist(), [0, 1, 0])
+        circuits = {"A": "millionaires:signed=1", "B": "millionaires"}
+        answers = self.both(
+            lambda party, daemon: daemon.run("unlike", circuits[party], {party.lower(): 1},
+                                             wait_s=60))
+        for answer in answers.values():
+            self.assertIsInstance(answer, tinyot.Disagreement)
+            self.assertIn("millionaires:signed=1 (built in", str(answer))
+            self.assertIn("millionaires (built in", str(answer))
+
+    def test_conditions_are_checked_before_a_job_is_accepted(self):
+        self.refused(tinyot.UsageError, "in ascending order", self.daemons["A"].submit, "unsorted",
+                     "sorted_set_intersection:count=2", {"values_a": [2, 1]})
+        self.refused(tinyot.UsageError, "no job", self.daemons["A"].status, "unsorted")
 
     def test_circuit_of_a_function_with_lists(self):
         inputs = {"A": {"a": [1, 2, 3, 4, 5]}, "B": {"b": np.array([10, 20, 30, 40, 50])}}

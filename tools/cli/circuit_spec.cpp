@@ -235,7 +235,8 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec)
                                                          : bundle.type;
       if (given != spec.types.end()) require_fit(bundle, type);
       if (given != spec.types.end() || !type.empty())
-        typed.try_emplace(bundle.name, type, info().name, bundle.name, bundle.bits, bundle.format, base_);
+        typed.try_emplace(bundle.name, type, info().name, bundle.name, bundle.bits, bundle.format,
+                          base_);
     }
   };
   add_typed(info().inputs, typed_inputs_);

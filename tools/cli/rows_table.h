@@ -19,7 +19,7 @@ namespace tinyot::tools {
 struct RowsSpec {
   std::filesystem::path file;
   std::shared_ptr<system::CsvReader> reader;  // of the file; null if there is a count
-  std::optional<std::uint64_t> count;  // of rows, of a party without inputs of its own
+  std::optional<std::uint64_t> count;         // of rows, of a party without inputs of its own
   std::optional<std::filesystem::path> out;
   std::uint64_t at_once = 0;
   std::uint64_t first = 1;  // the row to begin with, counted from 1

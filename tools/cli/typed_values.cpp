@@ -36,8 +36,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 // Of a list's values, or of all bits.
 std::uint32_t width_of(const std::string& type, std::uint32_t bits) {
-  const std::uint32_t width =
-      type == TypedValues::kRaw ? 0 : circuit::ValueType::parse(type).width;
+  const std::uint32_t width = type == TypedValues::kRaw ? 0 : circuit::ValueType::parse(type).width;
   return width == 0 ? bits : width;
 }
 
@@ -58,8 +57,8 @@ std::string table_hint(const std::vector<std::string_view>& pieces) {
 
 TypedValues::TypedValues(const std::string& type, std::string circuit, std::string name,
                          std::uint32_t bits, circuit::ValueFormat format, circuit::NumberBase base)
-    : circuit_(std::move(circuit)), name_(std::move(name)), is_raw_(type == kRaw), bits_(bits), width_(width_of(type, bits)),
-      item_(is_raw_ ? "" : type, width_, format, base) {
+    : circuit_(std::move(circuit)), name_(std::move(name)), is_raw_(type == kRaw), bits_(bits),
+      width_(width_of(type, bits)), item_(is_raw_ ? "" : type, width_, format, base) {
   if (bits_ % (is_raw_ ? 8 : width_) != 0)
     throw refusal("its " + std::to_string(bits_) + " bits are no whole number of " +
                   (is_raw_ ? "bytes" : "values of type " + type));
@@ -87,9 +86,10 @@ LaneMatrix TypedValues::parse(std::string_view text, std::size_t lanes) const {
   const std::size_t in_a_lane = bits_ / width_;
   const std::vector<std::string_view> pieces =
       item_.is_text() ? lines_of(text) : split_values(text);
-  require_count(pieces.size(), lanes * in_a_lane, pieces.size() == 1 ? "value" : "values",
-                " of type " + item_.name() + (item_.is_decimal() ? table_hint(pieces) : "") +
-                    (lanes == 1 ? circuit::circuit_for_length(circuit_, name_, pieces.size()) : ""));
+  require_count(
+      pieces.size(), lanes * in_a_lane, pieces.size() == 1 ? "value" : "values",
+      " of type " + item_.name() + (item_.is_decimal() ? table_hint(pieces) : "") +
+          (lanes == 1 ? circuit::circuit_for_length(circuit_, name_, pieces.size()) : ""));
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     BitVector bits(bits_);
     for (std::size_t k = 0; k < in_a_lane; ++k) try {

@@ -49,7 +49,8 @@ bool is_common(const DesignPort& port) {
 template <class Bundle>
 void set_reading(Bundle& bundle, const DesignPort& port) {
   bundle.reading = port.is_signed ? Reading::Signed : Reading::Unsigned;
-  if (port.is_signed && bundle.bits <= kNumberBitsMax) bundle.type = "i" + std::to_string(bundle.bits);
+  if (port.is_signed && bundle.bits <= kNumberBitsMax)
+    bundle.type = "i" + std::to_string(bundle.bits);
 }
 
 void refuse_attribute(const DesignPort& port, const std::string& name, const std::string& reason) {
