@@ -125,7 +125,7 @@ class ResultParts {
       Bits& bits = known != outputs_.end()
                        ? *known
                        : outputs_.emplace_back(
-                             Bits{output.name(), output.bits_per_lane(), format_of(output), {}});
+                             Bits{output.name(), output.bits_per_lane(), format_of(output), output.type(), {}});
       bits.bytes.insert(bits.bytes.end(), output.bits().begin(), output.bits().end());
       wipe_text(*output.mutable_bits());
     }
@@ -142,6 +142,7 @@ class ResultParts {
     std::string name;
     std::uint32_t per_value;
     circuit::ValueFormat format;
+    std::string type;
     SecretVector<char> bytes;
   };
 
@@ -159,7 +160,7 @@ class ResultParts {
       fail(ErrorClass::Other, "the daemon sent " + std::to_string(bits.bytes.size()) +
                                   " bytes for output " + bits.name + ", not " +
                                   std::to_string(job_->lanes * bytes));
-    RemoteOutput output{bits.name, bits.format, {job_->lanes, bits.per_value}};
+    RemoteOutput output{bits.name, bits.format, bits.type, {job_->lanes, bits.per_value}};
     for (std::size_t lane = 0; lane < job_->lanes; ++lane)
       if (!output.values.assign(lane,
                                 std::as_bytes(std::span(bits.bytes)).subspan(lane * bytes, bytes)))

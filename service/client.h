@@ -48,6 +48,7 @@ struct JobName {
 struct RemoteOutput {
   std::string name;
   circuit::ValueFormat format;
+  std::string type;  // "i32"; empty if it has none
   LaneMatrix values;
 };
 

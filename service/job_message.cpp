@@ -65,7 +65,9 @@ record::Job record_of_end(const Job& job, const JobStatus& status, const Values&
   add_bundles(outputs, record);
   for (record::Bundle& bundle : *record.mutable_values()) {
     const auto of = std::ranges::find(job.outputs(), bundle.name(), &circuit::OutputBundle::name);
-    if (of != job.outputs().end()) bundle.set_format(std::string(name_of(of->format)));
+    if (of == job.outputs().end()) continue;
+    bundle.set_format(std::string(name_of(of->format)));
+    bundle.set_type(of->type);
   }
   return record;
 }
@@ -99,7 +101,7 @@ std::vector<circuit::OutputBundle> outputs_from(const record::Job& record) {
   std::vector<circuit::OutputBundle> outputs;
   for (const record::Bundle& bundle : record.values())
     outputs.push_back({bundle.name(), static_cast<std::uint32_t>(bundle.bits()),
-                       circuit::Receiver::Both, format_named(bundle.format())});
+                       circuit::Receiver::Both, format_named(bundle.format()), bundle.type()});
   return outputs;
 }
 

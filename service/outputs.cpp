@@ -45,6 +45,7 @@ bool write_outputs(const Values& outputs, const std::vector<circuit::OutputBundl
     output.set_name(bundle.name);
     output.set_bits_per_lane(bundle.bits);
     output.set_format(std::string(name_of(bundle.format)));
+    output.set_type(bundle.type);
     bool is_first = true;
     const auto send = [&] {
       const bool is_sent = write(part);

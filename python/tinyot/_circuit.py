@@ -38,7 +38,7 @@ from tinyot._values import Bundle, pack, unpack
 
 _KINDS: dict[type, str] = {Bit: "bool", UInt: "uint", Int: "int", Text: "text"}
 _READINGS = {"int": "signed", "text": "text"}
-_FORMATS = {"bytes": "bytes", "integer": "uint", "msb-integer": "msb-uint"}
+FORMATS = {"bytes": "bytes", "integer": "uint", "msb-integer": "msb-uint"}
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,12 @@ class Circuit:
     def inputs(self) -> tuple[Bundle, ...]:
         info = self._native().info()
         return tuple(
-            _typed(
+            typed(
                 Bundle(
                     of["name"],
                     of["bits"],
                     of["source"],
-                    _FORMATS[of["format"]],
+                    FORMATS[of["format"]],
                     of["same_in_all_lanes"],
                     reading=of["reading"],
                     circuit=info["name"],
@@ -88,12 +88,12 @@ class Circuit:
     @property
     def outputs(self) -> tuple[Bundle, ...]:
         return tuple(
-            _typed(
+            typed(
                 Bundle(
                     of["name"],
                     of["bits"],
                     of["to"],
-                    _FORMATS[of["format"]],
+                    FORMATS[of["format"]],
                     reading=of["reading"],
                 ),
                 of["type"],
@@ -152,7 +152,7 @@ def _type_of_values(kind: str, bits: int, shape: tuple[int, ...]) -> str:
     return f"{'i' if kind == 'int' else 'u'}{bits}"
 
 
-def _typed(bundle: Bundle, text: str) -> Bundle:
+def typed(bundle: Bundle, text: str) -> Bundle:
     """A bundle of the type that a circuit has."""
     match = re.fullmatch("(i|u|hex|fix|str)([0-9]+)(?:[.]([0-9]+))?", text)
     if match is None:

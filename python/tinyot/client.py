@@ -33,7 +33,7 @@ except ImportError as error:
         "tinyot.client needs grpcio and protobuf: pip install tinyot[client]"
     ) from error
 
-from tinyot._circuit import Circuit, named, read
+from tinyot._circuit import FORMATS, Circuit, named, read, typed
 from tinyot._errors import (
     Disagreement,
     Error,
@@ -360,13 +360,13 @@ class Daemon:
             bundles = _loaded_outputs(circuit)
         else:
             bundles = tuple(
-                Bundle(name, bits, "both", {"bytes": "bytes", "integer": "uint"}.get(kind, "msb-uint"))
-                for name, (bits, kind, _) in outputs.items()
+                typed(Bundle(name, bits, "both", FORMATS.get(kind, "msb-uint")), written)
+                for name, (bits, kind, written, _) in outputs.items()
             )
             lanes = None if ended.lanes == 1 else ended.lanes
         return JobResult(
             ended,
-            unpack(bundles, {name: (of[2], ended.lanes) for name, of in outputs.items()}, lanes),
+            unpack(bundles, {name: (of[3], ended.lanes) for name, of in outputs.items()}, lanes),
         )
 
     def status(self, job: str, *, peer: str = "") -> Job:
@@ -438,21 +438,22 @@ def _loaded_outputs(circuit: CircuitOf) -> tuple[Bundle, ...]:
     return circuit.outputs
 
 
-def _received(parts: Any) -> tuple[Job, dict[str, tuple[int, str, bytes]]]:
-    """The job, and of each output its width, its format and its bits."""
+def _received(parts: Any) -> tuple[Job, dict[str, tuple[int, str, str, bytes]]]:
+    """The job, and of each output its width, its format, its type and its bits."""
     job: Job | None = None
-    outputs: dict[str, tuple[int, str, bytearray]] = {}
+    outputs: dict[str, tuple[int, str, str, bytearray]] = {}
     for part in parts:
         if part.HasField("job"):
             job = _job_of(part.job)
         for output in part.outputs:
             of = outputs.setdefault(
-                output.name, (output.bits_per_lane, output.format, bytearray())
+                output.name,
+                (output.bits_per_lane, output.format, output.type, bytearray()),
             )
-            of[2].extend(output.bits)
+            of[3].extend(output.bits)
     if job is None:
         raise NetworkError("the daemon has sent no result")
-    return job, {name: (bits, kind, bytes(of)) for name, (bits, kind, of) in outputs.items()}
+    return job, {name: (*of[:3], bytes(of[3])) for name, of in outputs.items()}
 
 
 def _error_from(error: Any) -> Error:

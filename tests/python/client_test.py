@@ -20,6 +20,7 @@ POLICY = """
 allow { circuit: 'aes128' lanes_max: 64 }
 allow { circuit: 'millionaires' lanes_max: 16 }
 allow { circuit: 'sorted_set_intersection' lanes_max: 1 }
+allow { circuit: 'minimum' lanes_max: 1 }
 allow { digest: '%s' lanes_max: 4 }
 """
 
@@ -124,6 +125,15 @@ peer {{
             self.assertIsInstance(answer, tinyot.Disagreement)
             self.assertIn("millionaires:signed=1 (built in", str(answer))
             self.assertIn("millionaires (built in", str(answer))
+
+    def test_results_have_their_type_without_the_circuit(self):
+        circuit = "minimum:count=3,bits=8,signed=1"
+        inputs = {"A": {"values_a": [5, -1]}, "B": {"values_b": 7}}
+        answers = self.both(
+            lambda party, daemon: daemon.run("lowest", circuit, inputs[party], wait_s=60))
+        for party, answer in answers.items():
+            self.assertEqual(answer.outputs, {"minimum": -1})
+            self.assertEqual(self.daemons[party].result("lowest").outputs, {"minimum": -1})
 
     def test_conditions_are_checked_before_a_job_is_accepted(self):
         self.refused(tinyot.UsageError, "in ascending order", self.daemons["A"].submit, "unsorted",

@@ -62,8 +62,8 @@ CommandLine peer_line(const std::string& verb, const std::string& help) {
   return line;
 }
 
-// Without the job's circuit, outputs are printed in their format, a list of them if there are
-// lanes.
+// Without the job's circuit, outputs are printed by their type or in their format, a list of them if
+// there are lanes.
 class OutputFormat {
  public:
   OutputFormat(const CommandLine& line, const NamedCircuit* circuit)
@@ -81,6 +81,10 @@ class OutputFormat {
                          "--lanes or --blocks");
       return circuit_->print(index, output.values);
     }
+    if (!output.type.empty())
+      return TypedValues(output.type, {}, output.name,
+                         static_cast<std::uint32_t>(output.values.bits()), output.format, base_)
+          .print(output.values);
     PrintedOutput printed{output.name, {}, output.values.lanes() != 1};
     for (std::size_t lane = 0; lane < output.values.lanes(); ++lane)
       printed.values.push_back(
