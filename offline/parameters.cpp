@@ -54,10 +54,8 @@ AndMaterial material_of(const ParameterRequest& request) {
 
 void require_in_use(const ParameterRequest& request) {
   require_base_ot(request.base_ot);
-  const auto lpn = lpn_of(own_of(request));
-  if (!lpn) return;
-  require_in_use(kStartSet.name);
-  require_in_use(lpn->set);
+  if (const RetiredSet* retired = find_retired(own_of(request)))
+    throw UsageError(retired->refusal());
 }
 
 SecurityParameters SecurityParameters::make(const ParameterRequest& request) {

@@ -18,8 +18,8 @@ namespace tinyot::offline {
 // What is made if the request does not say.
 AndMaterial material_of(const ParameterRequest& request);
 
-// Before material is made. Fails: UsageError with the reason if a parameter set that it would rest
-// on is retired, or its base OTs are not available.
+// Before material is made. Fails: UsageError with the reason if the parameter set that it would
+// rest on is retired, or its base OTs are not available.
 void require_in_use(const ParameterRequest& request);
 
 // Of a link that limits nothing, in bits per second.

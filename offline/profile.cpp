@@ -80,7 +80,10 @@ ProfileParameters own_parameters(Profile profile, std::span<const NamedValue> va
 
 std::optional<LpnAssumption> lpn_of(const ProfileParameters& parameters) {
   const auto of_set = [](LpnSet set) {
-    return LpnAssumption{set, offline::silent_set(set).lpn_bits};
+    const offline::RetiredSet* retired = offline::find_retired(set);
+    return LpnAssumption{
+        set, retired != nullptr ? retired->lpn_bits : offline::silent_set(set).lpn_bits,
+        retired != nullptr};
   };
   if (const auto* wan = std::get_if<WanParameters>(&parameters)) return of_set(wan->silent_set);
   const auto* fast = std::get_if<FastParameters>(&parameters);

@@ -1,4 +1,4 @@
-// The kernels of silent authenticated bits, per output, in the largest set: s13. An iteration makes
+// The kernels of silent authenticated bits, per output, in the largest set: b12. An iteration makes
 // each output with 2.5 expansions of trees on average, one product for the check and one row of the
 // code.
 //

@@ -64,12 +64,22 @@ TINYOT_API std::string_view name_of(BaseOt kind);
 // the names.
 TINYOT_API std::optional<BaseOt> requested_base_ot(std::string_view name);
 
-// Where authenticated bits come from: SoftSpokenOT, or silent, for 0.2 to 1.4 bits of traffic.
+// Where authenticated bits come from: SoftSpokenOT, or silent, for 0.4 to 2.6 bits of traffic.
 enum class BitsFrom : std::uint8_t { SoftSpoken = 0, Silent = 1 };
 TINYOT_API std::string_view name_of(BitsFrom bits);
 
-// The parameter sets of silent bits (doc/wan_profile.md).
-enum class LpnSet : std::uint8_t { S10 = 0, S11 = 1, S12 = 2, S13 = 3 };
+// The parameter sets of silent bits (doc/wan_profile.md). S10 to S13 are retired: stores and peers
+// may name them, and nothing is made with them.
+enum class LpnSet : std::uint8_t {
+  S10 = 0,
+  S11 = 1,
+  S12 = 2,
+  S13 = 3,
+  B9 = 4,
+  B10 = 5,
+  B11 = 6,
+  B12 = 7
+};
 TINYOT_API std::string_view name_of(LpnSet set);
 
 // The parameters that one profile has and the others do not.
@@ -82,21 +92,22 @@ struct FastParameters {
   // If absent, the parties take what suits the rate of their link; material does not depend on it.
   std::optional<std::uint32_t> softspoken_k = std::nullopt;
   BitsFrom abits = BitsFrom::SoftSpoken;
-  LpnSet silent_set = LpnSet::S13;  // of silent bits
+  LpnSet silent_set = LpnSet::B12;  // of silent bits
   friend bool operator==(const FastParameters&, const FastParameters&) = default;
 };
 struct WanParameters {
   std::uint32_t softspoken_k = 4;  // for the start of a chain of silent bits
-  LpnSet silent_set = LpnSet::S13;
+  LpnSet silent_set = LpnSet::B12;
   friend bool operator==(const WanParameters&, const WanParameters&) = default;
 };
 using ProfileParameters = std::variant<Nnob12Parameters, FastParameters, WanParameters>;
 
-// The LPN assumption on which silent bits rest: the set, and log2 of the operations of the least
-// attack known. Empty if the material is made without.
+// The LPN assumption on which silent bits rest: the set, log2 of the operations on words of the
+// least attack known, and whether the set is retired. Empty if the material is made without.
 struct LpnAssumption {
   LpnSet set;
   double bits;
+  bool is_retired;
 };
 TINYOT_API std::optional<LpnAssumption> lpn_of(const ProfileParameters& parameters);
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/block.h"
@@ -19,7 +20,7 @@ struct SilentSet {
   std::size_t trees;         // t; a multiple of kTreesPerKey
   std::uint32_t depth;       // d; at least 7, so that a tree is whole segments of the check
   std::uint32_t secret_log;  // the secret has k = 2^secret_log bits, at most 2^21
-  double lpn_bits;           // log2 of the operations of the least attack known
+  double lpn_bits;           // log2 of the operations on words of the least attack known
 
   constexpr std::size_t leaves() const { return std::size_t{1} << depth; }  // of a tree
   constexpr std::size_t secret() const { return std::size_t{1} << secret_log; }
@@ -31,22 +32,32 @@ struct SilentSet {
 // Trees whose nodes are hashed under one key, and whose corrections are one message.
 inline constexpr std::size_t kTreesPerKey = 128;
 
+// The sets in use, each with nine outputs for each bit of the secret.
+inline constexpr auto kSilentSets = std::to_array<SilentSet>({{LpnSet::B9, 1152, 9, 16, 129.4},
+                                                              {LpnSet::B10, 1152, 10, 17, 131.3},
+                                                              {LpnSet::B11, 1152, 11, 18, 133.3},
+                                                              {LpnSet::B12, 1152, 12, 19, 135.3}});
 // The first iteration of a chain is of the smallest set, whose base is the cheapest to make.
-inline constexpr SilentSet kStartSet{LpnSet::S10, 640, 10, 16, 133.4};
-inline constexpr auto kSilentSets = std::to_array<SilentSet>({kStartSet,
-                                                              {LpnSet::S11, 768, 11, 17, 137.3},
-                                                              {LpnSet::S12, 1024, 12, 18, 137.5},
-                                                              {LpnSet::S13, 1280, 13, 19, 138.5}});
+inline constexpr SilentSet kStartSet = kSilentSets.front();
 
-constexpr const SilentSet& silent_set(LpnSet name) {
-  return kSilentSets[static_cast<std::size_t>(name)];
-}
-// Fails: UsageError if no set has this name.
+// A set for which a better attack was found. It has no sizes, so nothing can be made with it; a
+// store or a peer may name it.
+struct RetiredSet {
+  LpnSet name;
+  LpnSet successor;  // to be used instead
+  double lpn_bits;   // log2 of the operations on words of that attack
+  std::string_view reason;
+
+  // Returns why nothing is made with the set, and what to do.
+  std::string refusal() const;
+};
+// Returns null if the set is in use, or if the parameters name none.
+const RetiredSet* find_retired(LpnSet name);
+const RetiredSet* find_retired(const ProfileParameters& parameters);
+
+// Fails: UsageError with the refusal if the set is retired.
+const SilentSet& silent_set(LpnSet name);
+// Returns the set, in use or retired. Fails: UsageError if no set has this name.
 LpnSet lpn_set_named(std::string_view name);
-// Why the set is no longer used, if a better attack was found; otherwise empty. Defined in
-// retired_sets.cpp, and nowhere else.
-std::string_view why_retired(LpnSet name);
-// Before anything is made with the set. Fails: UsageError with the reason if it is retired.
-void require_in_use(LpnSet name);
 
 }  // namespace tinyot::offline

@@ -290,27 +290,29 @@ TEST_F(ReportTest, OfBenchOt) {
                          "softspoken-k 3 is not 1, 2 or 4"));
 }
 
-// The sizes of an iteration of s10: 583,296 bits, 102,480 bytes and seven headers a direction.
+// An iteration of b9 gives 513,792 bits for 165,968 bytes and eleven headers a direction.
 TEST_F(ReportTest, OfBenchOtWithSilentBits) {
-  const Ended ended = tinyot({"bench", "ot", "--kind", "silent,abits", "--silent-set", "s10,s11",
+  const Ended ended = tinyot({"bench", "ot", "--kind", "silent,abits", "--silent-set", "b9,b10",
                               "--count", "1000", "--softspoken-k", "4", "--format", "json"});
   ASSERT_TRUE(ended_with(ended, 0));
   const std::vector<Json> rows = rows_of(ended);
   ASSERT_EQ(rows.size(), 3u);
-  EXPECT_EQ(rows[0]["silent_set"], "s10");
-  EXPECT_EQ(rows[1]["silent_set"], "s11");
+  EXPECT_EQ(rows[0]["silent_set"], "b9");
+  EXPECT_EQ(rows[1]["silent_set"], "b10");
   EXPECT_EQ(rows[2]["silent_set"], "-");
-  EXPECT_EQ(rows[0]["ots"], 2 * 583'296);
-  EXPECT_EQ(rows[1]["ots"], 2 * 1'433'216);
-  EXPECT_NEAR(rows[0]["bits_per_ot"].get<double>(), 8 * (102'480 + 7 * 16) / 583'296.0, 1e-6);
-  EXPECT_NEAR(rows[1]["bits_per_ot"].get<double>(), 8 * (135'248 + 8 * 16) / 1'433'216.0, 1e-6);
-  // A party sends 397,776 bytes before the second iteration, and that: headers, the
+  EXPECT_EQ(rows[0]["ots"], 2 * 513'792);
+  EXPECT_EQ(rows[1]["ots"], 2 * 1'036'928);
+  EXPECT_NEAR(rows[0]["bits_per_ot"].get<double>(), 8 * (165'968 + 11 * 16) / 513'792.0, 1e-6);
+  EXPECT_NEAR(rows[1]["bits_per_ot"].get<double>(), 8 * (184'400 + 11 * 16) / 1'036'928.0, 1e-6);
+  // A party sends 476,640 bytes before the second iteration, and that: headers, the
   // Delta-consistency check and the coin toss are below 2 KiB.
-  EXPECT_NEAR(rows[0]["start_bytes"].get<double>(), 2 * (397'776 + 102'480), 4096);
+  EXPECT_NEAR(rows[0]["start_bytes"].get<double>(), 2 * (476'640 + 165'968), 4096);
   EXPECT_GT(rows[0]["start_s"], 0.0);
   EXPECT_EQ(rows[2]["start_bytes"], 0);
   EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--kind", "silent", "--silent-set", "s9"}), 2,
-                         "silent-set s9 is not one of s10, s11, s12, s13"));
+                         "silent-set s9 is not one of b9, b10, b11, b12"));
+  EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--kind", "silent", "--silent-set", "s13"}), 2,
+                         "silent-set s13 is retired"));
 }
 
 // Each option is combined only with its profile, so that no row is measured twice.

@@ -114,7 +114,7 @@ void evaluate_circuit(Session& session, material::Source& source, const Method& 
 
 // An iteration of silent bits with both roles, from a base of SoftSpoken bits.
 void make_silent_bits(Session& session) {
-  constexpr SilentSet kSet{LpnSet::S10, 128, 7, 8, 0};
+  constexpr SilentSet kSet{LpnSet::B9, 128, 7, 8, 0};
   SoftSpokenSource start(session, 4, {});
   start.prepare(1);
   AuthBits made;
@@ -176,7 +176,7 @@ Method method_of(const std::string& name) {
   request.weak_allowed = true;
   request.base_ot = name == "fast-ml-kem" ? BaseOt::MlKem : BaseOt::Ristretto;
   if (request.profile == Profile::Nnob12) request.own = Nnob12Parameters{Columns::Experiment};
-  if (request.profile == Profile::Wan) request.own = WanParameters{.silent_set = LpnSet::S10};
+  if (request.profile == Profile::Wan) request.own = WanParameters{.silent_set = LpnSet::B9};
   if (name == "nnob12-triples") request.material = AndMaterial::Triples;
   if (is_garbled) request.material = AndMaterial::Garbling;
   if (name == "fast-k4") request.own = FastParameters{.softspoken_k = 4};

@@ -1,33 +1,23 @@
-// A parameter set of silent bits that is retired after a store was made with it: no more material
-// is made, and what there is can be used and looked at.
+// Retired parameter sets of silent bits, which requests, stores and peers may name: nothing is made
+// with them, and material from before can be used and looked at.
 #include <gtest/gtest.h>
 
-#include <atomic>
-
 #include "engine/plan.h"
+#include "net/handshake.h"
 #include "offline/silent/parameter_sets.h"
+#include "storage/store.h"
+#include "tests/support/changing_transport.h"
 #include "tests/support/two_threads.h"
 
 namespace tinyot {
 namespace {
 
-std::atomic<bool> is_retired = false;
-
-}  // namespace
-
-// In place of the library's.
-std::string_view offline::why_retired(LpnSet name) {
-  return name == LpnSet::S10 && is_retired ? "an attack takes 2^80 operations" : "";
-}
-
-namespace {
-
 using namespace tinyot::test;
 
-void expect_refused(const std::function<void()>& make) {
-  const std::string message = message_of(make);
-  for (const char* part : {"s10 is retired", "2^80", "wan_profile.md"})
-    EXPECT_NE(message.find(part), std::string::npos) << message;
+constexpr LpnSet kRetired[] = {LpnSet::S10, LpnSet::S11, LpnSet::S12, LpnSet::S13};
+
+void expect_refusal(LpnSet set, const std::string& message) {
+  EXPECT_NE(message.find(offline::find_retired(set)->refusal()), std::string::npos) << message;
 }
 
 std::unique_ptr<circuit::Circuit> and_of_bytes() {
@@ -39,66 +29,138 @@ std::unique_ptr<circuit::Circuit> and_of_bytes() {
   });
 }
 
+// With both profiles that have silent bits.
 class RetiredSet : public testing::TestWithParam<bool> {
  protected:
-  ParameterRequest parameters() const {
+  static ParameterRequest parameters(LpnSet set) {
     ParameterRequest request;
     if (GetParam()) {
       request.profile = Profile::Wan;
-      request.own = WanParameters{.silent_set = LpnSet::S10};
+      request.own = WanParameters{.silent_set = set};
     } else {
       request.profile = Profile::Fast;
-      request.own = FastParameters{.abits = BitsFrom::Silent, .silent_set = LpnSet::S10};
+      request.own = FastParameters{.abits = BitsFrom::Silent, .silent_set = set};
     }
     return request;
   }
-  void TearDown() override { is_retired = false; }
+  std::filesystem::path place(Party party) const {
+    return directory_ / std::string(1, letter(party));
+  }
+  PreprocessRequest request(Party party, LpnSet set, const Endpoints& endpoints) const {
+    PreprocessRequest made{
+        .party = party, .endpoint = endpoints.of(party), .store = place(party)};
+    made.parameters = parameters(set);
+    made.ands = 2048;
+    made.inputs = 128;
+    return made;
+  }
+  // Stores of both parties with material of B9, which name `set` as those of an earlier release do.
+  void make_stores_of(LpnSet set) const {
+    both([&](Party party) {
+      preprocess(request(party, LpnSet::B9, endpoints_));
+      storage::Store::open(place(party), {.purpose = storage::Purpose::Make})
+          .update_manifest([&](storage::Manifest& manifest) {
+            manifest.own = named_values(parameters(set).profile, *parameters(set).own);
+          });
+    });
+  }
+
+  const TestDirectory directory_;
+  const Endpoints endpoints_;
 };
 INSTANTIATE_TEST_SUITE_P(OfBothProfiles, RetiredSet, testing::Bool(), [](const auto& tested) {
   return std::string(tested.param ? "wan" : "fast");
 });
 
-TEST_P(RetiredSet, MakesNoMoreMaterial) {
-  const TestDirectory directory;
-  const Endpoints endpoints;
-  const auto place = [&](Party party) { return directory / std::string(1, letter(party)); };
-  const auto request = [&](Party party) {
-    PreprocessRequest of{.party = party, .endpoint = endpoints.of(party), .store = place(party)};
-    of.parameters = parameters();
-    of.ands = 2048;
-    of.inputs = 128;
-    return of;
-  };
-  both([&](Party party) { preprocess(request(party)); });
-  is_retired = true;
+// Refused before anything is sent: there is no peer.
+TEST_P(RetiredSet, NoRequestMakesAnythingWithIt) {
+  for (const LpnSet set : kRetired) {
+    expect_refusal(set, message_of([&] { preprocess(request(Party::A, set, endpoints_)); }));
+    EXPECT_FALSE(std::filesystem::exists(place(Party::A)));
+    expect_refusal(set, message_of([&] { estimate(parameters(set), 2048); }));
+    RunRequest live{.party = Party::A, .endpoint = endpoints_.of(Party::A)};
+    live.live = parameters(set);
+    expect_refusal(set, message_of([&] { run(live, *and_of_bytes(), input_of(Party::A, 1)); }));
+  }
+}
 
-  // A store that grows, a new one, an estimate and a live run.
-  PreprocessRequest more = request(Party::A);
-  more.amount = Amount::More;
-  expect_refused([&] { preprocess(more); });
-  PreprocessRequest other = request(Party::A);
-  other.store = directory / "other";
-  expect_refused([&] { preprocess(other); });
-  expect_refused([&] { estimate(parameters(), 2048); });
-  RunRequest live{.party = Party::A, .endpoint = endpoints.of(Party::A)};
-  live.live = parameters();
-  expect_refused([&] { run(live, *and_of_bytes(), input_of(Party::A, 1)); });
-
+TEST_P(RetiredSet, NoStoreThatNamesItIsFilled) {
+  make_stores_of(LpnSet::S13);
+  // The set as begun, the default, and another one that is in use.
+  for (const LpnSet asked : {LpnSet::S13, LpnSet::B12, LpnSet::B9})
+    for (const Amount amount : {Amount::Total, Amount::More, Amount::Left}) {
+      PreprocessRequest more = request(Party::A, asked, endpoints_);
+      more.amount = amount;
+      more.resume = amount == Amount::Total;
+      more.ands = more.resume ? 0 : 4096;
+      expect_refusal(LpnSet::S13, message_of([&] { preprocess(more); }));
+    }
   EXPECT_EQ(store_info(place(Party::A)).ands_left, 2048u);
+}
+
+TEST_P(RetiredSet, JobThatWasBrokenOffIsNotContinued) {
+  make_stores_of(LpnSet::S13);
+  storage::Store::open(place(Party::A), {.purpose = storage::Purpose::Make})
+      .update_manifest([](storage::Manifest& manifest) {
+        manifest.state = StoreState::Open;
+        ++manifest.units_requested;
+      });
+  for (const LpnSet asked : {LpnSet::S13, LpnSet::B12}) {
+    PreprocessRequest rest = request(Party::A, asked, endpoints_);
+    rest.resume = true;
+    expect_refusal(LpnSet::S13, message_of([&] { preprocess(rest); }));
+  }
+}
+
+TEST_P(RetiredSet, MaterialFromBeforeIsUsedAndItsBitsAreTold) {
+  make_stores_of(LpnSet::S13);
+  const auto lpn = lpn_of(store_info(place(Party::A)).security.own);
+  ASSERT_TRUE(lpn.has_value());
+  EXPECT_EQ(lpn->set, LpnSet::S13);
+  EXPECT_EQ(lpn->bits, 71.0);
+  EXPECT_TRUE(lpn->is_retired);
   both([&](Party party) {
     const RunResult result =
-        run({.party = party, .endpoint = endpoints.of(party), .stores = {place(party)}},
+        run({.party = party, .endpoint = endpoints_.of(party), .stores = {place(party)}},
             *and_of_bytes(), input_of(party, party == Party::A ? 0xf5 : 0x3c));
     EXPECT_EQ(result.outputs.integer("z"), 0x34u);
   });
 }
 
-// The start of every chain is of s10.
-TEST(RetiredStart, MakesNoChain) {
-  is_retired = true;
-  expect_refused([] { estimate({.profile = Profile::Wan}, 2048); });
-  EXPECT_NO_THROW(estimate({.profile = Profile::Fast}, 2048));
-  is_retired = false;
+// A peer of an earlier release. Its Hello has the same length with either name.
+std::vector<Payload> naming_s13(Payload hello) {
+  std::string text(reinterpret_cast<const char*>(hello.data()), hello.size());
+  const std::size_t at = text.find("b12");
+  if (at == std::string::npos) throw std::logic_error("the Hello names no set");
+  text.replace(at, 3, "s13");
+  std::memcpy(hello.data(), text.data(), text.size());
+  return once(hello);
+}
+
+// Both parties learn what the other one asked for, and nothing is made.
+TEST_P(RetiredSet, PeerThatAsksForItIsRefused) {
+  const Endpoints endpoints = endpoints_with({{net::kHello.id, naming_s13}});
+  both([&](Party party) {
+    const std::string error =
+        message_of([&] { preprocess(request(party, LpnSet::B12, endpoints)); });
+    EXPECT_NE(error, "none");
+    if (party == Party::B) {
+      EXPECT_NE(error.find("disagree on silent-set: this party has b12, the peer has s13"),
+                std::string::npos)
+          << error;
+    }
+    EXPECT_FALSE(std::filesystem::exists(place(party)));
+  });
+  both([&](Party party) {
+    RunRequest live{.party = party, .endpoint = endpoints.of(party)};
+    live.live = parameters(LpnSet::B12);
+    const std::string error =
+        message_of([&] { run(live, *and_of_bytes(), input_of(party, 1)); });
+    EXPECT_NE(error, "none");
+    if (party == Party::B) {
+      EXPECT_NE(error.find("this party has b12, the peer has s13"), std::string::npos) << error;
+    }
+  });
 }
 
 }  // namespace

@@ -95,15 +95,14 @@ TEST(SilentSource, MessagesHaveTheDocumentedBytesWithEverySet) {
     with_chain(set, [](Session&, SilentSource&) {},
                {.wrap_a = recording(sent[0]), .wrap_b = recording(sent[1])});
     for (const Messages& of_party : sent) {
-      // As key holder and as MAC holder, in two iterations: s10, and the set.
-      EXPECT_EQ(
-          names_of(of_party),
-          (std::vector<std::string>{"silent.corrections 5", "silent.challenge 1", "silent.digest 1",
-                                    "silent.corrections " + std::to_string(set.trees / 128),
-                                    "silent.challenge 1", "silent.digest 1"}));
+      // Each party is key holder and MAC holder, in an iteration of the start and one of the set.
+      EXPECT_EQ(names_of(of_party),
+                (std::vector<std::string>{"silent.corrections 9", "silent.challenge 1",
+                                          "silent.digest 1", "silent.corrections 9",
+                                          "silent.challenge 1", "silent.digest 1"}));
       for (const Message& message : of_party) {
         const std::map<std::string, std::size_t> bytes = {
-            {"silent.corrections", 2048 * (message.occurrence < 5 ? kStartSet.depth : set.depth)},
+            {"silent.corrections", 2048 * (message.occurrence < 9 ? kStartSet.depth : set.depth)},
             {"silent.challenge", 48},
             {"silent.digest", 32}};
         const auto documented = bytes.find(message.tag);
@@ -117,10 +116,10 @@ TEST(SilentSource, MessagesHaveTheDocumentedBytesWithEverySet) {
   }
 }
 
-// 72,192 bits: 5 batches of 111 blocks and one of 9, beside the 128 of the reference bits.
+// 76,160 bits: 5 batches of 111 blocks and one of 40, beside the 128 of the reference bits.
 TEST(SilentSource, StartHasTheDocumentedBytes) {
   for (const auto& [k, corrections_and_answers] :
-       {std::pair{4u, std::size_t{295'104}}, {2u, std::size_t{586'944}}}) {
+       {std::pair{4u, std::size_t{310'480}}, {2u, std::size_t{618'192}}}) {
     Messages sent[2];
     with_chain(
         kSet, [](Session&, SilentSource&) {},
@@ -132,23 +131,23 @@ TEST(SilentSource, StartHasTheDocumentedBytes) {
           corrections_and_answers + reference);
       EXPECT_EQ(bytes_of(of_party, "softspoken.challenge"), 192u + 32);
       EXPECT_EQ(payload_of(of_party, "softspoken.corrections", 1).size(), (128 / k - 1) * 112 * 16);
-      EXPECT_EQ(payload_of(of_party, "softspoken.corrections", 6).size(), (128 / k - 1) * 10 * 16);
+      EXPECT_EQ(payload_of(of_party, "softspoken.corrections", 6).size(), (128 / k - 1) * 41 * 16);
       EXPECT_EQ(bytes_of(of_party, "global_key.e"), 16u);
     }
     EXPECT_EQ(payload_of(sent[0], "coin_toss.commitment").size(), 32u);
   }
 }
 
-// Of an iteration, the messages that a party sends: 102,432 and 48 bytes for s10.
+// A party sends 165,920 and 48 bytes in an iteration of b9.
 TEST(SilentSource, BitsTakeTheDocumentedTraffic) {
   const auto bits_of = [](const SilentSet& set) {
     return 8.0 * static_cast<double>(16 * set.trees * set.depth + 32 + 48) /
            static_cast<double>(set.net());
   };
-  EXPECT_NEAR(bits_of(kSilentSets[0]), 1.4055, 5e-5);
-  EXPECT_NEAR(bits_of(kSilentSets[1]), 0.7549, 5e-5);
-  EXPECT_NEAR(bits_of(kSilentSets[2]), 0.4014, 5e-5);
-  EXPECT_NEAR(bits_of(kSilentSets[3]), 0.2142, 5e-5);
+  EXPECT_NEAR(bits_of(kSilentSets[0]), 2.5842, 5e-5);
+  EXPECT_NEAR(bits_of(kSilentSets[1]), 1.4227, 5e-5);
+  EXPECT_NEAR(bits_of(kSilentSets[2]), 0.7785, 5e-5);
+  EXPECT_NEAR(bits_of(kSilentSets[3]), 0.4234, 5e-5);
 }
 
 // Step s of the next iteration comes before output (s - 1) floor(net / 512) 128 of this one.
@@ -361,7 +360,7 @@ TEST(SilentCheating, ChainEndsWithWrongCorrectionOrDigestInAnyIteration) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (const std::size_t iteration : {0u, 1u, 2u}) {
       for (const std::string tag : {"silent.corrections", "silent.digest"}) {
-        const std::size_t occurrence = tag == "silent.digest" ? iteration : 5 * iteration + 2;
+        const std::size_t occurrence = tag == "silent.digest" ? iteration : 9 * iteration + 2;
         PartyOptions options;
         (cheater == Party::A ? options.wrap_a : options.wrap_b) =
             cheating(flip_bit(tag, occurrence, 77));
@@ -390,13 +389,13 @@ TEST(SilentCheating, PeerGoneAfterEachMessageOfAChainIsAnError) {
                                                                     {"softspoken.answer", 1},
                                                                     {"global_key.e", 0},
                                                                     {"silent.corrections", 0},
-                                                                    {"silent.corrections", 4},
+                                                                    {"silent.corrections", 8},
                                                                     {"silent.challenge", 0},
                                                                     {"silent.digest", 0},
-                                                                    {"silent.corrections", 9},
+                                                                    {"silent.corrections", 17},
                                                                     {"silent.challenge", 1},
                                                                     {"silent.digest", 1},
-                                                                    {"silent.corrections", 10},
+                                                                    {"silent.corrections", 18},
                                                                     {"silent.challenge", 2},
                                                                     {"silent.digest", 2}}) {
       PartyOptions options;
@@ -436,7 +435,7 @@ TEST(SilentCheating, FailedChainGivesNothingMore) {
         },
         options_with(cheater, 1, flip_bit("silent.digest", 2, 77)));
     const auto cut = [](std::string_view tag, std::size_t occurrence, std::vector<std::byte>&) {
-      if (tag == "silent.corrections" && occurrence == 10) throw NetworkError("the cable is cut");
+      if (tag == "silent.corrections" && occurrence == 18) throw NetworkError("the cable is cut");
     };
     with_chain(
         kSet,

@@ -17,7 +17,7 @@ constexpr std::uint64_t kNet = kStartSet.net();  // bits of an iteration
 ParameterRequest wan(std::uint64_t unit, AndMaterial material = AndMaterial::Triples,
                      std::optional<BucketSizes> bucket = BucketSizes(3)) {
   return {.profile = Profile::Wan,
-          .own = WanParameters{.silent_set = LpnSet::S10},
+          .own = WanParameters{.silent_set = LpnSet::B9},
           .unit = unit,
           .bucket = bucket,
           .weak_allowed = true,
@@ -25,7 +25,7 @@ ParameterRequest wan(std::uint64_t unit, AndMaterial material = AndMaterial::Tri
 }
 ParameterRequest fast_silent(std::uint64_t unit) {
   return {.profile = Profile::Fast,
-          .own = FastParameters{.abits = BitsFrom::Silent, .silent_set = LpnSet::S10},
+          .own = FastParameters{.abits = BitsFrom::Silent, .silent_set = LpnSet::B9},
           .unit = unit};
 }
 
@@ -95,7 +95,7 @@ TEST(WanUnit, RefusesTwoSets) {
                UsageError);
 }
 
-// Of a chain of s10, whose third iteration begins with the first unit.
+// The third iteration of a chain of b9 begins with the first unit.
 constexpr UnitAttack kWanAttacks[] = {
     {"ggm.sums", 0, 0, 1, "SoftSpoken check"},
     {"softspoken.corrections", 1, 0, 128, "SoftSpoken check"},

@@ -102,7 +102,7 @@ class Generator:
         for kind in ("abits", "random"):
             for k in (1, 2):
                 self.ots("OT extension", kind, k)
-        for silent_set in ("s10", "s13"):
+        for silent_set in ("b9", "b12"):
             self.ots("silent bits", "silent", 4, silent_set)
         for kind in ("base-ristretto", "base-ml-kem"):
             self.ots("base OTs", kind, 2)

@@ -42,7 +42,7 @@ const std::vector<SessionCase>& session_cases() {
     if (profile == Profile::Nnob12 && form == AndMaterial::Triples)
       made.own = Nnob12Parameters{Columns::Experiment};
     if (profile == Profile::Fast) made.own = FastParameters{.softspoken_k = 2};
-    if (profile == Profile::Wan) made.own = WanParameters{.silent_set = LpnSet::S10};
+    if (profile == Profile::Wan) made.own = WanParameters{.silent_set = LpnSet::B9};
     return made;
   };
   const auto pairs = request(Profile::Nnob12, 48, AndMaterial::AandAot),

@@ -88,7 +88,7 @@ int ot_rows(const Arguments& arguments, const RowSink& sink) {
           "softspoken-k",
           "bits of Delta per tree, a list of 1, 2, 4: with more bits, more work and less traffic",
           "2")
-      .value("silent-set", "of kind silent, a list of s10, s11, s12, s13", "s13")
+      .value("silent-set", "of kind silent, a list of b9, b10, b11, b12", "b12")
       .value("repeat", "runs of each row; the median is shown", "1");
   Rows::add_options(line.options());
   add_link_options(line.options());

@@ -87,7 +87,7 @@ void add_parameter_lists(Options& options, const ParameterLists& lists) {
              "aand-aot")
       .value("softspoken-k", "fast, wan: 1, 2, 4, a list; default: the profile's")
       .value("abits", "fast: softspoken, silent, a list", "softspoken")
-      .value("silent-set", "wan, fast with silent bits: s10, s11, s12, s13, a list", "s13")
+      .value("silent-set", "wan, fast with silent bits: b9, b10, b11, b12, a list", "b12")
       .flag("allow-weak", "accept buckets that miss sigma; their rows say so");
 }
 

@@ -182,7 +182,7 @@ void MeasurementGrid::add_ots() {
      full_ ? 12 : 1);
   if (!full_) return;
   of("silent bits",
-     {"--kind", "silent", "--silent-set", "s10,s11,s12,s13", "--softspoken-k", "4", "--count",
+     {"--kind", "silent", "--silent-set", "b9,b10,b11,b12", "--softspoken-k", "4", "--count",
       "2^24"},
      15);
   of("base OTs", {"--kind", "base-ristretto,base-naor-pinkas"}, 4);

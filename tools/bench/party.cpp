@@ -213,7 +213,7 @@ int bench_party(const Arguments& arguments) {
       .value("rounds", "rounds of OTs, or without --kind of messages back and forth")
       .value("kind", "of OTs, as in tinyot bench ot")
       .value("softspoken-k", "bits of Delta per tree: 1, 2 or 4", "2")
-      .value("silent-set", "of kind silent: s10, s11, s12 or s13", "s13")
+      .value("silent-set", "of kind silent: b9, b10, b11 or b12", "b12")
       .value("ots", "OTs of a round", "2^17")
       .value("repeat", "how often all rounds are measured", "1");
   line.require("party");

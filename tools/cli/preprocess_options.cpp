@@ -198,7 +198,7 @@ void add_parameter_options(Options& options) {
              "and the assumption that LPN is hard")
       .advanced()
       .value("silent-set",
-             "wan, fast with silent bits: s10, s11, s12 or s13 (the default), the parameter set of "
+             "wan, fast with silent bits: b9, b10, b11 or b12 (the default), the parameter set of "
              "LPN; smaller ones take less memory and cache, and more traffic")
       .advanced()
       .value("base-ot",

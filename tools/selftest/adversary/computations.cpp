@@ -177,7 +177,7 @@ ParameterRequest small(Profile profile) {
   request.weak_allowed = true;
   request.base_ot = BaseOt::Ristretto;
   if (profile == Profile::Nnob12) request.own = Nnob12Parameters{Columns::Experiment};
-  if (profile == Profile::Wan) request.own = WanParameters{.silent_set = LpnSet::S10};
+  if (profile == Profile::Wan) request.own = WanParameters{.silent_set = LpnSet::B9};
   return request;
 }
 
