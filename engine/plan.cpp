@@ -7,6 +7,7 @@
 #include "engine/connection.h"
 #include "engine/endpoint.h"
 #include "engine/unit_size.h"
+#include "offline/silent/parameter_sets.h"
 
 namespace tinyot::engine {
 namespace {
@@ -192,6 +193,8 @@ void check_same_parameters(const std::string& begun, const storage::Manifest& ma
   differ("profile", manifest.profile, wanted.profile);
   differ("material", manifest.material, wanted.material);
   const ParameterRequest stored = begun_parameters(manifest);
+  if (const offline::RetiredSet* retired = offline::find_retired(*stored.own))
+    throw StoreError(begun + " cannot be filled: " + retired->refusal());
   const std::vector<NamedValue> own = named_values(stored.profile, *stored.own);
   for (std::size_t i = 0; i < own.size(); ++i)
     differ(own[i].name.c_str(), own[i].value, wanted.own[i].value);

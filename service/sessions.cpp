@@ -61,8 +61,11 @@ fs::path private_directory(fs::path directory) {
 
 Sessions::Open::Open(storage::Store opened, std::uint64_t refill_threads)
     : store(std::move(opened)),
-      params(offline::SecurityParameters::make(engine::begun_parameters(store.manifest()))),
-      unit_bytes_max(engine::unit_bytes_max(params, refill_threads, kDefaultMemoryBytes)) {}
+      params(offline::SecurityParameters::make(engine::begun_parameters(store.manifest()))) {
+  // Refills have the profile's usual parameters, which another version may have changed.
+  if (params.own() == params.entry().own)
+    unit_bytes_max = engine::unit_bytes_max(params, refill_threads, kDefaultMemoryBytes);
+}
 
 void Sessions::Open::read_budget() {
   if (Clock::now() < budget_read + kBudgetInterval) return;
@@ -70,9 +73,8 @@ void Sessions::Open::read_budget() {
   risk = store.attempts().risk;
   const UnitPlan unit = params.plan(params.unit()).front();
   const std::optional<UnitPlan> next = params.within(unit, risk);
-  // Refills have the profile's usual parameters, which another version may have changed.
-  has_room = params.own() == params.entry().own && next.has_value() &&
-             (next->bucket == unit.bucket || params.unit_bytes(*next) <= unit_bytes_max) &&
+  has_room = unit_bytes_max.has_value() && next.has_value() &&
+             (next->bucket == unit.bucket || params.unit_bytes(*next) <= *unit_bytes_max) &&
              store.manifest().units_made < kUnitsMax;
   budget_spent = as_double(risk) / as_double(params.risk_limit());
 }
@@ -90,7 +92,8 @@ SessionStock Sessions::Open::stock(std::uint64_t number) {
           .left = engine::capacity_of(left, params.material()),
           .has_room = has_room,
           .budget_spent = budget_spent,
-          .bytes = store.store_bytes()};
+          .bytes = store.store_bytes(),
+          .retired = offline::find_retired(params.own())};
 }
 
 Sessions::Sessions(fs::path directory, std::optional<StoreKey> store_key,
@@ -106,7 +109,11 @@ Sessions::Sessions(fs::path directory, std::optional<StoreKey> store_key,
     }
     try {
       // Opened alone, a store is recovered.
-      (void)storage::Store::open(path_of(number), {.store_key = store_key_});
+      const auto store = storage::Store::open(path_of(number), {.store_key = store_key_});
+      const ParameterRequest begun = engine::begun_parameters(store.manifest());
+      if (const offline::RetiredSet* retired = offline::find_retired(*begun.own))
+        log_event(LogLevel::Warning, "session of a retired parameter set",
+                  {{"store", path_of(number).string()}, {"reason", retired->refusal()}});
     } catch (const storage::KeysErased&) {
       // stock() ends the session.
     }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/plan.h"
+#include "offline/silent/parameter_sets.h"
 #include "service/session_record.h"
 #include "storage/inventory.h"
 #include "storage/store.h"
@@ -31,6 +32,8 @@ struct SessionStock {
   bool has_room = false;    // for further units
   double budget_spent = 0;  // part of the session's sigma
   std::uint64_t bytes = 0;
+  // The parameter set that the session was made with, if it is retired.
+  const offline::RetiredSet* retired = nullptr;
 };
 
 struct RevokedSession {
@@ -85,7 +88,8 @@ class Sessions {
     void read_budget();
     storage::Store store;
     offline::SecurityParameters params;
-    std::uint64_t unit_bytes_max;     // of a unit with a larger bucket
+    // A unit with a larger bucket takes no more; empty if refills have other parameters.
+    std::optional<std::uint64_t> unit_bytes_max;
     Clock::time_point budget_read{};  // its log of attempts is long
     bool has_room = false;
     double budget_spent = 0;

@@ -204,6 +204,10 @@ std::optional<std::string> Stock::refusal_to_fill(std::uint64_t session) {
     return "session " + std::to_string(session) + " has been replaced or retired";
   if (session > last_session() + kSessionsAhead + 1)
     return "session " + std::to_string(session) + " is too far ahead";
+  const auto stock = sessions_.stock();
+  const auto own = std::ranges::find(stock, session, &SessionStock::number);
+  if (own != stock.end() && own->retired != nullptr)
+    return "session " + std::to_string(session) + " cannot be filled: " + own->retired->refusal();
   return std::nullopt;
 }
 

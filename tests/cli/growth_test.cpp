@@ -9,7 +9,7 @@ namespace tinyot::test {
 namespace {
 
 const Arguments kFastProfile = {"--profile", "fast"};
-const Arguments kWanProfile = {"--profile", "wan", "--silent-set", "s10"};
+const Arguments kWanProfile = {"--profile", "wan", "--silent-set", "b9"};
 const Arguments kSmallUnits = {"--unit", "2^10"};
 
 class GrowthTest : public HeldTest {
@@ -84,6 +84,31 @@ TEST_F(GrowthTest, AddsUnitsOfAnySize) {
     run_once();
     expect_halves_match();
   }
+}
+
+// An earlier release has begun them with a set that is retired since.
+TEST_F(GrowthTest, RefusesStoresOfARetiredSet) {
+  (void)grow(kWanProfile + Arguments{"--ands", "1000", "--inputs", "80"});
+  for (const char* party : {"A", "B"})
+    storage::Store::open(path(party), {.purpose = storage::Purpose::Make})
+        .update_manifest([](storage::Manifest& manifest) {
+          manifest.own = named_values(Profile::Wan, WanParameters{.silent_set = LpnSet::S13});
+        });
+  const Json info = store_info('A');
+  EXPECT_EQ(info["silent_set"], "s13");
+  EXPECT_EQ(info["lpn_bits"], 71.0);
+  EXPECT_EQ(info["is_lpn_retired"], true);
+  EXPECT_NE(tinyot({"store", "info", path("A")}).out.find("lpn: 71.0 bits (s13, retired)"),
+            std::string::npos);
+  for (const Arguments& more :
+       {Arguments{"--add", "1000"}, {"--until-left", "5000"}, {"--resume"},
+        {"--add", "1000", "--profile", "wan", "--silent-set", "b12"}}) {
+    const Ended ended = tinyot(as('A', "preprocess", more));
+    EXPECT_NE(ended.status, 0);
+    EXPECT_NE(ended.err.find("silent-set s13 is retired"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("use b12, and a new store"), std::string::npos) << ended.err;
+  }
+  run_once();
 }
 
 TEST_F(GrowthTest, MakesWhatIsMissing) {

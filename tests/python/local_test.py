@@ -197,15 +197,23 @@ class LocalTest(TestCase):
 
     def test_profile_for_slow_links(self):
         with tinyot.local() as parties:
-            made = parties.preprocess(2048, 256, profile="wan", silent_set="s10")
+            made = parties.preprocess(2048, 256, profile="wan", silent_set="b9")
             self.assertEqual(made.a.ands, 2048)
             self.assertEqual(parties.run(richer, {"a": 5, "b": 3}).outputs["richer"], 1)
             self.refused(
-                tinyot.UsageError, "silent-set s11 requires abits silent", parties.preprocess, 64,
-                profile="fast", silent_set="s11",
+                tinyot.UsageError, "silent-set b10 requires abits silent", parties.preprocess, 64,
+                profile="fast", silent_set="b10",
             )  # fmt: skip
         with tinyot.local() as parties:
-            live = tinyot.Parameters(profile="fast", abits="silent", silent_set="s10")
+            retired = "silent-set s13 is retired: "
+            error = self.refused(
+                tinyot.UsageError, retired, parties.preprocess, 64, profile="wan", silent_set="s13"
+            )
+            self.assertIn("use b12", str(error))
+            live = tinyot.Parameters(profile="wan", silent_set="s13")
+            inputs = {"a": 5, "b": 7}
+            self.refused(tinyot.UsageError, retired, parties.run, richer, inputs, live=live)
+            live = tinyot.Parameters(profile="fast", abits="silent", silent_set="b9")
             result = parties.run(richer, {"a": 5, "b": 7}, live=live)
             self.assertEqual(result.outputs["richer"], 0)
 

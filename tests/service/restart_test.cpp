@@ -1,6 +1,8 @@
 // Daemons that are stopped or killed, and started again, while jobs wait, run or have a result.
 #include <signal.h>
 
+#include "offline/silent/parameter_sets.h"
+#include "storage/store.h"
 #include "tests/reliability/ledger.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
@@ -105,6 +107,37 @@ TEST_F(RestartTest, ResultIsFetchedAfterTheDaemonWasKilled) {
   EXPECT_EQ(a_->client().result("job").status.error_code(), grpc::StatusCode::NOT_FOUND);
   ASSERT_TRUE(is_stocked());
   evaluate("job", 1, 2);
+}
+
+// An earlier release has made the session with a set that is retired. Its material serves jobs, and
+// the next refill is of a new session.
+TEST_F(RestartTest, SessionOfARetiredSetIsNotFilled) {
+  start();
+  for (const auto& [daemon, peer] : {std::pair{a_.get(), "bob"}, {b_.get(), "alice"}}) {
+    EXPECT_EQ(daemon->stop().status, 0);
+    storage::Store::open(daemon->stores() / peer / "000001", {.purpose = storage::Purpose::Make})
+        .update_manifest([](storage::Manifest& manifest) {
+          manifest.own = named_values(Profile::Fast, FastParameters{.abits = BitsFrom::Silent,
+                                                                    .silent_set = LpnSet::S13});
+        });
+  }
+  a_->start();
+  b_->start();
+  ASSERT_TRUE(is_stocked());
+  ASSERT_EQ(a_->client().stock().sessions_size(), 1);
+  const std::string retired = a_->client().stock().sessions(0).session();
+  const std::string most = "random:width=1000,depth=55";
+  ASSERT_TRUE(a_->client().submit({"most", most, "", {{"a", "1"}}}).ok());
+  ASSERT_TRUE(b_->client().submit({"most", most, "", {{"b", "1"}}}).ok());
+  EXPECT_EQ(a_->client().result("most").job.session(), retired);
+  ASSERT_TRUE(is_stocked(60000));
+  evaluate("next");
+  const v1::StockReply stock = a_->client().stock();
+  EXPECT_NE(stock.sessions(stock.sessions_size() - 1).session(), retired);
+  const std::string log = a_->stop().err;
+  EXPECT_NE(log.find("session of a retired parameter set"), std::string::npos) << log;
+  EXPECT_NE(log.find("silent-set s13 is retired"), std::string::npos) << log;
+  EXPECT_EQ(log.find("refill failed"), std::string::npos) << log;
 }
 
 // The connection of the evaluation is held, so that both daemons are in the middle of it.

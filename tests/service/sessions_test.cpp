@@ -187,6 +187,27 @@ TEST_F(SessionsTest, StoreWithOtherParametersIsNotFilled) {
   EXPECT_FALSE(stock[1].has_room);
 }
 
+// An earlier release has made it. Its material serves runs, and the operator is warned.
+TEST_F(SessionsTest, SessionOfARetiredSetIsToldAndNotFilled) {
+  std::filesystem::create_directories(dir_);
+  make_session(1);
+  make_session(2, {.abits = BitsFrom::Silent, .silent_set = LpnSet::S13});
+  ::testing::internal::CaptureStderr();
+  Sessions sessions(dir_, {}, {});
+  const auto stock = sessions.stock();
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  ASSERT_EQ(stock.size(), 2u);
+  EXPECT_EQ(stock[0].retired, nullptr);
+  EXPECT_TRUE(stock[0].has_room);
+  EXPECT_EQ(stock[1].retired, offline::find_retired(LpnSet::S13));
+  EXPECT_FALSE(stock[1].has_room);
+  const std::string event = "session of a retired parameter set";
+  const std::size_t at = log.find(event);
+  ASSERT_NE(at, std::string::npos) << log;
+  EXPECT_NE(log.find("use b12", at), std::string::npos) << log;
+  EXPECT_EQ(log.find(event, at + 1), std::string::npos) << log;
+}
+
 // Each refill would be refused by its account of units.
 TEST_F(SessionsTest, StoreWhoseUnitsWouldTakeTooMuchMemoryIsNotFilled) {
   std::filesystem::create_directories(dir_);

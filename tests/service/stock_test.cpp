@@ -80,6 +80,19 @@ TEST_F(StockTest, ASessionThatHasBeenReplacedIsNotFilled) {
   EXPECT_EQ(parts.stock.refusal_to_fill(3), std::nullopt);
 }
 
+// The peer may order it, as its release may not know that the set is retired.
+TEST_F(StockTest, ASessionOfARetiredSetIsNotFilled) {
+  const FastParameters retired{.abits = BitsFrom::Silent, .silent_set = LpnSet::S13};
+  Store::open(place(4), {.purpose = Purpose::Make})
+      .update_manifest(
+          [&](Manifest& manifest) { manifest.own = named_values(Profile::Fast, retired); });
+  Parts parts(dir_);
+  EXPECT_EQ(parts.stock.refusal_to_fill(3), std::nullopt);
+  EXPECT_EQ(parts.stock.refusal_to_fill(4),
+            "session 4 cannot be filled: " + offline::find_retired(LpnSet::S13)->refusal());
+  EXPECT_EQ(parts.stock.refusal_to_fill(5), std::nullopt);
+}
+
 // The disk would fill up with those of which the peer says that it still has them.
 TEST_F(StockTest, TheNewestFewSessionsAreKept) {
   Parts parts(dir_);

@@ -91,7 +91,10 @@ void add_security(Json& report, const Security& security) {
   report["material"] = name_of(security.material);
   for (const auto& [name, value] : named_values(security.profile, security.own))
     report[field_of(name)] = json_of(value);
-  if (const auto lpn = lpn_of(security.own)) report["lpn_bits"] = lpn->bits;
+  if (const auto lpn = lpn_of(security.own)) {
+    report["lpn_bits"] = lpn->bits;
+    report["is_lpn_retired"] = lpn->is_retired;
+  }
   report["sigma"] = security.sigma;
   report["sigma_paper_bound"] = security.sigma_paper_bound;
   report["sigma_exact"] = security.sigma_exact;
@@ -141,8 +144,8 @@ std::string profile_text(const Security& security) {
     text += ", " + name + " " + value;
   text += ")";
   if (const auto lpn = lpn_of(security.own))
-    text += ", lpn: " + grouped(static_cast<std::uint64_t>(lpn->bits)) + " bits (" +
-            std::string(name_of(lpn->set)) + ")";
+    text += ", lpn: " + decimals(lpn->bits, 1) + " bits (" + std::string(name_of(lpn->set)) +
+            (lpn->is_retired ? ", retired)" : ")");
   return text;
 }
 
