@@ -15,13 +15,18 @@ namespace tinyot::offline {
 inline constexpr std::size_t kRowOnes = 10;
 
 // Role: both. Coins for the codes of a chain: tossed once, before any correction is sent. A party
-// that chose the code could choose one with an easier decoding problem.
+// that chose the code could choose one that is easier to decode.
 // Wire, Fails: as checks::toss_coins.
 crypto::PublicSeed toss_code(checks::Session& session);
 
 class SparseCode {
  public:
-  // For an iteration of the bits of `mac_holder`; the secret has 2^secret_log bits.
+  // Role: both. The code of an iteration of the bits of `mac_holder`; the secret has 2^secret_log
+  // bits. Every iteration must have a fresh code: the key depends on the direction, the iteration,
+  // the coins, and the id of the session's part, which differs by session, connection and worker.
+  // The estimates of the parameter sets require this. With one code for 2^30 iterations, the dense
+  // minors found in it would serve them all, and 117 bits would be left.
+  // Shapes: session: the chain's part; iteration: unique in it.
   SparseCode(const checks::Session& session, Party mac_holder, std::uint64_t iteration,
              const crypto::PublicSeed& coins, std::uint32_t secret_log);
 

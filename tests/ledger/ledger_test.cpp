@@ -47,11 +47,11 @@ const LedgerCase kCases[] = {
     {"Garbling", {.profile = Profile::Fast, .unit = 6000, .material = AndMaterial::Garbling}},
     {"FastOnSilentBits",
      {.profile = Profile::Fast,
-      .own = FastParameters{.abits = BitsFrom::Silent, .silent_set = LpnSet::S10},
+      .own = FastParameters{.abits = BitsFrom::Silent, .silent_set = LpnSet::B9},
       .unit = 24000}},
     // Chains of four iterations.
     {"Wan",
-     {.profile = Profile::Wan, .own = WanParameters{.silent_set = LpnSet::S10}, .unit = 8000}}};
+     {.profile = Profile::Wan, .own = WanParameters{.silent_set = LpnSet::B9}, .unit = 8000}}};
 
 class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase> {
  protected:
@@ -163,8 +163,10 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
     const std::vector<std::size_t> uses = recorded_uses();
     for (const UseKind kind : {UseKind::Oracle, UseKind::Hash, UseKind::Stream, UseKind::Seal})
       EXPECT_GT(uses.at(static_cast<std::size_t>(kind)), 20u);
-    EXPECT_EQ(uses.at(static_cast<std::size_t>(UseKind::HalfTree)) > 20u,
-              has_silent_bits(GetParam().request));
+    const bool is_silent = has_silent_bits(GetParam().request);
+    EXPECT_EQ(uses.at(static_cast<std::size_t>(UseKind::HalfTree)) > 20u, is_silent);
+    // Three iterations or more of each chain, both directions: each has a code of its own.
+    EXPECT_EQ(recorded_queries("silent code") >= 2 * kWorkers * 2 * 3, is_silent);
     return repeated_uses(params_.profile());
   }
 

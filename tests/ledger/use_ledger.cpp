@@ -104,6 +104,11 @@ std::vector<std::size_t> recorded_uses() {
   return counts;
 }
 
+std::size_t recorded_queries(std::string_view label) {
+  const std::lock_guard lock(ledger_mutex);
+  return static_cast<std::size_t>(std::ranges::count(ledger, label, &Entry::label));
+}
+
 std::vector<std::string> repeated_uses(Profile profile) {
   const std::lock_guard lock(ledger_mutex);
   std::ranges::sort(ledger, {}, &Entry::order);

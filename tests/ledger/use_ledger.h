@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/layers.h"
@@ -16,6 +17,9 @@ void open_ledger();
 
 // The number of recorded uses of each kind, in the order of UseKind.
 std::vector<std::size_t> recorded_uses();
+
+// The number of recorded queries of RO in a phase.
+std::size_t recorded_queries(std::string_view label);
 
 // A line for each use that repeats or overlaps another. Exact repetitions that are allowed:
 //   H       two inputs per tweak: the key holder's two candidates
