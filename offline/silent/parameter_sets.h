@@ -36,7 +36,7 @@ inline constexpr std::size_t kTreesPerKey = 128;
 inline constexpr auto kSilentSets = std::to_array<SilentSet>({{LpnSet::B9, 1152, 9, 16, 129.4},
                                                               {LpnSet::B10, 1152, 10, 17, 131.3},
                                                               {LpnSet::B11, 1152, 11, 18, 133.3},
-                                                              {LpnSet::B12, 1152, 12, 19, 135.3}});
+                                                              {LpnSet::B12, 1152, 12, 19, 135.2}});
 // The first iteration of a chain is of the smallest set, whose base is the cheapest to make.
 inline constexpr SilentSet kStartSet = kSilentSets.front();
 

@@ -15,7 +15,7 @@ constexpr auto kRetiredSets =
     std::to_array<RetiredSet>({{LpnSet::S10, LpnSet::B9, 71.1, kDenseMinors},
                                {LpnSet::S11, LpnSet::B10, 71.3, kDenseMinors},
                                {LpnSet::S12, LpnSet::B11, 70.7, kDenseMinors},
-                               {LpnSet::S13, LpnSet::B12, 71.0, kDenseMinors}});
+                               {LpnSet::S13, LpnSet::B12, 70.9, kDenseMinors}});
 
 }  // namespace
 

@@ -320,7 +320,7 @@ TEST_F(EstimateTest, TrafficOfSeveralUnitsOnSilentBits) {
 TEST_F(EstimateTest, ComparesTheProfiles) {
   const Arguments params = {"params", "--ands", "2^24", "--compare", "--no-calibration"};
   const Ended ended = tinyot(params);
-  EXPECT_NE(ended.out.find("wan (triples, softspoken-k 4, silent-set b12), lpn: 135.3 bits (b12)"),
+  EXPECT_NE(ended.out.find("wan (triples, softspoken-k 4, silent-set b12), lpn: 135.2 bits (b12)"),
             std::string::npos)
       << ended.out;
   EXPECT_EQ(ended.out.find("fastest"), std::string::npos) << "without measurement";

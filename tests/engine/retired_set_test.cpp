@@ -117,7 +117,7 @@ TEST_P(RetiredSet, MaterialFromBeforeIsUsedAndItsBitsAreTold) {
   const auto lpn = lpn_of(store_info(place(Party::A)).security.own);
   ASSERT_TRUE(lpn.has_value());
   EXPECT_EQ(lpn->set, LpnSet::S13);
-  EXPECT_EQ(lpn->bits, 71.0);
+  EXPECT_EQ(lpn->bits, 70.9);
   EXPECT_TRUE(lpn->is_retired);
   both([&](Party party) {
     const RunResult result =
