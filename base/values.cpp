@@ -149,7 +149,11 @@ std::uint64_t Values::integer(const std::string& name, std::size_t lane) const {
 }
 
 std::int64_t Values::signed_integer(const std::string& name, std::size_t lane) const {
-  return signed_list(name, at(name).bits(), lane).front();
+  const std::size_t bits = at(name).bits();
+  if (bits < 1 || bits > kIntegerBits)
+    throw UsageError("value '" + name + "' has " + std::to_string(bits) +
+                     " bits: a signed integer has 1 to 64");
+  return signed_list(name, bits, lane).front();
 }
 
 std::vector<std::uint64_t> Values::list(const std::string& name, std::size_t bits,

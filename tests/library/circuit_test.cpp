@@ -250,7 +250,7 @@ TEST(CircuitFile, KeepsSignsAndTheWidthsOfLists) {
               program.output("y", program.input("x", 12, Party::A));
               program.set_output_type("y", "u8");
             }),
-            "12 bits are no whole number of values of type u8");
+            "its 12 bits are no whole number of values of type u8");
   EXPECT_EQ(refusal([](Program& program) { program.set_input_type("x", "u8"); }),
             "circuit f has not declared 'x', which gets type u8");
 }
