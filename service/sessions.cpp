@@ -109,11 +109,7 @@ Sessions::Sessions(fs::path directory, std::optional<StoreKey> store_key,
     }
     try {
       // Opened alone, a store is recovered.
-      const auto store = storage::Store::open(path_of(number), {.store_key = store_key_});
-      const ParameterRequest begun = engine::begun_parameters(store.manifest());
-      if (const offline::RetiredSet* retired = offline::find_retired(*begun.own))
-        log_event(LogLevel::Warning, "session of a retired parameter set",
-                  {{"store", path_of(number).string()}, {"reason", retired->refusal()}});
+      (void)storage::Store::open(path_of(number), {.store_key = store_key_});
     } catch (const storage::KeysErased&) {
       // stock() ends the session.
     }
@@ -172,6 +168,10 @@ std::vector<SessionStock> Sessions::stock() {
         continue;
       }
       sessions.push_back(open->stock(number));
+      const offline::RetiredSet* const set = sessions.back().retired;
+      if (set != nullptr && of_retired_set_.insert(number).second)
+        log_event(LogLevel::Warning, "session of a retired parameter set",
+                  {{"store", path_of(number).string()}, {"reason", set->refusal()}});
     } catch (const storage::KeysErased& error) {
       // A process ended after it had erased the keys, and before it wrote why.
       end_revoked(number, error.what());

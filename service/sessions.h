@@ -110,9 +110,10 @@ class Sessions {
   SessionRecord record_;
   std::mutex mutex_;
   std::map<std::uint64_t, Open> open_;
-  std::set<std::uint64_t> noted_;       // sessions whose revocation has been reported
-  std::set<std::uint64_t> unreadable_;  // whose store has been reported as such
-  std::set<std::uint64_t> unrecorded_;  // whose end has been reported as not recorded
+  std::set<std::uint64_t> noted_;           // sessions whose revocation has been reported
+  std::set<std::uint64_t> unreadable_;      // whose store has been reported as such
+  std::set<std::uint64_t> of_retired_set_;  // sessions that have been reported as such
+  std::set<std::uint64_t> unrecorded_;      // whose end has been reported as not recorded
   std::vector<RevokedSession> revoked_;
 };
 

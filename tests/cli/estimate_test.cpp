@@ -349,8 +349,8 @@ TEST_F(EstimateTest, TrafficOfCustodyAtEachSigma) {
            22'000;
   };
   EXPECT_LT(bytes_of({}), 0.25e6);
-  EXPECT_LT(bytes_of({"--sigma", "64"}), 0.65e6);
-  EXPECT_LT(bytes_of({"--sigma", "64", "--unit", "2^21", "--memory", "2000000000"}), 0.42e6);
+  EXPECT_LT(bytes_of({"--sigma", "64"}), 0.71e6);
+  EXPECT_LT(bytes_of({"--sigma", "64", "--unit", "2^21", "--memory", "2000000000"}), 0.45e6);
 }
 
 TEST_F(EstimateTest, EveryCostOfTriplesFromPairs) {

@@ -170,7 +170,10 @@ TEST(Adversary, AttacksNothingThatASessionDoesNotUse) {
   options.occurrences = 100;
   std::set<std::size_t> attacked;
   for (const Attack& attack : plan_campaign(options)) attacked.insert(attack.occurrence);
-  EXPECT_EQ(attacked, (std::set<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  // Nine of the start and nine of the set: the next iteration's are sent, but not used.
+  std::set<std::size_t> expected;
+  for (std::size_t occurrence = 0; occurrence < 18; ++occurrence) expected.insert(occurrence);
+  EXPECT_EQ(attacked, expected);
 }
 
 TEST(Adversary, IsCaughtInTheNnob12Profile) { expect_sample_as_estimated("nnob12", 20); }
