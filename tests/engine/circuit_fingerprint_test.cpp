@@ -251,8 +251,8 @@ std::map<std::string, CircuitInfo> single_changes(const CircuitInfo& info) {
       if (info.inputs[i].*member != value)
         add(of + field, [=](CircuitInfo& other) { other.inputs[i].*member = value; });
     };
-    [[maybe_unused]] const auto& [name, bits, source, format, same_in_all_lanes, type] =
-        info.inputs[i];
+    [[maybe_unused]] const auto& [name, bits, source, format, same_in_all_lanes, type, reading,
+                                  conditions] = info.inputs[i];
     set(" name", &InputBundle::name, name + "_");
     set(" bits", &InputBundle::bits, bits + 8);
     for (const InputSource other : kInputSources)
@@ -272,7 +272,7 @@ std::map<std::string, CircuitInfo> single_changes(const CircuitInfo& info) {
       if (info.outputs[i].*member != value)
         add(of + field, [=](CircuitInfo& other) { other.outputs[i].*member = value; });
     };
-    [[maybe_unused]] const auto& [name, bits, to, format, type] = info.outputs[i];
+    [[maybe_unused]] const auto& [name, bits, to, format, type, reading] = info.outputs[i];
     set(" name", &OutputBundle::name, name + "_");
     set(" bits", &OutputBundle::bits, bits + 8);
     for (const Receiver other : {Receiver::A, Receiver::B, Receiver::Both, Receiver::None})
