@@ -48,24 +48,25 @@ std::string id_bytes(const std::string& hex) {
   return bytes;
 }
 
-bool is_use_of(CK_ATTRIBUTE_TYPE type, KeyClass key_class) {
+bool is_use_of(CK_ATTRIBUTE_TYPE type, TokenKeyClass key_class) {
   switch (type) {
     case CKA_ENCRYPT:
     case CKA_DECRYPT:
-      return key_class == KeyClass::Aead;
+      return key_class == TokenKeyClass::Aead;
     case CKA_SIGN:
     case CKA_VERIFY:
-      return key_class == KeyClass::Mac;
+      return key_class == TokenKeyClass::Mac;
     case CKA_DERIVE:
-      return key_class == KeyClass::Kdf;
+      return key_class == TokenKeyClass::Kdf;
     default:
       return false;
   }
 }
 
 // The class that has this use. Fails: CKR_TEMPLATE_INCONSISTENT for those that no class has.
-KeyClass class_with(CK_ATTRIBUTE_TYPE use) {
-  for (const KeyClass key_class : {KeyClass::Aead, KeyClass::Mac, KeyClass::Kdf})
+TokenKeyClass class_with(CK_ATTRIBUTE_TYPE use) {
+  for (const TokenKeyClass key_class :
+       {TokenKeyClass::Aead, TokenKeyClass::Mac, TokenKeyClass::Kdf})
     if (is_use_of(use, key_class)) return key_class;
   throw Failed(CKR_TEMPLATE_INCONSISTENT);
 }
@@ -114,9 +115,9 @@ std::optional<std::string> value_of(const Key& key, CK_ATTRIBUTE_TYPE type) {
     case CKA_TRUSTED:
       return bytes_of(false);
     case CKA_KEY_GEN_MECHANISM:
-      return bytes_of(key.is_imported                             ? CK_UNAVAILABLE_INFORMATION
-                      : key.algorithm == KeyAlgorithm::HmacSha256 ? CKM_GENERIC_SECRET_KEY_GEN
-                                                                  : CKM_AES_KEY_GEN);
+      return bytes_of(key.is_imported                                  ? CK_UNAVAILABLE_INFORMATION
+                      : key.algorithm == TokenKeyAlgorithm::HmacSha256 ? CKM_GENERIC_SECRET_KEY_GEN
+                                                                       : CKM_AES_KEY_GEN);
     case CKA_START_DATE:
     case CKA_END_DATE:
       return std::string();
@@ -166,7 +167,7 @@ NewKey new_key_from(CK_MECHANISM_TYPE generation, std::span<const CK_ATTRIBUTE> 
   require(is_aes || generation == CKM_GENERIC_SECRET_KEY_GEN, CKR_MECHANISM_INVALID);
   const auto consistent = [](bool condition) { require(condition, CKR_TEMPLATE_INCONSISTENT); };
   NewKey key;
-  std::optional<KeyClass> key_class;
+  std::optional<TokenKeyClass> key_class;
   std::optional<CK_ULONG> bytes;
   bool is_kept = false;
   for (const CK_ATTRIBUTE& attribute : attributes) {
@@ -226,11 +227,11 @@ NewKey new_key_from(CK_MECHANISM_TYPE generation, std::span<const CK_ATTRIBUTE> 
   require(!key.label.empty(), CKR_TEMPLATE_INCOMPLETE);
   require(bytes || !is_aes, CKR_TEMPLATE_INCOMPLETE);
   require(!bytes || bytes == 32u || (is_aes && bytes == 16u), CKR_ATTRIBUTE_VALUE_INVALID);
-  key.key_class = key_class.value_or(is_aes ? KeyClass::Aead : KeyClass::Mac);
-  consistent(is_aes || key.key_class == KeyClass::Mac);
-  key.algorithm = !is_aes        ? KeyAlgorithm::HmacSha256
-                  : bytes == 16u ? KeyAlgorithm::Aes128
-                                 : KeyAlgorithm::Aes256;
+  key.key_class = key_class.value_or(is_aes ? TokenKeyClass::Aead : TokenKeyClass::Mac);
+  consistent(is_aes || key.key_class == TokenKeyClass::Mac);
+  key.algorithm = !is_aes        ? TokenKeyAlgorithm::HmacSha256
+                  : bytes == 16u ? TokenKeyAlgorithm::Aes128
+                                 : TokenKeyAlgorithm::Aes256;
   return key;
 }
 

@@ -69,14 +69,16 @@ void receive_all(int socket, std::span<char> bytes) {
   }
 }
 
-std::string name_of(KeyClass key_class) {
-  return key_class == KeyClass::Aead ? "aead" : key_class == KeyClass::Mac ? "mac" : "kdf";
+std::string name_of(TokenKeyClass key_class) {
+  return key_class == TokenKeyClass::Aead  ? "aead"
+         : key_class == TokenKeyClass::Mac ? "mac"
+                                           : "kdf";
 }
 
-std::string name_of(KeyAlgorithm algorithm) {
-  return algorithm == KeyAlgorithm::Aes128   ? "aes128"
-         : algorithm == KeyAlgorithm::Aes256 ? "aes256"
-                                             : "hmac_sha256";
+std::string name_of(TokenKeyAlgorithm algorithm) {
+  return algorithm == TokenKeyAlgorithm::Aes128   ? "aes128"
+         : algorithm == TokenKeyAlgorithm::Aes256 ? "aes256"
+                                                  : "hmac_sha256";
 }
 
 template <class Enum>
@@ -103,9 +105,11 @@ std::optional<Key> key_from(std::string_view message) {
     if (field.number == 10) key.state = field.bytes;
     if (field.number == 15) key.cka_id = field.bytes;
   }
-  const auto known_class = parse_enum(key_class, {KeyClass::Aead, KeyClass::Mac, KeyClass::Kdf});
-  const auto known_algorithm =
-      parse_enum(algorithm, {KeyAlgorithm::Aes128, KeyAlgorithm::Aes256, KeyAlgorithm::HmacSha256});
+  const auto known_class =
+      parse_enum(key_class, {TokenKeyClass::Aead, TokenKeyClass::Mac, TokenKeyClass::Kdf});
+  const auto known_algorithm = parse_enum(
+      algorithm,
+      {TokenKeyAlgorithm::Aes128, TokenKeyAlgorithm::Aes256, TokenKeyAlgorithm::HmacSha256});
   if (!known_class || !known_algorithm) return std::nullopt;
   key.key_class = *known_class;
   key.algorithm = *known_algorithm;

@@ -19,15 +19,15 @@
 
 namespace tinyot::pkcs11 {
 
-enum class KeyClass { Aead, Mac, Kdf };
-enum class KeyAlgorithm { Aes128, Aes256, HmacSha256 };
+enum class TokenKeyClass { Aead, Mac, Kdf };
+enum class TokenKeyAlgorithm { Aes128, Aes256, HmacSha256 };
 
 struct Key {
   std::string id;  // 32 hex digits
   std::string peer, label;
   std::uint64_t version = 1;
-  KeyClass key_class = KeyClass::Aead;
-  KeyAlgorithm algorithm = KeyAlgorithm::Aes256;
+  TokenKeyClass key_class = TokenKeyClass::Aead;
+  TokenKeyAlgorithm algorithm = TokenKeyAlgorithm::Aes256;
   bool has_callers_nonces = false;
   bool is_imported = false;
   std::string state;
@@ -36,8 +36,8 @@ struct Key {
 
 struct NewKey {
   std::string peer, label, cka_id;
-  KeyClass key_class = KeyClass::Aead;
-  KeyAlgorithm algorithm = KeyAlgorithm::Aes256;
+  TokenKeyClass key_class = TokenKeyClass::Aead;
+  TokenKeyAlgorithm algorithm = TokenKeyAlgorithm::Aes256;
 };
 
 using Nonce = std::array<char, 12>;

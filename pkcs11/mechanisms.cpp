@@ -40,23 +40,23 @@ const Mechanism& mechanism_of(CK_MECHANISM_TYPE type) {
   return *found;
 }
 
-CK_KEY_TYPE key_type_of(KeyAlgorithm algorithm) {
-  return algorithm == KeyAlgorithm::HmacSha256 ? CKK_GENERIC_SECRET : CKK_AES;
+CK_KEY_TYPE key_type_of(TokenKeyAlgorithm algorithm) {
+  return algorithm == TokenKeyAlgorithm::HmacSha256 ? CKK_GENERIC_SECRET : CKK_AES;
 }
 
-CK_ULONG key_bytes_of(KeyAlgorithm algorithm) {
-  return algorithm == KeyAlgorithm::Aes128 ? 16 : 32;
+CK_ULONG key_bytes_of(TokenKeyAlgorithm algorithm) {
+  return algorithm == TokenKeyAlgorithm::Aes128 ? 16 : 32;
 }
 
-std::size_t tag_bytes_of(KeyAlgorithm algorithm) {
-  return algorithm == KeyAlgorithm::HmacSha256 ? 32 : 16;
+std::size_t tag_bytes_of(TokenKeyAlgorithm algorithm) {
+  return algorithm == TokenKeyAlgorithm::HmacSha256 ? 32 : 16;
 }
 
 void require_use(const Key& key, CK_MECHANISM_TYPE type, Use use) {
   require((mechanism_of(type).info.flags & flag_of(use)) != 0, CKR_MECHANISM_INVALID);
-  require((type == CKM_SHA256_HMAC) == (key.algorithm == KeyAlgorithm::HmacSha256),
+  require((type == CKM_SHA256_HMAC) == (key.algorithm == TokenKeyAlgorithm::HmacSha256),
           CKR_KEY_TYPE_INCONSISTENT);
-  require(key.key_class == (type == CKM_AES_GCM ? KeyClass::Aead : KeyClass::Mac),
+  require(key.key_class == (type == CKM_AES_GCM ? TokenKeyClass::Aead : TokenKeyClass::Mac),
           CKR_KEY_FUNCTION_NOT_PERMITTED);
 }
 

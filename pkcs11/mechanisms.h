@@ -20,9 +20,9 @@ std::span<const Mechanism> mechanisms();
 // Fails: CKR_MECHANISM_INVALID.
 const Mechanism& mechanism_of(CK_MECHANISM_TYPE type);
 
-CK_KEY_TYPE key_type_of(KeyAlgorithm algorithm);
-CK_ULONG key_bytes_of(KeyAlgorithm algorithm);
-std::size_t tag_bytes_of(KeyAlgorithm algorithm);  // of class mac
+CK_KEY_TYPE key_type_of(TokenKeyAlgorithm algorithm);
+CK_ULONG key_bytes_of(TokenKeyAlgorithm algorithm);
+std::size_t tag_bytes_of(TokenKeyAlgorithm algorithm);  // of class mac
 
 // Whether the key's class has the use at all; its state and the policies are the daemon's. Fails:
 // CKR_MECHANISM_INVALID, CKR_KEY_TYPE_INCONSISTENT, CKR_KEY_FUNCTION_NOT_PERMITTED.

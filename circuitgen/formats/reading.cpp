@@ -127,24 +127,25 @@ std::string BundleReading::text() const {
 }
 
 std::string BundleReading::why_unfit(std::string_view given) const {
-  const ValueType of_value = ValueType::parse(given);
-  if (of_value.kind == ValueType::Kind::None) return {};
+  const ValueType given_type = ValueType::parse(given);
+  if (given_type.kind == ValueType::Kind::None) return {};
   const std::string name(given);
   if (format == ValueFormat::MsbInteger)
     return "type " + name + " is not for the format " + std::string(name_of(format));
   if (format == ValueFormat::Bytes) {
-    if (of_value.width % kByteBits != 0 || (of_value.is_number() && of_value.width != kByteBits))
+    if (given_type.width % kByteBits != 0 ||
+        (given_type.is_number() && given_type.width != kByteBits))
       return "it is a string of bytes, so type " + name +
              " does not fit: u8, hexN, strN and raw do";
   } else if (reading != Reading::Bits) {
     const std::uint32_t width = value_bits();
-    const bool is_hex = of_value.kind == ValueType::Kind::Hex && of_value.width == width;
+    const bool is_hex = given_type.kind == ValueType::Kind::Hex && given_type.width == width;
     const bool is_same =
-        of_value.reading() == reading && of_value.width == width &&
-        (reading != Reading::Fixed || of_value.fraction == ValueType::parse(type).fraction);
+        given_type.reading() == reading && given_type.width == width &&
+        (reading != Reading::Fixed || given_type.fraction == ValueType::parse(type).fraction);
     if (!is_hex && !is_same) return "the circuit reads it as " + text() + ", not as " + name;
   }
-  if (bits % of_value.width != 0)
+  if (bits % given_type.width != 0)
     return "its " + std::to_string(bits) + " bits are no whole number of values of type " + name;
   return {};
 }

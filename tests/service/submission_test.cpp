@@ -62,6 +62,38 @@ TEST(SubmissionTest, PartsOfAnInputAreJoined) {
   EXPECT_EQ(values.names(), std::vector<std::string>{"a"});
 }
 
+v1::SubmitRequest numbers(const std::string& name, const std::vector<std::string>& values) {
+  v1::SubmitRequest request;
+  request.add_inputs()->set_name(name);
+  for (const std::string& value : values) request.mutable_inputs(0)->add_numbers(value);
+  return request;
+}
+
+TEST(SubmissionTest, NumbersAreWhatTheCircuitReads) {
+  const auto error = [](const std::string& circuit, const std::vector<std::string>& values) {
+    const std::string input = circuit.starts_with("millionaires") ? "a" : "values_a";
+    return error_of({job(circuit), numbers(input, values)});
+  };
+  EXPECT_EQ(error("millionaires:signed=1", {"-1"}), "");
+  EXPECT_EQ(error("millionaires:signed=1,fraction=16", {"-2.5"}), "");
+  EXPECT_EQ(error("millionaires:text=1", {"abcd"}), "");
+  EXPECT_NE(error("millionaires", {"-1"}), "");
+  EXPECT_NE(error("millionaires", {"2.5"}), "");
+  EXPECT_NE(error("millionaires", {"abcd"}), "");
+  EXPECT_NE(error("millionaires:signed=1,bits=8", {"128"}), "");
+  EXPECT_EQ(error("millionaires:signed=1,bits=8", {"0xff"}), "");
+  EXPECT_EQ(error("sort:count=4,bits=8,signed=1", {"-1", "127"}), "");
+  EXPECT_EQ(error("sort:count=4,bits=8", {"0x7fff"}), "") << "all bits of the list";
+  EXPECT_NE(error("sort:count=4,bits=8", {"1", "2", "3"}).find("3 values given, 2 expected"),
+            std::string::npos);
+  EXPECT_EQ(error("sorted_set_intersection:count=2,bits=8", {"1", "2"}), "");
+  EXPECT_EQ(error("sorted_set_intersection:count=2,bits=8", {"2", "1"}),
+            "input values_a: value 2 is less than the one before: the list has to be in ascending "
+            "order");
+  EXPECT_EQ(error_of({job("sorted_set_intersection:count=2,bits=8"), bits("values_a", "\2\1")}),
+            error("sorted_set_intersection:count=2,bits=8", {"2", "1"}));
+}
+
 TEST(SubmissionTest, RefusesWhatDoesNotFit) {
   const std::string four(4, '\0');
   EXPECT_EQ(error_of({job("millionaires"), bits("a", four)}), "");

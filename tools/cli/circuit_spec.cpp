@@ -287,12 +287,6 @@ std::string list_hint(const circuit::InputBundle& bundle,
 }  // namespace
 
 LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
-  LaneMatrix values = parsed(input, text);
-  circuit::require_conditions(info().inputs[input], values);
-  return values;
-}
-
-LaneMatrix NamedCircuit::parsed(std::size_t input, std::string_view text) const {
   const circuit::InputBundle& bundle = info().inputs[input];
   const std::size_t wanted = bundle.same_in_all_lanes ? 1 : lanes(), digits = bundle.bits / 4;
   const auto typed = typed_inputs_.find(bundle.name);

@@ -73,8 +73,7 @@ class NamedCircuit : public engine::LoadedCircuit {
   // Values of one bundle from text: by its type, or one value, or as many as there are lanes,
   // separated as by split_values; with blocks also all of them in one hex string. A string of hex
   // digits for one lane, or for all blocks, may have line ends. A byte order mark is skipped.
-  // Fails: UsageError naming the bundle, never the value; also for values that do not satisfy the
-  // conditions of the input.
+  // Fails: UsageError naming the bundle, never the value.
   LaneMatrix parse(std::size_t input, std::string_view text) const;
 
   // The reverse of parse: a list with --lanes, otherwise one text (with blocks, of all of them).
@@ -87,8 +86,6 @@ class NamedCircuit : public engine::LoadedCircuit {
   void require_fit(const Bundle& bundle, const std::string& type) const;
 
  private:
-  LaneMatrix parsed(std::size_t input, std::string_view text) const;
-
   bool list_of_lanes_, blocks_ = false, msb_first_;
   std::map<std::string, TypedValues> typed_inputs_, typed_outputs_;  // by name
   circuit::NumberBase base_;
