@@ -51,7 +51,7 @@ TEST_F(RefusalTest, RetiredSetsOfSilentBits) {
                   store = {"--party", "A", "--connect", "127.0.0.1:1", "--store", path("none"),
                            "--ands", "2^10"},
                   live = {"--party", "A", "--connect", "127.0.0.1:1", "--live", "--circuit",
-                          "aes128", "--input", "key_a=" + std::string(32, '0')};
+                          "hamming:bits=64", "--input", "a=0x2a"};
   const std::string s13 = "silent-set s13 is retired: ", s10 = "silent-set s10 is retired: ";
   expect_refusals({{Arguments{"preprocess"} + store + wan, 2, s13},
                    {Arguments{"preprocess"} + store + wan, 2, "use b12"},
