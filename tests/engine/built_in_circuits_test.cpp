@@ -76,6 +76,9 @@ constexpr Pin kPins[] = {
     {"tls13_keys:to=none", 1, "44e2b389dba403e8"},
     {"millionaires", 1, "510acb77e25cc70c"},
     {"millionaires:bits=1", 1, "b2647550105870c7"},
+    {"millionaires:signed=1", 1, ""},
+    {"millionaires:signed=1,fraction=16", 1, ""},
+    {"millionaires:text=1", 1, ""},
     {"hamming", 1, "4215641e1719d6c7"},
     {"hamming:bits=9", 1, "8fc2f62bf6e908f4"},
     {"set_intersection:element_bits=4", 1, "52398f3386870117"},
@@ -83,16 +86,24 @@ constexpr Pin kPins[] = {
     {"set_intersection:element_bits=1", 1, "f460d92a0c1257ed"},
     {"sorted_set_intersection", 1, "b0a6095811bfbded"},
     {"sorted_set_intersection:count=5,bits=3", 1, "1ff5276960c1f4c3"},
+    {"sorted_set_intersection:count=5,bits=3,signed=1", 1, ""},
+    {"sorted_set_intersection:count=5,bits=16,text=1", 1, ""},
     {"minimum:count=9", 1, "96462da448b36713"},
     {"minimum:count=1000", 1, "248dd38b3e250b6c"},
     {"minimum:count=2,bits=64", 1, "1fb74777fbb83c53"},
+    {"minimum:count=9,signed=1", 1, ""},
+    {"minimum:count=9,bits=16,text=1", 1, ""},
     {"levenshtein:rows=7,columns=5", 1, "f2c6983a86a59a68"},
     {"levenshtein:rows=60,columns=70,symbol_bits=8", 1, "d13e9fb261b30251"},
     {"levenshtein:rows=5,columns=7,cells=distances", 1, "1a671b6dde434a14"},
     {"sort", 1, "d2d84dc1ec0e58ea"},
     {"sort:count=9,bits=5", 1, "24fd51da59246b35"},
+    {"sort:count=9,bits=5,signed=1", 1, ""},
+    {"sort:count=9,bits=16,text=1", 1, ""},
     {"comparisons", 1, "217fb4fd2f29b49f"},
     {"comparisons:rows=3,columns=4,bits=2", 1, "795e7793f9657aa5"},
+    {"comparisons:rows=3,columns=4,bits=2,signed=1", 1, ""},
+    {"comparisons:rows=3,columns=4,bits=16,text=1", 1, ""},
     {"random", 2, "df8851a3f5149d8b"},
     {"random:width=9,depth=5,seed=7", 2, "fbb67352093ac056"},
     {"key_check", 1, "e42ec893a47e0080"},
@@ -220,6 +231,8 @@ TEST(BuiltInCircuits, EveryParameterIsInTheFingerprint) {
         std::string spec = family.name + ":" + parameter.name + "=" + value;
         if (value == "hmac_sha256" && family.name != "key_sign" && family.name != "key_verify")
           spec += ",class=mac";  // its only one
+        if (parameter.name == "fraction") spec += ",signed=1";
+        if (parameter.name == "text") spec += ",bits=8";
         const auto [other, is_new] = found.emplace(text_of(fingerprint_of_spec(spec)), spec);
         EXPECT_TRUE(is_new) << spec << " and " << other->second;
       }

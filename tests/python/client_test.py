@@ -18,9 +18,12 @@ from tinyot.client import Daemon, State
 
 POLICY = """
 allow { circuit: 'aes128' lanes_max: 64 }
-allow { circuit: 'millionaires' lanes_max: 16 }
-allow { circuit: 'sorted_set_intersection' lanes_max: 1 }
-allow { circuit: 'minimum' lanes_max: 1 }
+allow { circuit: 'millionaires' parameter { name: 'signed' max: 1 } lanes_max: 16 }
+allow { circuit: 'sorted_set_intersection' parameter { name: 'count' max: 9 } lanes_max: 1 }
+allow {
+  circuit: 'minimum' lanes_max: 1 parameter { name: 'count' max: 9 }
+  parameter { name: 'bits' max: 64 } parameter { name: 'signed' max: 1 }
+}
 allow { digest: '%s' lanes_max: 4 }
 """
 
