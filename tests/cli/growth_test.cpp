@@ -100,9 +100,10 @@ TEST_F(GrowthTest, RefusesStoresOfARetiredSet) {
   EXPECT_EQ(info["is_lpn_retired"], true);
   EXPECT_NE(tinyot({"store", "info", path("A")}).out.find("lpn: 70.9 bits (s13, retired)"),
             std::string::npos);
-  for (const Arguments& more :
-       {Arguments{"--add", "1000"}, {"--until-left", "5000"}, {"--resume"},
-        {"--add", "1000", "--profile", "wan", "--silent-set", "b12"}}) {
+  for (const Arguments& more : {Arguments{"--add", "1000"},
+                                {"--until-left", "5000"},
+                                {"--resume"},
+                                {"--add", "1000", "--profile", "wan", "--silent-set", "b12"}}) {
     const Ended ended = tinyot(as('A', "preprocess", more));
     EXPECT_NE(ended.status, 0);
     EXPECT_NE(ended.err.find("silent-set s13 is retired"), std::string::npos) << ended.err;

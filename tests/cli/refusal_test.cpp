@@ -48,22 +48,22 @@ TEST_F(RefusalTest, UnknownSubcommands) {
 TEST_F(RefusalTest, RetiredSetsOfSilentBits) {
   const Arguments wan = {"--profile", "wan", "--silent-set", "s13"},
                   silent = {"--profile", "fast", "--abits", "silent", "--silent-set", "s10"},
-                  store = {"--party", "A", "--connect", "127.0.0.1:1", "--store", path("none"),
-                           "--ands", "2^10"},
-                  live = {"--party", "A", "--connect", "127.0.0.1:1", "--live", "--circuit",
+                  store = {"--party", "A",          "--connect", "127.0.0.1:1",
+                           "--store", path("none"), "--ands",    "2^10"},
+                  live = {"--party",         "A",       "--connect",
+                          "127.0.0.1:1",     "--live",  "--circuit",
                           "hamming:bits=64", "--input", "a=0x2a"};
   const std::string s13 = "silent-set s13 is retired: ", s10 = "silent-set s10 is retired: ";
-  expect_refusals({{Arguments{"preprocess"} + store + wan, 2, s13},
-                   {Arguments{"preprocess"} + store + wan, 2, "use b12"},
-                   {Arguments{"preprocess"} + store + silent, 2, s10},
-                   {Arguments{"preprocess"} + store + silent, 2, "use b9"},
-                   {Arguments{"run"} + live + wan, 2, s13},
-                   {Arguments{"run"} + live + silent, 2, s10},
-                   {Arguments{"local", "preprocess", "--ands", "2^10", "--store", path("none")} +
-                        wan,
-                    2, s13},
-                   {Arguments{"params", "--ands", "2^10"} + wan, 2, s13},
-                   {Arguments{"bench", "offline", "--ands", "2^10"} + wan, 2, s13}});
+  expect_refusals(
+      {{Arguments{"preprocess"} + store + wan, 2, s13},
+       {Arguments{"preprocess"} + store + wan, 2, "use b12"},
+       {Arguments{"preprocess"} + store + silent, 2, s10},
+       {Arguments{"preprocess"} + store + silent, 2, "use b9"},
+       {Arguments{"run"} + live + wan, 2, s13},
+       {Arguments{"run"} + live + silent, 2, s10},
+       {Arguments{"local", "preprocess", "--ands", "2^10", "--store", path("none")} + wan, 2, s13},
+       {Arguments{"params", "--ands", "2^10"} + wan, 2, s13},
+       {Arguments{"bench", "offline", "--ands", "2^10"} + wan, 2, s13}});
   EXPECT_FALSE(std::filesystem::exists(path("none")));
 }
 

@@ -235,8 +235,18 @@ TEST_F(ReportTest, OfCircuitInfo) {
   expect_fields(aes, {"name", "ands", "xors", "nots", "and_depth", "inputs", "outputs"});
   EXPECT_EQ(aes["name"], "aes128");
   EXPECT_LE(aes["ands"], 6400);
-  EXPECT_EQ(aes["inputs"][0], Json({{"name", "key_a"}, {"bits", 128}, {"owner", "A"}}));
-  EXPECT_EQ(aes["outputs"][0], Json({{"name", "ciphertext"}, {"bits", 128}, {"to", "B"}}));
+  EXPECT_EQ(aes["inputs"][0], Json({{"name", "key_a"},
+                                    {"bits", 128},
+                                    {"owner", "A"},
+                                    {"format", "bytes"},
+                                    {"reading", "bits"},
+                                    {"value_bits", 128}}));
+  EXPECT_EQ(aes["outputs"][0], Json({{"name", "ciphertext"},
+                                     {"bits", 128},
+                                     {"to", "B"},
+                                     {"format", "bytes"},
+                                     {"reading", "bits"},
+                                     {"value_bits", 128}}));
 
   const Json sha =
       json_of(tinyot({"circuit", "info", circuit_file("sha256.txt"), "--format", "json"}));
@@ -244,8 +254,18 @@ TEST_F(ReportTest, OfCircuitInfo) {
   EXPECT_EQ(sha["xors"], 91736);
   EXPECT_EQ(sha["nots"], 2917);
   EXPECT_EQ(sha["and_depth"], 1607);
-  EXPECT_EQ(sha["inputs"][1], Json({{"name", "1"}, {"bits", 256}, {"owner", "B"}}));
-  EXPECT_EQ(sha["outputs"][0], Json({{"name", "0"}, {"bits", 256}, {"to", "both"}}));
+  EXPECT_EQ(sha["inputs"][1], Json({{"name", "1"},
+                                    {"bits", 256},
+                                    {"owner", "B"},
+                                    {"format", "integer"},
+                                    {"reading", "bits"},
+                                    {"value_bits", 256}}));
+  EXPECT_EQ(sha["outputs"][0], Json({{"name", "0"},
+                                     {"bits", 256},
+                                     {"to", "both"},
+                                     {"format", "integer"},
+                                     {"reading", "bits"},
+                                     {"value_bits", 256}}));
 
   const Json list = json_of(tinyot({"circuit", "list", "--format", "json"}));
   EXPECT_NE(std::find(list["circuits"].begin(), list["circuits"].end(), "aes128"),

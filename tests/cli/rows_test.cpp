@@ -157,8 +157,8 @@ TEST_F(RowsTest, ColumnsOfSignedNumbersAndTextsAreComparedAsSuch) {
   const auto [a, b] = both("run", rows(path("a.csv"), {"--out", path("out-a.csv")}),
                            rows(path("b.csv"), {"--out", path("out-b.csv")}));
   for (const Ended* ended : {&a, &b}) {
-    EXPECT_TRUE(ended_with(*ended, 5, "millionaires:signed=1"));
-    EXPECT_TRUE(ended_with(*ended, 5, "millionaires ("));
+    EXPECT_TRUE(ended_with(*ended, 6, "millionaires:signed=1"));
+    EXPECT_TRUE(ended_with(*ended, 6, "millionaires ("));
   }
   EXPECT_EQ(store_info('A').dump(), before);
 }

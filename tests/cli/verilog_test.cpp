@@ -102,6 +102,23 @@ TEST_F(VerilogTest, RefusesTableWithLongIndex) {
       "is a table with an index of more than 16 bits");
 }
 
+TEST_F(VerilogTest, SignedPortsAreReadSo) {
+  report(
+      "module top(input signed [7:0] a, b, input [7:0] c, output less, signed [7:0] least);\n"
+      "assign less = a < b, least = less ? a : b; endmodule");
+  const Json file = info();
+  EXPECT_EQ(file["inputs"][0]["reading"], "signed");
+  EXPECT_EQ(file["inputs"][2]["reading"], "unsigned");
+  EXPECT_EQ(file["outputs"][1]["type"], "i8");
+  const Arguments eval = {"circuit", "eval", path("top.txt"), "--format", "json"};
+  const Arguments inputs = {"--input", "a=-5", "--input", "b=3", "--input", "c=0"};
+  EXPECT_EQ(json_of(tinyot(eval + inputs))["outputs"]["least"], "-5");
+  EXPECT_TRUE(ended_with(tinyot(eval + Arguments{"--type", "a=u8"}), 2,
+                         "the circuit reads it as signed, not as u8"));
+  EXPECT_TRUE(ended_with(tinyot(eval + Arguments{"--type", "c=i8"}), 2,
+                         "the circuit reads it as unsigned, not as i8"));
+}
+
 TEST_F(VerilogTest, TableOfOneWordHasItsValue) {
   report(
       "module top(input [3:0] a, output [7:0] y, z); reg [7:0] m [0:0], n [3:3];\n"
@@ -145,12 +162,15 @@ TEST_F(VerilogTest, AttributesAndDefaultsGiveRoles) {
     EXPECT_EQ(report[count], file[count]) << count;
   EXPECT_EQ(report["ands"], 3);
   EXPECT_EQ(report["bytes"], std::filesystem::file_size(path("top.txt")));
-  EXPECT_EQ(file["inputs"].dump(),
-            R"([{"bits":4,"name":"p","owner":"A"},{"bits":4,"name":"q","owner":"B"},)"
-            R"({"bits":4,"name":"r","owner":"B"},{"bits":4,"name":"s","owner":"A"}])");
-  EXPECT_EQ(file["outputs"].dump(),
-            R"([{"bits":4,"name":"x","to":"both"},{"bits":4,"name":"y","to":"A"},)"
-            R"({"bits":1,"name":"z","to":"none"}])");
+  std::string inputs, outputs;
+  for (const Json& of : file["inputs"])
+    inputs += of["name"].get<std::string>() + " " + of["bits"].dump() + " " +
+              of["owner"].get<std::string>() + " " + of["reading"].get<std::string>() + "\n";
+  for (const Json& of : file["outputs"])
+    outputs += of["name"].get<std::string>() + " " + of["bits"].dump() + " " +
+               of["to"].get<std::string>() + " " + of["reading"].get<std::string>() + "\n";
+  EXPECT_EQ(inputs, "p 4 A unsigned\nq 4 B unsigned\nr 4 B unsigned\ns 4 A unsigned\n");
+  EXPECT_EQ(outputs, "x 4 both unsigned\ny 4 A unsigned\nz 1 none unsigned\n");
   // s is common: one value for both lanes.
   const Json eval = json_of(
       tinyot({"circuit", "eval", path("top.txt"), "--lanes", "2", "--input", "p=7,8", "--input",

@@ -185,9 +185,11 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) 
   return spec;
 }
 
-void add_type(CircuitSpec& spec, const std::string& bundle, const std::string& type) {
-  if (!spec.types.emplace(bundle, type).second) return;
-  spec.name = circuit::spec_for_types(spec.name, spec.types);
+void set_column_types(CircuitSpec& spec, std::map<std::string, std::string> types) {
+  for (const auto& [name, type] : spec.types) types.erase(name);
+  spec.column_types = types;
+  types.insert(spec.types.begin(), spec.types.end());
+  spec.name = circuit::spec_for_types(spec.name, types);
 }
 
 void refuse_receiver(const CircuitSpec& spec) {

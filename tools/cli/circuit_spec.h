@@ -29,6 +29,8 @@ struct CircuitSpec {
   std::optional<std::string> bundles = {};   // widths of input bundles, W0,W1,...
   bool msb_first = false;
   std::map<std::string, std::string> types = {};  // by input or output
+  std::map<std::string, std::string> column_types =
+      {};  // of the inputs that are columns of a table
   circuit::NumberBase output_base = circuit::NumberBase::Hexadecimal;
   std::optional<std::uint64_t> lanes = {};   // --lanes
   std::optional<std::uint64_t> blocks = {};  // --blocks: lanes that are the blocks of one message
@@ -42,9 +44,9 @@ void add_online_option(Options& options);
 // A value of --online; nothing for auto. Fails: UsageError.
 std::optional<OnlinePhase> parse_online(const std::string& name);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
-// Adds a type that something else than an option gives; those of options precede. Fails: UsageError
-// if the circuit cannot compute in it.
-void add_type(CircuitSpec& spec, const std::string& bundle, const std::string& type);
+// Sets the types of columns, except those that options give. Fails: UsageError if the circuit
+// cannot compute in them.
+void set_column_types(CircuitSpec& spec, std::map<std::string, std::string> types);
 
 // Fails: UsageError naming the option.
 circuit::InputSource input_source(const std::string& option, const std::string& text);

@@ -1,7 +1,9 @@
 #include "tools/cli/rows_table.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <type_traits>
 
 #include "base/error.h"
 #include "base/lane_bits.h"
@@ -22,20 +24,22 @@ ColumnName column_name(const std::string& text) {
   return {text.substr(0, colon), colon < text.size() ? text.substr(colon + 1) : ""};
 }
 
-// By --type or the name of the column, which are the same by now, or by the circuit. A list is one
-// number.
+// By --type, the name of the column, or the circuit, in this order. A list is one number.
 template <class Bundle>
 circuit::ColumnType type_of(const NamedCircuit& circuit, const CircuitSpec& spec,
                             const Bundle& bundle) {
-  const auto given = spec.types.find(bundle.name);
+  const auto given = [&](const std::map<std::string, std::string>& types) {
+    const auto found = types.find(bundle.name);
+    return found == types.end() ? std::string() : found->second;
+  };
   try {
-    std::string type;
-    if (given != spec.types.end()) {
-      type = given->second;
+    std::string type = given(spec.types);
+    if (std::is_same_v<Bundle, circuit::InputBundle> && type.empty())
+      type = given(spec.column_types);
+    if (!type.empty())
       circuit.require_fit(bundle, type);
-    } else if (!spec.msb_first && circuit::ValueType::parse(bundle.type).width == bundle.bits) {
+    else if (!spec.msb_first && circuit::ValueType::parse(bundle.type).width == bundle.bits)
       type = bundle.type;
-    }
     return {type, bundle.bits, bundle.format, spec.output_base};
   } catch (const UsageError& error) {
     throw UsageError("column " + bundle.name + ": " + error.what());
@@ -214,8 +218,10 @@ const Values& RowsInput::next(std::uint64_t count) {
 
 void add_column_types(CircuitSpec& spec, const RowsSpec& rows) {
   if (rows.reader == nullptr) return;
+  std::map<std::string, std::string> types;
   for (const std::string& text : rows.reader->header())
-    if (const auto [name, type] = column_name(text); !type.empty()) add_type(spec, name, type);
+    if (const auto [name, type] = column_name(text); !type.empty()) types.emplace(name, type);
+  set_column_types(spec, std::move(types));
 }
 
 void add_rows_options(Options& options) {

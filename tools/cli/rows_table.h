@@ -25,7 +25,7 @@ struct RowsSpec {
   std::uint64_t first = 1;  // the row to begin with, counted from 1
 };
 
-// Adds the types of the columns, which may choose the circuit. Fails: as add_type().
+// Adds the types of the columns, which may choose the circuit. Fails: as set_column_types().
 void add_column_types(CircuitSpec& spec, const RowsSpec& rows);
 
 void add_rows_options(Options& options);
