@@ -95,7 +95,7 @@ SignedNumber Program::signed_input(const std::string& name, std::uint32_t bits,
 }
 
 std::string Program::type_of_signed(std::size_t bits) {
-  return bits >= 1 && bits <= 64 ? "i" + std::to_string(bits) : "";  // others have no type
+  return bits >= 1 && bits <= kIntegerBitsMax ? "i" + std::to_string(bits) : "";
 }
 
 void Program::set_input_type(const std::string& name, const std::string& type) {

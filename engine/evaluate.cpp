@@ -12,6 +12,10 @@ GateCounts count_gates(const Circuit& circuit) {
   return {.ands = cost.ands, .xors = cost.xors, .nots = cost.nots, .and_depth = cost.and_depth};
 }
 
+void check_inputs(const Circuit& circuit, Party party, const Values& inputs, std::size_t lanes) {
+  (void)engine::input_values(circuit.info(), party, lanes, inputs);
+}
+
 Values evaluate(const Circuit& circuit, const Values& inputs, std::size_t lanes) {
   const CircuitInfo& info = circuit.info();
   engine::check_lanes(lanes);

@@ -131,6 +131,36 @@ SecretText printed(const BitVector& value, circuit::ValueFormat format, circuit:
   return kept;
 }
 
+// Two's complement.
+void negate(BitVector& value) {
+  bool carry = true;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const bool bit = !value[i];
+    value.put(i, bit != carry);
+    carry = carry && bit;
+  }
+}
+
+// An integer of more than kNumberBitsMax bits. Fails: UsageError.
+BitVector wide_integer(std::string_view text, std::uint32_t bits, bool is_signed) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty() || !std::ranges::all_of(text, is_digit))
+    throw UsageError("it is not a decimal number");
+  BitVector value = circuit::parse_value(text, bits, circuit::ValueFormat::Integer, false);
+  if (!is_negative) {
+    if (is_signed && value[bits - 1]) throw UsageError("the number is too large");
+    return value;
+  }
+  bool is_zero = true;
+  for (std::size_t i = 0; i < bits; ++i) is_zero = is_zero && !value[i];
+  if (is_zero) return value;
+  if (!is_signed) throw UsageError("the number is negative");
+  negate(value);
+  if (!value[bits - 1]) throw UsageError("the number is too large");
+  return value;
+}
+
 }  // namespace
 
 ColumnType::ColumnType(std::string_view text, std::uint32_t bits, circuit::ValueFormat format,
@@ -168,6 +198,7 @@ BitVector ColumnType::parse(std::string_view field) const {
     case Kind::Fixed:
       break;
   }
+  if (bits_ > kNumberBitsMax) return wide_integer(field, bits_, kind_ == Kind::Signed);
   const Decimal number = decimal_from(field, fraction_);
   const Wide limit = Wide{1} << (kind_ == Kind::Unsigned ? bits_ : bits_ - 1);
   if (kind_ == Kind::Unsigned && number.is_negative && number.scaled != 0)
@@ -199,6 +230,16 @@ SecretText ColumnType::print(const BitVector& value) const {
     case Kind::Signed:
     case Kind::Fixed:
       break;
+  }
+  if (bits_ > kNumberBitsMax) {
+    BitVector magnitude = value;
+    const bool has_sign = kind_ == Kind::Signed && value[bits_ - 1];
+    if (has_sign) negate(magnitude);
+    SecretText text = secret_text(has_sign ? "-" : "");
+    const SecretText digits =
+        printed(magnitude, circuit::ValueFormat::Integer, circuit::NumberBase::Decimal);
+    text.insert(text.end(), digits.begin(), digits.end());
+    return text;
   }
   std::uint64_t number = number_from(value);
   const bool is_negative = kind_ != Kind::Unsigned && value[bits_ - 1];

@@ -1,6 +1,7 @@
 // Types of values: how one is written, in a table or a list, and its bits in a bundle.
 //
-//   uN, iN       decimal numbers, unsigned or in two's complement; N up to 64
+//   uN, iN       decimal numbers, unsigned or in two's complement; N up to 2^15; of at most 64 bits
+//                with an exponent, as in 1e6
 //   hexN         N bits as hex digits, the highest first; of a string of bytes, those of its bytes
 //   fixN.F       decimal numbers with F of N bits behind the point, in two's complement; N up to 64
 //                (numbers may have an exponent, as in 2.5e-3)

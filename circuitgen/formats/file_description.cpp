@@ -95,6 +95,8 @@ class DescriptionReader {
     for (++at; at < words_.size(); ++at)
       if (!read_word(bundle, word(at)))
         throw UsageError(FileLines::shown(word(at)) + " is no reading and no condition");
+    if (bundle.format == ValueFormat::MsbInteger && bundle.reading == Reading::Signed)
+      throw UsageError("signed numbers are for the format integer");
     if constexpr (std::is_same_v<Bundle, InputBundle>) require_possible(bundle);
   } catch (const UsageError& error) {
     fail(error.what());
@@ -103,8 +105,10 @@ class DescriptionReader {
   // False for another word.
   template <class Bundle>
   static bool read_word(Bundle& bundle, std::string_view word) {
-    for (const Reading reading : {Reading::Unsigned, Reading::Signed})
+    for (const Reading reading : {Reading::Bits, Reading::Unsigned, Reading::Signed})
       if (word == name_of(reading)) {
+        if (reading != Reading::Bits && ValueType::parse(bundle.type).reading() != Reading::Bits)
+          throw UsageError("type " + bundle.type + " says how the values are read");
         bundle.reading = reading;
         return true;
       }
@@ -165,11 +169,14 @@ std::vector<std::uint32_t> widths_of(const Bundles& bundles) {
   return widths;
 }
 
-// The type, or the reading where there is none and the format does not say it.
+// The type, and the reading where the type does not say it.
 template <class Bundle>
 std::string type_word(const Bundle& bundle) {
-  if (!bundle.type.empty()) return " " + bundle.type;
-  return bundle.reading == Reading::Bits ? "" : " " + std::string(name_of(bundle.reading));
+  const std::string type = bundle.type.empty() ? "" : " " + bundle.type;
+  if (bundle.format == ValueFormat::Bytes ||
+      ValueType::parse(bundle.type).reading() == bundle.reading)
+    return type;
+  return type + " " + std::string(name_of(bundle.reading));
 }
 
 std::string condition_words(const InputBundle& bundle) {

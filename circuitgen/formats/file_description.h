@@ -8,7 +8,8 @@
 //
 // in the order of the bundles, those without bits included; `common`: the same in all lanes; TYPE
 // as in column.h, of an integer or of the values of a list, whose width divides that of the bundle.
-// The words: the reading, where no type says it (`unsigned`, `signed`), and conditions on an input
+// The words: the reading, where no type says it (`bits`, `unsigned`, `signed`), and conditions on
+// an input
 // (`ascending`, `distinct`, `range=LOWEST..HIGHEST`). The lines may be anywhere in the file;
 // write_description() is for its end.
 #pragma once

@@ -133,13 +133,15 @@ std::string BundleReading::why_unfit(std::string_view given) const {
   if (format == ValueFormat::MsbInteger)
     return "type " + name + " is not for the format " + std::string(name_of(format));
   if (format == ValueFormat::Bytes) {
-    if (given_type.width % kByteBits != 0 ||
-        (given_type.is_number() && given_type.width != kByteBits))
+    const bool is_byte =
+        given_type.kind == ValueType::Kind::Unsigned && given_type.width == kByteBits;
+    if (given_type.width % kByteBits != 0 || (given_type.is_number() && !is_byte))
       return "it is a string of bytes, so type " + name +
              " does not fit: u8, hexN, strN and raw do";
   } else if (reading != Reading::Bits) {
     const std::uint32_t width = value_bits();
-    const bool is_hex = given_type.kind == ValueType::Kind::Hex && given_type.width == width;
+    const bool is_hex = given_type.kind == ValueType::Kind::Hex &&
+                        (given_type.width == width || given_type.width == bits);
     const bool is_same =
         given_type.reading() == reading && given_type.width == width &&
         (reading != Reading::Fixed || given_type.fraction == ValueType::parse(type).fraction);
@@ -168,8 +170,8 @@ void require_possible(const InputBundle& bundle) {
   const auto refuse = [&](const std::string& why) {
     throw UsageError("input " + bundle.name + ": " + why);
   };
-  if (bundle.reading == Reading::Bits)
-    refuse("conditions are for numbers and texts, and it has bits");
+  if (bundle.reading == Reading::Bits || bundle.format != ValueFormat::Integer)
+    refuse("conditions are for texts, and for numbers whose lowest bit comes first");
   if (!conditions.range) return;
   if (bundle.reading == Reading::Text || BundleReading(bundle).value_bits() > kNumberBitsMax)
     refuse("a range is for numbers of at most 64 bits");

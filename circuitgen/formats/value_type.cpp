@@ -48,8 +48,8 @@ ValueType ValueType::parse(std::string_view text) {
     type.fraction = fraction.value_or(0);
   }
   type.width = width.value_or(0);
-  if (type.width == 0 || (type.is_number() && type.width > kNumberBitsMax) ||
-      type.fraction >= type.width)
+  const std::uint32_t most = type.kind == Kind::Fixed ? kNumberBitsMax : kIntegerBitsMax;
+  if (type.width == 0 || (type.is_number() && type.width > most) || type.fraction >= type.width)
     throw UsageError("there is no type '" + std::string(text) +
                      "': it is u32, i64, hex128, fix32.16 or str20, with other numbers");
   return type;
@@ -62,7 +62,7 @@ Reading ValueType::reading() const {
     case Kind::Signed:
       return Reading::Signed;
     case Kind::Fixed:
-      return Reading::Fixed;
+      return fraction > 0 ? Reading::Fixed : Reading::Signed;
     case Kind::Text:
       return Reading::Text;
     case Kind::None:

@@ -19,13 +19,16 @@ struct ValueType {
   bool is_number() const {
     return kind == Kind::Unsigned || kind == Kind::Signed || kind == Kind::Fixed;
   }
-  // The reading of a circuit that computes in this type.
+  // The reading of a circuit that computes in this type. Without a fraction, numbers in fixed point
+  // are signed integers.
   Reading reading() const;
 
   friend bool operator==(const ValueType&, const ValueType&) = default;
 };
 
-inline constexpr std::uint32_t kNumberBitsMax = 64;
+// Of numbers in fixed point and of ranges; and of integers, whose decimal digits take a time that
+// grows with the square of their number.
+inline constexpr std::uint32_t kNumberBitsMax = 64, kIntegerBitsMax = std::uint32_t{1} << 15;
 
 // In place of a type: the bits are those of the bytes of a file.
 inline constexpr std::string_view kRawType = "raw";

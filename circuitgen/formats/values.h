@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/bit_vector.h"
+#include "circuitgen/formats/value_type.h"
 #include "tinyot/circuit/gate.h"
 
 namespace tinyot::circuit {
@@ -22,9 +23,8 @@ namespace tinyot::circuit {
 BitVector parse_value(std::string_view text, std::uint32_t bits, ValueFormat format,
                       bool msb_first);
 
-// A decimal number takes a time that grows with the square of its length, so longer bundles are
-// refused.
-inline constexpr std::uint32_t kDecimalBitsMax = std::uint32_t{1} << 15;
+// Longer bundles are refused.
+inline constexpr std::uint32_t kDecimalBitsMax = kIntegerBitsMax;
 
 enum class NumberBase { Binary = 2, Decimal = 10, Hexadecimal = 16 };
 

@@ -68,7 +68,7 @@ class CircuitArguments {
 struct ListLength {
   std::string input;
   std::string parameter;
-  std::uint64_t per_value = 1;  // 2: the parameter counts the values of both parties
+  std::uint64_t parties = 1;  // 2: it counts the values of both, of which A may have one more
 };
 
 struct CircuitFamily {

@@ -92,8 +92,9 @@ std::optional<Values> order_for(const ValueType& type) {
                 {"text", is_text ? "1" : "0"}};
 }
 
-std::string hint(const std::string& spec) {
-  return spec.empty() ? "" : "; circuit " + spec + " does";
+std::string hint(const std::string& spec, const std::string& other = {}) {
+  if (spec.empty()) return {};
+  return "; circuit " + spec + (other.empty() ? "" : ", or " + other + ",") + " does";
 }
 
 bool is_in(const std::vector<std::string>& names, const std::string& name) {
@@ -187,8 +188,12 @@ std::string circuit_for_length(const std::string& circuit, const std::string& in
   if (family == nullptr) return {};
   const auto list = std::ranges::find(family->lists, input, &ListLength::input);
   if (list == family->lists.end() || values == 0) return {};
-  return hint(
-      other_spec(circuit, *family, {{list->parameter, std::to_string(list->per_value * values)}}));
+  const auto of_count = [&](std::uint64_t count) {
+    return other_spec(circuit, *family, {{list->parameter, std::to_string(count)}});
+  };
+  if (list->parties == 1) return hint(of_count(values));
+  const bool is_first = list == family->lists.begin();
+  return hint(of_count(2 * values), of_count(is_first ? 2 * values - 1 : 2 * values + 1));
 }
 
 std::optional<BuiltIn> built_in(const Circuit& circuit) {

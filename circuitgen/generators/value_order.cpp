@@ -54,10 +54,8 @@ void ValueOrder::describe(Bundle& bundle, std::uint64_t count) const {
     bundle.type = "str" + std::to_string(bits_ / kByteBits);
   else if (fraction_ > 0)
     bundle.type = "fix" + bits + "." + std::to_string(fraction_);
-  else if (bits_ <= kNumberBitsMax && (is_signed_ || count > 1))
+  else if (bits_ <= kIntegerBitsMax && (is_signed_ || count > 1))
     bundle.type = (is_signed_ ? "i" : "u") + bits;
-  else if (count > 1)
-    bundle.type = "hex" + bits;
 }
 
 InputBundle ValueOrder::input(std::string name, std::uint64_t count, Party owner) const {

@@ -59,13 +59,13 @@ class Program {
   }
 
   // The type of an input or an output that has been declared (tinyot/circuit/gate.h), such as "u8"
-  // for a list of bytes, with the reading that follows from it. Signed ones of at most 64 bits have
-  // theirs. Fails: UsageError for an unknown name, an unknown type, or one of which the width is no
-  // multiple.
+  // for a list of bytes, with the reading that follows from it. Signed ones of at most 2^15 bits
+  // have theirs. Fails: UsageError for an unknown name, an unknown type, or one of which the width
+  // is no multiple.
   TINYOT_API void set_input_type(const std::string& name, const std::string& type);
   TINYOT_API void set_output_type(const std::string& name, const std::string& type);
-  // The reading of a value that has no type, such as a signed one of more than 64 bits, or bits
-  // that are no number. Fails: UsageError for an unknown name.
+  // The reading of a value that has no type, such as bits that are no number. Fails: UsageError for
+  // an unknown name.
   TINYOT_API void set_input_reading(const std::string& name, Reading reading);
   TINYOT_API void set_output_reading(const std::string& name, Reading reading);
   // What the owner's values have to satisfy, which its program checks before it connects. Fails:

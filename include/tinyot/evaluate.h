@@ -22,4 +22,9 @@ TINYOT_API GateCounts count_gates(const Circuit& circuit);
 // inputs that do not fit the circuit.
 TINYOT_API Values evaluate(const Circuit& circuit, const Values& inputs, std::size_t lanes = 1);
 
+// That these are the inputs of a party, as run() requires them before it connects. Fails:
+// UsageError naming the input.
+TINYOT_API void check_inputs(const Circuit& circuit, Party party, const Values& inputs,
+                             std::size_t lanes = 1);
+
 }  // namespace tinyot::circuit

@@ -172,6 +172,10 @@ void register_circuits(py::module_& module) {
           },
           py::call_guard<py::gil_scoped_release>())
       .def_static("name_for", &circuit::circuit_name_for)
+      .def("check_inputs",
+           [](const Circuit& circuit, Party party, const Values& inputs, std::size_t lanes) {
+             circuit::check_inputs(circuit, party, inputs, lanes);
+           })
       .def("info", &info_of)
       .def("count", &counted)
       .def("fingerprint", &fingerprint_text)

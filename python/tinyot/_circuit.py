@@ -141,11 +141,11 @@ class Circuit:
 
 
 def _type_of_values(kind: str, bits: int, shape: tuple[int, ...]) -> str:
-    """What a file says of values of `bits` bits or a list of them; nothing of a plain number. Wide
-    ones have no type that says a sign."""
+    """What a file says of values of `bits` bits or a list of them; nothing of a plain number. Very
+    wide ones have no type that says a sign."""
     if kind == "text":
         return f"str{bits // 8}"
-    if bits > 64:
+    if bits > 1 << 15:
         return f"hex{bits}" if shape else "signed" if kind == "int" else ""
     if kind != "int" and not shape:
         return ""
@@ -156,7 +156,8 @@ def typed(bundle: Bundle, text: str) -> Bundle:
     """A bundle of the type that a circuit has."""
     match = re.fullmatch("(i|u|hex|fix|str)([0-9]+)(?:[.]([0-9]+))?", text)
     if match is None:
-        return replace(bundle, kind="int") if bundle.reading == "signed" else bundle
+        is_signed = bundle.reading == "signed" and bundle.kind == "uint"
+        return replace(bundle, kind="int") if is_signed else bundle
     width = int(match[2]) * (8 if match[1] == "str" else 1)
     if match[1] != "hex":
         kind = {"i": "int", "u": "uint", "fix": "fixed", "str": "text"}[match[1]]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tinyot._circuit import Circuit
 from tinyot._errors import OutOfMaterial, UsageError
+from tinyot._native import Letter
 from tinyot._values import Bundle, pack, text_bytes
 
 if TYPE_CHECKING:
@@ -41,11 +42,12 @@ def _column(bundle: Bundle, values: Any) -> npt.NDArray[Any]:
     ):
         return _text_bytes(bundle, column)
     if column.dtype == object and column.ndim == 1 and bundle.kind != "fixed":
+        wanted = (str, bytes) if bundle.kind == "text" else (int, np.integer)
         for row, value in enumerate(column):
-            if not isinstance(value, (int, np.integer)):
+            if not isinstance(value, wanted):
                 raise UsageError(
-                    f"column {bundle.name}, row {row}: a value is an int or text, not "
-                    f"{type(value).__name__}"
+                    f"column {bundle.name}, row {row}: a value is "
+                    f"{'text' if bundle.kind == 'text' else 'an int'}, not {type(value).__name__}"
                 )
     return column
 
@@ -75,15 +77,24 @@ def _columns(
 
 
 def _check(
-    circuit: Circuit, part: Callable[[int, int], dict[str, Any]], begin: int, count: int
+    party: Party,
+    circuit: Circuit,
+    part: Callable[[int, int], dict[str, Any]],
+    begin: int,
+    count: int,
 ) -> None:
     """Refuses values that do not fit, naming the row."""
+
+    def check(first: int, rows: int) -> None:
+        packed = pack(circuit.inputs, part(first, rows), rows)
+        circuit._native().check_inputs(getattr(Letter, party.party), packed, rows)
+
     try:
-        pack(circuit.inputs, part(begin, count), count)
+        check(begin, count)
     except UsageError:
         for row in range(begin, begin + count):
             try:
-                pack(circuit.inputs, part(row, 1), 1)
+                check(row, 1)
             except UsageError as error:
                 raise UsageError(f"row {row}: {error}") from None
         raise
@@ -113,7 +124,7 @@ def run_rows(
 
     begins = range(0, rows, rows_at_once)
     for begin in begins:
-        _check(circuit, part, begin, count_at(begin))
+        _check(party, circuit, part, begin, count_at(begin))
     wanted, left = rows * circuit.cost().ands, party.ands_left()
     if left < wanted:
         raise OutOfMaterial(f"{rows} rows take {wanted} ANDs, and {left} are left")

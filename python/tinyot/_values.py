@@ -77,9 +77,12 @@ def _check_range(bundle: Bundle, low: Any, high: Any) -> None:
 
 def _scaled(bundle: Bundle, value: Any) -> int:
     """A number as a multiple of 2^-fraction, rounded to the nearest one, halves away from zero."""
-    if isinstance(value, (float, np.floating)) and not math.isfinite(value):
-        raise _refused(bundle, "a value is no finite number")
-    exact = Fraction(float(value) if isinstance(value, np.floating) else value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        exact = Fraction(value)
+    except (ValueError, OverflowError):
+        raise _refused(bundle, "a value is no finite number") from None
     magnitude = math.floor(abs(exact) * (1 << bundle.fraction) + Fraction(1, 2))
     return -magnitude if exact < 0 else magnitude
 
@@ -89,7 +92,10 @@ def text_bytes(bundle: Bundle, value: str | bytes) -> bytes:
     if bundle.reading not in ("text", "bits"):
         wanted = f"str{bundle.size}" if bundle.bits % 8 == 0 else ""
         raise _refused(bundle, f"the circuit reads it as {bundle.reading}, not as text", wanted)
-    encoded = value.encode() if isinstance(value, str) else bytes(value)
+    try:  # outputs that are no UTF-8 have such escapes
+        encoded = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else bytes(value)
+    except UnicodeEncodeError:
+        raise _refused(bundle, "a text has a part of a character") from None
     if len(encoded) > bundle.size:
         raise _refused(
             bundle, f"the text has {len(encoded)} bytes, more than {bundle.size}"
@@ -98,7 +104,7 @@ def text_bytes(bundle: Bundle, value: str | bytes) -> bytes:
 
 
 def _pack_one(bundle: Bundle, value: Any) -> bytes:
-    if bundle.kind == "text" and isinstance(value, (str, bytes)):
+    if bundle.kind == "text" and isinstance(value, (str, bytes, bytearray, memoryview)):
         return text_bytes(bundle, value)
     if bundle.kind == "fixed" and isinstance(
         value, (int, float, Decimal, Fraction, np.integer, np.floating)
@@ -113,11 +119,16 @@ def _pack_one(bundle: Bundle, value: Any) -> bytes:
             raise _refused(bundle, f"a value has {bundle.size} bytes, not {len(bytes(value))}")
         return bytes(value)
     if not isinstance(value, (int, np.integer, np.bool_)):
-        wanted = "text" if bundle.kind == "text" else "an int or bytes"
-        why = f"a value is {wanted}, not {type(value).__name__}"
+        kinds = {"text": "text", "fixed": "a number or bytes"}
+        why = f"a value is {kinds.get(bundle.kind, 'an int or bytes')}, not {type(value).__name__}"
         if isinstance(value, (list, tuple, np.ndarray)):
             why += "; lanes= takes one value for each lane"
-        if isinstance(value, str) and bundle.reading != "bits" and bundle.bits % 8 == 0:
+        if (
+            isinstance(value, str)
+            and bundle.reading != "bits"
+            and bundle.bits % 8 == 0
+            and len(value.encode("utf-8", "replace")) <= bundle.size
+        ):
             raise _refused(bundle, why, f"str{bundle.size}")
         raise _refused(bundle, why)
     if bundle.kind == "text":
@@ -187,7 +198,7 @@ def _regrouped(values: bytes, width: int, rows: int, row_width: int) -> bytes:
 def _pack_lists(bundle: Bundle, value: Any, lanes: int | None) -> bytes:
     """A list for each lane, with the elements of each one side by side."""
     if lanes is None and isinstance(value, (bytes, bytearray, memoryview)):
-        return _pack_one(bundle, value)
+        return _pack_one(replace(bundle, kind="bytes"), value)  # all of its bytes
     shape = bundle.shape if lanes is None else (lanes, *bundle.shape)
     element, count = bundle._element(), math.prod(shape)
     if hasattr(value, "to_numpy"):  # a column of pandas

@@ -357,7 +357,17 @@ class Daemon:
         if ended.state is State.CANCELLED:
             raise Error(f"the job {job} was cancelled")
         if circuit is not None:
+            if isinstance(circuit, str) and named(circuit).name != ended.circuit:
+                raise UsageError(
+                    f"job {job} is of circuit {ended.circuit}, not of {named(circuit).name}"
+                )
             bundles = _loaded_outputs(circuit)
+            for bundle in bundles:
+                if bundle.name in outputs and outputs[bundle.name][0] != bundle.bits:
+                    raise UsageError(
+                        f"output {bundle.name} of job {job} has {outputs[bundle.name][0]} bits, not "
+                        f"the {bundle.bits} of the circuit"
+                    )
         else:
             bundles = tuple(
                 typed(Bundle(name, bits, "both", FORMATS.get(kind, "msb-uint")), written)

@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,11 @@
 #include "circuitgen/cost.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/fingerprint.h"
+#include "circuitgen/formats/bristol_writer.h"
+#include "circuitgen/formats/circuit_file.h"
+#include "circuitgen/formats/file_description.h"
 #include "circuitgen/formats/reading.h"
+#include "circuitgen/formats/text_source.h"
 #include "circuitgen/generators/registry.h"
 #include "circuits.h"
 #include "tests/support/layers.h"
@@ -285,12 +290,17 @@ TEST(Readings, TypesThatACircuitDoesNotComputeInAreRefusedWithTheCircuitThatDoes
       {"minimum:count=4", "values_a", "str9",
        "the circuit reads it as 2 x unsigned of 20 bits, not as str9"},
       {"comparisons:bits=256", "a", "hex256", ""},
+      {"comparisons:bits=256", "a", "u256", ""},
+      {"millionaires:signed=1", "a", "fix32.0", ""},
+      {"sort:count=4", "values_a", "hex64", ""},
       {"comparisons:bits=256", "a", "str32",
        "the circuit reads it as 100 x unsigned of 256 bits, not as str32; circuit "
        "comparisons:bits=256,text=1 does"},
       {"aes128", "message", "str16", ""},
       {"aes128", "message", "hex128", ""},
       {"aes128", "message", "u8", ""},
+      {"aes128", "message", "i8",
+       "it is a string of bytes, so type i8 does not fit: u8, hexN, strN and raw do"},
       {"aes128", "message", "u32",
        "it is a string of bytes, so type u32 does not fit: u8, hexN, strN and raw do"},
       {"hamming:bits=32", "a", "i32", ""},
@@ -354,6 +364,32 @@ TEST(Readings, ParametersWithoutEffectAreNoPartOfTheName) {
 InputBundle list(Reading reading, const std::string& type, std::uint32_t bits) {
   InputBundle bundle{"x", bits, InputSource::A, ValueFormat::Integer, false, type, reading};
   return bundle;
+}
+
+// What a circuit says of its bundles is in its file.
+TEST(Readings, AreInTheDescriptionOfAFile) {
+  for (const char* spec :
+       {"millionaires", "millionaires:signed=1,bits=160", "sort:count=4,signed=1,fraction=8",
+        "sort:count=4,bits=160", "sorted_set_intersection:count=2,bits=160,signed=1",
+        "sorted_set_intersection:count=2,bits=16,text=1", "levenshtein:rows=3,columns=4", "aes128",
+        "hamming", "comparisons:bits=256,rows=2,columns=2"}) {
+    const CircuitInfo& info = find_circuit(spec)->info();
+    std::ostringstream text;
+    circuit::write_bristol_fashion(*find_circuit(spec), text);
+    circuit::write_description(info, text);
+    const auto read =
+        circuit::read_circuit(circuit::text_in_memory("file", text.str()), "file", {});
+    for (std::size_t i = 0; i < info.inputs.size(); ++i) {
+      const InputBundle &was = info.inputs[i], &is = read->info().inputs[i];
+      EXPECT_EQ(is.reading, was.reading) << spec;
+      EXPECT_EQ(is.type, was.type) << spec;
+      EXPECT_EQ(is.conditions, was.conditions) << spec;
+    }
+    for (std::size_t i = 0; i < info.outputs.size(); ++i) {
+      EXPECT_EQ(read->info().outputs[i].reading, info.outputs[i].reading) << spec;
+      EXPECT_EQ(read->info().outputs[i].type, info.outputs[i].type) << spec;
+    }
+  }
 }
 
 std::string unmet(const InputBundle& bundle, const std::vector<std::int64_t>& values,

@@ -3,6 +3,7 @@
 import random
 import threading
 import unittest
+from decimal import Decimal
 
 import numpy as np
 import pandas
@@ -193,6 +194,31 @@ class ReadingsTest(TableTest):
         )
         with self.assertRaisesRegex(tinyot.UsageError, "in ascending order"):
             evaluate("sorted_set_intersection:count=2", values_a=[2, 1], values_b=[1, 2])
+        self.assertEqual(
+            evaluate("sort:count=3,bits=160,signed=1", values_a=[-1, 2**158], values_b=-(2**159))[
+                "sorted"
+            ],
+            [-(2**159), -1, 2**158],
+        )
+        with self.assertRaisesRegex(tinyot.UsageError, "4 bytes"):
+            evaluate("sort:count=4,bits=16,text=1", values_a=b"abc", values_b=["a", "b"])
+
+    def test_conditions_are_checked_before_a_connection_with_the_row(self):
+        circuit = tinyot.named("sorted_set_intersection:count=2,bits=8")
+        with self.assertRaisesRegex(tinyot.UsageError, "row 1: .*in ascending order"):
+            self.parties.a.run_rows(circuit, {"values_a": [[1, 2], [2, 1]]})
+
+    def test_numbers_that_are_none_are_refused(self):
+        circuit = tinyot.named("millionaires:bits=32,signed=1,fraction=16")
+        self.assertEqual(circuit.evaluate({"a": np.int64(1), "b": 0.5})["a_has_more"], 1)
+        for value in (Decimal("NaN"), Decimal("Infinity"), float("nan"), "1.5"):
+            with self.assertRaises(tinyot.UsageError):
+                circuit.evaluate({"a": value, "b": 0})
+        text = tinyot.named("millionaires:text=1")
+        self.assertEqual(text.evaluate({"a": "\udcff", "b": b"\xfe"})["a_has_more"], 1)
+        with self.assertRaises(tinyot.UsageError) as refused:
+            text.evaluate({"a": "\ud800", "b": ""})
+        self.assertIsNone(refused.exception.__cause__)
 
 
 if __name__ == "__main__":

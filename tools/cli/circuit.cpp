@@ -48,8 +48,6 @@ circuit::CircuitInfo described(const NamedCircuit& circuit, const CircuitSpec& s
     set_types(info.outputs, spec.types);
     return info;
   }
-  if (!spec.types.empty())
-    throw UsageError("--type is for numbers whose lowest bit comes first, not --bit-order msb");
   const auto mirror = [](circuit::ValueFormat& format, std::string& type) {
     type.clear();  // it is of numbers whose lowest bit comes first
     if (format == circuit::ValueFormat::Bytes)

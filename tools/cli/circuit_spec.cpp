@@ -51,6 +51,14 @@ std::vector<std::string_view> split_blocks(std::string_view text, std::size_t di
   return pieces;
 }
 
+// Fails: UsageError for a circuit that says how it reads numbers.
+void require_bits(const circuit::CircuitInfo& info) {
+  const auto is_read = [](const auto& bundle) { return bundle.reading != circuit::Reading::Bits; };
+  if (std::ranges::any_of(info.inputs, is_read) || std::ranges::any_of(info.outputs, is_read))
+    throw UsageError("--bit-order msb is for circuits that do not say how they read numbers, and " +
+                     info.name + " does");
+}
+
 circuit::Receiver receiver_of(const std::string& party) {
   return parse_party("to", party) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
 }
@@ -220,6 +228,9 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec)
   const bool has_blocks = has([](const circuit::InputBundle& b) { return b.name == "message"; }) &&
                           has([](const circuit::InputBundle& b) { return b.same_in_all_lanes; });
   blocks_ = has_blocks && !spec.lanes;
+  if (msb_first_) require_bits(info());
+  if (msb_first_ && !spec.types.empty())
+    throw UsageError("--type is for numbers whose lowest bit comes first, not --bit-order msb");
   for (const circuit::OutputBundle& output : info().outputs)
     if (base_ == circuit::NumberBase::Decimal && output.bits > circuit::kDecimalBitsMax &&
         output.format == circuit::ValueFormat::Integer)
@@ -281,9 +292,21 @@ namespace {
 std::string list_hint(const circuit::InputBundle& bundle,
                       const std::vector<std::string_view>& pieces, std::size_t wanted) {
   std::string table = table_hint(pieces);
-  if (!table.empty() || pieces.size() <= wanted || bundle.bits == 1) return table;
+  if (!table.empty() || pieces.size() <= wanted || bundle.bits == 1 ||
+      bundle.reading != circuit::Reading::Bits || bundle.format != circuit::ValueFormat::Integer)
+    return table;
   return "; a list of values of N bits, in its " + std::to_string(bundle.bits) + ", takes --type " +
          bundle.name + "=uN";
+}
+
+std::string negative_hint(const std::string& circuit, const circuit::InputBundle& bundle) {
+  const std::string type = "i" + std::to_string(bundle.bits);
+  if (bundle.bits > circuit::kIntegerBitsMax || bundle.format != circuit::ValueFormat::Integer)
+    return {};
+  if (bundle.reading != circuit::Reading::Bits &&
+      circuit::spec_for_type(circuit, bundle.name, type).empty())
+    return {};
+  return "; negative numbers take --type " + bundle.name + "=" + type;
 }
 
 }  // namespace
@@ -296,8 +319,8 @@ LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
     return typed->second.parse(text, wanted);
   if (text.starts_with(system::kByteOrderMark)) text.remove_prefix(system::kByteOrderMark.size());
   std::vector<std::string_view> pieces = split_values(text);
-  // A number of all bits, as if the circuit had no types.
-  const bool is_whole = !bundle.type.empty() && !pieces.empty() &&
+  // Numbers of all bits, as if the circuit had no types.
+  const bool is_whole = !bundle.type.empty() && pieces.size() == wanted &&
                         (pieces[0].starts_with("0x") || pieces[0].starts_with("0b"));
   if (typed != typed_inputs_.end() && !is_whole) return typed->second.parse(text, wanted);
   const bool is_one_string = bundle.format == circuit::ValueFormat::Bytes &&
@@ -330,9 +353,7 @@ LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
     } catch (const UsageError& error) {
       throw UsageError(
           "input " + bundle.name + ": " + error.what() +
-              (pieces[lane].starts_with('-') ? "; negative numbers take --type " + bundle.name +
-                                                   "=i" + std::to_string(bundle.bits)
-                                             : ""),
+              (pieces[lane].starts_with('-') ? negative_hint(info().name, bundle) : ""),
           error.remedy());
     }
   }

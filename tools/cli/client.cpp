@@ -62,12 +62,20 @@ CommandLine peer_line(const std::string& verb, const std::string& help) {
   return line;
 }
 
-// Without the job's circuit, outputs are printed by their type or in their format, a list of them if
-// there are lanes.
+// Without the job's circuit, outputs are printed by their type or in their format, a list of them
+// if there are lanes.
 class OutputFormat {
  public:
   OutputFormat(const CommandLine& line, const NamedCircuit* circuit)
       : circuit_(circuit), base_(circuit_spec_from(line, {}).output_base) {}
+
+  // A built-in circuit is that of the job, which may compute in other types than another one of its
+  // family. Fails: UsageError.
+  void require_circuit_of(const RemoteJob& job) const {
+    if (circuit_ == nullptr || circuit_->is_file() || circuit_->info().name == job.circuit) return;
+    throw UsageError("job " + job.id + " is of circuit " + job.circuit + ", not of " +
+                     circuit_->info().name + ": give the job's circuit and types, or none");
+  }
 
   // Fails: UsageError for an output that the circuit does not have.
   PrintedOutput print(const RemoteOutput& output, std::size_t lanes) const {
@@ -101,6 +109,7 @@ class OutputFormat {
 // are printed all the same.
 int print_result(const CommandLine& line, const std::string& verb, DaemonConnection& daemon,
                  const RemoteResult& result, const OutputFormat& format, OutputFiles& files) {
+  format.require_circuit_of(result.job);
   if (result.job.failure) throw Error(result.job.failure->error_class, result.job.failure->message);
   if (result.job.state == RemoteJob::State::Cancelled) throw CommandError("the job was cancelled");
   PrintedOutputs outputs;
@@ -269,7 +278,8 @@ int client_result(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   std::optional<NamedCircuit> circuit;
   if (line.has("circuit")) circuit.emplace(circuit_spec_from(line, line.text("circuit")));
-  for (const char* option : {"lanes", "blocks", "sbox", "owner", "to", "bundles", "bit-order"})
+  for (const char* option :
+       {"lanes", "blocks", "sbox", "owner", "to", "bundles", "bit-order", "type"})
     if (!circuit && line.is_explicit(option))
       throw UsageError("--" + std::string(option) + " is for the circuit: give --circuit");
   const OutputFormat format(line, circuit ? &*circuit : nullptr);

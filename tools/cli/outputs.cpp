@@ -7,7 +7,7 @@ namespace tinyot::tools {
 
 std::string PrintedOutput::lines() const {
   std::string text;
-  for (const std::string& value : values) text += (text.empty() ? "" : "\n") + value;
+  for (std::size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : "\n") + values[i];
   return text;
 }
 

@@ -24,6 +24,12 @@ ColumnName column_name(const std::string& text) {
   return {text.substr(0, colon), colon < text.size() ? text.substr(colon + 1) : ""};
 }
 
+circuit::ValueFormat mirrored(circuit::ValueFormat format) {
+  using circuit::ValueFormat;
+  if (format == ValueFormat::Bytes) return format;
+  return format == ValueFormat::Integer ? ValueFormat::MsbInteger : ValueFormat::Integer;
+}
+
 // By --type, the name of the column, or the circuit, in this order. A list is one number.
 template <class Bundle>
 circuit::ColumnType type_of(const NamedCircuit& circuit, const CircuitSpec& spec,
@@ -40,7 +46,10 @@ circuit::ColumnType type_of(const NamedCircuit& circuit, const CircuitSpec& spec
       circuit.require_fit(bundle, type);
     else if (!spec.msb_first && circuit::ValueType::parse(bundle.type).width == bundle.bits)
       type = bundle.type;
-    return {type, bundle.bits, bundle.format, spec.output_base};
+    if (!type.empty() && spec.msb_first)
+      throw UsageError("types are for numbers whose lowest bit comes first, not --bit-order msb");
+    return {type, bundle.bits, spec.msb_first ? mirrored(bundle.format) : bundle.format,
+            spec.output_base};
   } catch (const UsageError& error) {
     throw UsageError("column " + bundle.name + ": " + error.what());
   }

@@ -86,10 +86,11 @@ LaneMatrix TypedValues::parse(std::string_view text, std::size_t lanes) const {
   const std::size_t in_a_lane = bits_ / width_;
   const std::vector<std::string_view> pieces =
       item_.is_text() ? lines_of(text) : split_values(text);
-  require_count(
-      pieces.size(), lanes * in_a_lane, pieces.size() == 1 ? "value" : "values",
-      " of type " + item_.name() + (item_.is_decimal() ? table_hint(pieces) : "") +
-          (lanes == 1 ? circuit::circuit_for_length(circuit_, name_, pieces.size()) : ""));
+  require_count(pieces.size(), lanes * in_a_lane, pieces.size() == 1 ? "value" : "values",
+                " of type " + item_.name() + (item_.is_decimal() ? table_hint(pieces) : "") +
+                    (lanes == 1 && !item_.is_text()
+                         ? circuit::circuit_for_length(circuit_, name_, pieces.size())
+                         : ""));
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     BitVector bits(bits_);
     for (std::size_t k = 0; k < in_a_lane; ++k) try {

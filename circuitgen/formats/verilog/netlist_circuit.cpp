@@ -49,7 +49,7 @@ bool is_common(const DesignPort& port) {
 template <class Bundle>
 void set_reading(Bundle& bundle, const DesignPort& port) {
   bundle.reading = port.is_signed ? Reading::Signed : Reading::Unsigned;
-  if (port.is_signed && bundle.bits <= kNumberBitsMax)
+  if (port.is_signed && bundle.bits <= kIntegerBitsMax)
     bundle.type = "i" + std::to_string(bundle.bits);
 }
 

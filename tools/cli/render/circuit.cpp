@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
+#include "base/hex.h"
 #include "circuitgen/formats/reading.h"
 #include "circuitgen/generators/registry.h"
 #include "tinyot/circuit/fingerprint.h"
@@ -168,10 +170,27 @@ void print(Format format, const ImportReport& import) {
                    ", " + grouped(bytes) + " bytes\n");
 }
 
+namespace {
+
+// A text that is no UTF-8 has no string in JSON: it is {"hex": its bytes}.
+Json json_text(const std::string& text) {
+  try {
+    (void)Json(text).dump();
+    return text;
+  } catch (const Json::type_error&) {
+    return {{"hex", hex_of(std::as_bytes(std::span(text)))}};
+  }
+}
+
+}  // namespace
+
 Json json_of(const PrintedOutputs& outputs) {
   Json json = Json::object();
-  for (const PrintedOutput& output : outputs)
-    json[output.name] = output.is_list ? Json(output.values) : Json(output.values.front());
+  for (const PrintedOutput& output : outputs) {
+    Json values = Json::array();
+    for (const std::string& value : output.values) values.push_back(json_text(value));
+    json[output.name] = output.is_list ? values : values.front();
+  }
   return json;
 }
 
