@@ -126,7 +126,7 @@ TEST(Values, ListsAndOutputsAreWhatTheCircuitReads) {
   EXPECT_EQ(
       refusal([&] { outputs_of("sort:count=4,bits=8", Values().set_list("values_a", three, 8)); }),
       "input values_a takes 2 integers of 8 bits, and 3 integers of 8 bits were given; "
-      "circuit sort:count=6,bits=8 does");
+      "circuit sort:count=6,bits=8, or sort:count=5,bits=8, does");
   const Values lowest =
       outputs_of("minimum:count=2,bits=8,signed=1",
                  Values().set_signed("values_a", -1, 8).set_signed("values_b", 1, 8));

@@ -136,7 +136,13 @@ peer {{
             lambda party, daemon: daemon.run("lowest", circuit, inputs[party], wait_s=60))
         for party, answer in answers.items():
             self.assertEqual(answer.outputs, {"minimum": -1})
-            self.assertEqual(self.daemons[party].result("lowest").outputs, {"minimum": -1})
+            daemon = self.daemons[party]
+            self.assertEqual(daemon.result("lowest").outputs, {"minimum": -1})
+            self.assertEqual(daemon.result("lowest", circuit).outputs, {"minimum": -1})
+            self.refused(tinyot.UsageError, "is of circuit", daemon.result, "lowest",
+                         "minimum:count=3,bits=8")
+            self.refused(tinyot.UsageError, "bits, not", daemon.result, "lowest",
+                         tinyot.named("minimum:count=3,bits=16"))
 
     def test_conditions_are_checked_before_a_job_is_accepted(self):
         self.refused(tinyot.UsageError, "in ascending order", self.daemons["A"].submit, "unsorted",
