@@ -122,10 +122,11 @@ class ResultParts {
     if (part.has_job()) job_ = job_from(part.job());
     for (v1::Output& output : *part.mutable_outputs()) {
       const auto known = std::ranges::find(outputs_, output.name(), &Bits::name);
-      Bits& bits = known != outputs_.end()
-                       ? *known
-                       : outputs_.emplace_back(
-                             Bits{output.name(), output.bits_per_lane(), format_of(output), output.type(), {}});
+      Bits& bits =
+          known != outputs_.end()
+              ? *known
+              : outputs_.emplace_back(Bits{
+                    output.name(), output.bits_per_lane(), format_of(output), output.type(), {}});
       bits.bytes.insert(bits.bytes.end(), output.bits().begin(), output.bits().end());
       wipe_text(*output.mutable_bits());
     }

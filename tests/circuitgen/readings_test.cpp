@@ -373,9 +373,10 @@ TEST(Readings, AreInTheDescriptionOfAFile) {
         "sort:count=4,bits=160", "sorted_set_intersection:count=2,bits=160,signed=1",
         "sorted_set_intersection:count=2,bits=16,text=1", "levenshtein:rows=3,columns=4", "aes128",
         "hamming", "comparisons:bits=256,rows=2,columns=2"}) {
-    const CircuitInfo& info = find_circuit(spec)->info();
+    const auto circuit = find_circuit(spec);
+    const CircuitInfo& info = circuit->info();
     std::ostringstream text;
-    circuit::write_bristol_fashion(*find_circuit(spec), text);
+    circuit::write_bristol_fashion(*circuit, text);
     circuit::write_description(info, text);
     const auto read =
         circuit::read_circuit(circuit::text_in_memory("file", text.str()), "file", {});

@@ -244,8 +244,8 @@ TEST(CircuitFile, KeepsSignsAndTheWidthsOfLists) {
     for (const OutputBundle& output : circuit.info().outputs) all.push_back(output.type);
     return all;
   };
-  EXPECT_EQ(types(*with), (std::vector<std::string>{"i16", "u8", "i16", "", "i16"}));
-  EXPECT_EQ(types(*without), (std::vector<std::string>{"i16", "", "i16", "", ""}));
+  EXPECT_EQ(types(*with), (std::vector<std::string>{"i16", "u8", "i16", "i65", "i16"}));
+  EXPECT_EQ(types(*without), (std::vector<std::string>{"i16", "", "i16", "i65", ""}));
   EXPECT_EQ(refusal([](Program& program) {
               program.output("y", program.input("x", 12, Party::A));
               program.set_output_type("y", "u8");

@@ -109,7 +109,6 @@ class OutputFormat {
 // are printed all the same.
 int print_result(const CommandLine& line, const std::string& verb, DaemonConnection& daemon,
                  const RemoteResult& result, const OutputFormat& format, OutputFiles& files) {
-  format.require_circuit_of(result.job);
   if (result.job.failure) throw Error(result.job.failure->error_class, result.job.failure->message);
   if (result.job.state == RemoteJob::State::Cancelled) throw CommandError("the job was cancelled");
   PrintedOutputs outputs;
@@ -286,8 +285,10 @@ int client_result(const Arguments& arguments) {
   const DaemonConnection::Wait wait = wait_from(line);
   DaemonConnection daemon = daemon_from(line);
   OutputFiles files(output_paths_from(line));
-  if (const auto result = daemon.result(job_from(line), wait))
+  if (const auto result = daemon.result(job_from(line), wait)) {
+    format.require_circuit_of(result->job);
     return print_result(line, "result", daemon, *result, format, files);
+  }
   fail_waiting(line, daemon.status(job_from(line)));
 }
 
