@@ -46,21 +46,6 @@ struct ShareContext {
 };
 static_assert(sizeof(ShareContext) == 40);
 
-// The files besides those of keys.
-constexpr char kOtherMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'K', 'O'};
-constexpr std::size_t kOtherBytesMax = 1 << 18;
-constexpr std::size_t kNameMax = 16;
-
-// The id of no key: it has another magic.
-RecordContext context_of(std::string_view name) {
-  ENSURE(name.size() <= kNameMax);
-  RecordContext context{};
-  std::memcpy(context.magic, kOtherMagic, sizeof kOtherMagic);
-  context.version = kVersion;
-  std::ranges::copy(std::as_bytes(std::span(name)), context.id.bytes.begin());
-  return context;
-}
-
 RecordContext context_of(const KeyId& id) {
   RecordContext context{};
   std::memcpy(context.magic, kMagic, sizeof kMagic);
@@ -298,40 +283,6 @@ void KeyFiles::write(const KeyRecord& record) const {
                             std::span(bytes).subspan(sizeof header));
   std::memcpy(bytes.data(), &header, sizeof header);
   system::replace_file(file_of(record.attributes.id), bytes);
-}
-
-void KeyFiles::write_sealed(std::string_view name, std::span<const std::byte> content) const {
-  FileHeader header{};
-  std::memcpy(header.magic, kOtherMagic, sizeof kOtherMagic);
-  header.version = kVersion;
-  header.nonce = crypto::Rng::from_system().object<crypto::SealNonce>();
-  std::vector<std::byte> bytes(sizeof header + content.size());
-  ENSURE(bytes.size() <= kOtherBytesMax);
-  header.tag = crypto::seal(table_->state_key(), header.nonce, crypto::bytes_of(context_of(name)),
-                            content, std::span(bytes).subspan(sizeof header));
-  std::memcpy(bytes.data(), &header, sizeof header);
-  system::replace_file(directory_ / name, bytes);
-}
-
-std::optional<std::vector<std::byte>> KeyFiles::read_sealed(std::string_view name) const {
-  const std::filesystem::path path = directory_ / name;
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  const system::File file(path, O_RDONLY | O_NOFOLLOW);
-  std::vector<std::byte> bytes(kOtherBytesMax + 1);
-  bytes.resize(file.read_at(0, bytes));
-  FileHeader header{};
-  const bool has_header = bytes.size() >= sizeof header && bytes.size() <= kOtherBytesMax;
-  if (has_header) std::memcpy(&header, bytes.data(), sizeof header);
-  if (has_header && header.version > kVersion)
-    throw StoreError(path.string() + " was made by a newer version; use the version that made it");
-  std::vector<std::byte> plain(has_header ? bytes.size() - sizeof header : 0);
-  if (!has_header || std::memcmp(header.magic, kOtherMagic, sizeof kOtherMagic) != 0 ||
-      header.version != kVersion ||
-      !crypto::open_sealed(table_->state_key(), header.nonce, crypto::bytes_of(context_of(name)),
-                           std::span(bytes).subspan(sizeof header), header.tag, plain))
-    throw StoreError(path.string() +
-                     " is damaged, or not of these keys: remove it, and what it says with it");
-  return plain;
 }
 
 // If it fails, the file may be the old one or the next. The old one of a key whose suspension could

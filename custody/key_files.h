@@ -179,13 +179,6 @@ class KeyFiles {
   // Writes them, each that can be written. Fails: StoreError.
   void write_again();
 
-  // A small file of this party's own beside those of keys, sealed as they are: what it says of them
-  // is not the disk's to change. Replaced as a whole, durable on return. `name` is no name of a
-  // key's file.
-  void write_sealed(std::string_view name, std::span<const std::byte> content) const;
-  // Absent if there is none.
-  std::optional<std::vector<std::byte>> read_sealed(std::string_view name) const;
-
  private:
   using Records = std::map<KeyId, KeyRecord>;
 

@@ -66,7 +66,6 @@ constexpr std::array kKeyMethods = {
     Method{"Approvals", config::MANAGE_KEYS, "see requests that wait for approval"},
     Method{"Approve", config::MANAGE_KEYS, "approve requests"},
     Method{"Deny", config::MANAGE_KEYS, "deny requests"},
-    Method{"Allow", config::MANAGE_KEYS, "approve requests ahead"},
 };
 constexpr std::array kKmsMethods = {
     Method{"Status", config::USE_KEYS, "see the state of keys"},

@@ -252,11 +252,17 @@ bool is_for_clients(const config::KeyRule& rule) {
 }
 
 void check_pattern(const std::string& pattern, const std::string& of, const Checks& file) {
-  file.require(is_key_pattern(pattern),
-               of + "key '" + pattern +
-                   "' is neither an id of 32 hex digits nor a label, which has 1 to 64 of the "
-                   "characters a-z, A-Z, 0-9, '-', '_', '.' and '/', and may end with '*' for any "
-                   "rest");
+  if (pattern == "*" || custody::key_id_from(pattern)) return;
+  custody::KeyAttributes attributes;
+  attributes.label = pattern.substr(0, pattern.size() - (pattern.ends_with('*') ? 1 : 0));
+  try {
+    custody::require_valid(attributes);
+  } catch (const UsageError&) {
+    file.require(false, of + "key '" + pattern +
+                            "' is neither an id of 32 hex digits nor a label, which has 1 to 64 of "
+                            "the characters a-z, A-Z, 0-9, '-', '_', '.' and '/', and may end with "
+                            "'*' for any rest");
+  }
 }
 
 void check_key_rule(const config::KeyRule& rule, const std::string& of, const Checks& file) {

@@ -8,7 +8,6 @@
 #include "base/hex.h"
 #include "crypto/prg.h"
 #include "service/failed_call.h"
-#include "service/foreign_text.h"
 #include "service/message_field.h"
 
 namespace tinyot::service {
@@ -183,28 +182,6 @@ void describe(const KeyQuorum::Waiting& waiting, const std::string& peer, v1::Ap
   for (const Caller& officer : waiting.officers) to.add_officers(text_of(officer));
   to.set_quorum(waiting.quorum);
   to.set_expires_unix_ms(unix_ms_of(waiting.expires));
-}
-
-void describe(const KeyAllowance& allowance, const std::string& peer, v1::Allowance& to) {
-  const auto* const caller = std::get_if<Caller>(&allowance.by);
-  to.set_id(hex_of(allowance.id));
-  to.set_peer(peer);
-  to.set_key(allowance.key);
-  to.set_operation(name_of(allowance.operation));
-  to.set_by(caller == nullptr ? "the peer" : text_of(*caller));
-  to.set_uses_left(allowance.uses_left);
-  to.set_expires_unix_ms(unix_ms_of(allowance.expires));
-  to.set_granted_by(allowance.granted_by);
-}
-
-std::variant<FromPeer, Caller> asker_in(const v1::AllowRequest& request) {
-  if (request.by_case() == v1::AllowRequest::kByPeer && request.by_peer()) return FromPeer{};
-  Caller caller;
-  if (request.by_case() == v1::AllowRequest::kUser)
-    caller.user = user_named(request.user());
-  else
-    caller.name = request.client();
-  return caller;
 }
 
 KeyTerms use_terms(const KeyCall& call, Keys& keys, config::KeyOperation operation,
@@ -569,8 +546,6 @@ grpc::Status KeyCalls::approvals(const KeyCall&, const v1::ApprovalsRequest& req
         describe(waiting, peer->name(), *reply.add_approvals());
       for (const KeyQuorum::Waiting& waiting : peer->keys()->operations())
         describe(waiting, peer->name(), *reply.add_approvals());
-      for (const KeyAllowance& allowance : peer->keys()->allowances())
-        describe(allowance, peer->name(), *reply.add_allowances());
     }
   });
 }
@@ -582,26 +557,6 @@ grpc::Status KeyCalls::approve(const KeyCall& call, const v1::ApprovalRequest& r
 grpc::Status KeyCalls::deny(const KeyCall& call, const v1::ApprovalRequest& request,
                             v1::ApprovalReply&) const {
   return decided(call, request, false);
-}
-
-grpc::Status KeyCalls::allow(const KeyCall& call, const v1::AllowRequest& request,
-                             v1::Allowance& reply) const {
-  return answered([&] {
-    const auto now = Keys::Clock::now();
-    const auto operation = key_operation_named(request.operation());
-    if (!operation)
-      throw UsageError("'" + foreign_text(request.operation()) +
-                       "' is no operation of a key policy, such as encrypt");
-    const std::uint64_t most = static_cast<std::uint64_t>(KeyAllowances::kTimeMax.count()) + 1;
-    KeyAllowance allowance{
-        .by = asker_in(request),
-        .operation = *operation,
-        .key = request.key(),
-        .uses_left = request.uses(),
-        .expires = now + std::chrono::seconds(std::min(request.within_s(), most))};
-    describe(keys_of(request.peer()).allow(call.caller, std::move(allowance)),
-             peer_named(request.peer()).name(), reply);
-  });
 }
 
 }  // namespace tinyot::service

@@ -79,8 +79,6 @@ class KeyCalls {
                        v1::ApprovalReply& reply) const;
   grpc::Status deny(const KeyCall& call, const v1::ApprovalRequest& request,
                     v1::ApprovalReply& reply) const;
-  grpc::Status allow(const KeyCall& call, const v1::AllowRequest& request,
-                     v1::Allowance& reply) const;
 
  private:
   Peer& peer_named(const std::string& name) const;

@@ -10,9 +10,17 @@
 namespace tinyot::service {
 namespace {
 
+// Labels and ids cannot be mixed up: a pattern of 32 hex digits is an id, and no label.
+bool fits(const std::string& pattern, const custody::KeyId& key, std::string_view label) {
+  if (const auto id = custody::key_id_from(pattern)) return *id == key;
+  if (pattern.ends_with('*'))
+    return label.starts_with(std::string_view(pattern).substr(0, pattern.size() - 1));
+  return label == pattern;
+}
+
 bool names_key(const config::KeyRule& rule, const custody::KeyId& key, std::string_view label) {
-  return std::ranges::any_of(
-      rule.key(), [&](const std::string& pattern) { return fits_key(pattern, key, label); });
+  return std::ranges::any_of(rule.key(),
+                             [&](const std::string& pattern) { return fits(pattern, key, label); });
 }
 
 bool allows_nonces(const config::KeyRule& rule, custody::NonceMode mode) {
@@ -91,26 +99,6 @@ std::optional<Obstacle> rate_reached(const config::KeyRule& rule,
 }
 
 }  // namespace
-
-// Labels and ids cannot be mixed up: a pattern of 32 hex digits is an id, and no label.
-bool fits_key(const std::string& pattern, const custody::KeyId& key, std::string_view label) {
-  if (const auto id = custody::key_id_from(pattern)) return *id == key;
-  if (pattern.ends_with('*'))
-    return label.starts_with(std::string_view(pattern).substr(0, pattern.size() - 1));
-  return label == pattern;
-}
-
-bool is_key_pattern(const std::string& text) {
-  if (text == "*" || custody::key_id_from(text)) return true;
-  custody::KeyAttributes attributes;
-  attributes.label = text.substr(0, text.size() - (text.ends_with('*') ? 1 : 0));
-  try {
-    custody::require_valid(attributes);
-    return true;
-  } catch (const UsageError&) {
-    return false;
-  }
-}
 
 std::string name_of(config::KeyOperation operation) {
   std::string name = config::KeyOperation_Name(operation);

@@ -24,11 +24,6 @@ inline constexpr std::uint32_t kPayloadBytesMax = 65536;
 std::string name_of(config::KeyOperation operation);
 std::optional<config::KeyOperation> key_operation_named(std::string_view name);
 
-// Whether a key is of those that a rule names by the pattern: a label, one with "*" at its end for
-// any rest, or an id; and whether a text is such a pattern.
-bool fits_key(const std::string& pattern, const custody::KeyId& key, std::string_view label);
-bool is_key_pattern(const std::string& text);
-
 struct FromPeer {};
 
 // What a request asks for, as far as policies know it.

@@ -113,7 +113,7 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
                return parse_hex(text, id) && time_of(id) + kRemembered > Clock::now();
              }),
       quorum_(settings.name, peer.custody().quorum(), approval_time_, audit_),
-      allowances_(files_, audit_), policy_(read_policy(peer)),
+      policy_(read_policy(peer)),
       has_peer_cheated_(std::filesystem::exists(directory_ / kCheatedFile)),
       destroy_after_(std::chrono::seconds(peer.custody().destroy_after_s()), Clock::now(),
                      DestroyAfter::Steady::now()),
@@ -416,9 +416,7 @@ void Keys::begin_own(const SharedRequest& request, Lock& lock) {
   if (!verdict.refusal.empty()) throw KeyFailed(KeyFailure::Refused, verdict.refusal);
   requests_.emplace(request->id(), request);
   request->until = Clock::now() + request_time_;
-  if (verdict.needs_approval) use_allowance(request, lock);
-  if (request->state == Request::State::Ended) return;
-  if (verdict.needs_approval && !request->is_approved) {
+  if (verdict.needs_approval) {
     request->number = random_request();
     request->state = Request::State::Waiting;
     request->until = request->asked.expires;
@@ -459,23 +457,6 @@ bool Keys::may_have_begun(const Request& request) const {
   if (settings_.leads()) return request.is_running;
   return request.state == Request::State::Accepted ||
          (request.state == Request::State::Asked && !request.waits_at_peer);
-}
-
-// What an officer has allowed ahead approves it. It may have ended on return.
-void Keys::use_allowance(const SharedRequest& request, Lock& lock) {
-  const KeyRequestTerms terms = request->policy_terms();
-  lock.unlock();
-  std::optional<Failure> failure;
-  std::optional<custody::RequestId> used;
-  try {
-    used = allowances_.use(terms, Clock::now());
-  } catch (const std::exception& error) {
-    failure = Failure{std::current_exception(), error.what()};
-  }
-  lock.lock();
-  request->allowance = used;
-  request->is_approved = used.has_value();
-  if (failure) finish(request, std::move(failure));
 }
 
 // Until the condition holds, the request has expired, or its client has gone: what may have begun
@@ -1041,7 +1022,6 @@ std::string Keys::details_of(const KeyTerms& terms, const custody::KeyAttributes
 
 void Keys::decide(const Caller& officer, const custody::RequestId& number, bool is_approved) {
   if (quorum_.decide(officer, number, is_approved)) return;
-  if (!is_approved && allowances_.withdraw(officer, number)) return;
   SharedRequest request;
   {
     const Lock lock(mutex_);

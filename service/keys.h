@@ -29,7 +29,6 @@
 #include "custody/key_files.h"
 #include "service/destroy_after.h"
 #include "service/error_log.h"
-#include "service/key_allowances.h"
 #include "service/key_audit.h"
 #include "service/key_call.h"
 #include "service/key_certificate.h"
@@ -143,12 +142,7 @@ class Keys {
   std::string lacking() const;
   std::vector<Waiting> approvals();
   std::vector<KeyQuorum::Waiting> operations() const { return quorum_.waiting(); }
-  // Approves requests ahead, by an officer; denying its number withdraws it.
-  KeyAllowance allow(const Caller& officer, KeyAllowance allowance) {
-    return allowances_.grant(officer, std::move(allowance), Clock::now());
-  }
-  std::vector<KeyAllowance> allowances() const { return allowances_.all(Clock::now()); }
-  // A request that waits, an operation of an officer, or an allowance, by its number.
+  // A request that waits, or an operation of an officer, by its number.
   void decide(const Caller& officer, const custody::RequestId& number, bool is_approved);
 
   // The link, and messages of the peer. Fail: NetworkError if the peer may not send such a message.
@@ -241,7 +235,6 @@ class Keys {
   std::optional<std::string> refusal_of_nonces(const KeyTerms& terms,
                                                const custody::KeyAttributes& about) const;
   void finish(const SharedRequest& request, std::optional<Failure> failure);
-  void use_allowance(const SharedRequest& request, Lock& lock);
   bool note_begun(const SharedRequest& request, const AuditHead& head);
   void log_end(const Request& request);
   void write_ends();
@@ -307,7 +300,6 @@ class Keys {
   const custody::Backups backups_;
   KeyAudit audit_;
   KeyQuorum quorum_;
-  KeyAllowances allowances_;
   KeyCircuits circuits_;
 
   std::mutex mutex_;

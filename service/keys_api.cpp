@@ -114,10 +114,6 @@ class KeysService final : public v1::Keys::Service {
                     v1::ApprovalReply* reply) override {
     return calls_.deny(call(context), *request, *reply);
   }
-  grpc::Status Allow(grpc::ServerContext* context, const v1::AllowRequest* request,
-                     v1::Allowance* reply) override {
-    return calls_.allow(call(context), *request, *reply);
-  }
 
  private:
   KeyCall call(const grpc::ServerContext* context) const {

@@ -32,17 +32,6 @@ RemoteKey key_from(const v1::Key& message) {
           message.certificate_problem()};
 }
 
-RemoteAllowance allowance_from(const v1::Allowance& message) {
-  return {message.id(),
-          message.peer(),
-          message.key(),
-          message.operation(),
-          message.by(),
-          message.uses_left(),
-          message.expires_unix_ms(),
-          message.granted_by()};
-}
-
 v1::KeyName message_of(const KeyName& name) {
   v1::KeyName message;
   message.set_peer(name.peer);
@@ -302,45 +291,27 @@ std::vector<SelfTestResult> KeysConnection::self_test(const std::string& peer) {
   return results;
 }
 
-Approvals KeysConnection::approvals(const std::string& peer) {
+std::vector<WaitingRequest> KeysConnection::approvals(const std::string& peer) {
   v1::ApprovalsRequest request;
   request.set_peer(peer);
-  Approvals approvals;
+  std::vector<WaitingRequest> waiting;
   const v1::ApprovalsReply reply = state_->ask(&v1::Keys::Stub::Approvals, request);
   for (const v1::Approval& one : reply.approvals())
-    approvals.waiting.push_back({one.request(),
-                                 one.peer(),
-                                 one.is_own(),
-                                 one.client(),
-                                 one.operation(),
-                                 one.key(),
-                                 one.label(),
-                                 one.bytes(),
-                                 one.aad_bytes(),
-                                 one.shown_aad(),
-                                 one.expires_unix_ms(),
-                                 one.quorum(),
-                                 {one.officers().begin(), one.officers().end()},
-                                 one.details()});
-  for (const v1::Allowance& one : reply.allowances())
-    approvals.allowances.push_back(allowance_from(one));
-  return approvals;
-}
-
-RemoteAllowance KeysConnection::allow(const NewAllowance& allowance) {
-  v1::AllowRequest request;
-  request.set_peer(allowance.peer);
-  request.set_key(allowance.key);
-  request.set_operation(allowance.operation);
-  if (!allowance.user.empty())
-    request.set_user(allowance.user);
-  else if (!allowance.client.empty())
-    request.set_client(allowance.client);
-  else
-    request.set_by_peer(true);
-  request.set_uses(allowance.uses);
-  request.set_within_s(allowance.within_s);
-  return allowance_from(state_->ask(&v1::Keys::Stub::Allow, request));
+    waiting.push_back({one.request(),
+                       one.peer(),
+                       one.is_own(),
+                       one.client(),
+                       one.operation(),
+                       one.key(),
+                       one.label(),
+                       one.bytes(),
+                       one.aad_bytes(),
+                       one.shown_aad(),
+                       one.expires_unix_ms(),
+                       one.quorum(),
+                       {one.officers().begin(), one.officers().end()},
+                       one.details()});
+  return waiting;
 }
 
 void KeysConnection::approve(const std::string& peer, const std::string& request) {

@@ -91,24 +91,6 @@ struct WaitingRequest {
   std::string details;
 };
 
-// Requests that an officer approves ahead, or has.
-struct NewAllowance {
-  std::string peer, key, operation;
-  // Who asks: the peer, unless one of these is not empty.
-  std::string user, client;
-  std::uint64_t uses = 0, within_s = 0;
-};
-struct RemoteAllowance {
-  std::string id, peer, key, operation, by;
-  std::uint64_t uses_left = 0;
-  std::int64_t expires_unix_ms = 0;
-  std::string granted_by;
-};
-struct Approvals {
-  std::vector<WaitingRequest> waiting;
-  std::vector<RemoteAllowance> allowances;
-};
-
 class KeysConnection {
  public:
   // Of calls that wait for the peer, or for an officer. Without it they last as long as the daemon
@@ -158,8 +140,7 @@ class KeysConnection {
   void resume_peer(const std::string& peer);
   std::vector<SelfTestResult> self_test(const std::string& peer);
 
-  Approvals approvals(const std::string& peer);
-  RemoteAllowance allow(const NewAllowance& allowance);
+  std::vector<WaitingRequest> approvals(const std::string& peer);
   void approve(const std::string& peer, const std::string& request);
   void deny(const std::string& peer, const std::string& request);
 

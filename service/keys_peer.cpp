@@ -68,21 +68,18 @@ void Keys::receive(const wire::KeyRequest& message) {
   bool has_to_wait = false;
   custody::RequestId number{};
   {
-    Lock lock(mutex_);
+    const Lock lock(mutex_);
     if (reason.empty()) reason = refusal(*request).value_or("");
     if (reason.empty()) reason = refusal_of_nonces(request->terms(), request->about).value_or("");
-    KeyPolicy::Verdict verdict;
     if (reason.empty()) {
-      verdict = policy_.begin(request->policy_terms(), Clock::now());
+      const KeyPolicy::Verdict verdict = policy_.begin(request->policy_terms(), Clock::now());
       reason = verdict.refusal;
+      has_to_wait = verdict.needs_approval;
     }
     if (reason.empty()) {
       request->until = Clock::now() + request_time_;
       seen_.emplace(request->id(), time_of(request->id()) + kRemembered);
       requests_.emplace(request->id(), request);
-      if (verdict.needs_approval) use_allowance(request, lock);
-      if (request->state == Request::State::Ended) return;
-      has_to_wait = verdict.needs_approval && !request->is_approved;
     }
     if (has_to_wait) {
       request->until = std::min(request->asked.expires, Clock::now() + approval_time_);
@@ -228,9 +225,6 @@ std::optional<std::string> Keys::refusal_to_start(const Request& request) const 
   const KeyPolicy::Verdict verdict = policy_.recheck(request.policy_terms(), Clock::now());
   if (!verdict.refusal.empty()) return verdict.refusal;
   if (verdict.needs_approval && !request.is_approved) return "it needs an approval since then";
-  if (verdict.needs_approval && request.allowance &&
-      !allowances_.holds(*request.allowance, Clock::now()))
-    return "what an officer has allowed ahead has expired, or was withdrawn";
   return refusal_of_nonces(request.terms(), request.about);
 }
 

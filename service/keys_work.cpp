@@ -64,7 +64,6 @@ AuditLine Keys::Request::line(AuditLine::Event event) const {
                  .aad_bytes = terms().aad_bytes};
   if (event == AuditLine::Event::Begin) {
     if (!is_own()) line.signed_by_peer = asked.signed_by;
-    if (allowance) line.outcome = "allowance " + hex_of(*allowance);
     return line;
   }
   line.outcome = failure ? foreign_text(failure->text) : "done";

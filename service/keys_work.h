@@ -73,10 +73,9 @@ class Keys::Request final : public Keys::Work {
   Clock::time_point client_until = kAnyTime;
   State state = State::New;
   bool has_begun_line = false, is_approved = false, may_be_asked_anew = false;
-  bool waits_at_peer = false;                   // for an officer there
-  bool is_being_decided = false;                // by an officer of this party
-  bool is_abandoned = false;                    // by its client, of an own one
-  std::optional<custody::RequestId> allowance;  // that approves it
+  bool waits_at_peer = false;     // for an officer there
+  bool is_being_decided = false;  // by an officer of this party
+  bool is_abandoned = false;      // by its client, of an own one
   // By which officers of this party decide on it while it waits. The peer chooses that of its
   // request, and could give it to another one once this process has ended.
   custody::RequestId number{};

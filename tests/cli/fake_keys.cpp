@@ -155,8 +155,4 @@ grpc::Status FakeKeys::Deny(Context, const v1::ApprovalRequest* request, v1::App
   return answered("Deny", *request, v1::ApprovalReply(), reply);
 }
 
-grpc::Status FakeKeys::Allow(Context, const v1::AllowRequest* request, v1::Allowance* reply) {
-  return answered("Allow", *request, allowance, reply);
-}
-
 }  // namespace tinyot::test

@@ -29,7 +29,6 @@ class FakeKeys final : public v1::Keys::Service {
   v1::DestroyReply destroyed;
   v1::BackupsReply backups;
   v1::ApprovalsReply approvals;
-  v1::Allowance allowance;
   v1::CertificateReply certificate;
   v1::RebindReply rebound;
   v1::SelfTestReply tested;
@@ -78,7 +77,6 @@ class FakeKeys final : public v1::Keys::Service {
                          v1::ApprovalsReply* reply) override;
   grpc::Status Approve(Context, const v1::ApprovalRequest* request, v1::ApprovalReply*) override;
   grpc::Status Deny(Context, const v1::ApprovalRequest* request, v1::ApprovalReply*) override;
-  grpc::Status Allow(Context, const v1::AllowRequest* request, v1::Allowance* reply) override;
 
  private:
   template <class Request, class Reply>

@@ -542,40 +542,6 @@ TEST_F(KeyTest, OperationsOfOfficersAreShownWithWhoConfirmedThem) {
   EXPECT_NE(ask("approvals").out.find("resume_peer of all keys with bank, "), std::string::npos);
 }
 
-TEST_F(KeyTest, AllowancesNameWhoAsksForWhat) {
-  v1::Allowance& one = server_->allowance;
-  one.set_id(std::string(32, '3'));
-  one.set_peer("bank");
-  one.set_key("payments/*");
-  one.set_operation("encrypt");
-  one.set_by("user 7");
-  one.set_uses_left(9);
-  one.set_expires_unix_ms(1'500'000'000'500);
-  one.set_granted_by("user 8");
-  const std::string text = std::string(32, '3') +
-                           "  allowed: encrypt with payments/* by user 7, with bank; 9 uses left "
-                           "until 2017-07-14T02:40:00Z, by user 8\n";
-  const auto allow = [&](const std::string& by) {
-    return ask("allow", {"payments/*", "--operation", "encrypt", "--by", by, "--uses", "9",
-                         "--within", "60"});
-  };
-  EXPECT_EQ(allow("user:billing").out, text);
-  for (const char* const by : {"client:app", "peer"}) EXPECT_TRUE(ended_with(allow(by), 0));
-  const auto call = [](const std::string& by) {
-    return "Allow key: \"payments/*\" operation: \"encrypt\" " + by + " uses: 9 within_s: 60";
-  };
-  EXPECT_EQ(server_->calls,
-            (std::vector<std::string>{call("user: \"billing\""), call("client: \"app\""),
-                                      call("by_peer: true")}));
-  for (const char* const by : {"billing", "user:", "peers"})
-    EXPECT_TRUE(ended_with(allow(by), 2, "--by is peer, user:NAME or client:NAME")) << by;
-  EXPECT_TRUE(
-      ended_with(ask("allow", {"a", "--operation", "encrypt", "--by", "peer"}), 2, "--uses"));
-  *server_->approvals.add_allowances() = one;
-  EXPECT_EQ(ask("approvals").out, "no request waits for an approval\n" + text);
-  EXPECT_EQ(json("approvals")["allowances"][0]["uses_left"], 9);
-}
-
 TEST_F(KeyTest, RefusedCallsExitWithTheirClass) {
   const std::tuple<grpc::StatusCode, v1::ErrorClass, int> classes[] = {
       {grpc::StatusCode::INTERNAL, v1::INTERNAL, 1},

@@ -63,7 +63,7 @@ const std::vector<std::string> kUses = {"Encrypt", "Decrypt", "Sign", "Verify"},
                                            "Refresh",     "Certificate", "Suspend",    "Resume",
                                            "ResumeEpoch", "Deactivate",  "Destroy",    "Restore",
                                            "Rebind",      "Backups",     "ResumePeer", "SelfTest",
-                                           "Approvals",   "Approve",     "Deny",       "Allow"};
+                                           "Approvals",   "Approve",     "Deny"};
 
 bool allows_key_call(const AccessRules& rules, const Caller& caller, const std::string& method) {
   return !rules.refusal(caller, "/tinyot.v1.Keys/" + method);

@@ -863,40 +863,6 @@ TEST_F(HostileFollowerTest, BeginsNothingThatNeedsAnApprovalSince) {
   EXPECT_EQ(a_->stop().status, 0);
 }
 
-// The same with a request that an officer has approved ahead, and the officer thinks better of it.
-TEST_F(HostileFollowerTest, BeginsNothingThatIsNoLongerAllowed) {
-  KeyClient::Made made;
-  ASSERT_NO_FATAL_FAILURE(start_with_approvals({}, made));
-  peer_->shut_down();
-  keys_a_.reset();
-  EXPECT_EQ(a_->stop().status, 0);
-  a_->start();
-  peer_->connect();  // without stock
-  {
-    const KeyClient officer(a_->socket());
-    v1::AllowRequest allow;
-    allow.set_key("data");
-    allow.set_operation("encrypt");
-    allow.set_by_peer(true);
-    allow.set_uses(1);
-    allow.set_within_s(3600);
-    v1::Allowance allowed;
-    ASSERT_TRUE(officer.call(&Stub::Allow, allow, allowed).ok());
-    EXPECT_TRUE(is_accepted(message_of(asked(use_terms(config::ENCRYPT, made.key.id(), 4)))));
-    v1::ApprovalRequest withdraw;
-    withdraw.set_request(allowed.id());
-    v1::ApprovalReply reply;
-    ASSERT_TRUE(officer.call(&Stub::Deny, withdraw, reply).ok());
-  }
-  peer_->send_stock({session()});
-  const wire::Message next = peer_->next_of({wire::Message::kKeyStart, wire::Message::kKeyEnd});
-  ASSERT_TRUE(next.has_key_end()) << "the request begins";
-  EXPECT_EQ(next.key_end().reason(),
-            "what an officer has allowed ahead has expired, or was withdrawn");
-  peer_->shut_down();
-  EXPECT_EQ(a_->stop().status, 0);
-}
-
 // A refresh waits for the uses that have begun, and other keys do not wait for it.
 TEST_F(HostileFollowerTest, RefreshesAKeyThatIsUsed) {
   start_hostile();

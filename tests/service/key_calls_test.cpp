@@ -122,7 +122,7 @@ TEST_F(KeyCallsTest, DetailsThatAreNotUnderstoodAreNone) {
   EXPECT_FALSE(with(failed.SerializeAsString()).has_value());
 }
 
-// What is no number of a request, and no operation, is refused before any peer is looked for.
+// What is no number of a request is refused before any peer is looked for.
 TEST_F(KeyCallsTest, MalformedNamesAreRefused) {
   const KeyCalls calls(peers_);
   v1::ApprovalRequest approval;
@@ -136,19 +136,6 @@ TEST_F(KeyCallsTest, MalformedNamesAreRefused) {
   }
   approval.set_request(std::string(32, 'a'));
   EXPECT_NE(calls.approve({}, approval, reply).error_message().find("custody { } with no peer"),
-            std::string::npos);
-  v1::AllowRequest allow;
-  v1::Allowance allowed;
-  allow.set_operation("settle\n");
-  EXPECT_NE(calls.allow({}, allow, allowed).error_message().find("'settle?' is no operation"),
-            std::string::npos);
-  allow.set_operation("encrypt");
-  allow.set_user("no-such-user");
-  EXPECT_NE(calls.allow({}, allow, allowed).error_message().find("no user 'no-such-user'"),
-            std::string::npos);
-  allow.set_peer("carol");
-  allow.set_client("billing");
-  EXPECT_NE(calls.allow({}, allow, allowed).error_message().find("no peer 'carol'"),
             std::string::npos);
 }
 

@@ -140,30 +140,6 @@ TEST_F(KeysTest, ThePeerIsToldOfAnErrorOfTheStoreWithoutItsCause) {
   EXPECT_NE(log().find(file.string(), line), std::string::npos) << log();
 }
 
-// The same with what officers have allowed ahead, before anything has an answer.
-TEST_F(KeysTest, ARequestWhoseAllowanceCannotBeWrittenEnds) {
-  CustodySetup setup;
-  setup.policy_a = "allow { peer: true key: '*' may: [ENCRYPT] approval: true }\n";
-  make_parties(setup);
-  const std::string key = stored("data");
-  open();
-  (void)keys().allow(call().caller,
-                     {.by = service::FromPeer{},
-                      .operation = config::ENCRYPT,
-                      .key = "data",
-                      .uses_left = 1,
-                      .expires = service::Keys::Clock::now() + std::chrono::hours(1)});
-  const std::filesystem::path file = file_in_custody("allowances");
-  put_directory_in_place_of(file);
-  const KeyTerms terms = use_terms(config::ENCRYPT, key, 4);
-  peer_->send(message_of(asked(terms)));
-  const wire::Message said =
-      peer_->next_of({wire::Message::kKeyEnd, wire::Message::kKeyAnswer, wire::Message::kKeyWaits});
-  EXPECT_EQ(said.key_end().request(), bytes_of(terms.request)) << said.ShortDebugString();
-  EXPECT_EQ(said.key_end().reason(), "its store or its log cannot be used");
-  EXPECT_TRUE(test::becomes_true([&] { return is_logged(file.string()); }, kCallPatience));
-}
-
 // What its former key's holder has said stays until officers say that they are the same.
 TEST_F(KeysTest, WhoHasAnotherTlsKeySaysNothingOfAShare) {
   make_parties();

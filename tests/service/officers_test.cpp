@@ -412,56 +412,5 @@ TEST_F(EpochsTest, WhatThePeerHasIsLookedAtOnceOfficersHaveConfirmed) {
   EXPECT_EQ(after.epochs_size(), 2);
 }
 
-// Requests of the peer and of a client go on without waiting, as often as an officer has allowed
-// it, also over a restart.
-TEST_F(OfficersTest, WhatIsAllowedAheadWaitsForNobody) {
-  CustodySetup setup;
-  setup.policy_a =
-      "allow { user: 'ME' key: '*' may: [CREATE] }\n"
-      "allow { peer: true user: 'ME' key: '*' may: [ENCRYPT] approval: true }\n";
-  start_officers(setup);
-  if (IsSkipped()) return;
-  ASSERT_OK(keys_a_->create("data"));
-  v1::AllowRequest request;
-  request.set_key("da*");
-  request.set_operation("encrypt");
-  request.set_by_peer(true);
-  request.set_uses(2);
-  request.set_within_s(3600);
-  v1::Allowance by_peer, by_user;
-  ASSERT_TRUE(keys_a_->call(&Stub::Allow, request, by_peer).ok());
-  request.set_user(me());
-  EXPECT_EQ(keys_a_->call(&Stub::Allow, request, by_user).error_code(),
-            StatusCode::PERMISSION_DENIED);
-  ASSERT_TRUE(second_->call(&Stub::Allow, request, by_user).ok());
-  ASSERT_OK(keys_b_->encrypt("data", "text"));
-  ASSERT_OK(keys_a_->encrypt("data", "text"));
-  a_->kill();
-  a_->start();
-  ASSERT_TRUE(is_stocked());
-  keys_a_ = std::make_unique<KeyClient>(a_->socket());
-  second_ = officer("client");
-  ASSERT_OK(keys_b_->encrypt("data", "text"));
-  v1::ApprovalsReply listed;
-  ASSERT_TRUE(keys_a_->call(&Stub::Approvals, {}, listed).ok());
-  ASSERT_EQ(listed.allowances_size(), 2);
-  EXPECT_EQ(listed.allowances(0).uses_left(), 0u);
-  EXPECT_EQ(listed.allowances(1).uses_left(), 1u);
-  // The third one of the peer's waits, as before.
-  auto asked = std::async(std::launch::async, [&] { return keys_b_->encrypt("data", "text"); });
-  ASSERT_TRUE(decide(*second_, &Stub::Approve, waiting().request()).ok());
-  ASSERT_OK(asked.get());
-  // What is withdrawn allows nothing.
-  ASSERT_TRUE(decide(*second_, &Stub::Deny, by_user.id()).ok());
-  auto own = std::async(std::launch::async, [&] { return keys_a_->encrypt("data", "text"); });
-  ASSERT_TRUE(decide(*second_, &Stub::Deny, waiting().request()).ok());
-  EXPECT_EQ(own.get().status.error_code(), StatusCode::PERMISSION_DENIED);
-  EXPECT_EQ(audit_problems(), std::vector<std::string>());
-  std::size_t uses = 0;
-  const std::string log = log_of_a(), used = "\"outcome\":\"allowance " + by_peer.id() + "\"";
-  for (std::size_t at = 0; (at = log.find(used, at)) != std::string::npos; ++at) ++uses;
-  EXPECT_EQ(uses, 2u);
-}
-
 }  // namespace
 }  // namespace tinyot::test

@@ -247,37 +247,6 @@ int key_approvals(const Arguments& arguments) {
   return 0;
 }
 
-int key_allow(const Arguments& arguments) {
-  CommandLine line =
-      key_line("allow", "KEY --operation NAME --by peer|user:NAME|client:NAME --uses N --within S",
-               "payments/card --operation decrypt --by user:billing --uses 100 --within 86400");
-  line.options()
-      .value("key", "id of the key, or its label, which may end with * for any rest")
-      .value("operation",
-             "encrypt, decrypt, sign, verify, create, import, derive, refresh or self_test")
-      .value("by",
-             "who asks: peer, or a client of this party, user:NAME on the socket or "
-             "client:NAME by its certificate; not the officer who allows it")
-      .value("uses", "requests that need no other approval, at most 1,000,000")
-      .value("within", "seconds from now on, at most 366 days");
-  line.positional("key", 1);
-  for (const char* name : {"key", "operation", "by", "uses", "within"}) line.require(name);
-  if (!line.parse(arguments)) return 0;
-  service::NewAllowance allowance{
-      peer_name_from(line), line.text("key"),   line.text("operation"), {}, {},
-      line.size("uses"),    line.size("within")};
-  const std::string& by = line.text("by");
-  const auto after = [&](std::string_view prefix) {
-    return by.starts_with(prefix) ? by.substr(prefix.size()) : std::string();
-  };
-  allowance.user = after("user:");
-  allowance.client = after("client:");
-  if (by != "peer" && allowance.user.empty() && allowance.client.empty())
-    throw UsageError("--by is peer, user:NAME or client:NAME, not '" + by + "'");
-  print(line.common().format, "key allow", keys_from(line).allow(allowance));
-  return 0;
-}
-
 int key_approve(const Arguments& arguments) {
   CommandLine line = decision_line("approve");
   if (!line.parse(arguments)) return 0;

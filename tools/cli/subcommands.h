@@ -42,7 +42,6 @@ int key_resume(const Arguments& arguments);
 int key_deactivate(const Arguments& arguments);
 int key_destroy(const Arguments& arguments);
 int key_approvals(const Arguments& arguments);
-int key_allow(const Arguments& arguments);
 int key_approve(const Arguments& arguments);
 int key_deny(const Arguments& arguments);
 int key_encrypt(const Arguments& arguments);

@@ -12,7 +12,6 @@ namespace tinyot::tools {
 namespace {
 
 using service::foreign_text;
-using service::RemoteAllowance;
 using service::RemoteKey;
 using service::WaitingRequest;
 
@@ -138,24 +137,6 @@ Json json_of(const WaitingRequest& waiting) {
   return json;
 }
 
-std::string text_of(const RemoteAllowance& allowance) {
-  return allowance.id + "  allowed: " + allowance.operation + " with " +
-         foreign_text(allowance.key) + " by " + foreign_text(allowance.by) + ", with " +
-         allowance.peer + "; " + counted(allowance.uses_left, "use") + " left until " +
-         time_text(allowance.expires_unix_ms) + ", by " + foreign_text(allowance.granted_by) + "\n";
-}
-
-Json json_of(const RemoteAllowance& allowance) {
-  return {{"id", allowance.id},
-          {"peer", allowance.peer},
-          {"key", allowance.key},
-          {"operation", allowance.operation},
-          {"by", allowance.by},
-          {"uses_left", allowance.uses_left},
-          {"expires_at_s", static_cast<double>(allowance.expires_unix_ms) / 1000},
-          {"granted_by", allowance.granted_by}};
-}
-
 }  // namespace
 
 void print(Format format, const std::string& command, const RemoteKey& key) {
@@ -243,27 +224,15 @@ void print(Format format, const std::vector<service::SelfTestResult>& results) {
   print_report(format, {{"command", "key selftest"}, {"results", list}}, text);
 }
 
-void print(Format format, const service::Approvals& approvals) {
-  Json waiting = Json::array(), allowances = Json::array();
+void print(Format format, const std::vector<WaitingRequest>& waiting) {
+  Json list = Json::array();
   std::string text;
-  for (const WaitingRequest& one : approvals.waiting) {
-    waiting.push_back(json_of(one));
+  for (const WaitingRequest& one : waiting) {
+    list.push_back(json_of(one));
     text += text_of(one);
   }
-  if (text.empty()) text = "no request waits for an approval\n";
-  for (const RemoteAllowance& one : approvals.allowances) {
-    allowances.push_back(json_of(one));
-    text += text_of(one);
-  }
-  print_report(format,
-               {{"command", "key approvals"}, {"approvals", waiting}, {"allowances", allowances}},
-               text);
-}
-
-void print(Format format, const std::string& command, const RemoteAllowance& allowance) {
-  Json report = {{"command", command}};
-  report.update(json_of(allowance));
-  print_report(format, report, text_of(allowance));
+  print_report(format, {{"command", "key approvals"}, {"approvals", list}},
+               text.empty() ? "no request waits for an approval\n" : text);
 }
 
 void print_decided(Format format, const std::string& command, const std::string& request,

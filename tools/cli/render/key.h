@@ -28,8 +28,7 @@ void print_backups(Format format, const std::vector<std::string>& files);
 void print_resumed_keys(Format format, const std::string& peer);
 
 void print(Format format, const std::vector<service::SelfTestResult>& results);
-void print(Format format, const service::Approvals& approvals);
-void print(Format format, const std::string& command, const service::RemoteAllowance& allowance);
+void print(Format format, const std::vector<service::WaitingRequest>& waiting);
 // "approved" or "denied".
 void print_decided(Format format, const std::string& command, const std::string& request,
                    const std::string& decision);
