@@ -65,6 +65,10 @@ void add_to(Share& share, std::span<const std::byte> other) {
   for (std::size_t k = 0; k < share.size(); ++k) share[k] ^= other[k];
 }
 
+Values share_input(Party me, const Share& share) {
+  return Values().add(me == Party::A ? "key_a" : "key_b", share);
+}
+
 CheckValue check_in(const RunResult& result) {
   CheckValue check{};
   std::ranges::copy(result.outputs.bytes("check"), check.begin());
@@ -86,10 +90,6 @@ constexpr std::string_view kDeriveLabel = "tinyot derive";
 }
 
 }  // namespace
-
-Values share_input(Party me, const Share& share) {
-  return Values().add(me == Party::A ? "key_a" : "key_b", share);
-}
 
 CheckValue check_of(const KeyAttributes& attributes, const Share& key) {
   const auto circuit = circuit_named(check_circuit(attributes));

@@ -35,9 +35,6 @@ void require_loadable(const KeyRecord& record);
 // Of a key that is known as a whole, without a peer.
 CheckValue check_of(const KeyAttributes& attributes, const Share& key);
 
-// What a party gives to the circuits that check and load a key.
-Values share_input(Party me, const Share& share);
-
 // The names of the steps' circuits (circuitgen/generators/kept_keys.h).
 std::string check_circuit(const KeyAttributes& attributes);
 std::string load_circuit(const KeyAttributes& attributes);

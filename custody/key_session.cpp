@@ -196,19 +196,13 @@ UseResult KeySession::use(const UseTerms& terms, const UsePayload* payload,
 
 UseResult KeySession::run_use(const UseTerms& terms, const UsePayload* payload,
                               const KeyRecord& record, const LoadedKey& loaded) {
+  UseResult result;
   std::optional<Nonce> nonce = terms.nonce;
   if (terms.use == KeyUse::Encrypt && !nonce) nonce = next_nonce();
-  return custody::run_use(peer_, terms, payload, record.attributes, loaded.values, nonce,
-                          label_of(terms, record, loaded.epoch));
-}
-
-UseResult run_use(KeyPeer& peer, const UseTerms& terms, const UsePayload* payload,
-                  const KeyAttributes& attributes, const SharedInputs& loaded,
-                  const std::optional<Nonce>& nonce, const std::string& label) {
-  UseResult result;
-  const auto circuit = circuit::find_key_circuit(circuit_of(terms, attributes));
+  const auto circuit = circuit::find_key_circuit(circuit_of(terms, record.attributes));
   ENSURE(circuit != nullptr);
-  const RunResult run = peer.run(*circuit, inputs_of(terms, payload, nonce), loaded, label);
+  const RunResult run = peer_.run(*circuit, inputs_of(terms, payload, nonce), loaded.values,
+                                  label_of(terms, record, loaded.epoch));
   if (nonce) result.nonce = *nonce;
   if (payload == nullptr) return result;
   if (has_tag(terms.use)) result.is_valid = run.outputs.integer("valid") == 1;

@@ -64,13 +64,6 @@ struct UseResult {
   bool is_valid = true;          // of decrypt and verify
 };
 
-// A use of values that are loaded. Role: both, at the same time, with the same terms, attributes,
-// nonce (of encrypt, otherwise none) and label; `payload` is the requester's, null at the other
-// party. They fit (require_terms, require_payload). Fails: as KeyPeer.
-UseResult run_use(KeyPeer& peer, const UseTerms& terms, const UsePayload* payload,
-                  const KeyAttributes& attributes, const SharedInputs& loaded,
-                  const std::optional<Nonce>& nonce, const std::string& label);
-
 // One per connection. use() and load() are called by one thread at a time; forget() by any.
 class KeySession {
  public:

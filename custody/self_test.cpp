@@ -1,15 +1,12 @@
 #include "custody/self_test.h"
 
-#include <algorithm>
-#include <array>
 #include <map>
 
 #include "base/error.h"
 #include "base/hex.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/generators/registry.h"
-#include "crypto/digest.h"
-#include "custody/custodian.h"
+#include "custody/key_session.h"
 
 namespace tinyot::custody {
 namespace {
@@ -59,40 +56,32 @@ void require_that(bool is_right, const std::string& mechanism) {
 
 // Of GCM all, of a tag alone without nonce, associated data and ciphertext.
 struct Vector {
-  KeyAttributes attributes;
+  std::string mechanism;
+  KeyAttributes attributes;  // class and algorithm
   Bytes key, text, tag;
   Bytes nonce = {}, aad = {}, ciphertext = {};
 
-  std::string mechanism() const { return attributes.label.substr(attributes.label.find('/') + 1); }
   bool is_gcm() const { return attributes.key_class == KeyClass::Aead; }
-  UseTerms terms(KeyUse use, Party requester, const RequestId& request) const {
-    return {.request = request,
-            .key = attributes.id,
-            .use = use,
-            .requester = requester,
-            .bytes = static_cast<std::uint32_t>(text.size()),
-            .aad_bytes = static_cast<std::uint32_t>(aad.size())};
+  std::string circuit(KeyUse use) const {
+    return circuit_of({.use = use,
+                       .bytes = static_cast<std::uint32_t>(text.size()),
+                       .aad_bytes = static_cast<std::uint32_t>(aad.size())},
+                      attributes);
   }
 };
 
-KeyAttributes attributes_of(const std::string& mechanism, KeyClass key_class,
-                            KeyAlgorithm algorithm) {
+KeyAttributes attributes_of(KeyClass key_class, KeyAlgorithm algorithm) {
   KeyAttributes attributes;
-  attributes.label = "selftest/" + mechanism;
-  const crypto::Digest digest = crypto::sha256(from_text(attributes.label));
-  std::ranges::copy(crypto::bytes_of(digest).first(attributes.id.bytes.size()),
-                    attributes.id.bytes.begin());
   attributes.key_class = key_class;
   attributes.algorithm = algorithm;
-  attributes.nonces = key_class == KeyClass::Aead ? NonceMode::Caller : NonceMode::Joint;
-  attributes.origin = KeyOrigin::Imported;
   return attributes;
 }
 
 Vector gcm_vector(const std::string& mechanism, KeyAlgorithm algorithm, const std::string& key,
                   const std::string& ciphertext, const std::string& tag) {
   return {
-      .attributes = attributes_of(mechanism, KeyClass::Aead, algorithm),
+      .mechanism = mechanism,
+      .attributes = attributes_of(KeyClass::Aead, algorithm),
       .key = from_hex(key),
       .text = from_hex("d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95"
                        "956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39"),
@@ -104,13 +93,14 @@ Vector gcm_vector(const std::string& mechanism, KeyAlgorithm algorithm, const st
 
 Vector mac_vector(const std::string& mechanism, KeyAlgorithm algorithm, Bytes key, Bytes text,
                   const std::string& tag) {
-  return {.attributes = attributes_of(mechanism, KeyClass::Mac, algorithm),
+  return {.mechanism = mechanism,
+          .attributes = attributes_of(KeyClass::Mac, algorithm),
           .key = std::move(key),
           .text = std::move(text),
           .tag = from_hex(tag)};
 }
 
-std::vector<Vector> all_vectors() {
+std::vector<Vector> vectors() {
   const std::string half = "feffe9928665731c6d6a8f9467308308";
   const Bytes block = from_hex("6bc1bee22e409f96e93d7e117393172a");
   // HMAC pads a key with zeros to a block.
@@ -135,88 +125,35 @@ std::vector<Vector> all_vectors() {
                  "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")};
 }
 
-const std::vector<Vector>& vectors() {
-  static const std::vector<Vector> all = all_vectors();
-  return all;
-}
-
-const Vector* find_vector(const KeyId& id) {
-  const auto found = std::ranges::find_if(
-      vectors(), [&](const Vector& vector) { return vector.attributes.id == id; });
-  return found == vectors().end() ? nullptr : &*found;
-}
-
-const Vector& vector_of(const KeyId& id) {
-  const Vector* const vector = find_vector(id);
-  ENSURE(vector != nullptr);
-  return *vector;
-}
-
-// With its result, and what takes that back.
-std::array<KeyUse, 2> uses_of(const Vector& vector) {
-  if (vector.is_gcm()) return {KeyUse::Encrypt, KeyUse::Decrypt};
-  return {KeyUse::Sign, KeyUse::Verify};
-}
-
 void require_gcm(const Vector& vector) {
-  const auto circuit = [&](KeyUse use) {
-    return circuit_of(vector.terms(use, Party::A, {}), vector.attributes);
-  };
   Bundles inputs = kept(vector.attributes, vector.key);
   inputs["nonce"] = vector.nonce;
   inputs["aad"] = vector.aad;
   inputs["message"] = vector.text;
-  Bundles sealed = evaluated(circuit(KeyUse::Encrypt), inputs);
+  Bundles sealed = evaluated(vector.circuit(KeyUse::Encrypt), inputs);
   require_that(sealed["ciphertext"] == vector.ciphertext && sealed["tag"] == vector.tag,
-               vector.mechanism());
+               vector.mechanism);
   inputs["ciphertext"] = sealed["ciphertext"];
   inputs["tag"] = sealed["tag"];
-  Bundles opened = evaluated(circuit(KeyUse::Decrypt), inputs);
+  Bundles opened = evaluated(vector.circuit(KeyUse::Decrypt), inputs);
   require_that(opened["valid"] == Bytes{std::byte{1}} && opened["message"] == vector.text,
-               vector.mechanism());
+               vector.mechanism);
   inputs["tag"].back() ^= std::byte{1};
-  opened = evaluated(circuit(KeyUse::Decrypt), inputs);
+  opened = evaluated(vector.circuit(KeyUse::Decrypt), inputs);
   require_that(
       opened["valid"] == Bytes{std::byte{0}} && opened["message"] == Bytes(vector.text.size()),
-      vector.mechanism());
+      vector.mechanism);
 }
 
 void require_mac(const Vector& vector) {
-  const auto result = [&](KeyUse use, const Bundles& inputs) {
-    return evaluated(circuit_of(vector.terms(use, Party::A, {}), vector.attributes), inputs);
-  };
+  const std::string sign = vector.circuit(KeyUse::Sign), verify = vector.circuit(KeyUse::Verify);
   Bundles inputs = kept(vector.attributes, vector.key);
   inputs["message"] = vector.text;
   inputs["tag"] = vector.tag;
-  require_that(result(KeyUse::Sign, inputs)["tag"] == vector.tag, vector.mechanism());
-  require_that(result(KeyUse::Verify, inputs)["valid"] == Bytes{std::byte{1}}, vector.mechanism());
+  require_that(evaluated(sign, inputs)["tag"] == vector.tag, vector.mechanism);
+  require_that(evaluated(verify, inputs)["valid"] == Bytes{std::byte{1}}, vector.mechanism);
   inputs["tag"].front() ^= std::byte{1};
-  require_that(result(KeyUse::Verify, inputs)["valid"] == Bytes{std::byte{0}}, vector.mechanism());
-}
-
-// What the requester gives.
-UsePayload payload_of(const Vector& vector, KeyUse use) {
-  const bool opens = use == KeyUse::Decrypt;
-  const Bytes& text = opens ? vector.ciphertext : vector.text;
-  UsePayload payload;
-  payload.text.assign(text.begin(), text.end());
-  payload.aad = vector.aad;
-  if (opens) std::ranges::copy(vector.nonce, payload.nonce.begin());
-  if (opens || use == KeyUse::Verify) payload.tag = vector.tag;
-  return payload;
-}
-
-bool is_as_published(const Vector& vector, KeyUse use, const UseResult& result) {
-  switch (use) {
-    case KeyUse::Encrypt:
-      return std::ranges::equal(result.text, vector.ciphertext) && result.tag == vector.tag;
-    case KeyUse::Decrypt:
-      return result.is_valid && std::ranges::equal(result.text, vector.text);
-    case KeyUse::Sign:
-      return result.tag == vector.tag;
-    default:
-      return result.is_valid;
-  }
+  require_that(evaluated(verify, inputs)["valid"] == Bytes{std::byte{0}}, vector.mechanism);
 }
 
 }  // namespace
@@ -224,58 +161,6 @@ bool is_as_published(const Vector& vector, KeyUse use, const UseResult& result) 
 void require_mechanisms() {
   for (const Vector& vector : vectors())
     vector.is_gcm() ? require_gcm(vector) : require_mac(vector);
-}
-
-std::vector<KeyAttributes> self_test_keys() {
-  std::vector<KeyAttributes> keys;
-  for (const Vector& vector : vectors()) keys.push_back(vector.attributes);
-  return keys;
-}
-
-std::optional<KeyAttributes> self_test_key(const KeyId& id) {
-  const Vector* const vector = find_vector(id);
-  if (vector == nullptr) return std::nullopt;
-  return vector->attributes;
-}
-
-std::vector<std::string> self_test_circuits(const KeyId& key, Party requester) {
-  const Vector& vector = vector_of(key);
-  std::vector<std::string> names = {load_circuit(vector.attributes)};
-  for (const KeyUse use : uses_of(vector))
-    names.push_back(circuit_of(vector.terms(use, requester, {}), vector.attributes));
-  return names;
-}
-
-void test_with_peer(KeyPeer& peer, Party me, const KeyId& key, const RequestId& request,
-                    Party requester) {
-  const Vector& vector = vector_of(key);
-  const std::string label = "self-test " + hex_of(request) + " " + vector.mechanism();
-  // Step 1: the key is loaded, of which party A has all and B nothing.
-  const Share share(vector.key.begin(), vector.key.end());
-  const auto load = circuit::find_key_circuit(load_circuit(vector.attributes));
-  ENSURE(load);
-  Values inputs = share_input(me, me == Party::A ? share : Share(share.size(), std::byte{0}));
-  inputs.add("check", check_of(vector.attributes, share));
-  const RunResult loaded = peer.run(*load, inputs, {}, label + " load");
-  const auto require_result = [&](bool is_right, const std::string& what) {
-    if (!is_right)
-      throw Error(ErrorClass::Other, "the self-test of " + vector.mechanism() +
-                                         " with the peer has failed: " + what +
-                                         " is not that of the standard");
-  };
-  require_result(loaded.outputs.integer("ok") == 1, "the check value");
-  // Step 2: both uses, each with what is published, whatever the other one has given.
-  Nonce nonce{};
-  std::ranges::copy(vector.nonce, nonce.begin());
-  for (const KeyUse use : uses_of(vector)) {
-    const UsePayload payload = payload_of(vector, use);
-    const UseResult result = run_use(
-        peer, vector.terms(use, requester, request), me == requester ? &payload : nullptr,
-        vector.attributes, loaded.shared,
-        use == KeyUse::Encrypt ? std::optional(nonce) : std::nullopt, label + " " + name_of(use));
-    require_result(me != requester || is_as_published(vector, use, result),
-                   "the result of " + name_of(use));
-  }
 }
 
 }  // namespace tinyot::custody

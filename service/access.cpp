@@ -62,7 +62,6 @@ constexpr std::array kKeyMethods = {
     Method{"Rebind", config::MANAGE_KEYS, "bind keys to another TLS key"},
     Method{"Backups", config::MANAGE_KEYS, "see the backups of keys"},
     Method{"ResumePeer", config::MANAGE_KEYS, "resume the keys with a peer"},
-    Method{"SelfTest", config::MANAGE_KEYS, "test keys with a peer"},
     Method{"Approvals", config::MANAGE_KEYS, "see requests that wait for approval"},
     Method{"Approve", config::MANAGE_KEYS, "approve requests"},
     Method{"Deny", config::MANAGE_KEYS, "deny requests"},

@@ -517,19 +517,6 @@ grpc::Status KeyCalls::backups(const KeyCall&, const v1::KeyName& request,
   });
 }
 
-grpc::Status KeyCalls::self_test(const KeyCall& call, const v1::SelfTestRequest& request,
-                                 v1::SelfTestReply& reply) const {
-  return answered([&] {
-    for (const Keys::Tested& tested : keys_of(request.peer()).self_test(call)) {
-      v1::SelfTestResult& to = *reply.add_results();
-      to.set_mechanism(tested.mechanism);
-      to.set_problem(tested.problem);
-      to.set_ands(tested.ands);
-      to.set_time_ms(static_cast<std::uint64_t>(tested.time.count()));
-    }
-  });
-}
-
 grpc::Status KeyCalls::resume_peer(const KeyCall& call, const v1::ResumePeerRequest& request,
                                    v1::ResumePeerReply&) const {
   return answered([&] { keys_of(request.peer()).resume_peer(call); });

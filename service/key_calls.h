@@ -69,8 +69,6 @@ class KeyCalls {
                       v1::RebindReply& reply) const;
   grpc::Status backups(const KeyCall& call, const v1::KeyName& request,
                        v1::BackupsReply& reply) const;
-  grpc::Status self_test(const KeyCall& call, const v1::SelfTestRequest& request,
-                         v1::SelfTestReply& reply) const;
   grpc::Status resume_peer(const KeyCall& call, const v1::ResumePeerRequest& request,
                            v1::ResumePeerReply& reply) const;
   grpc::Status approvals(const KeyCall& call, const v1::ApprovalsRequest& request,

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "circuitgen/generators/registry.h"
 #include "crypto/digest.h"
-#include "custody/self_test.h"
 #include "engine/run_estimate.h"
 #include "material/material.h"
 
@@ -46,16 +45,8 @@ bool makes_key(config::KeyOperation operation) {
   return operation == config::CREATE || operation == config::IMPORT || operation == config::DERIVE;
 }
 
-bool uses_key(config::KeyOperation operation) { return use_of(operation).has_value(); }
-
 custody::KeyAttributes attributes_about(const KeyTerms& terms, const custody::KeyFiles& files) {
-  if (terms.attributes) return *terms.attributes;
-  if (terms.operation != config::SELF_TEST) return files.record(terms.key).attributes;
-  const auto published = custody::self_test_key(terms.key);
-  if (!published)
-    throw custody::KeyError(custody::KeyProblem::Unknown,
-                            "no self-test has the key " + text_of(terms.key));
-  return *published;
+  return terms.attributes ? *terms.attributes : files.record(terms.key).attributes;
 }
 
 bool changes_key(config::KeyOperation operation) {
@@ -82,8 +73,7 @@ void require_possible(const KeyTerms& terms, const custody::KeyFiles& files) {
                                   ": only an active or a deactivated one is refreshed");
     return;
   }
-  const custody::KeyAttributes attributes = attributes_about(terms, files);
-  if (terms.operation == config::SELF_TEST) return;
+  const custody::KeyAttributes& attributes = terms.attributes.value();
   custody::require_valid(attributes);
   if (!files.find(attributes.id)) files.require_next_version(attributes);
   // So nobody takes the id of a key that is made otherwise, and none is its own parent.
@@ -127,10 +117,6 @@ KeyResult take_steps(const KeyTerms& terms, const KeyPayload* payload, bool is_l
     }
     case config::REFRESH:
       return {{}, custodian.refresh(connection.peer, terms.request, terms.key)};
-    case config::SELF_TEST:
-      custody::test_with_peer(connection.peer, custodian.files().owner().party, terms.key,
-                              terms.request, terms.requester);
-      return {};
     default:
       return {connection.session.use(use_terms(terms), payload != nullptr ? &payload->use : nullptr,
                                      is_loaded),
@@ -151,8 +137,6 @@ std::vector<std::string> circuits_of(const KeyTerms& terms, const custody::KeyFi
     }
     return names;
   }
-  if (terms.operation == config::SELF_TEST)
-    return custody::self_test_circuits(terms.key, terms.requester);
   const custody::KeyAttributes attributes = files.record(terms.key).attributes;
   std::vector<std::string> names = {custody::load_circuit(attributes)};
   if (use_of(terms.operation)) names.push_back(custody::circuit_of(use_terms(terms), attributes));

@@ -41,11 +41,10 @@ struct KeyResult {
   std::optional<custody::KeyRecord> record;  // of create, import, derive, refresh
 };
 
-// Whether it makes or changes the key, so that nothing else is done with it meanwhile.
+// Whether it makes or changes the key, so that nothing else is done with it meanwhile; otherwise it
+// uses a key that there is.
 bool changes_key(config::KeyOperation operation);
 bool makes_key(config::KeyOperation operation);
-// Whether it uses a key that there is, with a result.
-bool uses_key(config::KeyOperation operation);
 
 // The id of a key that is created or imported: whoever repeats the request means the same one, and
 // nobody chooses it.

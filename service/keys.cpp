@@ -317,31 +317,6 @@ KeyResult Keys::ask(const KeyCall& call, KeyTerms terms, KeyPayload payload,
   }
 }
 
-// One after the other, whatever becomes of them.
-std::vector<Keys::Tested> Keys::self_test(const KeyCall& call) {
-  std::vector<Tested> tested;
-  for (const custody::KeyAttributes& key : custody::self_test_keys()) {
-    KeyTerms terms;
-    terms.operation = config::SELF_TEST;
-    terms.requester = settings_.me;
-    terms.key = key.id;
-    Tested& of = tested.emplace_back(
-        Tested{key.label.substr(key.label.find('/') + 1), {}, 0, std::chrono::milliseconds(0)});
-    const auto begun = std::chrono::steady_clock::now();
-    try {
-      if (const auto cost = circuits_.cost_of(circuits_of(terms, files_), settings_.high.ands))
-        of.ands = cost->ands();
-      (void)ask(call, std::move(terms), {});
-    } catch (const std::exception& error) {
-      of.problem = error.what();
-    }
-    of.time = std::chrono::duration_cast<std::chrono::milliseconds>(
-        std::chrono::steady_clock::now() - begun);
-    if (call.is_gone && call.is_gone()) break;
-  }
-  return tested;
-}
-
 void Keys::await_officers_of_import(const KeyCall& call, const custody::KeyAttributes& about,
                                     const custody::Share& key) {
   {
@@ -495,7 +470,7 @@ void Keys::await(const SharedRequest& request, Lock& lock, const std::function<b
 
 // The bound is on the disk before the use is in a log.
 void Keys::note_use(const KeyTerms& terms) {
-  if (!uses_key(terms.operation)) return;
+  if (changes_key(terms.operation)) return;
   const std::lock_guard lock(uses_mutex_);
   const std::uint64_t bound = files_.record(terms.key).use_bound;
   Uses& uses = uses_[terms.key];

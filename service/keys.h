@@ -90,15 +90,6 @@ class Keys {
   // Fails: KeyFailed; custody::KeyError; UsageError; StoreError. It waits at most `until`.
   KeyResult ask(const KeyCall& call, KeyTerms terms, KeyPayload payload,
                 Clock::time_point until = kAnyTime);
-  // The mechanisms, with published keys that are not stored (custody/self_test.h): what each takes
-  // of material, and from the policies' word to the result.
-  struct Tested {
-    std::string mechanism;
-    std::string problem;  // empty: it computes what is published
-    std::uint64_t ands = 0;
-    std::chrono::milliseconds time;
-  };
-  std::vector<Tested> self_test(const KeyCall& call);
   // Why such a use of a key would fail, as far as is known here; empty if it would not. Nobody is
   // asked.
   std::string why_impossible(const KeyTerms& use);

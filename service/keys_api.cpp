@@ -94,10 +94,6 @@ class KeysService final : public v1::Keys::Service {
                        v1::BackupsReply* reply) override {
     return calls_.backups(call(context), *request, *reply);
   }
-  grpc::Status SelfTest(grpc::ServerContext* context, const v1::SelfTestRequest* request,
-                        v1::SelfTestReply* reply) override {
-    return calls_.self_test(call(context), *request, *reply);
-  }
   grpc::Status ResumePeer(grpc::ServerContext* context, const v1::ResumePeerRequest* request,
                           v1::ResumePeerReply* reply) override {
     return calls_.resume_peer(call(context), *request, *reply);

@@ -280,17 +280,6 @@ void KeysConnection::resume_peer(const std::string& peer) {
   state_->ask_both(&v1::Keys::Stub::ResumePeer, request, reply);
 }
 
-std::vector<SelfTestResult> KeysConnection::self_test(const std::string& peer) {
-  v1::SelfTestRequest request;
-  request.set_peer(peer);
-  v1::SelfTestReply reply;
-  state_->ask_both(&v1::Keys::Stub::SelfTest, request, reply);
-  std::vector<SelfTestResult> results;
-  for (const v1::SelfTestResult& one : reply.results())
-    results.push_back({one.mechanism(), one.problem(), one.ands(), one.time_ms()});
-  return results;
-}
-
 std::vector<WaitingRequest> KeysConnection::approvals(const std::string& peer) {
   v1::ApprovalsRequest request;
   request.set_peer(peer);

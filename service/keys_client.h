@@ -70,13 +70,6 @@ struct DestroyedKey {
   std::vector<std::string> backups;  // that are left of this party's share
 };
 
-// Of a mechanism, with the peer.
-struct SelfTestResult {
-  std::string mechanism;
-  std::string problem;  // empty: it computes what is published
-  std::uint64_t ands = 0, time_ms = 0;
-};
-
 // A request that waits for an officer of this party.
 struct WaitingRequest {
   std::string request, peer;
@@ -138,7 +131,6 @@ class KeysConnection {
   // Of a key, or of all keys with the peer.
   std::vector<std::string> backups(const KeyName& name);
   void resume_peer(const std::string& peer);
-  std::vector<SelfTestResult> self_test(const std::string& peer);
 
   std::vector<WaitingRequest> approvals(const std::string& peer);
   void approve(const std::string& peer, const std::string& request);

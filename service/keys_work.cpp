@@ -80,7 +80,7 @@ std::optional<custody::KeyId> Keys::Request::changed_key() const {
 
 std::optional<custody::KeyId> Keys::Request::used_key() const {
   if (terms().operation == config::DERIVE) return terms().attributes.value().parent;
-  if (!uses_key(terms().operation)) return std::nullopt;
+  if (changes_key(terms().operation)) return std::nullopt;
   return terms().key;
 }
 

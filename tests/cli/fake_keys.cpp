@@ -131,11 +131,6 @@ grpc::Status FakeKeys::Backups(Context, Name name, v1::BackupsReply* reply) {
   return answered("Backups", *name, backups, reply);
 }
 
-grpc::Status FakeKeys::SelfTest(Context, const v1::SelfTestRequest* request,
-                                v1::SelfTestReply* reply) {
-  return answered("SelfTest", *request, tested, reply);
-}
-
 grpc::Status FakeKeys::ResumePeer(Context, const v1::ResumePeerRequest* request,
                                   v1::ResumePeerReply* reply) {
   return answered("ResumePeer", *request, v1::ResumePeerReply(), reply);

@@ -31,7 +31,6 @@ class FakeKeys final : public v1::Keys::Service {
   v1::ApprovalsReply approvals;
   v1::CertificateReply certificate;
   v1::RebindReply rebound;
-  v1::SelfTestReply tested;
 
   // What it was sent; read after a client has ended. The call and the request in the text format of
   // Protocol Buffers, as "Show key: \"a\" ".
@@ -69,8 +68,6 @@ class FakeKeys final : public v1::Keys::Service {
   grpc::Status Destroy(Context, Name name, v1::DestroyReply* reply) override;
   grpc::Status Restore(Context, const v1::RestoreKeyRequest* request, v1::Key* reply) override;
   grpc::Status Backups(Context, Name name, v1::BackupsReply* reply) override;
-  grpc::Status SelfTest(Context, const v1::SelfTestRequest* request,
-                        v1::SelfTestReply* reply) override;
   grpc::Status ResumePeer(Context, const v1::ResumePeerRequest* request,
                           v1::ResumePeerReply*) override;
   grpc::Status Approvals(Context, const v1::ApprovalsRequest* request,

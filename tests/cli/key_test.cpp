@@ -213,29 +213,6 @@ TEST_F(KeyTest, StepsNameTheKey) {
   }
 }
 
-TEST_F(KeyTest, SelfTestPrintsALineForEachMechanism) {
-  v1::SelfTestResult& first = *server_->tested.add_results();
-  first.set_mechanism("aes256-gcm");
-  first.set_ands(123456);
-  first.set_time_ms(1200);
-  const Ended right = ask("selftest", {"--peer", "bank"});
-  EXPECT_TRUE(ended_with(right, 0));
-  EXPECT_EQ(right.out, "aes256-gcm: ok, 123,456 ANDs, 1.2 s\n");
-  EXPECT_EQ(server_->calls, (std::vector<std::string>{"SelfTest peer: \"bank\""}));
-  v1::SelfTestResult& second = *server_->tested.add_results();
-  second.set_mechanism("hmac-sha256");
-  second.set_problem("bank refuses");
-  const Ended wrong = ask("selftest");
-  EXPECT_EQ(wrong.status, 1);
-  EXPECT_EQ(wrong.out, right.out + "hmac-sha256: failed: bank refuses\n");
-  const Json results = json_of(ask("selftest", {"--format", "json"}))["results"];
-  ASSERT_EQ(results.size(), 2u);
-  EXPECT_EQ(
-      results[0],
-      Json({{"mechanism", "aes256-gcm"}, {"is_right", true}, {"ands", 123456}, {"seconds", 1.2}}));
-  EXPECT_EQ(results[1]["problem"], "bank refuses");
-}
-
 TEST_F(KeyTest, ResumesAllKeysOfAPeerThatCheated) {
   EXPECT_EQ(json("resume", {"--peer-cheated", "bank"})["peer"], "bank");
   EXPECT_EQ(server_->calls, (std::vector<std::string>{"ResumePeer peer: \"bank\""}));

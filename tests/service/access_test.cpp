@@ -62,8 +62,8 @@ const std::vector<std::string> kUses = {"Encrypt", "Decrypt", "Sign", "Verify"},
                                kManages = {"Create",      "Import",      "Derive",     "Rotate",
                                            "Refresh",     "Certificate", "Suspend",    "Resume",
                                            "ResumeEpoch", "Deactivate",  "Destroy",    "Restore",
-                                           "Rebind",      "Backups",     "ResumePeer", "SelfTest",
-                                           "Approvals",   "Approve",     "Deny"};
+                                           "Rebind",      "Backups",     "ResumePeer", "Approvals",
+                                           "Approve",     "Deny"};
 
 bool allows_key_call(const AccessRules& rules, const Caller& caller, const std::string& method) {
   return !rules.refusal(caller, "/tinyot.v1.Keys/" + method);

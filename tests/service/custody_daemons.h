@@ -30,7 +30,7 @@ class CustodyTest : public DaemonTest {
   };
   static constexpr const char* kAll =
       "allow { peer: true user: 'ME' key: '*' bytes_max: 65536\n"
-      "  may: [ENCRYPT, DECRYPT, SIGN, VERIFY, CREATE, IMPORT, DERIVE, REFRESH, SELF_TEST]\n"
+      "  may: [ENCRYPT, DECRYPT, SIGN, VERIFY, CREATE, IMPORT, DERIVE, REFRESH]\n"
       "  nonces: JOINT }\n";
 
   // Makes the files of both, but starts neither.

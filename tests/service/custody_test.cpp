@@ -187,43 +187,6 @@ TEST_F(CustodyTest, APeerThatHasItsShareAgainKeepsThisOne) {
   EXPECT_TRUE(test::becomes_true([&] { return keys_a_->encrypt("data", "text").status.ok(); }));
 }
 
-// As an operator does, by the command.
-TEST_F(CustodyTest, MechanismsAreTestedWithThePeer) {
-  CustodySetup setup;
-  setup.custody_a = setup.custody_b = "request_timeout_s: 120";  // HMAC has 3,000 rounds
-  start_custody(setup);
-  const auto selftest = [](const test::Daemon& daemon) {
-    return test::Process(TINYOT_BINARY,
-                         {"key", "selftest", "--server", "unix:" + daemon.socket().string()})
-        .end();
-  };
-  for (const test::Daemon* const daemon : {a_.get(), b_.get()}) {
-    const test::Ended ended = selftest(*daemon);
-    EXPECT_EQ(ended.status, 0) << ended.out << ended.err;
-    std::size_t at = 0;
-    for (const char* const mechanism :
-         {"aes128-gcm", "aes256-gcm", "aes128-cmac", "aes256-cmac", "hmac-sha256"}) {
-      at = ended.out.find(std::string(mechanism) + ": ok, ", at);
-      EXPECT_NE(at, std::string::npos) << mechanism << " in\n" << ended.out;
-    }
-  }
-  // No key is left of it, and both logs tell of it.
-  for (const KeyClient* const client : {keys_a_.get(), keys_b_.get()}) {
-    v1::ListKeysRequest all;
-    all.set_all(true);
-    v1::ListKeysReply keys;
-    ASSERT_TRUE(client->call(&Stub::List, all, keys).ok());
-    EXPECT_EQ(keys.keys_size(), 0);
-  }
-  EXPECT_EQ(audit_problems(), std::vector<std::string>());
-  EXPECT_NE(test::read_file(directory_of(Party::B) / "audit.log").find("\"self_test\""),
-            std::string::npos);
-  // Without the peer each line says why.
-  b_->kill();
-  ASSERT_TRUE(test::becomes_true([&] { return selftest(*a_).status == 1; }));
-  EXPECT_NE(selftest(*a_).out.find("hmac-sha256: failed: bob is not connected"), std::string::npos);
-}
-
 TEST_F(CustodyTest, BothLogsTellTheSameStory) {
   start_custody();
   ASSERT_OK(keys_a_->create("data"));

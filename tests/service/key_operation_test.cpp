@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "base/error.h"
-#include "custody/self_test.h"
 #include "engine/run_estimate.h"
 #include "tests/support/files.h"
 #include "tests/support/layers.h"
@@ -172,23 +171,6 @@ TEST_F(KeyOperationTest, OnlyAUseHasAPayload) {
     }
 }
 
-TEST_F(KeyOperationTest, SelfTestTakesAPublishedKeyAndNothingElse) {
-  const KeyId key = custody::self_test_keys().front().id;
-  const KeyTerms right = terms(config::SELF_TEST, key);
-  EXPECT_NO_THROW(require_possible(right, files_));
-  EXPECT_EQ(attributes_about(right, files_).id, key);
-  const KeyId own = add(attributes(1, "files")).id;
-  EXPECT_EQ(problem_of(terms(config::SELF_TEST, own)), KeyProblem::Unknown);
-  for (const std::function<void(KeyTerms&)>& change : std::vector<std::function<void(KeyTerms&)>>{
-           [](KeyTerms& of) { of.bytes = 1; }, [](KeyTerms& of) { of.aad_bytes = 1; },
-           [](KeyTerms& of) { of.shown_aad.emplace(); },
-           [](KeyTerms& of) { of.nonce.emplace(); }}) {
-    KeyTerms other = right;
-    change(other);
-    EXPECT_THROW(require_possible(other, files_), UsageError);
-  }
-}
-
 TEST_F(KeyOperationTest, ImportedKeyHasTheSizeOfItsAlgorithm) {
   const KeyTerms import = making(config::IMPORT, attributes(1, "files"));
   for (const std::size_t bytes : {0, 16, 31, 32, 33}) {
@@ -219,15 +201,12 @@ TEST_F(KeyOperationTest, CostIsCountedUpToALimit) {
   EXPECT_FALSE(service::KeyCircuits().cost_of(names, ands - 1).has_value());
 }
 
-TEST_F(KeyOperationTest, MakingUsingAndChangingDiffer) {
+TEST_F(KeyOperationTest, MakingAndChangingDiffer) {
   for (int i = config::KeyOperation_MIN; i <= config::KeyOperation_MAX; ++i) {
     const auto operation = static_cast<config::KeyOperation>(i);
-    const bool makes = operation == config::CREATE || operation == config::IMPORT ||
-                       operation == config::DERIVE,
-               uses = operation == config::ENCRYPT || operation == config::DECRYPT ||
-                      operation == config::SIGN || operation == config::VERIFY;
+    const bool makes =
+        operation == config::CREATE || operation == config::IMPORT || operation == config::DERIVE;
     EXPECT_EQ(service::makes_key(operation), makes);
-    EXPECT_EQ(service::uses_key(operation), uses);
     EXPECT_EQ(service::changes_key(operation), makes || operation == config::REFRESH);
   }
 }
@@ -274,9 +253,6 @@ TEST_F(KeyOperationTest, CircuitsOfAMakingAreAllThatItTakes) {
   EXPECT_EQ(circuits_of(derive, files_),
             (std::vector{custody::load_circuit(child), custody::load_circuit(root),
                          custody::derive_circuit(root.algorithm, child, 7)}));
-  const KeyId published = custody::self_test_keys().front().id;
-  EXPECT_EQ(circuits_of(terms(config::SELF_TEST, published), files_),
-            custody::self_test_circuits(published, Party::A));
 }
 
 // For both parties the same circuits: a use takes one more than a refresh, which loads the key.

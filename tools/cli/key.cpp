@@ -2,8 +2,6 @@
 // officer. Uses, backups and audit logs are in files of their own.
 #include "tools/cli/render/key.h"
 
-#include <algorithm>
-
 #include "base/hex.h"
 #include "crypto/rng.h"
 #include "tools/cli/failure.h"
@@ -227,17 +225,6 @@ int key_destroy(const Arguments& arguments) {
                      "destroy it");
   print(line.common().format, keys_from(line).destroy(key_name_from(line)));
   return 0;
-}
-
-int key_selftest(const Arguments& arguments) {
-  CommandLine line = key_line("selftest", "[--peer NAME]", "--peer bank");
-  add_key_wait(line.options());
-  if (!line.parse(arguments)) return 0;
-  const auto results = keys_from(line).self_test(peer_name_from(line));
-  print(line.common().format, results);
-  const bool is_right = std::ranges::all_of(
-      results, [](const service::SelfTestResult& result) { return result.problem.empty(); });
-  return static_cast<int>(is_right ? ExitStatus::Done : ExitStatus::Failure);
 }
 
 int key_approvals(const Arguments& arguments) {

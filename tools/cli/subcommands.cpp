@@ -60,7 +60,6 @@ constexpr Subcommand kSubcommands[] = {
     {"key resume", "allow uses again, of a key or after the peer cheated", key_resume},
     {"key deactivate", "from now on the key only decrypts and verifies", key_deactivate},
     {"key destroy", "erase this party's share", key_destroy},
-    {"key selftest", "compute standard vectors with the peer, with published keys", key_selftest},
     {"key backups", "the backups of shares in the daemon's directory", key_backups},
     {"key restore", "give the daemon a share from a backup", key_restore},
     {"key backup-key", "make a private key that opens backups", key_backup_key},

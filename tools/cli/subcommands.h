@@ -51,7 +51,6 @@ int key_verify(const Arguments& arguments);
 int key_certificate(const Arguments& arguments);
 int key_verify_certificate(const Arguments& arguments);
 int key_rebind(const Arguments& arguments);
-int key_selftest(const Arguments& arguments);
 int key_backups(const Arguments& arguments);
 int key_restore(const Arguments& arguments);
 int key_backup_key(const Arguments& arguments);

@@ -204,26 +204,6 @@ void print_resumed_keys(Format format, const std::string& peer) {
                "the keys with " + peer + " are used again\n");
 }
 
-void print(Format format, const std::vector<service::SelfTestResult>& results) {
-  Json list = Json::array();
-  std::string text;
-  for (const service::SelfTestResult& result : results) {
-    const double seconds = static_cast<double>(result.time_ms) / 1000;
-    Json json = {{"mechanism", result.mechanism},
-                 {"is_right", result.problem.empty()},
-                 {"ands", result.ands},
-                 {"seconds", seconds}};
-    if (!result.problem.empty()) json["problem"] = result.problem;
-    list.push_back(json);
-    text += result.mechanism + ": " +
-            (result.problem.empty()
-                 ? "ok, " + counted(result.ands, "AND") + ", " + seconds_text(seconds)
-                 : "failed: " + foreign_text(result.problem)) +
-            "\n";
-  }
-  print_report(format, {{"command", "key selftest"}, {"results", list}}, text);
-}
-
 void print(Format format, const std::vector<WaitingRequest>& waiting) {
   Json list = Json::array();
   std::string text;

@@ -27,7 +27,6 @@ void print(Format format, const std::vector<ReboundKey>& rebound);
 void print_backups(Format format, const std::vector<std::string>& files);
 void print_resumed_keys(Format format, const std::string& peer);
 
-void print(Format format, const std::vector<service::SelfTestResult>& results);
 void print(Format format, const std::vector<service::WaitingRequest>& waiting);
 // "approved" or "denied".
 void print_decided(Format format, const std::string& command, const std::string& request,
