@@ -281,14 +281,6 @@ void check_key_rule(const config::KeyRule& rule, const std::string& of, const Ch
     file.in_range(of + "rate.requests", rule.rate().requests(), 1, kRateMax);
     file.in_range(of + "rate.seconds", rule.rate().seconds(), 1, kTimeoutMax_s);
   }
-  if (rule.has_hours()) {
-    for (const std::string& time : {rule.hours().from(), rule.hours().until()})
-      file.require(minute_of_day(time).has_value(),
-                   of + "hours: '" + time + "' is no time of the day such as 07:30");
-    file.require(
-        rule.hours().from() != rule.hours().until(),
-        of + "hours: from and until are the same; without hours, all of the day is allowed");
-  }
   file.require(rule.nonces_size() == 0 ||
                    allows_any_of(rule, config::CREATE, config::IMPORT, config::DERIVE),
                of + "nonces are of keys that are made: may has none of CREATE, IMPORT and DERIVE");

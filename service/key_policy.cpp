@@ -1,7 +1,6 @@
 #include "service/key_policy.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
 #include "service/foreign_text.h"
@@ -35,16 +34,6 @@ bool begins_with(const std::vector<std::byte>& text, const std::string& prefix) 
          std::ranges::equal(std::span(text).first(bytes.size()), bytes);
 }
 
-bool is_in_hours(const config::Hours& hours, KeyPolicy::Clock::time_point now) {
-  const auto minute = static_cast<std::uint32_t>(
-      std::chrono::floor<std::chrono::minutes>(now - std::chrono::floor<std::chrono::days>(now))
-          .count());
-  const std::uint32_t from = minute_of_day(hours.from()).value_or(0),
-                      until = minute_of_day(hours.until()).value_or(0);
-  const bool has_begun = from <= minute, is_before_end = minute < until;
-  return from < until ? has_begun && is_before_end : has_begun || is_before_end;
-}
-
 // What an operator would write for it.
 std::string rule_for(const KeyRequestTerms& terms) {
   std::string by = "peer: true";
@@ -71,8 +60,7 @@ struct Obstacle {
   std::string text;
 };
 // Of a rule for the key, the operation, and who asks.
-std::optional<Obstacle> obstacle_in(const config::KeyRule& rule, const KeyRequestTerms& terms,
-                                    KeyPolicy::Clock::time_point now) {
+std::optional<Obstacle> obstacle_in(const config::KeyRule& rule, const KeyRequestTerms& terms) {
   if (makes_key(terms.operation) && !allows_nonces(rule, terms.nonces))
     return Obstacle{1, "does not allow nonces '" + name_of(terms.nonces) + "' (nonces)"};
   if (terms.bytes > rule.bytes_max())
@@ -82,9 +70,6 @@ std::optional<Obstacle> obstacle_in(const config::KeyRule& rule, const KeyReques
       !(terms.shown_aad && begins_with(*terms.shown_aad, rule.shown_prefix())))
     return Obstacle{3, "demands associated data that is shown and begins with '" +
                            foreign_text(rule.shown_prefix()) + "' (shown_prefix)"};
-  if (rule.has_hours() && !is_in_hours(rule.hours(), now))
-    return Obstacle{4, "has hours from " + rule.hours().from() + " to " + rule.hours().until() +
-                           " UTC (hours)"};
   return std::nullopt;
 }
 
@@ -94,7 +79,7 @@ std::optional<Obstacle> rate_reached(const config::KeyRule& rule,
   if (!rule.has_rate() || begun.size() < rule.rate().requests() ||
       begun.front() + std::chrono::seconds(rule.rate().seconds()) <= now)
     return std::nullopt;
-  return Obstacle{5, "allows " + std::to_string(rule.rate().requests()) + " requests in " +
+  return Obstacle{4, "allows " + std::to_string(rule.rate().requests()) + " requests in " +
                          std::to_string(rule.rate().seconds()) + " s (rate)"};
 }
 
@@ -115,20 +100,6 @@ std::optional<config::KeyOperation> key_operation_named(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> minute_of_day(std::string_view text) {
-  if (text.size() != 5 || text[2] != ':') return std::nullopt;
-  const auto number = [&](std::size_t at) -> std::optional<std::uint32_t> {
-    std::uint32_t value = 0;
-    const char* const end = text.data() + at + 2;
-    const auto read = std::from_chars(text.data() + at, end, value);
-    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-    return value;
-  };
-  const auto hour = number(0), minute = number(3);
-  if (!hour || !minute || *hour > 23 || *minute > 59) return std::nullopt;
-  return *hour * 60 + *minute;
-}
-
 KeyPolicy::KeyPolicy(config::KeyPolicy policy) : policy_(std::move(policy)) {
   begun_.resize(static_cast<std::size_t>(policy_.allow_size()));
   for (std::size_t i = 0; i < begun_.size(); ++i) {
@@ -145,7 +116,6 @@ void KeyPolicy::take_counts_of(const KeyPolicy& before) {
   const auto without_limits = [](config::KeyRule rule) {
     rule.clear_bytes_max();
     rule.clear_rate();
-    rule.clear_hours();
     rule.clear_approval();
     return rule.SerializeAsString();
   };
@@ -168,8 +138,8 @@ bool KeyPolicy::is_of(std::size_t i, const Caller& caller) const {
           std::ranges::find(rule(i).client(), caller.name) != rule(i).client().end());
 }
 
-KeyPolicy::Finding KeyPolicy::find(const KeyRequestTerms& terms, Clock::time_point now,
-                                   Rates rates) const {
+KeyPolicy::Finding KeyPolicy::find(const KeyRequestTerms& terms,
+                                   std::optional<Clock::time_point> now) const {
   const std::string what = text_of(terms);
   const auto* const caller = std::get_if<Caller>(&terms.by);
   Finding found{{}, "the key policy has no rule for " + what + ": " + rule_for(terms)};
@@ -180,8 +150,8 @@ KeyPolicy::Finding KeyPolicy::find(const KeyRequestTerms& terms, Clock::time_poi
         (terms.parent && !names_key(rule(i), terms.parent->first, terms.parent->second)) ||
         std::ranges::find(rule(i).may(), terms.operation) == rule(i).may().end())
       continue;
-    auto obstacle = obstacle_in(rule(i), terms, now);
-    if (!obstacle && rates == Rates::Apply) obstacle = rate_reached(rule(i), begun_[i], now);
+    auto obstacle = obstacle_in(rule(i), terms);
+    if (!obstacle && now) obstacle = rate_reached(rule(i), begun_[i], *now);
     if (!obstacle && !rule(i).approval()) return {i, {}};
     if (!obstacle && !found.rule) found = {i, {}};
     if (!obstacle || found.rule || obstacle->stage < nearest.stage) continue;
@@ -196,15 +166,15 @@ KeyPolicy::Verdict KeyPolicy::verdict_of(const Finding& found) const {
 }
 
 KeyPolicy::Verdict KeyPolicy::verdict(const KeyRequestTerms& terms, Clock::time_point now) const {
-  return verdict_of(find(terms, now, Rates::Apply));
+  return verdict_of(find(terms, now));
 }
 
-KeyPolicy::Verdict KeyPolicy::recheck(const KeyRequestTerms& terms, Clock::time_point now) const {
-  return verdict_of(find(terms, now, Rates::AreCounted));
+KeyPolicy::Verdict KeyPolicy::recheck(const KeyRequestTerms& terms) const {
+  return verdict_of(find(terms, std::nullopt));
 }
 
 KeyPolicy::Verdict KeyPolicy::begin(const KeyRequestTerms& terms, Clock::time_point now) {
-  const Finding found = find(terms, now, Rates::Apply);
+  const Finding found = find(terms, now);
   if (found.rule && rule(*found.rule).has_rate()) {
     auto& begun = begun_[*found.rule];
     if (begun.size() == rule(*found.rule).rate().requests()) begun.pop_front();

@@ -63,19 +63,19 @@ class KeyPolicy {
   // The same for a request that begins, which counts for the rate of the rule that allows it.
   Verdict begin(const KeyRequestTerms& terms, Clock::time_point now);
   // The same for a request that has begun before, whose rate has been counted.
-  Verdict recheck(const KeyRequestTerms& terms, Clock::time_point now) const;
+  Verdict recheck(const KeyRequestTerms& terms) const;
   // Whether a rule for the caller names the key.
   bool names(const Caller& caller, const custody::KeyId& key, std::string_view label) const;
   // Whether both parties may encrypt or decrypt with the key: then its nonces are not a caller's.
   bool both_seal(const custody::KeyId& key, std::string_view label) const;
 
  private:
-  enum class Rates { Apply, AreCounted };
   struct Finding {
     std::optional<std::size_t> rule;  // that allows it
     std::string refusal;              // otherwise
   };
-  Finding find(const KeyRequestTerms& terms, Clock::time_point now, Rates rates) const;
+  // Rates are those at `now`; without it they do not apply.
+  Finding find(const KeyRequestTerms& terms, std::optional<Clock::time_point> now) const;
   Verdict verdict_of(const Finding& found) const;
   const config::KeyRule& rule(std::size_t i) const { return policy_.allow(static_cast<int>(i)); }
   bool is_of(std::size_t rule, const Caller& caller) const;
@@ -84,8 +84,5 @@ class KeyPolicy {
   std::vector<std::vector<uid_t>> users_;             // by rule
   std::vector<std::deque<Clock::time_point>> begun_;  // by rule, as many as its rate allows
 };
-
-// Minutes since midnight of "07:30"; empty if it is no time of the day.
-std::optional<std::uint32_t> minute_of_day(std::string_view text);
 
 }  // namespace tinyot::service

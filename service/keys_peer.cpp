@@ -222,7 +222,7 @@ std::optional<std::string> Keys::refusal_to_start(const Request& request) const 
   } catch (const Error& error) {
     return error.what();
   }
-  const KeyPolicy::Verdict verdict = policy_.recheck(request.policy_terms(), Clock::now());
+  const KeyPolicy::Verdict verdict = policy_.recheck(request.policy_terms());
   if (!verdict.refusal.empty()) return verdict.refusal;
   if (verdict.needs_approval && !request.is_approved) return "it needs an approval since then";
   return refusal_of_nonces(request.terms(), request.about);

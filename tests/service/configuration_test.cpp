@@ -366,7 +366,7 @@ TEST(Configuration, RefusesKeyRulesThatDoNotFit) {
   };
   EXPECT_EQ(with(""), "");
   EXPECT_EQ(with("bytes_max: 65536 rate { requests: 1000000 seconds: 2678400 } approval: true "
-                 "hours { from: '22:00' until: '06:00' } shown_prefix: ''"),
+                 "shown_prefix: ''"),
             "");
   EXPECT_EQ(key_policy_error_of("allow { peer: false key: 'a' may: SIGN }"),
             "keys: rule 1: it names nobody: give peer: true, user or client");
@@ -383,9 +383,6 @@ TEST(Configuration, RefusesKeyRulesThatDoNotFit) {
       {"rate { requests: 1000001 seconds: 1 }", "rate.requests"},
       {"rate { requests: 1 seconds: 0 }", "rate.seconds"},
       {"rate { requests: 1 seconds: 2678401 }", "rate.seconds"},
-      {"hours { from: '7:30' until: '18:00' }", "'7:30' is no time"},
-      {"hours { from: '07:30' until: '24:00' }", "'24:00' is no time"},
-      {"hours { from: '07:30' until: '07:30' }", "the same"},
       {"nonces: JOINT", "CREATE"},
       {"may: SIGN shown_prefix: 'a'", "shown_prefix"}};
   for (const auto& [fields, error] : others)

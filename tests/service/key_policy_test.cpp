@@ -43,11 +43,11 @@ KeyRequestTerms of_user(uid_t user) {
   return of;
 }
 
-std::string refusal(const std::string& policy, const KeyRequestTerms& terms, Time now = kNoon) {
-  return key_policy_from(policy).verdict(terms, now).refusal;
+std::string refusal(const std::string& policy, const KeyRequestTerms& terms) {
+  return key_policy_from(policy).verdict(terms, kNoon).refusal;
 }
-bool allows(const std::string& policy, const KeyRequestTerms& terms, Time now = kNoon) {
-  return refusal(policy, terms, now).empty();
+bool allows(const std::string& policy, const KeyRequestTerms& terms) {
+  return refusal(policy, terms).empty();
 }
 void expect_in(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -171,41 +171,6 @@ TEST(KeyPolicy, AssociatedDataHasToBeShown) {
   }
 }
 
-TEST(KeyPolicy, HoursAreOfTheDayInUtc) {
-  const auto at = [](int hour, int minute, int second = 0) {
-    return kNoon - std::chrono::hours(12) + std::chrono::hours(hour) +
-           std::chrono::minutes(minute) + seconds(second);
-  };
-  const auto rule = [](const std::string& from, const std::string& until) {
-    return "allow { peer: true key: 'a' may: ENCRYPT hours { from: '" + from + "' until: '" +
-           until + "' } }";
-  };
-  const std::string day = rule("07:30", "18:00"), night = rule("22:00", "06:15"),
-                    evening = rule("18:00", "00:00");
-  EXPECT_FALSE(allows(day, terms("a"), at(7, 29, 59)));
-  EXPECT_TRUE(allows(day, terms("a"), at(7, 30)));
-  EXPECT_TRUE(allows(day, terms("a"), at(17, 59, 59)));
-  EXPECT_FALSE(allows(day, terms("a"), at(18, 0)));
-  EXPECT_FALSE(allows(night, terms("a"), at(21, 59, 59)));
-  EXPECT_TRUE(allows(night, terms("a"), at(22, 0)));
-  EXPECT_TRUE(allows(night, terms("a"), at(0, 0)));
-  EXPECT_TRUE(allows(night, terms("a"), at(6, 14, 59)));
-  EXPECT_FALSE(allows(night, terms("a"), at(6, 15)));
-  EXPECT_TRUE(allows(evening, terms("a"), at(23, 59, 59)));
-  EXPECT_FALSE(allows(evening, terms("a"), at(0, 0)));
-  EXPECT_EQ(refusal(night, terms("a")),
-            "the key policy has hours from 22:00 to 06:15 UTC (hours) for encrypt with the key a "
-            "by the peer");
-}
-
-TEST(KeyPolicy, TimesOfTheDay) {
-  EXPECT_EQ(service::minute_of_day("00:00"), 0u);
-  EXPECT_EQ(service::minute_of_day("23:59"), 1439u);
-  for (const char* text : {"", "7:30", "24:00", "12:60", "-1:00", "12:3", "12-30", "12:300",
-                           "+1:00", " 1:00", "1 :00", "12:x0", "12:0x", "12:-1"})
-    EXPECT_FALSE(service::minute_of_day(text)) << text;
-}
-
 TEST(KeyPolicy, RatesCountRequestsThatBegin) {
   KeyPolicy policy = key_policy_from(
       "allow { peer: true key: 'a*' may: ENCRYPT rate { requests: 2 seconds: 10 } }");
@@ -231,11 +196,11 @@ TEST(KeyPolicy, RecheckLeavesRatesOut) {
   KeyPolicy policy = key_policy_from("allow { peer: true key: 'a' may: ENCRYPT " + limits + " }");
   EXPECT_EQ(policy.begin(terms("a"), kNoon).refusal, "");
   EXPECT_NE(policy.verdict(terms("a"), kNoon).refusal, "");
-  EXPECT_EQ(policy.recheck(terms("a"), kNoon).refusal, "");
+  EXPECT_EQ(policy.recheck(terms("a")).refusal, "");
   KeyRequestTerms longer = terms("a");
   longer.bytes = 9;
-  expect_in(policy.recheck(longer, kNoon).refusal, "(bytes_max)");
-  EXPECT_NE(policy.recheck(terms("b"), kNoon).refusal, "");
+  expect_in(policy.recheck(longer).refusal, "(bytes_max)");
+  EXPECT_NE(policy.recheck(terms("b")).refusal, "");
 }
 
 TEST(KeyPolicy, CountsOutliveTheirPolicy) {
@@ -256,16 +221,6 @@ TEST(KeyPolicy, CountsOutliveTheirPolicy) {
   EXPECT_FALSE(stricter.begin(terms("a"), kNoon + seconds(10)).refusal.empty());
   EXPECT_TRUE(stricter.begin(terms("a"), kNoon + seconds(11)).refusal.empty());
   EXPECT_TRUE(free.begin(terms("a"), kNoon + seconds(3)).refusal.empty());
-  // Nor do other hours begin a rate anew.
-  KeyPolicy of_hours =
-      with("rate { requests: 2 seconds: 10 } hours { from: '11:00' until: '13:00' }");
-  of_hours.take_counts_of(before);
-  expect_in(of_hours.begin(terms("a"), kNoon + seconds(9)).refusal, "(rate)");
-  KeyPolicy of_other_hours =
-      with("rate { requests: 2 seconds: 10 } hours { from: '10:00' until: '14:00' }");
-  of_other_hours.take_counts_of(of_hours);
-  expect_in(of_other_hours.begin(terms("a"), kNoon + seconds(9)).refusal, "(rate)");
-  EXPECT_TRUE(of_other_hours.begin(terms("a"), kNoon + seconds(10)).refusal.empty());
   // Of another key, none are taken over.
   KeyPolicy other = key_policy_from(
       "allow { peer: true key: 'a*' may: ENCRYPT rate { requests: 1 seconds: 10 } }");
@@ -310,10 +265,8 @@ TEST(KeyPolicy, FirstRuleThatAllowsARequestCountsIt) {
 // Of a request that an officer may approve, a later rule that does not fit is no obstacle.
 TEST(KeyPolicy, RuleThatDoesNotFitIsNoObstacleBesideOneThatDoes) {
   const std::string approved = "allow { peer: true key: 'a' may: ENCRYPT approval: true }\n",
-                    night =
-                        "allow { peer: true key: 'a' may: ENCRYPT "
-                        "hours { from: '22:00' until: '06:00' } }\n";
-  for (const std::string& policy : {approved + night, night + approved}) {
+                    shown = "allow { peer: true key: 'a' may: ENCRYPT shown_prefix: 'tenant' }\n";
+  for (const std::string& policy : {approved + shown, shown + approved}) {
     const auto verdict = key_policy_from(policy).verdict(terms("a"), kNoon);
     EXPECT_EQ(verdict.refusal, "") << policy;
     EXPECT_TRUE(verdict.needs_approval) << policy;
@@ -346,12 +299,12 @@ TEST(KeyPolicy, RefusalSaysWhatIsNearest) {
   KeyRequestTerms of = terms("a");
   of.bytes = 5000;
   const std::string short_one = "allow { peer: true key: 'a' may: ENCRYPT }\n",
-                    at_night =
+                    shown =
                         "allow { peer: true key: 'a' may: ENCRYPT bytes_max: 8000 "
-                        "hours { from: '22:00' until: '06:00' } }\n",
+                        "shown_prefix: 'tenant' }\n",
                     other = "allow { peer: true key: 'b' may: ENCRYPT bytes_max: 8000 }\n";
-  for (const std::string& policy : {short_one + at_night + other, other + at_night + short_one})
-    expect_in(refusal(policy, of), "(hours)");
+  for (const std::string& policy : {short_one + shown + other, other + shown + short_one})
+    expect_in(refusal(policy, of), "(shown_prefix)");
   expect_in(refusal(short_one + other, of), "(bytes_max)");
 }
 
