@@ -110,7 +110,7 @@ void put_record(const KeyFiles::Owner& owner, const KeyRecord& record, coded::Re
   }
   to.set_use_bound(record.use_bound);
   put_bytes(record.request, *to.mutable_request());
-  to.set_peer_destroyed_unix_s(record.peer_destroyed_unix_s);
+  to.set_has_peer_destroyed(record.has_peer_destroyed);
   to.set_is_restored(record.is_restored);
 }
 
@@ -132,7 +132,7 @@ bool take_record(const coded::Record& from, KeyRecord& record) {
       return false;
   }
   record.use_bound = from.use_bound();
-  record.peer_destroyed_unix_s = from.peer_destroyed_unix_s();
+  record.has_peer_destroyed = from.has_peer_destroyed();
   record.epoch_rebound = from.epoch_rebound();
   record.is_restored = from.is_restored() || record.state == KeyState::Restored;
   // So earlier releases have written that it is suspended once it is settled.
@@ -622,9 +622,9 @@ void KeyFiles::resume(const KeyId& id, const std::optional<Epoch>& only) {
   if (next.state != KeyState::Suspended)
     throw KeyError(KeyProblem::State,
                    "key " + text_of(id) + " is " + name_of(next.state) + ", and not suspended");
-  if (next.peer_destroyed_unix_s != 0)
+  if (next.has_peer_destroyed)
     throw KeyError(KeyProblem::NotAtPeer, "the peer has destroyed its share of key " + text_of(id) +
-                                              ": it cannot be used, and is destroyed here, too");
+                                              ": it cannot be used any more");
   std::vector<HeldEpoch> dropped;
   if (only) {
     const auto kept = find_epoch(next, *only);
@@ -644,7 +644,7 @@ void KeyFiles::rebind(const KeyId& id) {
   if (is_bound(next)) return;
   next.former_peer.clear();
   next.former_own.clear();
-  next.peer_destroyed_unix_s = 0;  // was said under a former key
+  next.has_peer_destroyed = false;  // was said under a former key
   if (!next.held.empty()) next.epoch_rebound = next.held.back().epoch.number;
   replace(id, std::move(next));
 }
@@ -659,19 +659,15 @@ void KeyFiles::raise_use_bound(const KeyId& id, std::uint64_t bound) {
 
 void KeyFiles::destroy(const KeyId& id) {
   const std::lock_guard lock(mutex_);
-  destroy(existing(id)->second);
-}
-
-void KeyFiles::destroy(KeyRecord next) {
+  KeyRecord next = existing(id)->second;
   if (next.state == KeyState::Destroyed) return;
-  const KeyId id = next.attributes.id;
   KeyRecord broken_off = next;
   suspend(broken_off);
   try {
     erase_slots(next.held);
     next.held.clear();
     next.state = KeyState::Destroyed;
-    next.peer_destroyed_unix_s = 0;
+    next.has_peer_destroyed = false;
     // What is left is bound to no TLS key, as when it is read.
     next.former_peer.clear();
     next.former_own.clear();
@@ -682,35 +678,23 @@ void KeyFiles::destroy(KeyRecord next) {
   }
 }
 
-std::optional<std::int64_t> KeyFiles::note_peer_destroyed(const KeyId& id,
-                                                          std::int64_t now_unix_s) {
+void KeyFiles::note_peer_destroyed(const KeyId& id) {
   const std::lock_guard lock(mutex_);
   KeyRecord next = existing(id)->second;
-  if (next.state == KeyState::Destroyed) return std::nullopt;
-  if (next.peer_destroyed_unix_s == 0)
-    next.peer_destroyed_unix_s = now_unix_s;
-  else if (next.state == KeyState::Suspended && !unwritten_.contains(id))
-    return next.peer_destroyed_unix_s;
+  if (next.state == KeyState::Destroyed) return;
+  if (next.has_peer_destroyed && next.state == KeyState::Suspended && !unwritten_.contains(id))
+    return;
+  next.has_peer_destroyed = true;
   suspend(next);
-  const std::int64_t seen = next.peer_destroyed_unix_s;
   replace_or_keep(id, std::move(next));
-  return seen;
 }
 
 void KeyFiles::forget_peer_destroyed(const KeyId& id) {
   const std::lock_guard lock(mutex_);
   KeyRecord next = existing(id)->second;
-  if (next.peer_destroyed_unix_s == 0) return;
-  next.peer_destroyed_unix_s = 0;
+  if (!next.has_peer_destroyed) return;
+  next.has_peer_destroyed = false;
   replace(id, std::move(next));
-}
-
-bool KeyFiles::destroy_as_peer(const KeyId& id) {
-  const std::lock_guard lock(mutex_);
-  const KeyRecord& record = existing(id)->second;
-  if (record.peer_destroyed_unix_s == 0 || !is_bound(record)) return false;
-  destroy(record);
-  return true;
 }
 
 }  // namespace tinyot::custody

@@ -50,9 +50,8 @@ struct KeyRecord {
   bool is_restored = false;
   std::vector<HeldEpoch> held;  // ascending; several until the key is settled
   std::uint64_t use_bound = 0;
-  RequestId request{};  // that made it
-  // When this party has first seen that the peer has destroyed its share; 0 if it has not.
-  std::int64_t peer_destroyed_unix_s = 0;
+  RequestId request{};              // that made it
+  bool has_peer_destroyed = false;  // its share
   // The TLS keys of the parties that it is bound to, where these are not the present ones: it is
   // kept, and not used, until an officer binds it to them. Otherwise empty.
   std::string former_peer = {}, former_own = {};
@@ -163,15 +162,11 @@ class KeyFiles {
   // it ends between the two, the key has no share any more. This is called again then.
   void destroy(const KeyId& id);
 
-  // The peer has destroyed its share: this one is suspended, and keeps the time at which it was
-  // seen first. Returns that time; absent of a tombstone. Fails: KeyError(Unknown). If it cannot be
-  // written, it counts all the same (write_again).
-  std::optional<std::int64_t> note_peer_destroyed(const KeyId& id, std::int64_t now_unix_s);
+  // The peer has destroyed its share: this one is suspended. Nothing of a tombstone. Fails:
+  // KeyError(Unknown). If it cannot be written, it counts all the same (write_again).
+  void note_peer_destroyed(const KeyId& id);
   // The peer says something else by now. It stays suspended.
   void forget_peer_destroyed(const KeyId& id);
-  // Destroys it if the peer has destroyed its share, as is noted, and it is bound to the peer's TLS
-  // key: that may have been changed because another one has it. Returns whether it has.
-  bool destroy_as_peer(const KeyId& id);
 
   // Whether there are suspended keys that could not be written as such: after a restart they would
   // be what they were.
@@ -195,7 +190,6 @@ class KeyFiles {
   void replace_or_keep(const KeyId& id, KeyRecord next);
   void keep_suspended(const KeyId& id, KeyRecord record);
   void erase_slots(const std::vector<HeldEpoch>& held);
-  void destroy(KeyRecord next);
 
   std::filesystem::path file_of(const KeyId& id) const;
   KeyRecord read(const std::filesystem::path& file) const;

@@ -149,7 +149,6 @@ void describe(const Keys::View& view, const std::string& peer, v1::Key& to) {
   for (const custody::HeldEpoch& held : record.held) to.add_epochs(text_of(held.epoch));
   to.set_use_bound(record.use_bound);
   if (view.peers) to.set_peer_state(name_of(*view.peers));
-  if (view.destroyed_at) to.set_destroyed_at_unix_ms(unix_ms_of(*view.destroyed_at));
   to.set_needs_rebind(!custody::is_bound(record));
   to.set_needs_refresh(custody::needs_refresh(record));
 }

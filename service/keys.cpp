@@ -11,7 +11,6 @@
 #include "service/event_log.h"
 #include "service/foreign_text.h"
 #include "service/keys_work.h"
-#include "system/clock.h"
 #include "system/file.h"
 
 namespace tinyot::service {
@@ -115,8 +114,6 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
       quorum_(settings.name, peer.custody().quorum(), approval_time_, audit_),
       policy_(read_policy(peer)),
       has_peer_cheated_(std::filesystem::exists(directory_ / kCheatedFile)),
-      destroy_after_(std::chrono::seconds(peer.custody().destroy_after_s()), Clock::now(),
-                     DestroyAfter::Steady::now()),
       errors_("custody goes on after an error", settings.name) {
   custody::require_mechanisms();
   for (const std::string& text : audit_.take_requests()) {
@@ -132,8 +129,7 @@ Keys::Keys(const config::Peer& peer, const PeerSettings& settings, Shared& share
     log_event(LogLevel::Warning, "keys are bound to former TLS keys",
               {{"peer", settings.name}, {"keys", static_cast<std::uint64_t>(unbound)}});
   for (const custody::KeyRecord& record : records)
-    if (record.peer_destroyed_unix_s != 0 && is_bound(record))
-      await_destruction(record.attributes.id, record.peer_destroyed_unix_s);
+    if (record.has_peer_destroyed && is_bound(record)) log_destroyed_by_peer(record.attributes.id);
   note_missing_backups(records);
   for (std::size_t i = 0; i < settings.evaluations; ++i)
     desk_.emplace_back([this](const std::stop_token& stop) { work_at_desk(stop); });
@@ -256,8 +252,6 @@ void Keys::keep_up() {
       is_writing_what_failed_ = true;
       put_on_desk([this] { write_what_failed(); });
     }
-    for (const custody::KeyId& key : destroy_after_.due(DestroyAfter::Steady::now()))
-      put_on_desk([this, key] { destroy_as_peer(key); });
     for (const custody::KeyId& key : std::exchange(to_settle_, {}))
       if (needs_settling(key)) settle_if_needed(key, to_queue);
   }
@@ -655,8 +649,6 @@ Keys::View Keys::view(const custody::KeyId& id) {
   const Lock lock(mutex_);
   if (const auto at = peers_.find(id); at != peers_.end() && at->second)
     view.peers = at->second->state;
-  if (const std::int64_t seen = view.record.peer_destroyed_unix_s; seen != 0)
-    view.destroyed_at = destroy_after_.at(Clock::time_point(std::chrono::seconds(seen)));
   return view;
 }
 
@@ -695,15 +687,15 @@ std::vector<Keys::View> Keys::list(const Caller* caller, const std::string& labe
   return views;
 }
 
-Keys::View Keys::step_alone(const std::string& client, const char* operation,
-                            const custody::KeyId& id, const std::function<void()>& step,
+Keys::View Keys::step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
+                            const std::function<void()>& step,
                             const std::optional<custody::RequestId>& agreed,
                             const std::string& details) {
   std::string outcome = outcome_of(agreed);
   if (!details.empty()) outcome += (outcome.empty() ? "" : ", ") + details;
   audit_.append({.event = AuditLine::Event::Alone,
                  .request = hex_of(random_request()),
-                 .client = client,
+                 .client = text_of(officer),
                  .operation = operation,
                  .key = custody::text_of(id),
                  .outcome = std::move(outcome)});
@@ -718,7 +710,7 @@ Keys::View Keys::step_alone(const std::string& client, const char* operation,
             {{"peer", settings_.name},
              {"operation", operation},
              {"key", custody::text_of(id)},
-             {"client", client}});
+             {"client", text_of(officer)}});
   return view(id);
 }
 
@@ -744,8 +736,7 @@ void Keys::note_changed(const custody::KeyId& id) {
 
 Keys::View Keys::suspend(const Caller& officer, const custody::KeyId& id) {
   (void)files_.record(id);
-  return step_alone(text_of(officer), "suspend", id,
-                    [&] { files_.set_state(id, KeyState::Suspended); });
+  return step_alone(officer, "suspend", id, [&] { files_.set_state(id, KeyState::Suspended); });
 }
 
 custody::KeyRecord Keys::suspended(const custody::KeyId& id) {
@@ -754,7 +745,7 @@ custody::KeyRecord Keys::suspended(const custody::KeyId& id) {
     throw custody::KeyError(KeyProblem::State, "key " + custody::text_of(id) + " is " +
                                                    custody::name_of(record.state) +
                                                    ", and not suspended");
-  if (record.peer_destroyed_unix_s != 0)
+  if (record.has_peer_destroyed)
     throw custody::KeyError(KeyProblem::NotAtPeer,
                             settings_.name + " has destroyed its share of key " +
                                 custody::text_of(id) + ": it cannot be used any more");
@@ -825,7 +816,7 @@ Keys::View Keys::resume(const KeyCall& call, const custody::KeyId& id,
     require_kept_at_peer(id, *only);
   }
   return step_alone(
-      text_of(call.caller), "resume", id, [&] { files_.resume(id, only); }, agreed,
+      call.caller, "resume", id, [&] { files_.resume(id, only); }, agreed,
       only ? "epoch " + custody::text_of(*only) : "");
 }
 
@@ -844,19 +835,19 @@ Keys::View Keys::deactivate(const KeyCall& call, const custody::KeyId& id) {
       call, {.operation = "deactivate", .key = id, .label = files_.record(id).attributes.label});
   require_deactivatable(id);
   return step_alone(
-      text_of(call.caller), "deactivate", id, [&] { files_.deactivate(id); }, agreed);
+      call.caller, "deactivate", id, [&] { files_.deactivate(id); }, agreed);
 }
 
 Keys::View Keys::supersede(const Caller& officer, const custody::KeyId& id) {
   require_deactivatable(id);
-  return step_alone(text_of(officer), "deactivate", id, [&] { files_.deactivate(id); });
+  return step_alone(officer, "deactivate", id, [&] { files_.deactivate(id); });
 }
 
 Keys::View Keys::destroy(const KeyCall& call, const custody::KeyId& id) {
   const auto agreed = quorum_.await(
       call, {.operation = "destroy", .key = id, .label = files_.record(id).attributes.label});
   return step_alone(
-      text_of(call.caller), "destroy", id, [&] { files_.destroy(id); }, agreed);
+      call.caller, "destroy", id, [&] { files_.destroy(id); }, agreed);
 }
 
 // Epoch and fingerprint name the share: the former is in the name of the backup, the latter in
@@ -886,7 +877,7 @@ Keys::View Keys::restore(const KeyCall& call, custody::BackedUpShare backup,
   const Alone alone = alone_with(about.id);
   require_origin(backup, fingerprint);
   return step_alone(
-      text_of(call.caller), "restore", about.id, [&] { files_.restore(backup); }, agreed,
+      call.caller, "restore", about.id, [&] { files_.restore(backup); }, agreed,
       agreed ? "" : details);
 }
 
@@ -927,12 +918,11 @@ std::vector<Keys::View> Keys::rebind(const KeyCall& call, const std::optional<cu
     const bool was_bound = custody::is_bound(record);
     if (!was_bound)
       step_alone(
-          text_of(call.caller), "rebind", key, [&] { files_.rebind(key); }, agreed,
+          call.caller, "rebind", key, [&] { files_.rebind(key); }, agreed,
           "this party " + named(record.former_own, parties_.own) + "; the peer " +
               named(record.former_peer, parties_.peer));
     {
       const Lock lock(mutex_);
-      if (files_.record(key).peer_destroyed_unix_s == 0) destroy_after_.forget(key);
       if (!was_bound) note_peers_share(key);  // what it has said meanwhile
     }
     View now = view(key);
@@ -955,7 +945,7 @@ KeyCounts Keys::counts() {
   KeyCounts counts;
   for (const custody::KeyRecord& record : files_.records()) {
     ++counts.by_state[is_bound(record) ? custody::name_of(record.state) : "unbound"];
-    if (record.peer_destroyed_unix_s != 0) ++counts.destroyed_by_peer;
+    if (record.has_peer_destroyed) ++counts.destroyed_by_peer;
   }
   const Lock lock(mutex_);
   counts.requests = requests_.size();

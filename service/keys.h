@@ -27,7 +27,6 @@
 
 #include "custody/backups.h"
 #include "custody/key_files.h"
-#include "service/destroy_after.h"
 #include "service/error_log.h"
 #include "service/key_audit.h"
 #include "service/key_call.h"
@@ -53,8 +52,6 @@ class Keys {
   struct View {
     custody::KeyRecord record;
     std::optional<custody::KeyState> peers;
-    // When this party destroys its share, since the peer has.
-    std::optional<Clock::time_point> destroyed_at = {};
   };
   struct Waiting {
     custody::RequestId number{};  // by which officers decide
@@ -153,6 +150,7 @@ class Keys {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  using Steady = std::chrono::steady_clock;
   class Work;
   class Request;
   class Settling;
@@ -245,7 +243,7 @@ class Keys {
   std::shared_ptr<KeyConnection> connection(Evaluator& evaluator, std::uint64_t group);
   std::vector<std::uint64_t> groups_with(const custody::KeyId& key);
   void note_use(const KeyTerms& terms);
-  View step_alone(const std::string& client, const char* operation, const custody::KeyId& id,
+  View step_alone(const Caller& officer, const char* operation, const custody::KeyId& id,
                   const std::function<void()>& step,
                   const std::optional<custody::RequestId>& agreed = {},
                   const std::string& details = {});
@@ -269,8 +267,7 @@ class Keys {
   void begin_noting();                              // under the lock
   void note_next();
   void write_peers_share(const custody::KeyId& id);
-  void await_destruction(const custody::KeyId& id, std::int64_t seen_unix_s);
-  void destroy_as_peer(const custody::KeyId& id);
+  void log_destroyed_by_peer(const custody::KeyId& id);
   void require_kept_at_peer(const custody::KeyId& id, const custody::Epoch& epoch);
   void announce(const custody::KeyId& id);
   void send_end(const Work& work, const std::string& reason);
@@ -317,11 +314,10 @@ class Keys {
   std::optional<std::deque<custody::KeyId>> to_tell_;  // the peer, since the link is up
   std::map<custody::KeyId, std::optional<custody::KeyHave>> peers_;
   bool has_peer_told_all_ = false;  // since the link is up
-  DestroyAfter destroy_after_;
   // Keys whose records are to have what the peer says of its share, the first one first; when each
   // was looked at last; and whether one of them is on the desk.
-  std::set<std::pair<DestroyAfter::Steady::time_point, custody::KeyId>> to_note_;
-  std::map<custody::KeyId, DestroyAfter::Steady::time_point> noted_;
+  std::set<std::pair<Steady::time_point, custody::KeyId>> to_note_;
+  std::map<custody::KeyId, Steady::time_point> noted_;
   bool is_noting_ = false;
   std::set<custody::KeyId> changed_since_;  // the peer has said last what it has of them
   std::map<std::uint64_t, std::weak_ptr<KeyConnection>> connections_;  // by group

@@ -25,7 +25,6 @@ RemoteKey key_from(const v1::Key& message) {
           {message.epochs().begin(), message.epochs().end()},
           message.use_bound(),
           message.peer_state(),
-          message.destroyed_at_unix_ms(),
           bytes_of_field(message.certificate()),
           message.needs_rebind(),
           message.needs_refresh(),

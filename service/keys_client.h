@@ -29,9 +29,8 @@ struct RemoteKey {
   std::string fingerprint;
   std::vector<std::string> epochs;
   std::uint64_t use_bound = 0;
-  std::string peer_state;                 // may be empty
-  std::int64_t destroyed_at_unix_ms = 0;  // since the peer has destroyed its share; 0: it is not
-  std::vector<std::byte> certificate;     // of a key that was made: a file
+  std::string peer_state;              // may be empty
+  std::vector<std::byte> certificate;  // of a key that was made: a file
   bool needs_rebind = false, needs_refresh = false;
   std::string certificate_problem;  // why a key that was made has no certificate
 };

@@ -411,7 +411,7 @@ void Keys::told(const wire::KeyHaves& haves) {
       const auto& theirs = peers_.at(id);
       const auto record = files_.find(id);
       if (custody::settle_step(mine, theirs).kind == custody::SettleKind::PeerDestroyed ||
-          (record && record->peer_destroyed_unix_s != 0))
+          (record && record->has_peer_destroyed))
         note_peers_share(id);
       if (needs_settling(id)) settle_if_needed(id, to_queue);
     }

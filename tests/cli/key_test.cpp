@@ -184,16 +184,6 @@ TEST_F(KeyTest, ListPrintsALineForEachKey) {
   EXPECT_EQ(server_->calls, (std::vector<std::string>{"List peer: \"bank\" all: true", "List "}));
 }
 
-TEST_F(KeyTest, ShowSaysWhenAShareIsDestroyedAfterThePeers) {
-  EXPECT_FALSE(json("show", {"a"}).contains("destroyed_at_s"));
-  server_->key.set_destroyed_at_unix_ms(1'500'000'000'500);
-  EXPECT_NE(ask("show", {"a"})
-                .out.find("the peer has destroyed its share; this party destroys its "
-                          "own at 2017-07-14T02:40:00Z\n"),
-            std::string::npos);
-  EXPECT_EQ(json("show", {"a"})["destroyed_at_s"], 1'500'000'000.5);
-}
-
 TEST_F(KeyTest, StepsNameTheKey) {
   for (const auto& [verb, call] :
        std::vector<std::pair<std::string, std::string>>{{"show", "Show"},

@@ -622,7 +622,7 @@ TEST_F(KeyFilesTest, FullDiskDoesNotLiftASuspension) {
         case Written::ByTheOfficer:
           return files->set_state(key_id(1), KeyState::Suspended);
         case Written::AsThePeersDestruction:
-          return static_cast<void>(files->note_peer_destroyed(key_id(1), 7));
+          return files->note_peer_destroyed(key_id(1));
         case Written::AsADestruction:
           return files->write_again();
       }
@@ -638,7 +638,7 @@ TEST_F(KeyFilesTest, FullDiskDoesNotLiftASuspension) {
       // Nor does what the peer says, or a use that had begun.
       EXPECT_THROW(files->raise_use_bound(key_id(1), 7), DiskFull);
       EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
-      if (files->record(key_id(1)).peer_destroyed_unix_s != 0) {
+      if (files->record(key_id(1)).has_peer_destroyed) {
         EXPECT_THROW(files->forget_peer_destroyed(key_id(1)), DiskFull);
       }
       EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
@@ -748,37 +748,32 @@ TEST_F(KeyFilesTest, ResumeKeepsOneEpochAlone) {
   EXPECT_EQ(files->record(key_id(1)).state, KeyState::Active);
 }
 
-TEST_F(KeyFilesTest, PeersDestructionIsNotedOnceAndErasesNothing) {
-  const auto noted = [&](KeyFiles& files, std::int64_t now) {
-    return files.note_peer_destroyed(key_id(1), now);
-  };
+TEST_F(KeyFilesTest, PeersDestructionIsNotedAndErasesNothing) {
   {
     const auto files = open_with_key();
     files->set_state(key_id(1), KeyState::Deactivated);
-    EXPECT_FALSE(files->destroy_as_peer(key_id(1)));
-    EXPECT_EQ(noted(*files, 1000), 1000);
+    files->note_peer_destroyed(key_id(1));
   }
   {
     const auto files = open();
-    EXPECT_EQ(noted(*files, 5000), 1000);
+    files->note_peer_destroyed(key_id(1));
     EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
-    EXPECT_EQ(files->record(key_id(1)).peer_destroyed_unix_s, 1000);
+    EXPECT_TRUE(files->record(key_id(1)).has_peer_destroyed);
     EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
     EXPECT_EQ(problem_of([&] { files->resume(key_id(1)); }), KeyProblem::NotAtPeer);
     EXPECT_EQ(problem_of([&] { files->resume(key_id(1), epoch(1)); }), KeyProblem::NotAtPeer);
     // The peer has a share, after all.
     files->forget_peer_destroyed(key_id(1));
-    EXPECT_FALSE(files->destroy_as_peer(key_id(1)));
   }
   const auto files = open();
   EXPECT_EQ(files->record(key_id(1)).state, KeyState::Suspended);
   files->resume(key_id(1));
   EXPECT_EQ(files->record(key_id(1)).state, KeyState::Deactivated);
-  EXPECT_EQ(noted(*files, 7000), 7000);
-  EXPECT_TRUE(files->destroy_as_peer(key_id(1)));
+  files->note_peer_destroyed(key_id(1));
+  files->destroy(key_id(1));
+  files->note_peer_destroyed(key_id(1));
   EXPECT_EQ(files->record(key_id(1)).state, KeyState::Destroyed);
-  EXPECT_EQ(files->record(key_id(1)).peer_destroyed_unix_s, 0);
-  EXPECT_EQ(noted(*files, 8000), std::nullopt);
+  EXPECT_FALSE(files->record(key_id(1)).has_peer_destroyed);
 }
 
 // What has suspended it counts, whatever an officer has looked at before.
@@ -794,14 +789,13 @@ TEST_F(KeyFilesTest, ASuspendedKeyIsNotDeactivated) {
 }
 
 // Whoever had the peer's TLS key before it was changed may have said so.
-TEST_F(KeyFilesTest, WhatTheHolderOfAFormerTlsKeySaysDestroysNothing) {
+TEST_F(KeyFilesTest, WhatTheHolderOfAFormerTlsKeyHasSaidIsForgotten) {
   const KeyFiles::Owner changed{Party::A, "peer", "new identity"};
-  open_with_key()->note_peer_destroyed(key_id(1), 1000);
+  open_with_key()->note_peer_destroyed(key_id(1));
   const auto files = open(changed);
-  EXPECT_FALSE(files->destroy_as_peer(key_id(1)));
+  EXPECT_TRUE(files->record(key_id(1)).has_peer_destroyed);
   files->rebind(key_id(1));
-  EXPECT_EQ(files->record(key_id(1)).peer_destroyed_unix_s, 0);
-  EXPECT_FALSE(files->destroy_as_peer(key_id(1)));
+  EXPECT_FALSE(files->record(key_id(1)).has_peer_destroyed);
   EXPECT_EQ(files->share(key_id(1), epoch(1)), share_of(1));
 }
 

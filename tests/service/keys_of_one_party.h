@@ -78,13 +78,12 @@ class KeysTest : public HostileFollowerTest {
   }
   // A key that the party has had since its peer had this TLS key. Before open(). Returns its id.
   std::string stored(const std::string& label, const std::string& peer_identity,
-                     std::int64_t destroyed_unix_s = 0) {
+                     bool has_peer_destroyed = false) {
     const custody::KeyRecord record = new_record(label);
     change_files(peer_identity, [&](custody::KeyFiles& files) {
       store(files, record);
       have_ = files.have(record.attributes.id).value();
-      if (destroyed_unix_s != 0)
-        (void)files.note_peer_destroyed(record.attributes.id, destroyed_unix_s);
+      if (has_peer_destroyed) files.note_peer_destroyed(record.attributes.id);
     });
     return custody::text_of(record.attributes.id);
   }

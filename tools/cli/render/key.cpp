@@ -51,10 +51,6 @@ std::string text_of(const RemoteKey& key) {
          "\nfingerprint " + key.fingerprint + ", the same at both parties\n" +
          (epochs.empty() ? "" : "epoch " + epochs + "\n") + "at most " +
          counted(key.use_bound, "use") + " so far\n" +
-         (key.destroyed_at_unix_ms == 0
-              ? ""
-              : "the peer has destroyed its share; this party destroys its own at " +
-                    time_text(key.destroyed_at_unix_ms) + "\n") +
          (key.certificate_problem.empty()
               ? ""
               : "no certificate yet: " + foreign_text(key.certificate_problem) +
@@ -71,8 +67,6 @@ Json json_of(const RemoteKey& key) {
   json["fingerprint"] = key.fingerprint;
   json["epochs"] = key.epochs;
   json["use_bound"] = key.use_bound;
-  if (key.destroyed_at_unix_ms != 0)
-    json["destroyed_at_s"] = static_cast<double>(key.destroyed_at_unix_ms) / 1000;
   if (key.needs_rebind) json["needs_rebind"] = true;
   if (key.needs_refresh) json["needs_refresh"] = true;
   if (!key.certificate_problem.empty()) json["certificate_problem"] = key.certificate_problem;
