@@ -45,7 +45,7 @@ struct AuditLine {
   std::string operation;  // "encrypt", "create" ...
   std::string key;        // its id: 32 hex digits
   std::uint64_t bytes = 0, aad_bytes = 0;
-  // Of an end: "done", or why not. Of an approval: of which request.
+  // An end has "done" or why not, an approval the request that it is for.
   std::string outcome = {};
   // What the peer has signed: the request when it begins, if it is the peer's; the answer when a
   // request of this party ends, with what this party had asked.

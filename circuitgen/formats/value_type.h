@@ -26,8 +26,8 @@ struct ValueType {
   friend bool operator==(const ValueType&, const ValueType&) = default;
 };
 
-// Of numbers in fixed point and of ranges; and of integers, whose decimal digits take a time that
-// grows with the square of their number.
+// The widest numbers in fixed point and in ranges, and the widest integers: decimal digits take a
+// time that grows with the square of their number.
 inline constexpr std::uint32_t kNumberBitsMax = 64, kIntegerBitsMax = std::uint32_t{1} << 15;
 
 // In place of a type: the bits are those of the bytes of a file.

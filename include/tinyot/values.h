@@ -52,11 +52,11 @@ class Values {
   TINYOT_API const LaneMatrix& at(const std::string& name) const;
   TINYOT_API std::size_t lanes(const std::string& name) const;  // 0 if there is no such value
   TINYOT_API std::span<const std::byte> bytes(const std::string& name, std::size_t lane = 0) const;
-  // As an integer without a sign. Fails for a value of more than 64 bits, and for a negative output
-  // of a circuit that computes with signed numbers.
+  // Returns an integer without a sign. Fails for a value of more than 64 bits, and for a negative
+  // output of a circuit that computes with signed numbers.
   TINYOT_API std::uint64_t integer(const std::string& name, std::size_t lane = 0) const;
-  // As an integer whose highest bit, of as many as the value has, is the sign. Fails if that bit is
-  // set in an output of a circuit that computes with unsigned numbers.
+  // Returns an integer whose highest bit, of as many as the value has, is the sign. Fails if that
+  // bit is set in an output of a circuit that computes with unsigned numbers.
   TINYOT_API std::int64_t signed_integer(const std::string& name, std::size_t lane = 0) const;
   // The integers of `bits` bits each, at most 64, of which a value is a list.
   TINYOT_API std::vector<std::uint64_t> list(const std::string& name, std::size_t bits,

@@ -299,7 +299,7 @@ TEST_F(CircuitTest, ListsAreNumbersOrArrays) {
   EXPECT_EQ(sorted(typed + Arguments{"--input", "values_a=@" + path("lines.txt"), "--input",
                                      "values_b=[1, \"7\"]"}),
             expected);
-  // The same as one number, which a list may always be.
+  // A list may always be given as one number.
   EXPECT_EQ(sorted({"--input", "values_a=0x000000090000000300000005", "--input", "values_b=1,7"}),
             expected);
   const auto refused = [&](const Arguments& more, const std::string& reason) {

@@ -159,8 +159,8 @@ TEST_F(ClientTest, ResultPrintsNumbersOrAsTheCircuitSays) {
   EXPECT_EQ(json("result", {"j1", "--output-base", "10"})["outputs"]["ciphertext"], "1");
   EXPECT_EQ(json("result", {"j1", "--circuit", "aes128"})["outputs"]["ciphertext"],
             "01000000000000000000000000000000");
-  EXPECT_TRUE(
-      ended_with(ask("result", {"j1", "--circuit", "sha256"}), 2, "job j1 is of circuit aes128, not of sha256"));
+  EXPECT_TRUE(ended_with(ask("result", {"j1", "--circuit", "sha256"}), 2,
+                         "job j1 is of circuit aes128, not of sha256"));
   EXPECT_TRUE(ended_with(ask("result", {"j1", "--circuit", "aes128", "--blocks", "2"}), 2,
                          "unlike that of the circuit given"));
   EXPECT_TRUE(ended_with(ask("result", {"j1", "--lanes", "2"}), 2, "give --circuit"));

@@ -104,7 +104,8 @@ TEST_F(VerilogTest, RefusesTableWithLongIndex) {
 
 TEST_F(VerilogTest, SignedPortsAreReadSo) {
   report(
-      "module top(input signed [7:0] a, b, input [7:0] c, output less, output signed [7:0] least);\n"
+      "module top(input signed [7:0] a, b, input [7:0] c,\n"
+      "           output less, output signed [7:0] least);\n"
       "assign less = a < b, least = less ? a : b; endmodule");
   const Json file = info();
   EXPECT_EQ(file["inputs"][0]["reading"], "signed");

@@ -126,7 +126,7 @@ constexpr std::string_view name_of(Reading reading) {
 struct InputConditions {
   bool is_ascending = false;  // each value of a list is at least the one before
   bool is_distinct = false;   // no two values of a list are equal
-  // Of numbers, both included: 64 bits, in two's complement if the input is signed.
+  // Both numbers are included. They have 64 bits, in two's complement if the input is signed.
   struct Range {
     std::uint64_t lowest, highest;
     friend bool operator==(const Range&, const Range&) = default;
