@@ -219,7 +219,8 @@ LaneMatrix Submission::from_numbers(const circuit::InputBundle& bundle, std::siz
                      " values given, " + std::to_string(count) + " expected");
   // A value of a list, or a whole one; a number of all bits as if there were no type.
   const auto parse = [&](std::string_view text) {
-    const bool is_whole = text.starts_with("0x") || text.starts_with("0b");
+    const bool is_text = bundle.reading == circuit::Reading::Text;
+    const bool is_whole = !is_text && (text.starts_with("0x") || text.starts_with("0b"));
     if (!is_list && (is_whole || in_list > 1))
       return circuit::parse_value(text, bundle.bits, bundle.format, false);
     return circuit::ColumnType(bundle.type, value_bits, bundle.format, circuit::NumberBase::Decimal)

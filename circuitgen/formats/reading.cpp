@@ -57,12 +57,15 @@ bool is_above(std::uint64_t x, std::uint64_t y, Reading reading) {
   return is_signed(reading) ? static_cast<std::int64_t>(x) > static_cast<std::int64_t>(y) : x > y;
 }
 
-std::string range_text(const InputConditions::Range& range, Reading reading) {
+std::string range_text(const InputConditions::Range& range, const InputBundle& bundle) {
   const auto text = [&](std::uint64_t number) {
-    return is_signed(reading) ? std::to_string(static_cast<std::int64_t>(number))
-                              : std::to_string(number);
+    return is_signed(bundle.reading) ? std::to_string(static_cast<std::int64_t>(number))
+                                     : std::to_string(number);
   };
-  return text(range.lowest) + " to " + text(range.highest);
+  const bool is_fixed = bundle.reading == Reading::Fixed;
+  return text(range.lowest) + " to " + text(range.highest) +
+         (is_fixed ? " in units of 2^-" + std::to_string(ValueType::parse(bundle.type).fraction)
+                   : "");
 }
 
 class ConditionCheck {
@@ -96,7 +99,7 @@ class ConditionCheck {
       if (is_above(range.lowest, number, bundle_.reading) ||
           is_above(number, range.highest, bundle_.reading))
         fail("value " + std::to_string(k + 1) + lane_ +
-             " is not within the range of the circuit, " + range_text(range, bundle_.reading));
+             " is not within the range of the circuit, " + range_text(range, bundle_));
     }
   }
 
@@ -155,11 +158,17 @@ std::string BundleReading::why_unfit(std::string_view given) const {
 template <class Bundle>
 void set_type(Bundle& bundle, std::string_view type) {
   if (type.empty()) return;
+  const bool is_hex = ValueType::parse(type).kind == ValueType::Kind::Hex;
   BundleReading any(bundle);
-  any.reading = Reading::Bits;
+  if (is_hex && (any.reading == Reading::Fixed || any.reading == Reading::Text))
+    throw UsageError("its values are of type " + bundle.type + ", of which " + std::string(type) +
+                     " says nothing");
+  // Digits of whole values alone leave the reading and the conditions as they are.
+  if (!is_hex || any.value_bits() != ValueType::parse(type).width) any.reading = Reading::Bits;
   if (const std::string why = any.why_unfit(type); !why.empty()) throw UsageError(why);
   bundle.type = type;
-  if (bundle.format != ValueFormat::Bytes) bundle.reading = ValueType::parse(type).reading();
+  if (bundle.format != ValueFormat::Bytes)
+    bundle.reading = is_hex ? any.reading : ValueType::parse(type).reading();
 }
 template void set_type(InputBundle&, std::string_view);
 template void set_type(OutputBundle&, std::string_view);
@@ -198,7 +207,7 @@ std::string conditions_text(const InputBundle& bundle) {
   };
   if (conditions.is_ascending) add("in ascending order");
   if (conditions.is_distinct) add("without duplicates");
-  if (conditions.range) add("from " + range_text(*conditions.range, bundle.reading));
+  if (conditions.range) add("from " + range_text(*conditions.range, bundle));
   return text;
 }
 

@@ -25,14 +25,20 @@ struct BundleReading {
 
   // The width of a value: all bits, or those of an element of a list.
   std::uint32_t value_bits() const;
+  // As which format values of a type are written: texts, in hexadecimal too, in the order of their
+  // bytes.
+  ValueFormat written_format() const {
+    return reading == Reading::Text ? ValueFormat::Bytes : format;
+  }
   // "unsigned", "4 x signed of 8 bits", "bytes": for people.
   std::string text() const;
   // Why values of the type do not fit, for a message that names the bundle; empty if they do.
   std::string why_unfit(std::string_view given) const;
 };
 
-// Sets the type, and the reading that follows from it: an empty type leaves the reading. Fails:
-// UsageError if the bundle cannot have the type nor be a list of such values.
+// Sets the type, and the reading that follows from it: an empty type leaves the reading, and so do
+// hexadecimal digits of a number. Fails: UsageError if the bundle cannot have the type nor be a
+// list of such values.
 template <class Bundle>
 void set_type(Bundle& bundle, std::string_view type);
 extern template void set_type(InputBundle&, std::string_view);

@@ -35,7 +35,12 @@ def _column(bundle: Bundle, values: Any) -> npt.NDArray[Any]:
         for row, value in enumerate(values):
             lists[row] = value
         return lists
-    column: npt.NDArray[Any] = np.asarray(values)
+    column: npt.NDArray[Any]
+    if bundle.kind == "text" and not isinstance(values, np.ndarray):
+        column = np.empty(len(values), object)
+        column[:] = list(values)
+    else:
+        column = np.asarray(values)
     if column.ndim == 1 and (
         column.dtype.kind in "SU"
         or (column.dtype == object and all(isinstance(v, (str, bytes)) for v in column))

@@ -81,7 +81,7 @@ def _scaled(bundle: Bundle, value: Any) -> int:
         value = value.item()
     try:
         exact = Fraction(value)
-    except (ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError):
         raise _refused(bundle, "a value is no finite number") from None
     magnitude = math.floor(abs(exact) * (1 << bundle.fraction) + Fraction(1, 2))
     return -magnitude if exact < 0 else magnitude

@@ -362,12 +362,7 @@ class Daemon:
                     f"job {job} is of circuit {ended.circuit}, not of {named(circuit).name}"
                 )
             bundles = _loaded_outputs(circuit)
-            for bundle in bundles:
-                if bundle.name in outputs and outputs[bundle.name][0] != bundle.bits:
-                    raise UsageError(
-                        f"output {bundle.name} of job {job} has {outputs[bundle.name][0]} bits, not "
-                        f"the {bundle.bits} of the circuit"
-                    )
+            _require_outputs(job, bundles, outputs)
         else:
             bundles = tuple(
                 typed(Bundle(name, bits, "both", FORMATS.get(kind, "msb-uint")), written)
@@ -446,6 +441,33 @@ def _loaded_outputs(circuit: CircuitOf) -> tuple[Bundle, ...]:
     elif not isinstance(circuit, Circuit):
         circuit = read(circuit)
     return circuit.outputs
+
+
+def _require_outputs(
+    job: str, bundles: tuple[Bundle, ...], outputs: Mapping[str, tuple[int, str, str, bytes]]
+) -> None:
+    """That a circuit which was given for a result has the outputs of the job, in their types."""
+    known = {bundle.name: bundle for bundle in bundles}
+    for name, (bits, kind, written, _) in outputs.items():
+        bundle = known.get(name)
+        if bundle is None or bundle.bits != bits:
+            has = "no such output" if bundle is None else f"{bundle.bits} bits"
+            raise UsageError(
+                f"output {name} of job {job} has {bits} bits, not those of the circuit, which has {has}"
+            )
+        of_job = typed(Bundle(name, bits, "both", FORMATS.get(kind, "msb-uint")), written)
+        if _meaning(of_job) != _meaning(bundle):
+            raise UsageError(
+                f"output {name} of job {job} is of another type than that of the circuit: "
+                f"{written or 'none'}"
+            )
+
+
+def _meaning(bundle: Bundle) -> tuple[str, int, int]:
+    kind = "uint" if bundle.kind == "bool" else bundle.kind
+    if bundle.bits > 1 << 15:  # too wide for a type
+        return "", 0, 0
+    return kind, bundle.element_bits, bundle.fraction
 
 
 def _received(parts: Any) -> tuple[Job, dict[str, tuple[int, str, str, bytes]]]:

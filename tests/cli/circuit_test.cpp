@@ -101,6 +101,36 @@ TEST_F(CircuitTest, RefusesTypesListsAndOrdersThatDoNotFit) {
     EXPECT_TRUE(ended_with(tinyot(Arguments{"circuit"} + arguments), 2, reason)) << reason;
 }
 
+// A text may begin as a number of all bits does; its hexadecimal digits are those of its bytes.
+TEST_F(CircuitTest, TextsThatLookLikeNumbersAreTexts) {
+  const auto least = [&](const Arguments& more) {
+    return json(Arguments{"eval", "minimum:count=2,bits=64", "--type", "values_a=str8", "--input",
+                          "values_b=1"} +
+                more)["outputs"]["minimum"];
+  };
+  EXPECT_EQ(least({"--input", "values_a=0x61"}), "0x61");
+  EXPECT_EQ(least({"--input", "values_a=0b1"}), "0b1");
+  EXPECT_EQ(least({"--input", "values_a=0xzz"}), "0xzz");
+  EXPECT_EQ(
+      json({"eval", "minimum:count=2,bits=24,text=1", "--type", "values_a=hex24", "--type",
+            "minimum=hex24", "--input", "values_a=616263", "--input", "values_b=b"})["outputs"],
+      Json({{"minimum", "616263"}}));
+}
+
+TEST_F(CircuitTest, ConvertedHexDigitsKeepTheReading) {
+  const auto convert = [&](const std::string& circuit, const std::string& type) {
+    return tinyot({"circuit", "convert", circuit, "--type", type, "--output", path("hex.txt")});
+  };
+  ASSERT_TRUE(ended_with(convert("millionaires:signed=1", "a=hex32"), 0));
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "eval", path("hex.txt"), "--type", "a=u32"}), 2,
+                         "the circuit reads it as signed, not as u32"));
+  ASSERT_TRUE(ended_with(convert("sorted_set_intersection:count=2,bits=16", "values_a=hex16"), 0));
+  EXPECT_EQ(json({"info", path("hex.txt")})["inputs"][0]["reading"], "unsigned");
+  EXPECT_TRUE(ended_with(convert("sorted_set_intersection:count=2,bits=16", "values_a=hex32"), 2,
+                         "conditions are for texts"));
+  EXPECT_TRUE(ended_with(convert("millionaires:text=1", "a=hex32"), 2, "says nothing"));
+}
+
 TEST_F(CircuitTest, InfoAndFilesSayHowValuesAreRead) {
   const Json info = json({"info", "sorted_set_intersection:count=3,bits=8,signed=1"});
   EXPECT_EQ(info["inputs"][0]["reading"], "signed");

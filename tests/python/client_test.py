@@ -143,6 +143,8 @@ peer {{
                          "minimum:count=3,bits=8")
             self.refused(tinyot.UsageError, "bits, not", daemon.result, "lowest",
                          tinyot.named("minimum:count=3,bits=16"))
+            self.refused(tinyot.UsageError, "of another type", daemon.result, "lowest",
+                         tinyot.named("minimum:count=3,bits=8"))
 
     def test_conditions_are_checked_before_a_job_is_accepted(self):
         self.refused(tinyot.UsageError, "in ascending order", self.daemons["A"].submit, "unsorted",

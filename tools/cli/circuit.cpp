@@ -2,6 +2,7 @@
 // in the clear, and writes them to files.
 #include "tools/cli/render/circuit.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -46,6 +47,7 @@ circuit::CircuitInfo described(const NamedCircuit& circuit, const CircuitSpec& s
   if (!spec.msb_first) {
     set_types(info.inputs, spec.types);
     set_types(info.outputs, spec.types);
+    std::ranges::for_each(info.inputs, circuit::require_possible);
     return info;
   }
   const auto mirror = [](circuit::ValueFormat& format, std::string& type) {

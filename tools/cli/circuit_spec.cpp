@@ -248,8 +248,8 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec)
                                                          : bundle.type;
       if (given != spec.types.end()) require_fit(bundle, type);
       if (given != spec.types.end() || !type.empty())
-        typed.try_emplace(bundle.name, type, info().name, bundle.name, bundle.bits, bundle.format,
-                          base_);
+        typed.try_emplace(bundle.name, type, info().name, bundle.name, bundle.bits,
+                          circuit::BundleReading(bundle).written_format(), base_);
     }
   };
   add_typed(info().inputs, typed_inputs_);
@@ -319,8 +319,9 @@ LaneMatrix NamedCircuit::parse(std::size_t input, std::string_view text) const {
     return typed->second.parse(text, wanted);
   if (text.starts_with(system::kByteOrderMark)) text.remove_prefix(system::kByteOrderMark.size());
   std::vector<std::string_view> pieces = split_values(text);
-  // Numbers of all bits, as if the circuit had no types.
-  const bool is_whole = !bundle.type.empty() && pieces.size() == wanted &&
+  // Numbers of all bits, as if the circuit had no types; a text may begin like one.
+  const bool is_text = typed != typed_inputs_.end() && typed->second.is_text();
+  const bool is_whole = !is_text && !bundle.type.empty() && pieces.size() == wanted &&
                         (pieces[0].starts_with("0x") || pieces[0].starts_with("0b"));
   if (typed != typed_inputs_.end() && !is_whole) return typed->second.parse(text, wanted);
   const bool is_one_string = bundle.format == circuit::ValueFormat::Bytes &&

@@ -87,6 +87,10 @@ class OutputFormat {
                          " bits in each of " + std::to_string(lanes) +
                          " lanes, unlike that of the circuit given: give the job's --circuit, "
                          "--lanes or --blocks");
+      if (const std::string& type = circuit_->info().outputs[index].type; type != output.type)
+        throw UsageError("output " + output.name + " of the job has " + named(output.type) +
+                         ", and that of the circuit given has " + named(type) +
+                         ": give the job's circuit, or none");
       return circuit_->print(index, output.values);
     }
     if (!output.type.empty())
@@ -101,6 +105,10 @@ class OutputFormat {
   }
 
  private:
+  static std::string named(const std::string& type) {
+    return type.empty() ? "no type" : "type " + type;
+  }
+
   const NamedCircuit* circuit_;
   circuit::NumberBase base_;
 };

@@ -48,8 +48,8 @@ circuit::ColumnType type_of(const NamedCircuit& circuit, const CircuitSpec& spec
       type = bundle.type;
     if (!type.empty() && spec.msb_first)
       throw UsageError("types are for numbers whose lowest bit comes first, not --bit-order msb");
-    return {type, bundle.bits, spec.msb_first ? mirrored(bundle.format) : bundle.format,
-            spec.output_base};
+    const circuit::ValueFormat format = circuit::BundleReading(bundle).written_format();
+    return {type, bundle.bits, spec.msb_first ? mirrored(format) : format, spec.output_base};
   } catch (const UsageError& error) {
     throw UsageError("column " + bundle.name + ": " + error.what());
   }

@@ -32,6 +32,7 @@ class TypedValues {
               circuit::ValueFormat format, circuit::NumberBase base);
 
   bool is_raw() const { return is_raw_; }
+  bool is_text() const { return item_.is_text(); }
   // The values of one lane after those of the other, separated as by split_values, or of strings by
   // line ends. Fails: UsageError, never with a value.
   LaneMatrix parse(std::string_view text, std::size_t lanes) const;
