@@ -25,8 +25,7 @@ struct BundleReading {
 
   // The width of a value: all bits, or those of an element of a list.
   std::uint32_t value_bits() const;
-  // As which format values of a type are written: texts, in hexadecimal too, in the order of their
-  // bytes.
+  // The format in which typed values are written. Texts are strings of bytes in hexadecimal, too.
   ValueFormat written_format() const {
     return reading == Reading::Text ? ValueFormat::Bytes : format;
   }

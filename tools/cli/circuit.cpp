@@ -54,8 +54,7 @@ circuit::CircuitInfo described(const NamedCircuit& circuit, const CircuitSpec& s
     type.clear();  // it is of numbers whose lowest bit comes first
     if (format == circuit::ValueFormat::Bytes)
       throw UsageError("--bit-order msb is for numbers, and the circuit has strings of bytes");
-    format = format == circuit::ValueFormat::Integer ? circuit::ValueFormat::MsbInteger
-                                                     : circuit::ValueFormat::Integer;
+    format = mirrored(format);
   };
   for (circuit::InputBundle& bundle : info.inputs) mirror(bundle.format, bundle.type);
   for (circuit::OutputBundle& bundle : info.outputs) mirror(bundle.format, bundle.type);

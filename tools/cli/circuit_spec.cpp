@@ -200,6 +200,12 @@ void set_column_types(CircuitSpec& spec, std::map<std::string, std::string> type
   spec.name = circuit::spec_for_types(spec.name, types);
 }
 
+circuit::ValueFormat mirrored(circuit::ValueFormat format) {
+  using circuit::ValueFormat;
+  if (format == ValueFormat::Bytes) return format;
+  return format == ValueFormat::Integer ? ValueFormat::MsbInteger : ValueFormat::Integer;
+}
+
 void refuse_receiver(const CircuitSpec& spec) {
   if (spec.receiver && circuit::find_circuit(spec.name))
     throw UsageError("--to is for circuit files in a job of daemons; " + spec.name +

@@ -48,6 +48,9 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
 // cannot compute in them.
 void set_column_types(CircuitSpec& spec, std::map<std::string, std::string> types);
 
+// The format of the same numbers with their bits in the other order. Strings of bytes have none.
+circuit::ValueFormat mirrored(circuit::ValueFormat format);
+
 // Fails: UsageError naming the option.
 circuit::InputSource input_source(const std::string& option, const std::string& text);
 

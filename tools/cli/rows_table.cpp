@@ -24,12 +24,6 @@ ColumnName column_name(const std::string& text) {
   return {text.substr(0, colon), colon < text.size() ? text.substr(colon + 1) : ""};
 }
 
-circuit::ValueFormat mirrored(circuit::ValueFormat format) {
-  using circuit::ValueFormat;
-  if (format == ValueFormat::Bytes) return format;
-  return format == ValueFormat::Integer ? ValueFormat::MsbInteger : ValueFormat::Integer;
-}
-
 // By --type, the name of the column, or the circuit, in this order. A list is one number.
 template <class Bundle>
 circuit::ColumnType type_of(const NamedCircuit& circuit, const CircuitSpec& spec,
